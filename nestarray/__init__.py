@@ -1,0 +1,34 @@
+"""nestarray: hold, move and train array models across NumPy, JAX, PyTorch and TensorFlow."""
+
+from nestarray import dtypes as dtypes
+from nestarray import errors as errors
+from nestarray import tree as tree
+from nestarray.backends import backend_of as backend_of
+from nestarray.config import current_backend as current_backend
+from nestarray.config import set_backend as set_backend
+from nestarray.config import use_backend as use_backend
+from nestarray.container import Container as Container
+from nestarray.container import pytree as _pytree
+from nestarray.dtypes import as_dtype as as_dtype
+from nestarray.dtypes import bfloat16 as bfloat16
+from nestarray.dtypes import bool as bool
+from nestarray.dtypes import complex64 as complex64
+from nestarray.dtypes import complex128 as complex128
+from nestarray.dtypes import dtype_of as dtype_of
+from nestarray.dtypes import float16 as float16
+from nestarray.dtypes import float32 as float32
+from nestarray.dtypes import float64 as float64
+from nestarray.dtypes import int8 as int8
+from nestarray.dtypes import int16 as int16
+from nestarray.dtypes import int32 as int32
+from nestarray.dtypes import int64 as int64
+from nestarray.dtypes import promote_types as promote_types
+from nestarray.dtypes import uint8 as uint8
+from nestarray.dtypes import uint16 as uint16
+from nestarray.dtypes import uint32 as uint32
+from nestarray.dtypes import uint64 as uint64
+from nestarray.ops import *
+
+__version__ = "0.1.0"
+
+_pytree.install()

@@ -1,0 +1,108 @@
+"""The four backends: which framework a type belongs to, and where an op's function is.
+
+A backend is a package ``backends/<name>`` with the same chapter files as ``ops``. It
+supplies or overrides an op by defining the same name in the same-named file. Its
+``core.py`` says what arrays, dtypes and devices are; its ``transforms.py`` how to
+differentiate and compile. A framework is imported the first time that an array of
+its type is seen, or when it is asked for by name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from nestarray.config import BACKENDS, check_backend_name
+from nestarray.errors import ArgumentError, MissingFrameworkError, MixedBackendError
+
+_PACKAGE = {"numpy": "numpy", "jax": "jax", "torch": "torch", "tensorflow": "tensorflow"}
+
+
+@cache
+def core(name: str) -> ModuleType:
+    """The ``core`` module of backend `name`; imports the framework.
+
+    Raises:
+        MissingFrameworkError: the framework is not installed; names the extra that brings it.
+    """
+    check_backend_name(name)
+    try:
+        importlib.import_module(_PACKAGE[name])
+    except ImportError as error:
+        raise MissingFrameworkError(
+            f"backend {name!r} needs the package {_PACKAGE[name]!r}, which cannot be imported "
+            f"({error}). Install it with: pip install 'nestarray[{name}]'"
+        ) from error
+    return importlib.import_module(f"nestarray.backends.{name}.core")
+
+
+@cache
+def chapter(name: str, chapter_name: str) -> ModuleType | None:
+    """``backends/<name>/<chapter>.py``, or None where the backend has no such file."""
+    core(name)
+    module = f"nestarray.backends.{name}.{chapter_name}"
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        return None
+
+
+@cache
+def backend_of_type(cls: type) -> str | None:
+    """The backend whose arrays are of type `cls`; None if there is none."""
+    for name in BACKENDS:
+        if _PACKAGE[name] in sys.modules and core(name).is_array_type(cls):
+            return name
+    return None
+
+
+def backend_of(x: Any) -> str:
+    """The name of the backend of an array, or of all arrays in a nest.
+
+    Raises:
+        ArgumentError: there is no array in `x`.
+        MixedBackendError: there are arrays of two backends in `x`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.backend_of(np.zeros(3))
+        'numpy'
+    """
+    name = backend_of_type(type(x))
+    if name is not None:
+        return name
+    name = find_backend(x)
+    if name is None:
+        raise ArgumentError(
+            f"backend_of: got {type(x).__name__}, expected an array of {', '.join(BACKENDS)}, "
+            "or a nest that holds one"
+        )
+    return name
+
+
+def find_backend(nest: Any) -> str | None:
+    """The one backend of the arrays in a nest; None if there is no array."""
+    from nestarray import tree
+
+    found: dict[str, Any] = {}
+    for leaf in tree.flatten(nest)[0]:
+        name = backend_of_type(type(leaf))
+        if name is not None:
+            found.setdefault(name, leaf)
+    if len(found) > 1:
+        raise MixedBackendError(mixed_message("this call", list(found)))
+    return next(iter(found), None)
+
+
+def mixed_message(op: str, names: list[str]) -> str:
+    """The text for arrays of two frameworks in one call."""
+    first, second = names[:2]
+    return (
+        f"{op}: got arrays of {first} and of {second} in one call. Move one of them first, "
+        f'for example with na.to_backend(x, "{first}")'
+    )

@@ -1,0 +1,81 @@
+"""Arrays, dtypes and devices of JAX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from nestarray import dtypes
+from nestarray.dtypes import DType
+from nestarray.errors import ArgumentError, DtypeError
+
+NAME = "jax"
+_WIDE = (dtypes.float64, dtypes.int64, dtypes.uint64, dtypes.complex128)
+
+
+def is_array_type(cls: type) -> bool:
+    """Whether instances of `cls` are this backend's arrays."""
+    return issubclass(cls, jax.Array | jax.core.Tracer)
+
+
+def native_dtype(dtype: Any) -> Any:
+    """This framework's dtype for any spelling of a dtype.
+
+    Raises:
+        DtypeError: a 64-bit floating type while JAX computes in 32 bits.
+    """
+    wanted = dtypes.as_dtype(dtype)
+    if wanted in _WIDE and not jax.config.jax_enable_x64:
+        if wanted.is_inexact:
+            raise DtypeError(
+                f"jax computes in 32 bits and has no {wanted.name} now. Call "
+                'jax.config.update("jax_enable_x64", True) first, or ask for a 32-bit dtype'
+            )
+        return np.dtype(wanted.name.replace("64", "32"))
+    return _NATIVE[wanted]
+
+
+_NATIVE: dict[DType, Any] = {d: jnp.dtype(d.name) for d in dtypes.ALL}
+
+
+def find_device(device: Any) -> Any:
+    """The jax.Device that a name such as ``"cpu"``, ``"gpu:1"`` or a jax.Device means."""
+    if device is None or not isinstance(device, str):
+        return device
+    platform, _, index = device.partition(":")
+    try:
+        return jax.devices({"cuda": "gpu"}.get(platform, platform))[int(index or 0)]
+    except (RuntimeError, IndexError, ValueError) as error:
+        have = ", ".join(f"{d.platform}:{d.id}" for d in jax.devices())
+        raise ArgumentError(f"device: jax has {have}, got {device!r}") from error
+
+
+def device_of(x: Any) -> str:
+    """The name of the device that `x` is on."""
+    device = next(iter(x.devices())) if hasattr(x, "devices") else jax.devices()[0]
+    return device.platform if device.id == 0 else f"{device.platform}:{device.id}"
+
+
+def to_device(x: Any, device: Any) -> Any:
+    """`x` on `device`."""
+    return jax.device_put(x, find_device(device))
+
+
+def from_numpy(x: np.ndarray, device: Any = None) -> Any:
+    """This backend's array with the values of a NumPy array; shares memory where it can."""
+    if x.dtype.name in ("float64", "complex128"):
+        native_dtype(x.dtype)
+    return jax.device_put(jnp.asarray(x), find_device(device))
+
+
+def to_numpy(x: Any) -> np.ndarray:
+    """A NumPy array with the values of `x`; shares memory where it can."""
+    return np.asarray(x)
+
+
+def block_until_ready(x: Any) -> Any:
+    """Wait until `x` is computed, and return it."""
+    return jax.block_until_ready(x)

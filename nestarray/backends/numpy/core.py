@@ -1,0 +1,76 @@
+"""Arrays, dtypes and devices of NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nestarray import dtypes
+from nestarray.dtypes import DType
+from nestarray.errors import ArgumentError, DtypeError
+
+NAME = "numpy"
+
+
+def is_array_type(cls: type) -> bool:
+    """Whether instances of `cls` are this backend's arrays."""
+    return issubclass(cls, np.ndarray | np.generic)
+
+
+def native_dtype(dtype: Any) -> Any:
+    """This framework's dtype for any spelling of a dtype."""
+    return _NATIVE[dtypes.as_dtype(dtype)]
+
+
+class _Native(dict[DType, Any]):
+    def __missing__(self, dtype: DType) -> Any:
+        if dtype is dtypes.bfloat16:  # ml_dtypes comes with JAX and TensorFlow
+            try:
+                import ml_dtypes
+            except ImportError as error:
+                raise DtypeError(
+                    "numpy has no bfloat16; install ml_dtypes, or use float32"
+                ) from error
+            native = np.dtype(ml_dtypes.bfloat16)
+        else:
+            native = np.dtype(dtype.name)
+        self[dtype] = native
+        return native
+
+
+_NATIVE = _Native()
+
+
+def check_device(device: Any) -> str | None:
+    """`device` if this backend has it."""
+    if device not in (None, "cpu"):
+        raise ArgumentError(f"device: numpy has 'cpu' only, got {device!r}")
+    return device
+
+
+def device_of(x: Any) -> str:
+    """The name of the device that `x` is on."""
+    return "cpu"
+
+
+def to_device(x: Any, device: Any) -> Any:
+    """`x` on `device`."""
+    check_device(device)
+    return x
+
+
+def from_numpy(x: np.ndarray, device: Any = None) -> Any:
+    """This backend's array with the values of a NumPy array; shares memory where it can."""
+    check_device(device)
+    return x
+
+
+def to_numpy(x: Any) -> np.ndarray:
+    """A NumPy array with the values of `x`; shares memory where it can."""
+    return np.asarray(x)
+
+
+def block_until_ready(x: Any) -> Any:
+    """Wait until `x` is computed, and return it."""
+    return x

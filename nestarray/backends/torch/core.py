@@ -1,0 +1,74 @@
+"""Arrays, dtypes and devices of PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from nestarray import dtypes
+from nestarray.dtypes import DType
+from nestarray.errors import ArgumentError
+
+NAME = "torch"
+
+
+def is_array_type(cls: type) -> bool:
+    """Whether instances of `cls` are this backend's arrays."""
+    return issubclass(cls, torch.Tensor)
+
+
+def native_dtype(dtype: Any) -> torch.dtype:
+    """This framework's dtype for any spelling of a dtype."""
+    return _NATIVE[dtypes.as_dtype(dtype)]
+
+
+_NATIVE: dict[DType, torch.dtype] = {d: getattr(torch, d.name) for d in dtypes.ALL}
+
+
+def find_device(device: Any) -> Any:
+    """The torch.device that a name such as ``"cpu"`` or ``"cuda:1"`` means."""
+    if device is None:
+        return None
+    try:
+        return torch.device({"gpu": "cuda"}.get(device, device) if isinstance(device, str) else device)
+    except RuntimeError as error:
+        raise ArgumentError(f"device: got {device!r}, which torch does not know ({error})") from error
+
+
+def device_of(x: Any) -> str:
+    """The name of the device that `x` is on."""
+    return str(x.device)
+
+
+def to_device(x: Any, device: Any) -> Any:
+    """`x` on `device`."""
+    return x.to(find_device(device))
+
+
+def from_numpy(x: np.ndarray, device: Any = None) -> Any:
+    """This backend's array with the values of a NumPy array; shares memory where it can."""
+    if x.dtype.name == "bfloat16":
+        return to_device(torch.from_numpy(x.view(np.int16)).view(torch.bfloat16), device)
+    if not x.flags.writeable or any(s < 0 for s in x.strides):
+        x = x.copy()
+    tensor = torch.from_numpy(x) if x.ndim else torch.as_tensor(x)
+    return tensor if device is None else to_device(tensor, device)
+
+
+def to_numpy(x: Any) -> np.ndarray:
+    """A NumPy array with the values of `x`; shares memory where it can."""
+    x = x.detach().cpu().resolve_conj().resolve_neg()
+    if x.dtype is torch.bfloat16:
+        import ml_dtypes
+
+        return x.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    return x.numpy()
+
+
+def block_until_ready(x: Any) -> Any:
+    """Wait until `x` is computed, and return it."""
+    if x.is_cuda:
+        torch.cuda.synchronize(x.device)
+    return x

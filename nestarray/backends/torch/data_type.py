@@ -1,0 +1,14 @@
+"""PyTorch: `nestarray.ops.data_type`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from nestarray.backends.torch.core import native_dtype
+
+
+def astype(x: Any, dtype: Any, *, copy: bool = True) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html"""
+    return torch.as_tensor(x).to(native_dtype(dtype), copy=copy)

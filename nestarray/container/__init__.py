@@ -1,0 +1,5 @@
+"""`Container`: one immutable nested mapping of arrays, flat inside."""
+
+from nestarray.container.container import Container as Container
+from nestarray.container.container import ListContainer as ListContainer
+from nestarray.container.container import TupleContainer as TupleContainer

@@ -1,0 +1,345 @@
+"""Finding and changing parts of a Container: pure functions on (spec, leaves) pairs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from nestarray.container.spec import (
+    LEAF,
+    Key,
+    Path,
+    Spec,
+    explain_mismatch,
+    join_path,
+    make_spec,
+    nearest_key,
+    parse_path,
+)
+from nestarray.errors import ArgumentError, PathError, StructureError
+
+if TYPE_CHECKING:
+    from nestarray.container.container import Container
+
+Leaves = tuple[Any, ...]
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+def is_leaf_index(spec: Spec, key: Any) -> bool:
+    """Whether ``c[key]`` indexes every leaf: slices, arrays, … and integers that are no keys."""
+    if isinstance(key, str):
+        return False
+    if isinstance(key, int):
+        return not any(isinstance(k, int) for k in spec.keys) and str(key) not in spec.index
+    return not (isinstance(key, tuple) and any(isinstance(k, str) for k in key))
+
+
+def attribute_message(spec: Spec, name: str) -> str:
+    """The message for ``c.name`` when there is neither a method nor a key of that name."""
+    return f"Container has no key or method {name!r}{nearest_key(name, spec.keys)}"
+
+
+def to_plain(spec: Spec, leaves: Iterator[Any]) -> Any:
+    """Nested dicts, lists and tuples from a spec and an iterator of leaves."""
+    if spec.kind == "leaf":
+        return next(leaves)
+    values = [to_plain(child, leaves) for child in spec.children]
+    if spec.kind == "dict":
+        return dict(zip(spec.keys, values, strict=True))
+    return values if spec.kind == "list" else tuple(values)
+
+
+def nest_flat(flat: Mapping[str, Any], sep: str) -> tuple[Spec, Leaves]:
+    """Spec and leaves of ``{"a/b": x}`` split at `sep`; keys of one node stay together."""
+    tree: dict[str, Any] = {}
+    for name, leaf in flat.items():
+        *front, last = name.split(sep)
+        node = tree
+        for key in front:
+            node = node.setdefault(key, {})
+            if not isinstance(node, dict):
+                raise StructureError(f"Container: {name!r} goes below {key!r}, which is a leaf")
+        if last in node:
+            raise StructureError(f"Container: {name!r} is a leaf and also a node")
+        node[last] = (leaf,)  # boxed: a leaf may itself be a dict
+    leaves: list[Any] = []
+
+    def walk(node: Any) -> Spec:
+        if isinstance(node, tuple):
+            leaves.append(node[0])
+            return LEAF
+        return make_spec("dict", tuple(node), tuple([walk(n) for n in node.values()]))
+
+    return walk(tree), tuple(leaves)
+
+
+def torch_tensors(module: Any, buffers: bool) -> dict[str, Any]:
+    """Name → detached tensor of a torch module's parameters, and buffers if asked for."""
+    if not (hasattr(module, "named_parameters") and hasattr(module, "named_buffers")):
+        raise ArgumentError(
+            f"Container.from_torch_module: module: got {type(module).__name__}, expected a torch.nn.Module"
+        )
+    tensors = dict(module.named_parameters(remove_duplicate=False))
+    if buffers:
+        tensors |= dict(module.named_buffers(remove_duplicate=False))
+    return {name: tensor.detach() for name, tensor in tensors.items()}
+
+
+# -- changing ---------------------------------------------------------------------------------
+
+
+def replaced(
+    spec: Spec, leaves: Leaves, path: Key | Path, new_spec: Spec, new_leaves: Leaves
+) -> tuple[Spec, Leaves]:
+    """Put a subtree at `path`, making nodes on the way."""
+    try:
+        start, stop, _ = spec.locate(path)
+    except PathError:
+        return _inserted(spec, leaves, parse_path(path), new_spec, new_leaves)
+    changed = _substitute(spec, start, stop, _located_keys(spec, path), new_spec)
+    return changed, (*leaves[:start], *new_leaves, *leaves[stop:])
+
+
+def _located_keys(spec: Spec, path: Key | Path) -> Path:
+    """The keys that `locate` walked: the same path, spelt as the spec spells it."""
+    from nestarray.container.spec import _take_key
+
+    if not isinstance(path, tuple) and path in spec.index:
+        return (path,)
+    keys: list[Key] = []
+    remaining = parse_path(path)
+    while remaining:
+        key, remaining = _take_key(spec, remaining)
+        assert key is not None
+        keys.append(key)
+        spec = spec.index[key][2]
+    return tuple(keys)
+
+
+def _substitute(spec: Spec, start: int, stop: int, keys: Path, new: Spec) -> Spec:
+    if not keys:
+        return new
+    children = tuple(
+        _substitute(child, start, stop, keys[1:], new) if key == keys[0] else child
+        for key, child in zip(spec.keys, spec.children, strict=True)
+    )
+    return make_spec(spec.kind, spec.keys, children)
+
+
+def _inserted(
+    spec: Spec, leaves: Leaves, keys: Path, new: Spec, new_leaves: Leaves
+) -> tuple[Spec, Leaves]:
+    if spec.kind == "leaf":
+        raise PathError(f"Container.set: cannot put {join_path(keys)!r} below a leaf")
+    from nestarray.container.spec import _take_key
+
+    own, rest = _take_key(spec, keys)
+    if own is not None:
+        start, stop, child = spec.index[own]
+        inner, inner_leaves = _inserted(child, leaves[start:stop], rest, new, new_leaves)
+        changed = _substitute(spec, start, stop, (own,), inner)
+        return changed, (*leaves[:start], *inner_leaves, *leaves[stop:])
+    for key in reversed(keys[1:]):
+        new = make_spec("dict", (key,), (new,))
+    key = keys[0]
+    if spec.kind != "dict":
+        if str(key) != str(len(spec.keys)):
+            raise PathError(
+                f"Container.set: a {spec.kind} of {len(spec.keys)} takes the next key "
+                f"{len(spec.keys)}, got {key!r}"
+            )
+        key = int(key)
+    changed = make_spec(spec.kind, (*spec.keys, key), (*spec.children, new))
+    return changed, (*leaves, *new_leaves)
+
+
+def removed(spec: Spec, leaves: Leaves, path: Key | Path) -> tuple[Spec, Leaves]:
+    """Take the subtree at `path` out; a list or tuple is numbered anew."""
+    start, stop, _ = spec.locate(path)
+    changed = _without(spec, _located_keys(spec, path))
+    return changed, (*leaves[:start], *leaves[stop:])
+
+
+def _without(spec: Spec, keys: Path) -> Spec:
+    pairs = [
+        (key, _without(child, keys[1:]) if key == keys[0] else child)
+        for key, child in zip(spec.keys, spec.children, strict=True)
+        if not (key == keys[0] and len(keys) == 1)
+    ]
+    return _node(spec.kind, pairs)
+
+
+def _node(kind: str, pairs: list[tuple[Key, Spec]]) -> Spec:
+    keys = tuple(k for k, _ in pairs) if kind == "dict" else tuple(range(len(pairs)))
+    return make_spec(kind, keys, tuple(s for _, s in pairs))
+
+
+def renamed(spec: Spec, names: Mapping[str, str]) -> Spec:
+    """Change the last key of each path in `names`."""
+    for path, new in names.items():
+        keys = _located_keys(spec, path) if spec.locate(path) else ()
+        spec = _with_new_key(spec, keys, new)
+    return spec
+
+
+def _with_new_key(spec: Spec, keys: Path, new: str) -> Spec:
+    if len(keys) > 1:
+        _, _, child = spec.index[keys[0]]
+        return _substitute(spec, 0, 0, keys[:1], _with_new_key(child, keys[1:], new))
+    if new in spec.index:
+        raise StructureError(f"Container.rename: there already is a key {new!r} beside {keys[0]!r}")
+    renamed_keys = tuple(new if k == keys[0] else k for k in spec.keys)
+    return make_spec("dict", renamed_keys, spec.children)
+
+
+def merged(a: Spec, a_leaves: Leaves, b: Spec, b_leaves: Leaves) -> tuple[Spec, Leaves]:
+    """The union of two trees; where both have a leaf, `b` wins; node order as in `a`, then `b`."""
+    if a.kind == "leaf" or b.kind == "leaf":
+        return b, b_leaves
+    keys, children, leaves = [], [], []
+    for key in dict.fromkeys((*a.keys, *b.keys)):
+        in_a, in_b = a.index.get(key), b.index.get(key)
+        part_a = (in_a[2], a_leaves[in_a[0] : in_a[1]]) if in_a else None
+        part_b = (in_b[2], b_leaves[in_b[0] : in_b[1]]) if in_b else None
+        spec, part = merged(*part_a, *part_b) if part_a and part_b else (part_a or part_b)  # type: ignore[misc]
+        keys.append(key)
+        children.append(spec)
+        leaves.extend(part)
+    kind = a.kind if a.keys else b.kind
+    return make_spec(kind, tuple(keys), tuple(children)), tuple(leaves)
+
+
+# -- selecting --------------------------------------------------------------------------------
+
+
+@cache
+def _glob(pattern: str) -> re.Pattern[str]:
+    parts = []
+    for token in re.findall(r"\*\*/|\*\*|\*|\?|\[[^\]]*\]|[^*?\[]+|\[", pattern):
+        parts.append(
+            {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(token)
+            or (token if token[0] == "[" and token[-1] == "]" else re.escape(token))
+        )
+    return re.compile("".join(parts) + "(?:/.*)?")  # a node's pattern takes all below it
+
+
+def _predicate(pattern: Any) -> Callable[[str, Any], bool]:
+    if isinstance(pattern, str):
+        regex = _glob(pattern)
+        return lambda path, leaf: regex.fullmatch(path) is not None
+    if isinstance(pattern, re.Pattern):
+        return lambda path, leaf: pattern.search(path) is not None
+    if isinstance(pattern, type):
+        return lambda path, leaf: isinstance(leaf, pattern)
+    if callable(pattern):
+        return pattern
+    raise ArgumentError(
+        f"Container: got {pattern!r} as a pattern, expected a glob such as '**/bias', a compiled "
+        "regular expression, a type, or a function of (path, leaf)"
+    )
+
+
+def matches(spec: Spec, leaves: Leaves, patterns: tuple[Any, ...]) -> list[bool]:
+    """For each leaf, whether any pattern takes it."""
+    predicates = [_predicate(p) for p in patterns]
+    return [
+        any(p(path, leaf) for p in predicates)
+        for path, leaf in zip(spec.path_names, leaves, strict=True)
+    ]
+
+
+def selected(
+    spec: Spec, leaves: Leaves, patterns: tuple[Any, ...], *, keep: bool
+) -> tuple[Spec, Leaves]:
+    """The leaves that match (or, without `keep`, those that do not), and their structure."""
+    hits = [hit == keep for hit in matches(spec, leaves, patterns)]
+    flags = iter(hits)
+    changed = _kept(spec, flags) or make_spec("dict")
+    return changed, tuple(leaf for leaf, hit in zip(leaves, hits, strict=True) if hit)
+
+
+def _kept(spec: Spec, flags: Iterator[bool]) -> Spec | None:
+    if spec.kind == "leaf":
+        return LEAF if next(flags) else None
+    pairs = [(k, _kept(c, flags)) for k, c in zip(spec.keys, spec.children, strict=True)]
+    left = [(k, c) for k, c in pairs if c is not None]
+    if not left:
+        return None
+    # a list that lost members keeps their numbers, as a dict, so that `combine` restores them
+    kind = spec.kind if len(left) == len(pairs) else "dict"
+    return make_spec(kind, tuple(k for k, _ in left), tuple(c for _, c in left))
+
+
+# -- lining up --------------------------------------------------------------------------------
+
+
+def line_up(spec: Spec, other: Any, what: str) -> Leaves:
+    """The leaves of `other`, one for each leaf of `spec`.
+
+    A Container of the same keys is matched by key; a prefix Container (its leaves
+    stand where `spec` has nodes) gives its leaf to the whole subtree; anything that
+    is not a Container goes to every leaf.
+    """
+    other_spec = getattr(other, "_spec", None)
+    if not isinstance(other_spec, Spec):
+        return (other,) * spec.num_leaves
+    if other_spec is spec:
+        return other._leaves
+    order = other_spec.permutation_to(spec)
+    if order is not None:
+        return tuple([other._leaves[i] for i in order])
+    spread = _spread(other_spec, other._leaves, spec)
+    if spread is None:
+        raise explain_mismatch(spec, other_spec, what)
+    return tuple(spread)
+
+
+def _spread(prefix: Spec, leaves: Leaves, spec: Spec) -> list[Any] | None:
+    if prefix.kind == "leaf":
+        return [leaves[0]] * spec.num_leaves
+    if set(prefix.keys) != set(spec.keys) or spec.kind == "leaf":
+        return None
+    result: list[Any] = []
+    for key, child in zip(spec.keys, spec.children, strict=True):
+        start, stop, own = prefix.index[key]
+        part = _spread(own, leaves[start:stop], child)
+        if part is None:
+            return None
+        result.extend(part)
+    return result
+
+
+class At:
+    """``c.at[path]``: functional updates of one place."""
+
+    def __init__(self, container: Container, path: Key | Path | None = None) -> None:
+        self._container, self._path = container, path
+
+    def __getitem__(self, path: Key | Path) -> At:
+        return At(self._container, path)
+
+    def set(self, value: Any) -> Container:
+        """Put `value` there."""
+        return self._container.set(self._checked(), value)
+
+    def apply(self, fn: Callable[[Any], Any]) -> Container:
+        """Replace what is there by ``fn`` of it."""
+        path = self._checked()
+        return self._container.set(path, fn(self._container[path]))
+
+    def add(self, value: Any) -> Container:
+        """Add `value` to what is there."""
+        return self.apply(lambda x: x + value)
+
+    def multiply(self, value: Any) -> Container:
+        """Multiply what is there by `value`."""
+        return self.apply(lambda x: x * value)
+
+    def _checked(self) -> Key | Path:
+        if self._path is None:
+            raise ArgumentError("Container.at: name a place first: c.at['a/b'].set(x)")
+        return self._path

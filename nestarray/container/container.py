@@ -1,0 +1,354 @@
+"""`Container`, the type that the library is about.
+
+An interned `Spec` and one flat tuple of leaves in depth-first order. A sub-container
+is a child spec and a slice of the tuple; a changed Container is a new spec or a new
+tuple. Nothing is ever written into. Functions that take arrays become methods by
+being the same function object (`nestarray.ops` attaches them), and operators are
+those functions too, so this file knows no array framework at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, ClassVar, NoReturn
+
+from nestarray.container import access, display
+from nestarray.container.spec import LEAF, Key, Path, Spec, join_path, make_spec
+from nestarray.errors import ImmutableError, PathError, StructureError
+
+
+class Container(Mapping[Key, Any]):
+    """An immutable nested mapping of native arrays; a pytree to every framework.
+
+    Args:
+        tree: a mapping, an iterable of (key, value) pairs, a list, a tuple, another
+            Container, or one bare array. Mappings, lists and tuples inside become
+            nodes; anything else is a leaf.
+        **entries: further top-level entries.
+
+    Raises:
+        StructureError: a key is neither a string nor an integer.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> c = na.Container(a={"w": np.ones((2, 3))}, b=np.zeros(4))
+        >>> c["a/w"].shape, c.a.w.shape
+        ((2, 3), (2, 3))
+        >>> (c * 2 + 1).b
+        array([1., 1., 1., 1.])
+        >>> list(na.mean(c, axis=0))
+        ['a', 'b']
+    """
+
+    __slots__ = ("__weakref__", "_leaves", "_spec")
+    _spec: Spec
+    _leaves: tuple[Any, ...]
+
+    _kind: ClassVar[str] = "dict"
+    __array_ufunc__ = None  # numpy: let our reflected operators answer
+    __array_priority__ = 1000
+    __hash__ = None  # type: ignore[assignment]  # == is elementwise, as for arrays
+
+    def __new__(cls, tree: Any = (), /, **entries: Any) -> Container:
+        spec, leaves = build(tree, cls._kind)
+        if entries:
+            if spec.kind == "leaf":
+                raise StructureError("Container: a bare array cannot have keyword entries too")
+            parts = [(k, *spec.index[k]) for k in spec.keys if k not in entries]
+            built = {k: build(v) for k, v in entries.items()}
+            own = [leaf for _, start, stop, _ in parts for leaf in leaves[start:stop]]
+            leaves = (*own, *(leaf for _, ls in built.values() for leaf in ls))
+            keys = (*(p[0] for p in parts), *built)
+            spec = make_spec("dict", keys, (*(p[3] for p in parts), *(s for s, _ in built.values())))
+        return from_leaves(spec, leaves)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise ImmutableError(
+            f"Container is immutable: instead of c.{name} = …, use c = c.set({name!r}, …)"
+        )
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise ImmutableError(
+            f"Container is immutable: instead of del c.{name}, use c = c.delete({name!r})"
+        )
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise ImmutableError(
+            f"Container is immutable: instead of c[{key!r}] = …, use c = c.set({key!r}, …)"
+        )
+
+    def __delitem__(self, key: Any) -> NoReturn:
+        raise ImmutableError(
+            f"Container is immutable: instead of del c[{key!r}], use c = c.delete({key!r})"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return from_leaves, (self._spec, self._leaves)
+
+    def __copy__(self) -> Container:
+        return self
+
+    # -- mapping -------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Any:
+        """A leaf or a sub-container by key or ``"a/b"`` path; an index goes to every leaf."""
+        hit = self._spec.index.get(key) if key.__class__ in (str, int) else None
+        if hit is None:
+            if access.is_leaf_index(self._spec, key):
+                return self.map(lambda leaf: leaf[key])
+            hit = self._spec.locate(key)
+        start, stop, spec = hit
+        return self._leaves[start] if spec is LEAF else from_leaves(spec, self._leaves[start:stop])
+
+    def __getattr__(self, name: str) -> Any:
+        hit = self._spec.index.get(name) if name[:2] != "__" else None
+        if hit is None:
+            if name[:2] == "__":  # protocols probe for names that nobody means as keys
+                raise AttributeError(name)
+            raise AttributeError(access.attribute_message(self._spec, name))
+        start, stop, spec = hit
+        return self._leaves[start] if spec is LEAF else from_leaves(spec, self._leaves[start:stop])
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(k for k in self._spec.keys if str(k).isidentifier())]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._spec.keys)
+
+    def __len__(self) -> int:
+        return len(self._spec.keys)
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            self._spec.locate(key)  # type: ignore[arg-type]
+        except PathError:
+            return False
+        return True
+
+    def __bool__(self) -> bool:
+        if self._spec is LEAF:
+            return bool(self._leaves[0])
+        raise StructureError(
+            "Container: the truth value of a tree of arrays is ambiguous; use len(c) for its size, "
+            "or c.tree_all() for all elements"
+        )
+
+    def __repr__(self) -> str:
+        return display.render(self._spec, self._leaves)
+
+    # -- leaves and structure --------------------------------------------------------------
+
+    @property
+    def spec(self) -> Spec:
+        """The structure, interned: ``a.spec is b.spec`` says that two Containers match."""
+        return self._spec
+
+    def leaves(self) -> tuple[Any, ...]:
+        """All leaves, depth first."""
+        return self._leaves
+
+    def paths(self) -> tuple[str, ...]:
+        """The path of each leaf, ``"a/b/c"``, in leaf order."""
+        return self._spec.path_names
+
+    def flat_items(self) -> Iterator[tuple[str, Any]]:
+        """(path, leaf) pairs in leaf order."""
+        return zip(self._spec.path_names, self._leaves, strict=True)
+
+    def to_dict(self) -> Any:
+        """Plain nested dicts, lists and tuples with the same leaves.
+
+        Example:
+            >>> import nestarray as na
+            >>> na.Container(a=[1, (2, 3)]).to_dict()
+            {'a': [1, (2, 3)]}
+        """
+        return access.to_plain(self._spec, iter(self._leaves))
+
+    def to_flat_dict(self, sep: str = "/") -> dict[str, Any]:
+        """``{"a/b": leaf}``, keys joined by `sep`.
+
+        Raises:
+            StructureError: two paths become the same name.
+        """
+        names = [sep.join(map(str, p)) for p in self._spec.paths]
+        flat = dict(zip(names, self._leaves, strict=True))
+        if len(flat) != len(names):
+            twice = next(n for n in names if names.count(n) > 1)
+            raise StructureError(f"Container.to_flat_dict: two leaves are named {twice!r}")
+        return flat
+
+    @classmethod
+    def from_flat_dict(cls, flat: Mapping[str, Any], sep: str = "/") -> Container:
+        """Nest the entries of `flat` by splitting each name at `sep`.
+
+        Example:
+            >>> import nestarray as na
+            >>> na.Container.from_flat_dict({"a.w": 1, "a.b": 2}, sep=".").to_dict()
+            {'a': {'w': 1, 'b': 2}}
+        """
+        return from_leaves(*access.nest_flat(flat, sep))
+
+    @classmethod
+    def from_torch_module(cls, module: Any, *, buffers: bool = False) -> Container:
+        """The parameters of a ``torch.nn.Module``, nested by module path, sharing memory.
+
+        Args:
+            module: a ``torch.nn.Module``.
+            buffers: also take the buffers (running statistics and the like).
+
+        Raises:
+            ArgumentError: `module` is not a ``torch.nn.Module``.
+        """
+        return from_leaves(*access.nest_flat(access.torch_tensors(module, buffers), "."))
+
+    # -- change ----------------------------------------------------------------------------
+
+    def set(self, path: Key | Path, value: Any) -> Container:
+        """A Container in which `path` holds `value` (an array or a tree), new or replaced."""
+        return from_leaves(*access.replaced(self._spec, self._leaves, path, *build(value)))
+
+    def update(self, other: Mapping[Key, Any] | None = None, /, **entries: Any) -> Container:
+        """A Container with the entries of `other` merged in, nested mappings recursively."""
+        result = self
+        for source in (other or {}, entries):
+            new = source if isinstance(source, Container) else Container(source)
+            spec, leaves = access.merged(result._spec, result._leaves, new._spec, new._leaves)
+            result = from_leaves(spec, leaves)
+        return result
+
+    def delete(self, *paths: Key | Path) -> Container:
+        """A Container without the given paths.
+
+        Raises:
+            PathError: a path is not there.
+        """
+        spec, leaves = self._spec, self._leaves
+        for path in paths:
+            spec, leaves = access.removed(spec, leaves, path)
+        return from_leaves(spec, leaves)
+
+    def rename(self, names: Mapping[str, str]) -> Container:
+        """A Container in which the leaf or sub-container at each path got a new last key."""
+        return from_leaves(access.renamed(self._spec, names), self._leaves)
+
+    @property
+    def at(self) -> access.At:
+        """Functional updates by path: ``c.at["a/b"].set(x)``, ``.add(x)``, ``.multiply(x)``, ``.apply(fn)``."""
+        return access.At(self)
+
+    def select(self, *patterns: Any) -> Container:
+        """The leaves that match any pattern, in their structure.
+
+        Args:
+            *patterns: a glob on the path (``"**/bias"``, ``"layers/*/weight"``), a
+                compiled regular expression (searched in the path), or a predicate
+                ``fn(path, leaf) -> bool``.
+        """
+        return from_leaves(*access.selected(self._spec, self._leaves, patterns, keep=True))
+
+    def exclude(self, *patterns: Any) -> Container:
+        """The leaves that match no pattern; see `select`."""
+        return from_leaves(*access.selected(self._spec, self._leaves, patterns, keep=False))
+
+    def partition(self, *patterns: Any) -> tuple[Container, Container]:
+        """(`select`, `exclude`) by the same patterns; `combine` puts them together again."""
+        return self.select(*patterns), self.exclude(*patterns)
+
+    def combine(self, other: Container) -> Container:
+        """The union of two Containers without a common leaf.
+
+        Raises:
+            StructureError: a path is in both.
+        """
+        both = set(self.paths()) & set(other.paths())
+        if both:
+            raise StructureError(f"Container.combine: {min(both)!r} is in both Containers")
+        return self.update(other)
+
+    def mask(self, *patterns: Any) -> Container:
+        """True at the leaves that match any pattern, False elsewhere; see `select`."""
+        hits = access.matches(self._spec, self._leaves, patterns)
+        return from_leaves(self._spec, tuple(hits))
+
+    # -- map and reduce --------------------------------------------------------------------
+
+    def map(self, fn: Callable[..., Any], *others: Any, with_path: bool = False) -> Container:
+        """Apply `fn` to each leaf, together with the matching leaves of `others`.
+
+        Args:
+            fn: ``fn(leaf, *other_leaves)``, or ``fn(path, leaf, …)`` under `with_path`.
+            *others: Containers of the same keys, prefix Containers, or values for all leaves.
+            with_path: pass the path, ``"a/b"``, first.
+
+        Raises:
+            StructureError: a Container in `others` does not match.
+
+        Example:
+            >>> import nestarray as na
+            >>> na.Container(a=1, b=2).map(lambda x, y: x + y, na.Container(b=20, a=10)).to_dict()
+            {'a': 11, 'b': 22}
+        """
+        columns = [self._leaves, *(access.line_up(self._spec, o, "Container.map") for o in others)]
+        if with_path:
+            columns.insert(0, self._spec.path_names)
+        return from_leaves(self._spec, tuple(map(fn, *columns)))
+
+    def reduce(self, fn: Callable[[Any, Any], Any], initial: Any) -> Any:
+        """``fn(…fn(fn(initial, leaf0), leaf1)…)`` over the leaves in order."""
+        for leaf in self._leaves:
+            initial = fn(initial, leaf)
+        return initial
+
+
+class ListContainer(Container):
+    """A Container node made from a list; `to_dict` gives a list again."""
+
+    __slots__ = ()
+    _kind = "list"
+
+
+class TupleContainer(Container):
+    """A Container node made from a tuple; `to_dict` gives a tuple again."""
+
+    __slots__ = ()
+    _kind = "tuple"
+
+
+_CLASSES = {"dict": Container, "leaf": Container, "list": ListContainer, "tuple": TupleContainer}
+_set = object.__setattr__
+_new = object.__new__
+
+
+def from_leaves(spec: Spec, leaves: Iterable[Any]) -> Container:
+    """The Container of a spec and as many leaves, in depth-first order."""
+    self = _new(_CLASSES[spec.kind])
+    _set(self, "_spec", spec)
+    _set(self, "_leaves", leaves if leaves.__class__ is tuple else tuple(leaves))
+    return self
+
+
+def build(tree: Any, kind: str = "dict") -> tuple[Spec, tuple[Any, ...]]:
+    """Spec and leaves of anything that `Container` takes; `kind` is for iterables of pairs."""
+    leaves: list[Any] = []
+    if isinstance(tree, Iterator) or (tree.__class__ is tuple and not tree):
+        tree = dict(tree)
+    spec = _build(tree, leaves, kind)
+    return spec, tuple(leaves)
+
+
+def _build(tree: Any, leaves: list[Any], kind: str = "dict") -> Spec:
+    if isinstance(tree, Container):
+        leaves.extend(tree._leaves)
+        return tree._spec
+    if isinstance(tree, Mapping):
+        keys = tuple(tree)
+        for key in keys:
+            if key.__class__ is not str and (not isinstance(key, (str, int)) or key is True):
+                raise StructureError(f"Container: got the key {key!r}, expected a string or an integer")
+        return make_spec(kind, keys, tuple([_build(tree[k], leaves) for k in keys]))
+    if isinstance(tree, (list, tuple)):
+        kind = "list" if isinstance(tree, list) else "tuple"
+        return make_spec(kind, tuple(range(len(tree))), tuple([_build(t, leaves) for t in tree]))
+    leaves.append(tree)
+    return LEAF

@@ -1,0 +1,215 @@
+"""The structure of a Container, without its leaves.
+
+A `Spec` is a node: a kind, its keys, and a child spec for each key; `LEAF` is the
+spec of a bare leaf. Specs are interned, so two Containers have the same structure
+exactly when their specs are the same object: matching structures costs one ``is``.
+Everything derived from a structure (paths, key look-up, the permutation between two
+key orders) is computed once per spec and kept on it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Hashable, Iterator
+from functools import cached_property
+from typing import Any
+from weakref import WeakValueDictionary
+
+from nestarray.errors import PathError, StructureError
+
+Key = str | int
+Path = tuple[Key, ...]
+
+_interned: WeakValueDictionary[Hashable, Spec] = WeakValueDictionary()
+
+
+class Spec:
+    """An interned tree structure. Build with `make_spec`; compare with ``is``."""
+
+    kind: str
+    keys: tuple[Key, ...]
+    children: tuple[Spec, ...]
+    num_leaves: int
+
+    def __init__(self, kind: str, keys: tuple[Key, ...], children: tuple[Spec, ...]) -> None:
+        self.kind, self.keys, self.children = kind, keys, children
+        self.num_leaves = 1 if kind == "leaf" else sum(c.num_leaves for c in children)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return make_spec, (self.kind, self.keys, self.children)
+
+    def __repr__(self) -> str:
+        if self.kind == "leaf":
+            return "*"
+        inner = ", ".join(f"{k}: {c!r}" for k, c in zip(self.keys, self.children, strict=True))
+        return f"{self.kind}({inner})"
+
+    @cached_property
+    def index(self) -> dict[Key, tuple[int, int, Spec]]:
+        """Key → (first leaf, one past the last leaf, child spec)."""
+        table, start = {}, 0
+        for key, child in zip(self.keys, self.children, strict=True):
+            table[key] = (start, start + child.num_leaves, child)
+            start += child.num_leaves
+        return table
+
+    @cached_property
+    def paths(self) -> tuple[Path, ...]:
+        """The path of each leaf, in leaf order."""
+        return tuple(self._iter_paths())
+
+    def _iter_paths(self) -> Iterator[Path]:
+        if self.kind == "leaf":
+            yield ()
+            return
+        for key, child in zip(self.keys, self.children, strict=True):
+            for rest in child._iter_paths():
+                yield (key, *rest)
+
+    @cached_property
+    def path_names(self) -> tuple[str, ...]:
+        """The path of each leaf as ``"a/b/c"``."""
+        return tuple(join_path(p) for p in self.paths)
+
+    @cached_property
+    def _permutations(self) -> dict[int, tuple[Spec, tuple[int, ...] | None]]:
+        return {}
+
+    def permutation_to(self, other: Spec) -> tuple[int, ...] | None:
+        """Leaf indices of `self` in the leaf order of `other`; None if their keys differ."""
+        found = self._permutations.get(id(other))
+        if found is None:  # `other` is kept in the entry, so that its id stays its own
+            found = self._permutations[id(other)] = (other, self._permutation_to(other))
+        return found[1]
+
+    def _permutation_to(self, other: Spec) -> tuple[int, ...] | None:
+        if self is other:
+            return tuple(range(self.num_leaves))
+        if set(self.keys) != set(other.keys) or "leaf" in (self.kind, other.kind):
+            return None
+        order: list[int] = []
+        for key, child in zip(other.keys, other.children, strict=True):
+            start, _, own = self.index[key]
+            inner = own.permutation_to(child)
+            if inner is None:
+                return None
+            order.extend(start + i for i in inner)
+        return tuple(order)
+
+    def locate(self, path: Key | Path) -> tuple[int, int, Spec]:
+        """(first leaf, one past the last, spec) of a key, an ``"a/b"`` path or a tuple of keys.
+
+        Raises:
+            PathError: nothing is there; the message names the nearest key.
+        """
+        if not isinstance(path, tuple):
+            hit = self.index.get(path)
+            if hit is not None:
+                return hit
+        start, spec, done = 0, self, []
+        remaining = parse_path(path)
+        while remaining:
+            key, remaining = _take_key(spec, remaining)
+            if key is None:
+                raise PathError(_missing_key_message(spec, done, remaining[0], path))
+            first, _, spec = spec.index[key]
+            start += first
+            done.append(key)
+        return start, start + spec.num_leaves, spec
+
+
+def _take_key(spec: Spec, remaining: Path) -> tuple[Key | None, Path]:
+    """The key of `spec` that the front of `remaining` names: exact, as a number, or with slashes."""
+    first = remaining[0]
+    if first in spec.index:
+        return first, remaining[1:]
+    if isinstance(first, str) and first.lstrip("-").isdigit() and int(first) in spec.index:
+        return int(first), remaining[1:]
+    if isinstance(first, int) and str(first) in spec.index:
+        return str(first), remaining[1:]
+    for end in range(len(remaining), 1, -1):  # a key may contain slashes itself
+        joined = "/".join(str(k) for k in remaining[:end])
+        if joined in spec.index:
+            return joined, remaining[end:]
+    return None, remaining
+
+
+def _missing_key_message(spec: Spec, done: list[Key], key: Key, path: Any) -> str:
+    where = f"under {join_path(tuple(done))!r}" if done else "at the top"
+    if spec.kind == "leaf":
+        return f"Container: no {_show(path)}: {join_path(tuple(done))!r} is a leaf, it has no keys"
+    return f"Container: no {_show(path)}: no key {key!r} {where}{nearest_key(key, spec.keys)}"
+
+
+def _show(path: Any) -> str:
+    return repr(join_path(path) if isinstance(path, tuple) else path)
+
+
+def nearest_key(key: Key, keys: tuple[Key, ...]) -> str:
+    """A hint for an error message: the nearest key, or the keys there are."""
+    names = [str(k) for k in keys]
+    near = difflib.get_close_matches(str(key), names, n=1)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    if not names:
+        return "; there are no keys"
+    shown = ", ".join(repr(n) for n in names[:8]) + (", …" if len(names) > 8 else "")
+    return f"; the keys are {shown}"
+
+
+def make_spec(kind: str, keys: tuple[Key, ...] = (), children: tuple[Spec, ...] = ()) -> Spec:
+    """The one `Spec` of this kind with these keys and children."""
+    identity = (kind, keys, tuple(map(type, keys)), tuple(map(id, children)))
+    spec = _interned.get(identity)
+    if spec is None:
+        spec = _interned[identity] = Spec(kind, keys, children)
+    return spec
+
+
+LEAF = make_spec("leaf")
+
+
+def parse_path(path: Key | Path) -> Path:
+    """Split ``"a/b/c"`` into keys; a tuple or an integer stays as it is.
+
+    Raises:
+        PathError: `path` is empty, or not a string, an integer or a tuple of these.
+    """
+    if isinstance(path, str):
+        keys = tuple(k for k in path.split("/") if k)
+        if keys:
+            return keys
+        raise PathError("Container: got an empty path, expected a key such as 'a' or 'a/b'")
+    if isinstance(path, int) and not isinstance(path, bool):
+        return (path,)
+    if isinstance(path, tuple) and path and all(isinstance(k, (str, int)) for k in path):
+        return path
+    raise PathError(
+        f"Container: got {path!r} as a path, expected a string, an integer or a tuple of these"
+    )
+
+
+def join_path(path: Path) -> str:
+    """``("a", 0, "b")`` as ``"a/0/b"``."""
+    return "/".join(map(str, path))
+
+
+def explain_mismatch(left: Spec, right: Spec, what: str) -> StructureError:
+    """The error for two structures that do not match: first path, both sides, nearest key."""
+    a, b = dict.fromkeys(left.path_names), dict.fromkeys(right.path_names)
+    for names, others, sides in ((a, b, ("left", "right")), (b, a, ("right", "left"))):
+        for name in names:
+            if name not in others:
+                near = difflib.get_close_matches(name, list(others), n=1)
+                hint = f"; the nearest there is {near[0]!r}" if near else ""
+                count = sum(n not in others for n in names)
+                more = f" (and {count - 1} more)" if count > 1 else ""
+                return StructureError(
+                    f"{what}: Containers do not match: {name!r} is in the {sides[0]} one "
+                    f"({left.num_leaves if sides[0] == 'left' else right.num_leaves} leaves), "
+                    f"not in the {sides[1]} one "
+                    f"({right.num_leaves if sides[0] == 'left' else left.num_leaves} leaves)"
+                    f"{hint}{more}. Select the common part with `select`, or add what is missing"
+                    " with `set`"
+                )
+    return StructureError(f"{what}: Containers do not match: {left!r} and {right!r}")

@@ -1,0 +1,252 @@
+"""How a public op finds the function that does the work.
+
+`op` turns a signature, a docstring and a default body into the public function; its
+compiled code is one dictionary look-up on the types of the array arguments and one
+call. The first call with new types resolves them:
+
+1. an interpreter's type (Container, …): the interpreter gets the op and the arguments;
+2. arrays of one backend: the function of the op's name in that backend's file of the
+   op's chapter, else the op's own body;
+3. arrays of two backends: an error;
+4. only scalars, or no array: the current default backend, looked up at each call.
+
+A parameter is an array argument if its annotation says ``Array``: ``Array``,
+``Array | None``, ``Array | float``, ``Sequence[Array]``, ``*operands: Array``.
+A parameter ``like: Array | None`` thereby makes a creation function follow an array.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import textwrap
+from collections.abc import Callable, Iterable
+from functools import partial, wraps
+from typing import Any, TypeVar
+
+from nestarray import backends
+from nestarray.config import current_backend
+from nestarray.container import Container, algebra
+from nestarray.errors import ArgumentError, MixedBackendError, UnsupportedError
+
+F = TypeVar("F", bound=Callable[..., Any])
+Handler = Callable[["Op", tuple[Any, ...], dict[str, Any]], Any]
+
+#: Every public op by name, in the order of definition.
+OPS: dict[str, Op] = {}
+
+#: (type, handler): values that ops do not compute on but hand over, outermost first.
+INTERPRETERS: list[tuple[type, Handler]] = [(Container, algebra.apply)]
+
+
+class Op:
+    """The record of one op; the public function carries it as ``.op``."""
+
+    def __init__(self, body: Callable[..., Any], *, is_primitive: bool) -> None:
+        self.name = body.__name__
+        self.chapter = body.__module__.rpartition(".")[2]
+        self.body = body
+        self.is_primitive = is_primitive
+        self.signature = inspect.signature(body)
+        self.parameters = list(self.signature.parameters.values())
+        self.array_parameters = [p.name for p in self.parameters if _holds_arrays(p)]
+        self.sequence_parameters = [
+            p.name for p in self.parameters if _holds_arrays(p) and _is_sequence(p)
+        ]
+        self.table: dict[Any, Callable[..., Any]] = {}
+        self.function: Callable[..., Any] = _compile(self)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name} of {self.chapter}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OPS.__getitem__, (self.name,)
+
+    def arrays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The array arguments of a call by parameter name."""
+        bound = self.signature.bind(*args, **kwargs).arguments
+        return {name: bound[name] for name in self.array_parameters if name in bound}
+
+    def implementation(self, backend: str) -> Callable[..., Any]:
+        """What runs for arrays of `backend`: its own function, or the op's body."""
+        chapter = backends.chapter(backend, self.chapter)
+        native = getattr(chapter, self.name, None)
+        if native is None:
+            if self.is_primitive:
+                raise UnsupportedError(f"{self.name}: not available on the backend {backend!r}")
+            return self.body
+        supports = getattr(native, "supports", None)
+        return native if supports is None else _mixed(native, supports, self.body)
+
+    def resolve(self, *types: Any) -> Callable[..., Any]:
+        """The function for these argument types, kept in the table; called on a miss."""
+        flat = [t for item in types for t in (item if isinstance(item, frozenset) else (item,))]
+        function = self._find(flat)
+        self.table[types[0] if len(types) == 1 else types] = function
+        return function
+
+    def _find(self, types: list[type]) -> Callable[..., Any]:
+        for interpreted, handler in INTERPRETERS:
+            if any(issubclass(t, interpreted) for t in types):
+                return partial(_interpret, handler, self)
+        names: list[str] = []
+        numpy_scalars = False
+        for t in types:
+            name = backends.backend_of_type(t)
+            if name is None:
+                if not issubclass(t, (bool, int, float, complex, type(None))):
+                    raise self._bad_type(t)
+            elif name == "numpy" and _is_numpy_scalar(t):
+                numpy_scalars = True
+            elif name not in names:
+                names.append(name)
+        if not names and numpy_scalars:
+            names.append("numpy")
+        if len(names) > 1:
+            raise MixedBackendError(backends.mixed_message(self.name, names))
+        if not names:
+            return self._call_default
+        function = self.implementation(names[0])
+        select = getattr(function, "select", None)
+        return select(tuple(types)) if select is not None else function
+
+    def _bad_type(self, found: type) -> ArgumentError:
+        expected = "an array of numpy, jax, torch or tensorflow, a Container or a number"
+        hint = (
+            "; convert it with na.asarray(...)" if issubclass(found, (list, tuple)) else ""
+        )
+        which = ", ".join(self.array_parameters)
+        return ArgumentError(
+            f"{self.name}: array argument ({which}): got {found.__name__}, expected {expected}{hint}"
+        )
+
+    def _call_default(self, *args: Any, **kwargs: Any) -> Any:
+        return self.implementation(current_backend())(*args, **kwargs)
+
+
+def _is_numpy_scalar(t: type) -> bool:
+    import numpy as np
+
+    return issubclass(t, np.generic)
+
+
+def _interpret(handler: Handler, op: Op, *args: Any, **kwargs: Any) -> Any:
+    return handler(op, args, kwargs)
+
+
+def _mixed(
+    native: Callable[..., Any], supports: Callable[..., bool], body: Callable[..., Any]
+) -> Callable[..., Any]:
+    @wraps(native)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (native if supports(*args, **kwargs) else body)(*args, **kwargs)
+
+    return call
+
+
+def supports(predicate: Callable[..., bool]) -> Callable[[F], F]:
+    """Mark a backend function as holding only for arguments that `predicate` accepts.
+
+    `predicate` takes the op's arguments; the op's default body serves the others.
+    """
+
+    def mark(native: F) -> F:
+        native.supports = predicate  # type: ignore[attr-defined]
+        return native
+
+    return mark
+
+
+def _holds_arrays(parameter: inspect.Parameter) -> bool:
+    return "Array" in str(parameter.annotation)
+
+
+def _is_sequence(parameter: inspect.Parameter) -> bool:
+    is_variadic = parameter.kind is inspect.Parameter.VAR_POSITIONAL
+    return is_variadic or "Sequence[" in str(parameter.annotation)
+
+
+def op(body: F) -> F:
+    """Make `body` a public op: its signature the contract, its code the default for all backends."""
+    return _register(Op(body, is_primitive=False))
+
+
+def primitive(body: F) -> F:
+    """Declare an op without a default: every backend must define it."""
+    return _register(Op(body, is_primitive=True))
+
+
+def _register(record: Op) -> Any:
+    if record.name in OPS:
+        raise ValueError(f"op {record.name!r} is defined twice")
+    OPS[record.name] = record
+    return record.function
+
+
+def _compile(record: Op) -> Callable[..., Any]:
+    """The public function: the op's signature, one look-up, one call."""
+    names = {p.name for p in record.parameters}
+    assert not names & {"_table", "_resolve", "_types"}, record.name
+    declared, passed, types = [], [], []
+    defaults: dict[str, Any] = {}
+    star = False
+    for p in record.parameters:
+        if p.kind is p.KEYWORD_ONLY and not star:
+            declared.append("*")
+            star = True
+        text = p.name
+        if p.default is not p.empty:
+            defaults[f"_default_{p.name}"] = p.default
+            text += f"=_default_{p.name}"
+        if p.kind is p.VAR_POSITIONAL:
+            text, star = f"*{text}", True
+        declared.append(text)
+        if p.kind is p.POSITIONAL_ONLY and (
+            p is record.parameters[-1] or _next(record, p).kind is not p.POSITIONAL_ONLY
+        ):
+            declared.append("/")
+        passed.append(
+            f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY
+            else f"*{p.name}" if p.kind is p.VAR_POSITIONAL
+            else p.name
+        )  # fmt: skip
+        if _holds_arrays(p):
+            types.append(f"_types({p.name})" if _is_sequence(p) else f"{p.name}.__class__")
+    assert types, f"op {record.name} has no array parameter"
+    key = ", ".join(types)
+    source = textwrap.dedent(f"""\
+        def {record.name}({", ".join(declared)}):
+            try:
+                _function = _table[{key}]
+            except KeyError:
+                _function = _resolve({key})
+            return _function({", ".join(passed)})
+        """)
+    filename = f"<nestarray op {record.name}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    namespace: dict[str, Any] = {
+        "_table": record.table,
+        "_resolve": record.resolve,
+        "_types": _types_of(record.name),
+        **defaults,
+    }
+    exec(compile(source, filename, "exec"), namespace)  # a fixed template, as in dataclasses
+    function = wraps(record.body)(namespace[record.name])
+    function.__signature__ = record.signature
+    function.op = record
+    return function
+
+
+def _next(record: Op, parameter: inspect.Parameter) -> inspect.Parameter:
+    return record.parameters[record.parameters.index(parameter) + 1]
+
+
+def _types_of(name: str) -> Callable[[Iterable[Any]], frozenset[type]]:
+    def types(arrays: Iterable[Any]) -> frozenset[type]:
+        if not isinstance(arrays, (list, tuple)):
+            raise ArgumentError(
+                f"{name}: got {type(arrays).__name__}, expected a list or a tuple of arrays"
+            )
+        return frozenset(map(type, arrays))
+
+    return types

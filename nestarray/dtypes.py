@@ -1,0 +1,224 @@
+"""Data types, one object each for all frameworks.
+
+``na.float32`` is a `DType`: interned, compared by identity, printed as the
+standard spells it. Every function that takes a dtype takes a `DType`, its name,
+or any framework's own dtype; `as_dtype` is the one place that reads them. The
+promotion table is the Array API standard's; mixed kinds follow the floating
+operand, alike on every backend.
+
+Source: https://data-apis.org/array-api/2025.12/API_specification/type_promotion.html
+"""
+
+from __future__ import annotations
+
+import builtins
+from functools import cache
+from typing import Any
+
+from nestarray.errors import DtypeError
+
+
+class DType:
+    """One data type. Instances are module constants; do not create others.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.float32.kind, na.float32.bits
+        ('float', 32)
+        >>> na.as_dtype("float32") is na.float32
+        True
+    """
+
+    __slots__ = ("bits", "kind", "name")
+
+    name: str
+    kind: str
+    bits: int
+
+    def __init__(self, name: str, kind: str, bits: int) -> None:
+        self.name, self.kind, self.bits = name, kind, bits
+
+    def __repr__(self) -> str:
+        return f"nestarray.{self.name}"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return as_dtype, (self.name,)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return max(self.bits // 8, 1)
+
+    @property
+    def is_floating(self) -> bool:
+        """True for real floating-point types."""
+        return self.kind == "float"
+
+    @property
+    def is_inexact(self) -> bool:
+        """True for real and complex floating-point types."""
+        return self.kind in ("float", "complex")
+
+    @property
+    def is_integer(self) -> bool:
+        """True for signed and unsigned integers, not for bool."""
+        return self.kind in ("int", "uint")
+
+
+bool = DType("bool", "bool", 8)
+int8, int16, int32, int64 = (DType(f"int{b}", "int", b) for b in (8, 16, 32, 64))
+uint8, uint16, uint32, uint64 = (DType(f"uint{b}", "uint", b) for b in (8, 16, 32, 64))
+float16, float32, float64 = (DType(f"float{b}", "float", b) for b in (16, 32, 64))
+bfloat16 = DType("bfloat16", "float", 16)
+complex64, complex128 = DType("complex64", "complex", 64), DType("complex128", "complex", 128)
+
+ALL: tuple[DType, ...] = (
+    bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+    float16, bfloat16, float32, float64, complex64, complex128,
+)  # fmt: skip
+
+_known: dict[Any, DType] = {d: d for d in ALL} | {d.name: d for d in ALL}
+_known[builtins.bool] = bool
+_known[float] = float32
+
+
+def as_dtype(dtype: Any) -> DType:
+    """The `DType` that any spelling of a dtype means.
+
+    Args:
+        dtype: a `DType`, a name (``"float32"``), a dtype of NumPy, JAX, PyTorch or
+            TensorFlow, or the builtins ``bool`` and ``float`` (the default, float32).
+
+    Raises:
+        DtypeError: `dtype` is nothing of this kind, or a type that nestarray lacks.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.as_dtype(np.dtype("int64"))
+        nestarray.int64
+    """
+    try:
+        return _known[dtype]
+    except (KeyError, TypeError):
+        return _learn_dtype(dtype)
+
+
+def _learn_dtype(dtype: Any) -> DType:
+    # np.dtype and tf.DType have a name; np.float32, a class, has __name__; torch prints "torch.x".
+    name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
+    name = {"bool_": "bool", "int": "int64", "complex": "complex128"}.get(
+        (short := str(name).rpartition(".")[2]), short
+    )
+    found = _known.get(name)
+    if found is None:
+        raise DtypeError(
+            f"dtype: got {dtype!r}, expected one of {', '.join(d.name for d in ALL)}, "
+            "or a framework's own name for one of these"
+        )
+    _known[dtype] = found
+    return found
+
+
+def dtype_of(x: Any) -> DType:
+    """The `DType` of an array or a Python scalar (float → float32, int → int64).
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.dtype_of(np.zeros(2, "int16"))
+        nestarray.int16
+    """
+    try:
+        return _known[x.dtype]
+    except AttributeError:
+        return scalar_dtype(x)
+    except KeyError:
+        return as_dtype(x.dtype)
+
+
+def scalar_dtype(x: Any) -> DType:
+    """The dtype that a Python scalar gets when nothing else decides it."""
+    if isinstance(x, builtins.bool):
+        return bool
+    if isinstance(x, int):
+        return int64
+    if isinstance(x, float):
+        return float32
+    if isinstance(x, complex):
+        return complex64
+    raise DtypeError(f"dtype_of: got {type(x).__name__}, expected an array or a number")
+
+
+def _promote_floats(a: DType, b: DType) -> DType:
+    if {a, b} == {float16, bfloat16}:
+        return float32
+    return a if a.bits >= b.bits else b
+
+
+def _promote_integers(a: DType, b: DType) -> DType:
+    if a.kind == b.kind:
+        return a if a.bits >= b.bits else b
+    signed, unsigned = (a, b) if a.kind == "int" else (b, a)
+    bits = max(signed.bits, unsigned.bits * 2)
+    # uint64 with a signed type has no integer result in the standard; int64 keeps it an integer.
+    return _known[f"int{min(bits, 64)}"]
+
+
+@cache
+def promote_types(a: DType, b: DType) -> DType:
+    """The dtype of a result of operands of dtypes `a` and `b`.
+
+    Within a kind the standard's table; across kinds the higher kind's dtype
+    (``int64 + float32 → float32``), complex wide enough for the float.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.promote_types(na.int64, na.float32)
+        nestarray.float32
+    """
+    if a is b:
+        return a
+    order = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
+    low, high = sorted((a, b), key=lambda d: order[d.kind])
+    if order[low.kind] != order[high.kind]:
+        if high is complex64 and low is float64:
+            return complex128
+        return high
+    if high.kind == "float":
+        return _promote_floats(a, b)
+    if high.kind == "complex":
+        return complex128
+    return _promote_integers(a, b)
+
+
+def result_dtype(*arrays_and_dtypes: Any) -> DType:
+    """The promoted dtype of arrays, dtypes and Python scalars; scalars only lift the kind.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.dtypes.result_dtype(np.zeros(2, "float16"), 2.0)
+        nestarray.float16
+    """
+    strong: DType | None = None
+    weak: list[DType] = []
+    for item in arrays_and_dtypes:
+        if isinstance(item, (builtins.bool, int, float, complex)) and not hasattr(
+            item, "dtype"
+        ):
+            weak.append(scalar_dtype(item))
+        else:
+            dtype = item if isinstance(item, DType) else dtype_of(item)
+            strong = dtype if strong is None else promote_types(strong, dtype)
+    for dtype in weak:
+        if strong is None:
+            strong = dtype
+        elif dtype.kind == "complex" and strong.kind != "complex":
+            strong = complex128 if strong is float64 else complex64
+        elif dtype.kind == "float" and not strong.is_inexact:
+            strong = float32
+        elif dtype.kind == "int" and strong.kind == "bool":
+            strong = int64
+    assert strong is not None, "result_dtype needs at least one argument"
+    return strong

@@ -1,0 +1,58 @@
+"""Every error that nestarray raises on purpose.
+
+Each class also derives from the builtin that a caller would naturally catch, so
+``except TypeError`` keeps working for people who have never read this file.
+"""
+
+from __future__ import annotations
+
+
+class NestarrayError(Exception):
+    """Base of all errors raised by nestarray."""
+
+
+class MissingFrameworkError(NestarrayError, ImportError):
+    """A framework or an optional package is not installed."""
+
+
+class MixedBackendError(NestarrayError, TypeError):
+    """One call was given arrays of two frameworks."""
+
+
+class ArgumentError(NestarrayError, TypeError):
+    """An argument has a type or a value that the function does not take."""
+
+
+class DtypeError(NestarrayError, TypeError):
+    """A dtype is not available, or does not fit the operation."""
+
+
+class ShapeError(NestarrayError, ValueError):
+    """A shape does not fit the operation."""
+
+
+class StructureError(NestarrayError, ValueError):
+    """Containers do not match, or a Container cannot be built or changed as asked."""
+
+
+class PathError(NestarrayError, KeyError):
+    """A key or a path is not in a Container."""
+
+    def __str__(self) -> str:  # KeyError would print the repr of the message
+        return str(self.args[0]) if self.args else ""
+
+
+class ImmutableError(NestarrayError, TypeError):
+    """Somebody tried to assign into an immutable value."""
+
+
+class UnsupportedError(NestarrayError, NotImplementedError):
+    """A backend cannot do what was asked of it."""
+
+
+class ConversionError(NestarrayError, RuntimeError):
+    """A model could not be traced or moved to another framework."""
+
+
+class MissingOpError(ConversionError):
+    """A model uses source operations that have no frontend function."""

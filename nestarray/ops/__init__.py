@@ -1,0 +1,71 @@
+"""The public ops, one file a chapter; each name is also a method of Container.
+
+A chapter lists its ops in ``__all__``. An op whose first parameter is an array becomes
+a Container method by being the same function object, and the operators of a Container
+are these functions too: the two loops below are the whole mechanism. Names that
+Container has already (``Container.repeat`` would be fine, ``Container.map`` is its own)
+stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nestarray.container import Container
+from nestarray.dispatch import OPS
+
+from nestarray.ops.activations import *
+from nestarray.ops.attention import *
+from nestarray.ops.contraction import *
+from nestarray.ops.convolution import *
+from nestarray.ops.creation import *
+from nestarray.ops.data_type import *
+from nestarray.ops.elementwise import *
+from nestarray.ops.image import *
+from nestarray.ops.indexing import *
+from nestarray.ops.linalg import *
+from nestarray.ops.losses import *
+from nestarray.ops.manipulation import *
+from nestarray.ops.normalization import *
+from nestarray.ops.pooling import *
+from nestarray.ops.searching import *
+from nestarray.ops.sorting import *
+from nestarray.ops.special import *
+from nestarray.ops.statistical import *
+
+
+def _attach_methods() -> None:
+    for name, record in OPS.items():
+        first = record.parameters[0].name
+        takes_array = first in record.array_parameters and first not in record.sequence_parameters
+        if takes_array and first != "like" and not hasattr(Container, name):
+            setattr(Container, name, record.function)
+
+
+_OPERATORS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide",
+    "floordiv": "floor_divide", "mod": "remainder", "pow": "pow", "matmul": "matmul",
+    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
+    "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
+}  # fmt: skip
+_COMPARISONS = {
+    "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal",
+    "gt": "greater", "ge": "greater_equal",
+}  # fmt: skip
+_UNARY = {"neg": "negative", "pos": "positive", "abs": "abs", "invert": "bitwise_invert"}
+
+
+def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, other: function(other, self)
+
+
+def _attach_operators() -> None:
+    for dunder, name in (_OPERATORS | _COMPARISONS | _UNARY).items():
+        setattr(Container, f"__{dunder}__", OPS[name].function)
+    for dunder, name in _OPERATORS.items():
+        setattr(Container, f"__r{dunder}__", _reflected(OPS[name].function))
+
+
+_attach_methods()
+_attach_operators()

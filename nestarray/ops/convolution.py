@@ -1,0 +1,5 @@
+"""Convolutions and their transposes, channels first."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

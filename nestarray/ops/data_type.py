@@ -1,0 +1,87 @@
+"""Where and as what an array lives: dtype, device, framework."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nestarray import backends
+from nestarray.config import check_backend_name
+from nestarray.dispatch import op, primitive
+from nestarray.typing import Array, DTypeLike
+
+__all__ = ["astype", "to_backend", "to_device"]
+
+
+@primitive
+def astype(x: Array, dtype: DTypeLike, *, copy: bool = True) -> Array:
+    """Cast `x` to `dtype`.
+
+    Complex to real takes no silent real part: use ``na.real`` first.
+
+    Args:
+        x: array of any shape.
+        dtype: anything that `na.as_dtype` reads.
+        copy: False returns `x` itself where the dtype is right already.
+
+    Returns:
+        array of the shape of `x`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.astype(np.asarray([1, 2]), na.float32)
+        array([1., 2.], dtype=float32)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.astype.html
+    """
+
+
+@op
+def to_device(x: Array, device: Any) -> Array:
+    """Move `x` to a device of its own framework.
+
+    Args:
+        x: array.
+        device: ``"cpu"``, ``"gpu"``, ``"cuda:1"``, or the framework's device object.
+
+    Raises:
+        ArgumentError: the framework has no such device.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.to_device(np.ones(2), "cpu")
+        array([1., 1.])
+    """
+    backend = backends.backend_of_type(type(x))
+    return x if backend is None else backends.core(backend).to_device(x, device)
+
+
+@op
+def to_backend(x: Array, backend: str, *, device: Any = None, copy: bool | None = None) -> Array:
+    """Hand `x` to another framework, sharing memory where that is legal.
+
+    DLPack between frameworks that both speak it, the buffer protocol to and from NumPy,
+    bit views for bfloat16.
+
+    Args:
+        x: array.
+        backend: ``"numpy"``, ``"jax"``, ``"torch"`` or ``"tensorflow"``.
+        device: where to put it; None keeps it where it is, if the backend has that device.
+        copy: True always copies, False raises rather than copying, None copies if it must.
+
+    Returns:
+        array of the same shape, dtype and values.
+
+    Raises:
+        DtypeError: `backend` has no such dtype (float64 on JAX without x64).
+        ArgumentError: ``copy=False`` and it would copy.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.to_backend(np.ones(2), "numpy")
+        array([1., 1.])
+    """
+    from nestarray.interop import move
+
+    check_backend_name(backend)
+    return move(x, backend, device=device, copy=copy)

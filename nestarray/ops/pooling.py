@@ -1,0 +1,5 @@
+"""Reductions over sliding windows."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

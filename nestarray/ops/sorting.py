@@ -1,0 +1,5 @@
+"""Elements in order."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,101 @@
+"""Nests: Containers inside whatever else Python programs hold arrays in.
+
+A nest is a Container, or dicts, lists, (named) tuples, attrs classes … of nests, or
+a leaf. dm-tree walks everything that is not a Container; a Container is flat already
+and gives its leaves at once. Leaves are matched by key, never by position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import tree as dm_tree
+
+from nestarray.container import Container
+from nestarray.container.container import from_leaves
+from nestarray.container.spec import Spec
+
+
+class _Box:
+    """A Container's place among the leaves that dm-tree sees."""
+
+    __slots__ = ("spec",)
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+
+
+class Structure(NamedTuple):
+    """What `flatten` leaves behind for `unflatten`: a Spec, or a nest with boxes; see `flatten`."""
+
+    outer: Any
+
+    @property
+    def key(self) -> Any:
+        """A hashable value, equal for equal structures (for caches)."""
+        if self.outer is None or isinstance(self.outer, Spec):
+            return self.outer
+        boxes = [b.spec if isinstance(b, _Box) else None for b in dm_tree.flatten(self.outer)]
+        shape = dm_tree.map_structure(lambda _: None, self.outer)
+        return repr(shape), tuple(boxes)
+
+
+def flatten(nest: Any) -> tuple[tuple[Any, ...], Structure]:
+    """Leaves and structure of a nest.
+
+    Example:
+        >>> import nestarray as na
+        >>> leaves, structure = na.tree.flatten({"c": na.Container(x=1), "l": [2, 3]})
+        >>> leaves
+        (1, 2, 3)
+        >>> na.tree.unflatten(structure, [10, 20, 30])["l"]
+        [20, 30]
+    """
+    if isinstance(nest, Container):
+        return nest._leaves, Structure(nest._spec)
+    if not isinstance(nest, (Mapping, Sequence)) or isinstance(nest, str | bytes):
+        return (nest,), Structure(None)
+    leaves: list[Any] = []
+    containers: list[Container] = []
+
+    def box(node: Any) -> Any:
+        if isinstance(node, Container):
+            containers.append(node)
+            return _Box(node._spec)
+        return None
+
+    outer = dm_tree.traverse(box, nest)
+    rest = iter(containers)
+    for item in dm_tree.flatten(outer):
+        if isinstance(item, _Box):
+            leaves.extend(next(rest)._leaves)
+        else:
+            leaves.append(item)
+    return tuple(leaves), Structure(outer)
+
+
+def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
+    """The nest of a structure and as many leaves; the inverse of `flatten`."""
+    outer = structure.outer
+    if outer is None:
+        return leaves[0]
+    if isinstance(outer, Spec):
+        return from_leaves(outer, tuple(leaves))
+    position = 0
+
+    def fill(item: Any) -> Any:
+        nonlocal position
+        if isinstance(item, _Box):
+            start, position = position, position + item.spec.num_leaves
+            return from_leaves(item.spec, tuple(leaves[start:position]))
+        position += 1
+        return leaves[position - 1]
+
+    return dm_tree.unflatten_as(outer, [fill(item) for item in dm_tree.flatten(outer)])
+
+
+def map(fn: Callable[[Any], Any], nest: Any) -> Any:  # noqa: A001  # na.tree.map, as jax.tree.map
+    """Apply `fn` to every leaf of a nest."""
+    leaves, structure = flatten(nest)
+    return unflatten(structure, [fn(leaf) for leaf in leaves])
