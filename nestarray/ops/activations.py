@@ -2,4 +2,559 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import math
+
+from nestarray import ops
+from nestarray.dispatch import op
+from nestarray.errors import ShapeError
+from nestarray.typing import Array, Axis
+
+__all__ = [
+    "celu",
+    "elu",
+    "gelu",
+    "glu",
+    "hard_shrink",
+    "hard_sigmoid",
+    "hard_swish",
+    "hard_tanh",
+    "leaky_relu",
+    "log_sigmoid",
+    "log_softmax",
+    "mish",
+    "prelu",
+    "relu",
+    "relu6",
+    "selu",
+    "sigmoid",
+    "silu",
+    "soft_shrink",
+    "softmax",
+    "softplus",
+    "softsign",
+    "squareplus",
+    "tanh_shrink",
+    "threshold",
+]
+
+# The solution of "mean 0, variance 1 is a fixed point" for normal inputs.
+_SELU_ALPHA = 1.6732632423543772848170429916717
+_SELU_SCALE = 1.0507009873554804934193349852946
+
+
+@op
+def relu(x: Array, /) -> Array:
+    """The rectified linear unit, max(x, 0).
+
+    Args:
+        x: any shape, real.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.relu(np.asarray([-1.0, 2.0]))
+        array([0., 2.])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.nn.relu.html
+    """
+    return ops.maximum(x, 0)
+
+
+@op
+def relu6(x: Array, /) -> Array:
+    """The rectified linear unit with a ceiling, min(max(x, 0), 6).
+
+    Args:
+        x: any shape, real.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.relu6(np.asarray([-1.0, 2.0, 8.0]))
+        array([0., 2., 6.])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.nn.relu6.html
+    """
+    return ops.clip(x, 0, 6)
+
+
+@op
+def leaky_relu(x: Array, /, *, negative_slope: float = 0.01) -> Array:
+    """x where it is positive, `negative_slope` · x elsewhere.
+
+    Args:
+        x: any shape, floating.
+        negative_slope: the slope below zero.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.leaky_relu(np.asarray([-1.0, 2.0]))
+        array([-0.01,  2.  ])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.nn.leaky_relu.html
+    """
+    return ops.where(ops.greater(x, 0), x, x * negative_slope)
+
+
+@op
+def elu(x: Array, /, *, alpha: float = 1.0) -> Array:
+    """The exponential linear unit: x where it is positive, alpha · (eˣ − 1) elsewhere.
+
+    Args:
+        x: any shape, floating.
+        alpha: minus the limit for x → −∞.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.elu(np.asarray([-1.0, 2.0]))
+        array([-0.63212056,  2.        ])
+
+    References:
+        https://arxiv.org/abs/1511.07289
+    """
+    # the exponential sees no positive number: it could overflow, and spoil the gradient
+    negative = ops.expm1(ops.minimum(x, 0)) * alpha
+    return ops.where(ops.greater(x, 0), x, negative)
+
+
+@op
+def selu(x: Array, /) -> Array:
+    """The self-normalizing exponential linear unit, 1.0507 · elu(x, alpha=1.6733).
+
+    The two constants keep mean 0 and variance 1 fixed through a layer.
+
+    Args:
+        x: any shape, floating.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.selu(np.asarray([-1.0, 2.0]))
+        array([-1.11133074,  2.10140197])
+
+    References:
+        https://arxiv.org/abs/1706.02515
+    """
+    return ops.elu(x, alpha=_SELU_ALPHA) * _SELU_SCALE
+
+
+@op
+def celu(x: Array, /, *, alpha: float = 1.0) -> Array:
+    """The continuously differentiable elu: x where it is positive, alpha · (exp(x / alpha) − 1) elsewhere.
+
+    Args:
+        x: any shape, floating.
+        alpha: minus the limit for x → −∞; positive.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.celu(np.asarray([-1.0, 2.0]), alpha=0.5)
+        array([-0.43233236,  2.        ])
+
+    References:
+        https://arxiv.org/abs/1704.07483
+    """
+    negative = ops.expm1(ops.minimum(x, 0) / alpha) * alpha
+    return ops.where(ops.greater(x, 0), x, negative)
+
+
+@op
+def gelu(x: Array, /, *, approximate: bool = False) -> Array:
+    """The Gaussian error linear unit, x · Φ(x), Φ the normal distribution function.
+
+    Args:
+        x: any shape, floating.
+        approximate: compute Φ by tanh, as 0.5 · (1 + tanh(√(2/π) · (x + 0.044715 x³))),
+            rather than exactly by erf.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.gelu(np.asarray([-1.0, 2.0])).round(4)
+        array([-0.1587,  1.9545])
+
+    References:
+        https://arxiv.org/abs/1606.08415
+    """
+    if approximate:
+        inner = (x + x * x * x * 0.044715) * math.sqrt(2.0 / math.pi)
+        return x * 0.5 * (ops.tanh(inner) + 1.0)
+    return x * 0.5 * (ops.erf(x * math.sqrt(0.5)) + 1.0)
+
+
+@op
+def silu(x: Array, /) -> Array:
+    """The sigmoid linear unit, also called swish: x · sigmoid(x).
+
+    Args:
+        x: any shape, floating.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.silu(np.asarray([-1.0, 2.0]))
+        array([-0.26894142,  1.76159416])
+
+    References:
+        https://arxiv.org/abs/1702.03118
+    """
+    return x * ops.sigmoid(x)
+
+
+@op
+def softplus(x: Array, /, *, beta: float = 1.0, threshold: float | None = None) -> Array:
+    """A smooth relu, log(1 + exp(beta · x)) / beta.
+
+    Args:
+        x: any shape, floating.
+        beta: the sharpness; the larger, the closer to relu.
+        threshold: the result is x itself where beta · x is above; None: the formula everywhere.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.softplus(np.asarray([-1.0, 2.0]))
+        array([0.31326169, 2.12692801])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softplus.html
+    """
+    scaled = x if beta == 1.0 else x * beta
+    smooth = ops.logaddexp(scaled, 0.0)
+    smooth = smooth if beta == 1.0 else smooth / beta
+    if threshold is None:
+        return smooth
+    return ops.where(ops.greater(scaled, threshold), x, smooth)
+
+
+@op
+def softsign(x: Array, /) -> Array:
+    """x / (1 + |x|).
+
+    Args:
+        x: any shape, floating.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.softsign(np.asarray([-1.0, 3.0]))
+        array([-0.5 ,  0.75])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softsign.html
+    """
+    return x / (ops.abs(x) + 1.0)
+
+
+@op
+def sigmoid(x: Array, /) -> Array:
+    """The logistic function, 1 / (1 + e⁻ˣ).
+
+    Args:
+        x: any shape, floating.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.sigmoid(np.asarray([-1.0, 0.0]))
+        array([0.26894142, 0.5       ])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.nn.sigmoid.html
+    """
+    # by way of the logarithm, as e⁻ˣ overflows where the result is merely small
+    return ops.exp(ops.log_sigmoid(x))
+
+
+@op
+def log_sigmoid(x: Array, /) -> Array:
+    """The logarithm of the logistic function, −log(1 + e⁻ˣ), without overflow.
+
+    Args:
+        x: any shape, floating.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.log_sigmoid(np.asarray([-1.0, 0.0]))
+        array([-1.31326169, -0.69314718])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.nn.log_sigmoid.html
+    """
+    return -ops.logaddexp(-x, 0.0)
+
+
+@op
+def hard_sigmoid(x: Array, /) -> Array:
+    """The logistic function from straight lines, relu6(x + 3) / 6.
+
+    Args:
+        x: any shape, floating.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.hard_sigmoid(np.asarray([-4.0, 0.0, 1.5]))
+        array([0.  , 0.5 , 0.75])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.nn.hard_sigmoid.html
+    """
+    return ops.clip(x + 3.0, 0, 6) / 6.0
+
+
+@op
+def hard_swish(x: Array, /) -> Array:
+    """silu from straight lines, x · hard_sigmoid(x).
+
+    Args:
+        x: any shape, floating.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.hard_swish(np.asarray([-4.0, 0.0, 1.5]))
+        array([-0.   ,  0.   ,  1.125])
+
+    References:
+        https://arxiv.org/abs/1905.02244
+    """
+    return x * ops.hard_sigmoid(x)
+
+
+@op
+def hard_tanh(x: Array, /, *, min_value: float = -1.0, max_value: float = 1.0) -> Array:
+    """x between two limits, min(max(x, min_value), max_value).
+
+    Args:
+        x: any shape, floating.
+        min_value: the lower limit.
+        max_value: the upper limit.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.hard_tanh(np.asarray([-4.0, 0.5]))
+        array([-1. ,  0.5])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardtanh.html
+    """
+    return ops.clip(x, min_value, max_value)
+
+
+@op
+def hard_shrink(x: Array, /, *, threshold: float = 0.5) -> Array:
+    """x where |x| > `threshold`, 0 elsewhere.
+
+    Args:
+        x: any shape, floating.
+        threshold: what is within ± this becomes 0.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.hard_shrink(np.asarray([-1.0, 0.25]))
+        array([-1.,  0.])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardshrink.html
+    """
+    return ops.where(ops.greater(ops.abs(x), threshold), x, x * 0.0)
+
+
+@op
+def soft_shrink(x: Array, /, *, threshold: float = 0.5) -> Array:
+    """x moved towards 0 by `threshold`, and 0 within: sign(x) · max(|x| − threshold, 0).
+
+    Args:
+        x: any shape, floating.
+        threshold: how far x moves; not negative.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.soft_shrink(np.asarray([-1.0, 0.25]))
+        array([-0.5,  0. ])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softshrink.html
+    """
+    return x - ops.clip(x, -threshold, threshold)
+
+
+@op
+def tanh_shrink(x: Array, /) -> Array:
+    """x − tanh(x).
+
+    Args:
+        x: any shape, floating.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.tanh_shrink(np.asarray([-1.0, 0.0]))
+        array([-0.23840584,  0.        ])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.tanhshrink.html
+    """
+    return x - ops.tanh(x)
+
+
+@op
+def threshold(x: Array, /, *, threshold: float, value: float) -> Array:
+    """x where it is above `threshold`, `value` elsewhere.
+
+    Args:
+        x: any shape, floating.
+        threshold: the limit that x must exceed to stay.
+        value: what the other elements become.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.threshold(np.asarray([-1.0, 2.0]), threshold=0.5, value=-7.0)
+        array([-7.,  2.])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.threshold.html
+    """
+    return ops.where(ops.greater(x, threshold), x, ops.full_like(x, value))
+
+
+@op
+def squareplus(x: Array, /, *, b: float = 4.0) -> Array:
+    """A smooth relu without exponentials, (x + √(x² + b)) / 2.
+
+    Args:
+        x: any shape, floating.
+        b: the smoothness; 0 gives relu.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.squareplus(np.asarray([0.0, 1.5]))
+        array([1., 2.])
+
+    References:
+        https://arxiv.org/abs/2112.11687
+    """
+    return (x + ops.sqrt(x * x + b)) * 0.5
+
+
+@op
+def mish(x: Array, /) -> Array:
+    """x · tanh(softplus(x)).
+
+    Args:
+        x: any shape, floating.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.mish(np.asarray([-1.0, 2.0]))
+        array([-0.30340146,  1.94395896])
+
+    References:
+        https://arxiv.org/abs/1908.08681
+    """
+    return x * ops.tanh(ops.softplus(x))
+
+
+@op
+def softmax(x: Array, /, *, axis: Axis = -1) -> Array:
+    """The exponentials divided by their sum: exp(xᵢ) / Σⱼ exp(xⱼ), along `axis`.
+
+    The largest element is subtracted first, so that nothing overflows. Where all
+    elements are −∞ the result is NaN.
+
+    Args:
+        x: any shape, floating.
+        axis: the axis or axes that sum to 1; None: all.
+
+    Returns:
+        The shape and dtype of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.softmax(np.asarray([0.0, np.log(3.0)]))
+        array([0.25, 0.75])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.nn.softmax.html
+    """
+    powers = ops.exp(x - ops.max(x, axis=axis, keepdims=True))
+    return powers / ops.sum(powers, axis=axis, keepdims=True)
+
+
+@op
+def log_softmax(x: Array, /, *, axis: Axis = -1) -> Array:
+    """The logarithm of `softmax`: xᵢ − log Σⱼ exp(xⱼ), along `axis`.
+
+    Args:
+        x: any shape, floating.
+        axis: the axis or axes whose exponentials sum to 1; None: all.
+
+    Returns:
+        The shape and dtype of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.log_softmax(np.asarray([0.0, 0.0]))
+        array([-0.69314718, -0.69314718])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.nn.log_softmax.html
+    """
+    shifted = x - ops.max(x, axis=axis, keepdims=True)
+    return shifted - ops.log(ops.sum(ops.exp(shifted), axis=axis, keepdims=True))
+
+
+@op
+def glu(x: Array, /, *, axis: int = -1) -> Array:
+    """The gated linear unit: a · sigmoid(b), a and b the halves of x along `axis`.
+
+    Args:
+        x: any shape with an even size along `axis`, floating.
+        axis: the axis that is halved.
+
+    Returns:
+        The shape of x with half the size along `axis`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.glu(np.asarray([2.0, 0.0]))
+        array([1.])
+
+    References:
+        https://arxiv.org/abs/1612.08083
+    """
+    size = x.shape[axis]
+    if size % 2:
+        raise ShapeError(
+            f"glu: axis {axis} of x {tuple(x.shape)} has {size} elements, expected an even "
+            "number: it is cut in two halves"
+        )
+    at = axis % len(x.shape)
+    first = x[(slice(None),) * at + (slice(None, size // 2),)]
+    second = x[(slice(None),) * at + (slice(size // 2, None),)]
+    return first * ops.sigmoid(second)
+
+
+@op
+def prelu(x: Array, weight: Array, /) -> Array:
+    """A leaky relu with learned slopes: x where it is positive, weight · x elsewhere.
+
+    Args:
+        x: `(batch, channels, *spatial)`, floating, or any shape with one slope for all.
+        weight: the slopes, `(channels,)`, `(1,)` or `()`.
+
+    Returns:
+        The shape and dtype of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.prelu(np.asarray([[-1.0, -1.0]]), np.asarray([0.25, 0.5]))
+        array([[-0.25, -0.5 ]])
+
+    References:
+        https://arxiv.org/abs/1502.01852
+    """
+    slopes = tuple(weight.shape)
+    if math.prod(slopes) == 1:
+        weight = ops.reshape(weight, ())
+    elif len(slopes) != 1 or len(x.shape) < 2 or slopes[0] != x.shape[1]:
+        raise ShapeError(
+            f"prelu: weight has shape {slopes}, x {tuple(x.shape)}; expected one slope, or "
+            "one for each channel (axis 1 of x)"
+        )
+    else:
+        weight = ops.reshape(weight, (slopes[0],) + (1,) * (len(x.shape) - 2))
+    return ops.where(ops.greater(x, 0), x, x * weight)

@@ -1,0 +1,31 @@
+"""NumPy: `nestarray.ops.activations`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def relu(x: Any, /) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.maximum.html"""
+    return np.maximum(x, 0)
+
+
+def sigmoid(x: Any, /) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.exp.html"""
+    with np.errstate(over="ignore"):  # 1 / inf is the 0 that is wanted
+        return 1.0 / (1.0 + np.exp(-x))
+
+
+def log_sigmoid(x: Any, /) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.logaddexp.html"""
+    return -np.logaddexp(0, -x)
+
+
+def softmax(x: Any, /, *, axis: Any = -1) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.exp.html"""
+    axis = tuple(axis) if isinstance(axis, list) else axis
+    powers = x - np.max(x, axis=axis, keepdims=True)
+    powers = np.exp(powers, out=powers) if powers.ndim else np.exp(powers)
+    return powers / np.sum(powers, axis=axis, keepdims=True)

@@ -1,0 +1,98 @@
+"""PyTorch: `nestarray.ops.activations`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from nestarray.dispatch import supports
+
+relu = torch.relu
+selu = torch.selu
+silu = F.silu
+softsign = F.softsign
+sigmoid = torch.sigmoid
+log_sigmoid = F.logsigmoid
+hard_sigmoid = F.hardsigmoid
+hard_swish = F.hardswish
+tanh_shrink = F.tanhshrink
+mish = F.mish
+
+# Beyond it log(1 + exp(x)) rounds to x in every dtype, and exp does not overflow in any.
+_SOFTPLUS_IS_LINEAR = 40.0
+
+
+def relu6(x: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.relu6.html"""
+    return F.relu6(x)
+
+
+def leaky_relu(x: Any, /, *, negative_slope: float = 0.01) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.leaky_relu.html"""
+    return F.leaky_relu(x, negative_slope)
+
+
+def elu(x: Any, /, *, alpha: float = 1.0) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.elu.html"""
+    return F.elu(x, alpha)
+
+
+def celu(x: Any, /, *, alpha: float = 1.0) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.celu.html"""
+    return torch.celu(x, alpha)
+
+
+def gelu(x: Any, /, *, approximate: bool = False) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.gelu.html"""
+    return F.gelu(x, approximate="tanh" if approximate else "none")
+
+
+def softplus(x: Any, /, *, beta: float = 1.0, threshold: float | None = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softplus.html"""
+    return F.softplus(x, beta, _SOFTPLUS_IS_LINEAR if threshold is None else threshold)
+
+
+def hard_tanh(x: Any, /, *, min_value: float = -1.0, max_value: float = 1.0) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardtanh.html"""
+    return F.hardtanh(x, min_value, max_value)
+
+
+def hard_shrink(x: Any, /, *, threshold: float = 0.5) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardshrink.html"""
+    return F.hardshrink(x, threshold)
+
+
+def soft_shrink(x: Any, /, *, threshold: float = 0.5) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softshrink.html"""
+    return F.softshrink(x, threshold)
+
+
+def threshold(x: Any, /, *, threshold: float, value: float) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.threshold.html"""
+    return F.threshold(x, threshold, value)
+
+
+@supports(lambda x, *, axis=-1: isinstance(axis, int))
+def softmax(x: Any, /, *, axis: Any = -1) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.softmax.html"""
+    return torch.softmax(x, axis)
+
+
+@supports(lambda x, *, axis=-1: isinstance(axis, int))
+def log_softmax(x: Any, /, *, axis: Any = -1) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html"""
+    return torch.log_softmax(x, axis)
+
+
+@supports(lambda x, *, axis=-1: x.shape[axis] % 2 == 0)
+def glu(x: Any, /, *, axis: int = -1) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.glu.html"""
+    return F.glu(x, axis)
+
+
+@supports(lambda x, weight: x.ndim > 1 and weight.shape in ((1,), (x.shape[1],)))
+def prelu(x: Any, weight: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.prelu.html"""
+    return torch.prelu(x, weight)

@@ -1,0 +1,261 @@
+"""Windows that slide over the spatial axes: strides, paddings, dilations and output sizes.
+
+Convolution and pooling, in `nestarray.ops` and in every backend, read their settings
+here, so that they accept the same spellings and complain in the same words.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from nestarray.errors import ArgumentError, ShapeError
+
+#: An integer for all spatial axes, or one for each.
+Ints = int | Sequence[int]
+#: `Ints`, one pair (before, after) for each axis, ``"same"`` or ``"valid"``.
+Padding = str | int | Sequence[int] | Sequence[tuple[int, int]]
+
+
+class Windows(NamedTuple):
+    """The settings of sliding windows, one entry for each spatial axis."""
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: tuple[tuple[int, int], ...]
+    dilation: tuple[int, ...]
+
+    @property
+    def extent(self) -> tuple[int, ...]:
+        """How many elements a window spans, the gaps of its dilation included."""
+        return tuple(d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilation))
+
+    def output(self, sizes: Sequence[int]) -> tuple[int, ...]:
+        """How many windows fit along each axis of an input with these spatial sizes."""
+        return tuple(
+            (n + low + high - e) // s + 1
+            for n, (low, high), e, s in zip(sizes, self.padding, self.extent, self.stride)
+        )
+
+    def offsets(self, output: Sequence[int]) -> Iterator[tuple[slice, ...]]:
+        """For each element of the window: the padded input's elements that stand under it."""
+        for position in itertools.product(*map(range, self.kernel)):
+            yield tuple(
+                slice(p * d, p * d + (n - 1) * s + 1, s)
+                for p, d, n, s in zip(position, self.dilation, output, self.stride)
+            )
+
+
+def per_axis(op: str, name: str, value: Ints, count: int, *, least: int = 1) -> tuple[int, ...]:
+    """`value` for each of `count` spatial axes."""
+    if isinstance(value, int):
+        values: tuple[int, ...] = (value,) * count
+    elif isinstance(value, str):
+        raise ArgumentError(f"{op}: {name}: got {value!r}, expected {_integers(count)}")
+    else:
+        values = tuple(value)
+        if len(values) == 1:
+            values *= count
+    if len(values) != count:
+        raise ArgumentError(f"{op}: {name}: got {value!r}, expected {_integers(count)}")
+    if any(v < least for v in values):
+        raise ArgumentError(
+            f"{op}: {name}: got {value!r}, expected integers that are at least {least}"
+        )
+    return values
+
+
+def _integers(count: int) -> str:
+    return "an integer" if count == 1 else f"an integer or {count} integers"
+
+
+def settings(
+    op: str,
+    sizes: Sequence[int],
+    kernel: Ints,
+    *,
+    stride: Ints,
+    padding: Padding,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+) -> Windows:
+    """The settings spelled out for an input with spatial `sizes`.
+
+    ``"same"`` pads so that the output has ⌈size / stride⌉ elements, the odd element
+    after the input. With `ceil_mode` the padding after the input grows until a last
+    window fits that starts inside the input or its first padding.
+
+    Raises:
+        ArgumentError: a setting has the wrong length or a value that is too small.
+        ShapeError: the window is larger than the padded input.
+    """
+    count = len(sizes)
+    kernel = per_axis(op, "kernel_size", kernel, count)
+    stride = per_axis(op, "stride", stride, count)
+    dilation = per_axis(op, "dilation", dilation, count)
+    extent = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dilation))
+    pairs = _pairs(op, padding, sizes, extent, stride)
+    for n, (low, high), e in zip(sizes, pairs, extent):
+        if n is not None and n + low + high < e:
+            raise ShapeError(
+                f"{op}: the window spans {extent} elements and the padded input has "
+                f"{tuple(n + sum(p) for n, p in zip(sizes, pairs))}; expected an input at "
+                "least as large as the window: pad more, or make the kernel smaller"
+            )
+    if ceil_mode:
+        pairs = tuple(
+            (low, high + _overhang(n, low, high, e, s))
+            for n, (low, high), e, s in zip(sizes, pairs, extent, stride)
+        )
+    return Windows(kernel, stride, pairs, dilation)
+
+
+def _pairs(
+    op: str,
+    padding: Padding,
+    sizes: Sequence[int],
+    extent: tuple[int, ...],
+    stride: tuple[int, ...],
+) -> tuple[tuple[int, int], ...]:
+    count = len(sizes)
+    if isinstance(padding, int):
+        pairs: tuple[tuple[int, int], ...] = ((padding, padding),) * count
+    elif padding == "valid":
+        pairs = ((0, 0),) * count
+    elif padding == "same":
+        pairs = tuple(_same(n, e, s) for n, e, s in zip(sizes, extent, stride))
+    else:
+        entries: tuple[Any, ...] = tuple(padding)
+        if len(entries) == 1:
+            entries *= count
+        if isinstance(padding, str) or len(entries) != count:
+            raise ArgumentError(
+                f"{op}: padding: got {padding!r}, expected 'same', 'valid', an integer, "
+                f"or {count} integers or pairs (before, after)"
+            )
+        pairs = tuple((e, e) if isinstance(e, int) else tuple(e) for e in entries)
+    if any(low < 0 or high < 0 for low, high in pairs):
+        raise ArgumentError(f"{op}: padding: got {padding!r}, expected no negative number")
+    return pairs
+
+
+def _same(size: int | None, extent: int, stride: int) -> tuple[int, int]:
+    # With stride 1 the size cancels, so an unknown one is fine.
+    total = extent - 1 if stride == 1 else max((-(-size // stride) - 1) * stride + extent - size, 0)
+    return total // 2, total - total // 2
+
+
+def _overhang(size: int, low: int, high: int, extent: int, stride: int) -> int:
+    span = size + low + high - extent
+    windows = -(-span // stride) + 1
+    if (windows - 1) * stride >= size + low:
+        windows -= 1
+    return max((windows - 1) * stride - span, 0)
+
+
+def convolution(
+    op: str,
+    count: int,
+    x_shape: Sequence[int],
+    weight_shape: Sequence[int],
+    *,
+    stride: Ints,
+    padding: Padding,
+    dilation: Ints,
+    groups: int,
+) -> Windows:
+    """The windows of a convolution, after a check of the shapes.
+
+    Raises:
+        ShapeError: the ranks or the channels of `x` and `weight` do not fit together.
+    """
+    _check_rank(op, "x", "(batch, in, *spatial)", x_shape, count)
+    _check_rank(op, "weight", "(out, in / groups, *kernel)", weight_shape, count)
+    if x_shape[1] is not None and x_shape[1] != weight_shape[1] * groups:
+        raise ShapeError(
+            f"{op}: x has {x_shape[1]} channels (axis 1 of {tuple(x_shape)}), expected "
+            f"{weight_shape[1] * groups}: axis 1 of weight {tuple(weight_shape)} times "
+            f"groups={groups}"
+        )
+    if weight_shape[0] % groups:
+        raise ShapeError(
+            f"{op}: weight has {weight_shape[0]} output channels, expected a multiple of "
+            f"groups={groups}"
+        )
+    return settings(
+        op, x_shape[2:], tuple(weight_shape[2:]), stride=stride, padding=padding, dilation=dilation
+    )
+
+
+class Transposed(NamedTuple):
+    """The settings of a transposed convolution, one entry for each spatial axis."""
+
+    windows: Windows
+    output_padding: tuple[int, ...]
+
+    @property
+    def crop(self) -> tuple[tuple[int, int], ...]:
+        """How much to take off the full output; negative is to be added as zeros."""
+        return tuple(
+            (low, high - extra)
+            for (low, high), extra in zip(self.windows.padding, self.output_padding)
+        )
+
+    @property
+    def input_padding(self) -> tuple[tuple[int, int], ...]:
+        """The padding of the input that makes it a plain convolution; may be negative."""
+        return tuple(
+            (e - 1 - low, e - 1 - high) for e, (low, high) in zip(self.windows.extent, self.crop)
+        )
+
+
+def transposed_convolution(
+    op: str,
+    count: int,
+    x_shape: Sequence[int],
+    weight_shape: Sequence[int],
+    *,
+    stride: Ints,
+    padding: Padding,
+    output_padding: Ints,
+    dilation: Ints,
+    groups: int,
+) -> Transposed:
+    """The settings of a transposed convolution, after a check of the shapes.
+
+    Raises:
+        ShapeError: the ranks or the channels of `x` and `weight` do not fit together.
+    """
+    _check_rank(op, "x", "(batch, in, *spatial)", x_shape, count)
+    _check_rank(op, "weight", "(in, out / groups, *kernel)", weight_shape, count)
+    if x_shape[1] is not None and x_shape[1] != weight_shape[0]:
+        raise ShapeError(
+            f"{op}: x has {x_shape[1]} channels (axis 1 of {tuple(x_shape)}), expected "
+            f"{weight_shape[0]}: axis 0 of weight {tuple(weight_shape)}"
+        )
+    if weight_shape[0] % groups:
+        raise ShapeError(
+            f"{op}: weight has {weight_shape[0]} input channels, expected a multiple of "
+            f"groups={groups}"
+        )
+    if padding == "same":
+        raise ArgumentError(
+            f"{op}: padding: got 'same', expected 'valid', an integer, or {count} integers or "
+            "pairs; the size of the output is then given by output_padding"
+        )
+    kernel = tuple(weight_shape[2:])
+    steps = per_axis(op, "stride", stride, count)
+    gaps = per_axis(op, "dilation", dilation, count)
+    extent = tuple(d * (k - 1) + 1 for k, d in zip(kernel, gaps))
+    pairs = _pairs(op, padding, x_shape[2:], extent, steps)
+    extra = per_axis(op, "output_padding", output_padding, count, least=0)
+    return Transposed(Windows(kernel, steps, pairs, gaps), extra)
+
+
+def _check_rank(op: str, name: str, layout: str, shape: Sequence[int], count: int) -> None:
+    if len(shape) != count + 2:
+        raise ShapeError(
+            f"{op}: {name} has {len(shape)} axes, shape {tuple(shape)}, expected {count + 2}: "
+            f"{layout} with {count} spatial"
+        )
