@@ -102,10 +102,18 @@ class Spec:
         Raises:
             PathError: nothing is there; the message names the nearest key.
         """
-        if not isinstance(path, tuple):
-            hit = self.index.get(path)
-            if hit is not None:
-                return hit
+        hit = self._located.get(path)
+        if hit is None:
+            hit = self._located[path] = self._locate(path)
+        return hit
+
+    @cached_property
+    def _located(self) -> dict[Any, tuple[int, int, Spec]]:
+        return {}
+
+    def _locate(self, path: Key | Path) -> tuple[int, int, Spec]:
+        if not isinstance(path, tuple) and path in self.index:
+            return self.index[path]
         start, spec, done = 0, self, []
         remaining = parse_path(path)
         while remaining:

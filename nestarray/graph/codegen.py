@@ -1,0 +1,126 @@
+"""A Graph as Python: the text that people read is the program that runs."""
+
+from __future__ import annotations
+
+import linecache
+import math
+import operator
+from collections.abc import Callable, Mapping
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from nestarray.dtypes import DType
+
+if TYPE_CHECKING:
+    from nestarray.graph.graph import Graph, Node
+
+_RESERVED = frozenset(
+    ["torch", "na", "v", "s", "constants", "key", "out", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield", "None", "True", "False", "float"]
+)
+_numbers = count()
+
+
+def valid_name(name: str, taken: set[str]) -> str:
+    """`name` as a Python identifier that is in neither `taken` nor reserved; adds it to `taken`."""
+    base = "".join(c if c.isalnum() or c == "_" else "_" for c in name) or "x"
+    if base[0].isdigit():
+        base = f"_{base}"
+    unique, number = base, 1
+    while unique in taken or unique in _RESERVED:
+        unique, number = f"{base}_{number}", number + 1
+    taken.add(unique)
+    return unique
+
+
+def to_source(graph: Graph, *, comments: bool = True, free: bool = False) -> str:
+    """The module text of a graph; `free` drops each value after its last use."""
+    parameters = [*(n.name for n in graph.inputs), "*", "v", "s", "constants", "key=None"]
+    lines = [
+        "import nestarray as na",
+        "import nestarray.frontends.torch as torch",
+        "",
+        "",
+        f"def graph({', '.join(parameters)}):",
+    ]
+    last_use = _last_uses(graph) if free else {}
+    for node in graph.calls:
+        line = f"    {node.name} = {_call(graph, node)}"
+        if comments:
+            line += _comment(node)
+        lines.append(line)
+        dead = last_use.get(node, ())
+        if dead:
+            lines.append(f"    del {', '.join(dead)}")
+    for path, node in graph.state_updates.items():
+        lines.append(f"    s = s.set({path!r}, {_value(node)})")
+    output = _value(graph.output)
+    lines.append(f"    return {output}, s" if graph.train else f"    return {output}")
+    return "\n".join(lines) + "\n"
+
+
+def compile_graph(graph: Graph) -> Callable[..., Any]:
+    """The function that `to_source` describes."""
+    source = to_source(graph, free=True)
+    filename = f"<graph {graph.name} {next(_numbers)}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    namespace: dict[str, Any] = {}
+    exec(compile(source, filename, "exec"), namespace)  # our own text, from our own nodes
+    return namespace["graph"]
+
+
+def _comment(node: Node) -> str:
+    parts = [str(node.aval)] if node.aval is not None else []
+    if node.module:
+        parts.append(node.module)
+    return f"  # {' · '.join(parts)}" if parts else ""
+
+
+def _call(graph: Graph, node: Node) -> str:
+    if node.target is operator.getitem:
+        return f"{_value(node.args[0])}[{_value(node.args[1])}]"
+    parts = [_value(arg) for arg in node.args]
+    parts += [f"{name}={_value(value)}" for name, value in node.kwargs.items()]
+    if node.is_random:
+        parts.append(f"key=na.random.fold_in(key, {graph.random_numbers[node]})")
+    return f"{node.target_name}({', '.join(parts)})"
+
+
+def _value(value: Any) -> str:
+    """`value` as a Python expression."""
+    from nestarray.graph.graph import Node
+
+    if isinstance(value, Node):
+        return f"{value.source}[{value.path!r}]" if value.source not in ("", "x") else value.name
+    if isinstance(value, DType):
+        return f"torch.{value.name}"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_value, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, slice):
+        return f"slice({_value(value.start)}, {_value(value.stop)}, {_value(value.step)})"
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{key!r}: {_value(item)}" for key, item in value.items())
+        return f"na.Container({{{inner}}})"
+    if value is None or isinstance(value, (bool, int, float, complex, str)):
+        return repr(value)
+    raise TypeError(f"a graph cannot hold the constant {value!r} of type {type(value).__name__}")
+
+
+def _last_uses(graph: Graph) -> dict[Node, list[str]]:
+    """For each call, the names of values that nothing after it reads."""
+    from nestarray.graph.graph import iter_nodes
+
+    kept = {*iter_nodes(graph.output), *graph.state_updates.values()}
+    last: dict[Node, Node] = {}
+    for node in graph.calls:
+        last[node] = node
+        for used in iter_nodes((node.args, node.kwargs)):
+            last[used] = node
+    dead: dict[Node, list[str]] = {}
+    for used, reader in last.items():
+        if used.kind == "call" and used not in kept:
+            dead.setdefault(reader, []).append(used.name)
+    return dead

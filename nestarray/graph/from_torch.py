@@ -1,0 +1,370 @@
+"""A ``torch.nn.Module`` as a Graph, through ``torch.export``.
+
+The exporter gives a functional graph of ATen calls. An ATen operation's name is the
+name of a public function of torch, so the importer only relabels: each call becomes a
+call of the function of that name in `nestarray.frontends.torch`, whose vocabulary says
+how arguments are passed. Operations without such a function are first given to torch's
+own decompositions; what is left is reported all at once, before anything runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+import os
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nestarray import backends, dtypes
+from nestarray.container import Container
+from nestarray.errors import ConversionError, MissingOpError
+from nestarray.graph.codegen import valid_name
+from nestarray.graph.graph import Aval, Graph, Node, map_nodes
+
+
+def trace_torch(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], train: bool) -> Graph:
+    """The Graph of a torch module; see `nestarray.trace_graph`."""
+    backends.core("torch")
+    with _mode(module, train), _quiet():
+        program = _export(module, args, kwargs)
+        program, missing = _decomposed(program)
+        if missing:
+            raise _missing_ops(module, missing)
+        return _Importer(module, program, args, kwargs, train).graph()
+
+
+@contextlib.contextmanager
+def _mode(module: Any, train: bool) -> Iterator[None]:
+    """`module` in training or evaluation mode, each submodule put back afterwards."""
+    before = {m: m.training for m in module.modules()}
+    module.train(train)
+    try:
+        yield
+    finally:
+        for m, training in before.items():
+            m.training = training
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the exporter's warnings about its own internals."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    import torch
+
+    try:
+        return torch.export.export(module, args, kwargs).run_decompositions({})
+    except Exception as error:
+        reason = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+        raise ConversionError(
+            f"trace_graph: torch.export cannot export {type(module).__name__}: "
+            f"{type(error).__name__}: {reason}. Check the call with "
+            "torch.export.export(net, args, kwargs); control flow that depends on values must "
+            "be written with torch.cond or torch.where"
+        ) from error
+
+
+def _decomposed(program: Any) -> tuple[Any, list[Any]]:
+    """The program with unknown operations decomposed by torch, and the nodes still unknown."""
+    import torch
+
+    missing = _unknown(program)
+    if missing:
+        table = torch._decomp.core_aten_decompositions()
+        usable = {n.target: table[n.target] for n in missing if n.target in table}
+        if usable:
+            program = program.run_decompositions(usable)
+            missing = _unknown(program)
+    return program, missing
+
+
+def _unknown(program: Any) -> list[Any]:
+    from nestarray.frontends.torch import vocabulary
+
+    return [
+        node
+        for node in program.graph.nodes
+        if node.op not in ("placeholder", "output")
+        and node.target is not operator.getitem
+        and node.target not in vocabulary.IGNORED
+        and vocabulary.find(node.target) is None
+    ]
+
+
+def _missing_ops(module: Any, missing: list[Any]) -> MissingOpError:
+    seen: dict[str, str] = {}
+    for node in missing:
+        path, line = _origin(node)
+        where = ", ".join(part for part in (path and f"module {path!r}", line) if part)
+        seen.setdefault(str(node.target), where)
+    listed = "\n".join(f"  {name}" + (f"  ({at})" if at else "") for name, at in seen.items())
+    return MissingOpError(
+        f"trace_graph: {type(module).__name__} uses {len(seen)} operation(s) that "
+        f"nestarray.frontends.torch does not have:\n{listed}\n"
+        "Replace them in the model, or add the function to the frontend"
+    )
+
+
+def _origin(node: Any) -> tuple[str, str]:
+    """(module path, "file.py:12") of an exported node."""
+    stack = node.meta.get("nn_module_stack") or {}
+    path = next(reversed(stack.values()))[0] if stack else ""
+    frames = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
+    line = f"{os.path.basename(frames[-1][0])}:{frames[-1][1]}" if frames else ""
+    return str(path), line
+
+
+class _Importer:
+    """Turns one exported program into one Graph."""
+
+    def __init__(
+        self, module: Any, program: Any, args: tuple[Any, ...], kwargs: dict[str, Any], train: bool
+    ) -> None:
+        self.module, self.program, self.train = module, program, train
+        self.args, self.kwargs = args, kwargs
+        self.taken: set[str] = set()
+        self.nodes: dict[Any, Node] = {}  # exported node → ours
+        self.values: dict[str, dict[str, Any]] = {"v": {}, "s": {}, "constants": {}}
+        self.variables: dict[tuple[str, str], Node] = {}
+        self.canonical = _canonical_names(module)
+
+    def graph(self) -> Graph:
+        """The whole translation."""
+        inputs = self._inputs()
+        for exported in self.program.graph.nodes:
+            if exported.op == "call_function":
+                self._call(exported)
+        output, updates = self._outputs()
+        used = self._live_nodes(output, updates)
+        from nestarray.graph.reference import TorchReference
+
+        containers = {k: Container.from_flat_dict(x, "/") for k, x in self.values.items()}
+        return Graph(
+            name=type(self.module).__name__,
+            backend="torch",
+            train=self.train,
+            nodes=used,
+            signature=inputs,
+            output=output,
+            state_updates=updates,
+            reference=TorchReference(self.program, self.nodes, self.args, self.kwargs),
+            **containers,
+        )
+
+    # -- inputs ----------------------------------------------------------------------------
+
+    def _inputs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        flat: list[Any] = []
+        for placeholder, spec in zip(
+            (n for n in self.program.graph.nodes if n.op == "placeholder"),
+            self.program.graph_signature.input_specs,
+            strict=True,
+        ):
+            kind = spec.kind.name
+            if kind == "USER_INPUT":
+                is_constant = type(spec.arg).__name__ == "ConstantArgument"
+                flat.append(spec.arg.value if is_constant else self._argument(placeholder))
+            else:
+                self._variable(placeholder, kind, spec.target)
+        spec = self.program.call_spec.in_spec
+        signature = _plain(spec, iter(flat))
+        want_args, want_kwargs = signature
+        self._name_arguments(want_args)
+        return tuple(want_args), dict(want_kwargs)
+
+    def _argument(self, placeholder: Any) -> Node:
+        node = Node(
+            name=valid_name(placeholder.name, self.taken),
+            kind="input",
+            source="x",
+            aval=_aval(placeholder.meta.get("val")),
+        )
+        self.nodes[placeholder] = node
+        return node
+
+    def _name_arguments(self, want_args: Any) -> None:
+        """Positional arguments may be passed by the names that ``forward`` gives them."""
+        import inspect
+
+        names = list(inspect.signature(self.module.forward).parameters)
+        for name, want in zip(names, want_args):
+            if isinstance(want, Node):
+                want.path = name
+
+    def _variable(self, placeholder: Any, kind: str, target: str) -> None:
+        source = {"PARAMETER": "v", "BUFFER": "s"}.get(kind, "constants")
+        if source == "constants":
+            path, value = target, self.program.constants[target]
+        else:
+            name = self.canonical.get(target, target)
+            path, value = name.replace(".", "/"), _tensor_of(self.module, self.program, name)
+        if (source, path) not in self.variables:
+            self.values[source][path] = value.detach()
+            self.variables[source, path] = Node(
+                name=valid_name(placeholder.name, self.taken),
+                kind="input",
+                source=source,
+                path=path,
+                aval=_aval(value),
+            )
+        self.nodes[placeholder] = self.variables[source, path]
+
+    # -- calls -----------------------------------------------------------------------------
+
+    def _call(self, exported: Any) -> None:
+        from nestarray.frontends.torch import vocabulary
+
+        if exported.target in vocabulary.IGNORED:
+            return
+        path, line = _origin(exported)
+        if exported.target is operator.getitem:
+            target, name, is_random = operator.getitem, "getitem", False
+            args, kwargs = self._arguments(exported.args), {}
+        else:
+            rule = vocabulary.find(exported.target)
+            assert rule is not None
+            schema_args = _by_schema_name(exported)
+            args, kwargs = rule.arguments({k: self._arguments(x) for k, x in schema_args.items()})
+            target, name, is_random = rule.function, rule.name, rule.is_random
+        self.nodes[exported] = Node(
+            name=valid_name(exported.name, self.taken),
+            kind="call",
+            target=target,
+            target_name=name,
+            args=tuple(args),
+            kwargs=dict(kwargs),
+            aval=_aval(exported.meta.get("val")),
+            is_random=is_random,
+            module=path,
+            line=line,
+            origin=str(exported.target),
+        )
+
+    def _arguments(self, value: Any) -> Any:
+        """Exported arguments with our nodes and dtypes in place of theirs."""
+        import torch
+
+        if isinstance(value, torch.fx.Node):
+            return self.nodes[value]
+        if isinstance(value, (list, tuple)):
+            return type(value)([self._arguments(item) for item in value])
+        if isinstance(value, torch.dtype):
+            return dtypes.as_dtype(value)
+        if isinstance(value, (torch.device, torch.layout, torch.memory_format)):
+            return None
+        return value
+
+    # -- outputs ---------------------------------------------------------------------------
+
+    def _outputs(self) -> tuple[Any, dict[str, Node]]:
+        (returned,) = next(n for n in self.program.graph.nodes if n.op == "output").args
+        flat: list[Any] = []
+        updates: dict[str, Node] = {}
+        for value, spec in zip(returned, self.program.graph_signature.output_specs, strict=True):
+            kind = spec.kind.name
+            if kind == "USER_OUTPUT":
+                flat.append(self._arguments(value))
+            elif kind == "BUFFER_MUTATION":
+                path = self.canonical.get(spec.target, spec.target).replace(".", "/")
+                updates[path] = self._arguments(value)
+            else:
+                raise ConversionError(
+                    f"trace_graph: {type(self.module).__name__} writes into its "
+                    f"{'input' if 'INPUT' in kind else 'parameter'} {spec.target!r}; return the "
+                    "new value instead"
+                )
+        output = _plain(self.program.call_spec.out_spec, iter(flat))
+        return output, updates if self.train else {}
+
+    def _live_nodes(self, output: Any, updates: dict[str, Node]) -> list[Node]:
+        """All inputs, and the calls that something returned depends on."""
+        live: set[Node] = set()
+        map_nodes(live.add, [output, list(updates.values())])
+        calls = [n for n in self.nodes.values() if n.kind == "call"]
+        for node in reversed(calls):
+            if node in live:
+                map_nodes(live.add, [list(node.args), node.kwargs])
+        inputs = dict.fromkeys(n for n in self.nodes.values() if n.kind == "input")
+        return [*inputs, *(n for n in calls if n in live)]
+
+
+def _canonical_names(module: Any) -> dict[str, str]:
+    """Name → first name of the same tensor: tied weights are one variable."""
+    first: dict[int, str] = {}
+    names: dict[str, str] = {}
+    for named in (module.named_parameters, module.named_buffers):
+        for name, tensor in named(remove_duplicate=False):
+            names[name] = first.setdefault(id(tensor), name)
+    return names
+
+
+def _tensor_of(module: Any, program: Any, name: str) -> Any:
+    owner, _, last = name.rpartition(".")
+    tensor = getattr(module.get_submodule(owner), last, None)
+    if tensor is None:
+        tensor = program.state_dict.get(name, program.constants.get(name))
+    return tensor
+
+
+def _by_schema_name(exported: Any) -> dict[str, Any]:
+    """Argument name → value, without those at the schema's default."""
+    schema = getattr(exported.target, "_schema", None)
+    if schema is None:
+        return {**{str(i): a for i, a in enumerate(exported.args)}, **exported.kwargs}
+    named = dict(zip((a.name for a in schema.arguments), exported.args)) | dict(exported.kwargs)
+    defaults = {a.name: a.default_value for a in schema.arguments if a.has_default_value()}
+    return {
+        name: value
+        for name, value in named.items()
+        if not (
+            name in defaults and type(value) is type(defaults[name]) and value == defaults[name]
+        )
+    }
+
+
+def _aval(value: Any) -> Aval | None:
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    if shape is None or dtype is None:
+        return None
+    try:
+        return Aval(tuple(int(d) for d in shape), dtypes.as_dtype(dtype))
+    except Exception:  # a symbolic size, or a dtype that nestarray does not compute in
+        return None
+
+
+def _plain(spec: Any, leaves: Iterator[Any]) -> Any:
+    """A nest of dicts, lists and tuples from a torch TreeSpec and its leaves.
+
+    Registered classes with named children (model outputs, caches) become dicts.
+    """
+    if spec.is_leaf():
+        return next(leaves)
+    children = [_plain(child, leaves) for child in spec.children()]
+    if spec.type is list:
+        return children
+    if spec.type is tuple:
+        return tuple(children)
+    keys = _child_names(spec)
+    return dict(zip(keys, children, strict=True)) if keys else tuple(children)
+
+
+def _child_names(spec: Any) -> list[Any] | None:
+    context = spec.context
+    if hasattr(spec.type, "_fields"):
+        return list(spec.type._fields)
+    for candidate in (context, *(context if isinstance(context, (list, tuple)) else ())):
+        if isinstance(candidate, Mapping):
+            candidate = list(candidate)
+        if (
+            isinstance(candidate, (list, tuple))
+            and len(candidate) == spec.num_children
+            and all(isinstance(name, (str, int)) for name in candidate)
+        ):
+            return list(candidate)
+    return None

@@ -1,0 +1,404 @@
+"""`Graph`: a model as a list of calls of importable functions.
+
+Three kinds of node: an input, a call, and the output. A call's target is a function
+that anybody can import, under the name by which it prints, so a Graph reads as the
+Python a person would have written. Variables are inputs too: `v` (parameters), `s`
+(state, such as running statistics) and `constants` are Containers of the graph's
+backend, and calling a graph is a pure function of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from nestarray import backends, dtypes
+from nestarray.config import check_backend_name, use_backend
+from nestarray.container import Container
+from nestarray.dtypes import DType
+from nestarray.errors import ArgumentError, DtypeError, ShapeError, StructureError
+from nestarray.graph import codegen
+
+
+@dataclasses.dataclass(frozen=True)
+class Aval:
+    """What is known of an array before it exists: shape and dtype."""
+
+    shape: tuple[int, ...]
+    dtype: DType
+
+    def __str__(self) -> str:
+        return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
+
+
+@dataclasses.dataclass(eq=False)
+class Node:
+    """One step of a graph.
+
+    Attributes:
+        name: the variable that holds the node's value in the printed program.
+        kind: ``"input"`` or ``"call"``.
+        source: for an input ``"x"`` (an argument), ``"v"``, ``"s"`` or ``"constants"``.
+        path: for a variable, its path in that Container.
+        target: for a call, the function.
+        target_name: for a call, the function's name as printed.
+        args, kwargs: arguments of the call: Nodes, constants and lists and tuples of these.
+        aval: shape and dtype; None where the value is not one array.
+        is_random: the call takes a ``key``.
+        module: path of the source module that made the node.
+        line: source line that made the node, ``"file.py:12"``.
+        origin: name of the source framework's operation.
+    """
+
+    name: str
+    kind: str
+    source: str = ""
+    path: str = ""
+    target: Callable[..., Any] | None = None
+    target_name: str = ""
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = dataclasses.field(default_factory=dict)
+    aval: Aval | None = None
+    is_random: bool = False
+    module: str = ""
+    line: str = ""
+    origin: str = ""
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def map_nodes(fn: Callable[[Any], Any], value: Any) -> Any:
+    """`value` with `fn` applied to each Node in its lists, tuples, slices and mappings."""
+    if isinstance(value, Node):
+        return fn(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)([map_nodes(fn, item) for item in value])
+    if isinstance(value, slice):
+        return slice(*(map_nodes(fn, part) for part in (value.start, value.stop, value.step)))
+    if isinstance(value, Mapping):
+        return {key: map_nodes(fn, item) for key, item in value.items()}
+    return value
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class Graph:
+    """A traced model: a pure function of its inputs, variables and state.
+
+    ``graph(*inputs)`` computes with the graph's own variables, ``graph(*inputs, v=v)``
+    with others. A graph traced with ``train=True`` returns ``(output, new_state)``, and
+    takes a ``key`` if it draws random numbers. Mappings in the output are Containers.
+
+    Attributes:
+        name: class name of the source.
+        backend: backend of the variables, on which the graph runs.
+        train: whether the training behaviour was traced.
+        nodes: inputs first, then calls, in an order in which they can run.
+        signature: nests of input Nodes and constants as the source was called: (args, kwargs).
+        output: nest of Nodes and constants.
+        state_updates: path in `s` → Node that holds its new value.
+        v, s, constants: the variables.
+        reference: the source that `verify` compares with; None when it is gone.
+    """
+
+    name: str
+    backend: str
+    train: bool
+    nodes: list[Node]
+    signature: tuple[tuple[Any, ...], dict[str, Any]]
+    output: Any
+    state_updates: dict[str, Node]
+    v: Container
+    s: Container
+    constants: Container
+    reference: Any = None
+
+    # -- calling ---------------------------------------------------------------------------
+
+    def __call__(
+        self,
+        *args: Any,
+        v: Container | None = None,
+        s: Container | None = None,
+        key: Any = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Compute the output from `args` and `kwargs`, passed as the source takes them.
+
+        Args:
+            *args, **kwargs: arrays of the graph's backend, of the traced shapes and dtypes.
+            v: parameters; the graph's own by default.
+            s: state; the graph's own by default.
+            key: random key (`na.random.key`), for a graph that draws random numbers.
+
+        Returns:
+            the output; for a graph traced with ``train=True``, (output, new state).
+
+        Raises:
+            ArgumentError: an argument is missing or not expected, is of another framework,
+                or `key` is missing.
+            ShapeError: an argument has another shape than was traced.
+            DtypeError: an argument has another dtype than was traced.
+            StructureError: `v` or `s` has other keys than the graph's.
+        """
+        inputs = self.bind(args, kwargs)
+        v, s = self._variables(v, s)
+        if key is None and self.needs_key:
+            raise ArgumentError(
+                f"{self.name}: this graph draws random numbers (traced with train=True): "
+                "pass key=na.random.key(0)"
+            )
+        with use_backend(self.backend):
+            return self.function(*inputs, v=v, s=s, constants=self.constants, key=key)
+
+    @cached_property
+    def function(self) -> Callable[..., Any]:
+        """The compiled program, a function of flat inputs and ``v, s, constants, key``."""
+        return codegen.compile_graph(self)
+
+    @cached_property
+    def random_numbers(self) -> dict[Node, int]:
+        """The calls that draw random numbers, numbered: the i-th gets ``fold_in(key, i)``."""
+        return {node: i for i, node in enumerate(n for n in self.calls if n.is_random)}
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether any call draws random numbers."""
+        return bool(self.random_numbers)
+
+    @cached_property
+    def inputs(self) -> list[Node]:
+        """The nodes of the arguments, in the order of the flat inputs."""
+        return [node for node in self.nodes if node.source == "x"]
+
+    @cached_property
+    def calls(self) -> list[Node]:
+        """The nodes that compute."""
+        return [node for node in self.nodes if node.kind == "call"]
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The flat inputs for a call with `args` and `kwargs`, checked."""
+        found: dict[Node, Any] = {}
+        want_args, want_kwargs = self.signature
+        names = [_argument_name(w, i) for i, w in enumerate(want_args)]
+        if len(args) > len(want_args):
+            raise ArgumentError(
+                f"{self.name}: got {len(args)} positional arguments, expected "
+                f"{len(want_args)} ({', '.join(names)})"
+            )
+        kwargs = dict(kwargs)
+        for i, (name, want) in enumerate(zip(names, want_args)):
+            if i < len(args):
+                self._match(name, want, args[i], found)
+            elif name in kwargs:
+                self._match(name, want, kwargs.pop(name), found)
+            else:
+                self._absent(name, want)
+        for name, want in want_kwargs.items():
+            if name in kwargs:
+                self._match(name, want, kwargs.pop(name), found)
+            else:
+                self._absent(name, want)
+        if kwargs:
+            known = ", ".join([*names, *want_kwargs])
+            raise ArgumentError(
+                f"{self.name}: got an unexpected argument {min(kwargs)!r}; it was traced with {known}"
+            )
+        return [found[node] for node in self.inputs]
+
+    def _absent(self, name: str, want: Any) -> None:
+        if any(True for _ in iter_nodes(want)):
+            raise ArgumentError(f"{self.name}: argument {name!r} is missing")
+
+    def _match(self, name: str, want: Any, got: Any, found: dict[Node, Any]) -> None:
+        if isinstance(want, Node):
+            found[want] = self._checked(name, want, got)
+        elif isinstance(want, Mapping):
+            if not isinstance(got, Mapping) or set(got) != set(want):
+                keys = list(got) if isinstance(got, Mapping) else type(got).__name__
+                raise ArgumentError(
+                    f"{self.name}: argument {name!r}: got {keys}, expected a mapping with {list(want)}"
+                )
+            for key in want:
+                self._match(f"{name}[{key!r}]", want[key], got[key], found)
+        elif isinstance(want, (list, tuple)):
+            if not isinstance(got, (list, tuple)) or len(got) != len(want):
+                size = len(got) if isinstance(got, (list, tuple)) else type(got).__name__
+                raise ArgumentError(
+                    f"{self.name}: argument {name!r}: got {size}, expected {len(want)} items"
+                )
+            for i, item in enumerate(want):
+                self._match(f"{name}[{i}]", item, got[i], found)
+        elif got is not want and got != want:
+            raise ArgumentError(
+                f"{self.name}: argument {name!r}: got {got!r}, but the graph was traced with "
+                f"{want!r}, which is part of the program; trace again with the new value"
+            )
+
+    def _checked(self, name: str, want: Node, got: Any) -> Any:
+        backend = backends.backend_of_type(type(got))
+        if backend != self.backend:
+            came = type(got).__name__ if backend is None else f"an array of {backend}"
+            raise ArgumentError(
+                f"{self.name}: argument {name!r}: got {came}, expected an array of {self.backend}; "
+                f'move it with na.to_backend(x, "{self.backend}")'
+            )
+        if want.aval is None:
+            return got
+        shape, dtype = tuple(got.shape), dtypes.dtype_of(got)
+        if shape != want.aval.shape:
+            raise ShapeError(
+                f"{self.name}: argument {name!r}: got shape {shape}, the graph was traced with "
+                f"{want.aval.shape}; trace again with the new shape"
+            )
+        if dtype is not want.aval.dtype and not self._is_narrowed(dtype, want.aval.dtype):
+            raise DtypeError(
+                f"{self.name}: argument {name!r}: got {dtype.name}, the graph was traced with "
+                f"{want.aval.dtype.name}; cast it with na.astype(x, na.{want.aval.dtype.name})"
+            )
+        return got
+
+    def _is_narrowed(self, got: DType, want: DType) -> bool:
+        """JAX without x64 holds 64-bit integers in 32 bits."""
+        narrow = got.is_integer and got.kind == want.kind and got.bits == 32 and want.bits == 64
+        return narrow and self.backend == "jax"
+
+    def _variables(self, v: Container | None, s: Container | None) -> tuple[Container, Container]:
+        pairs = []
+        for letter, given, own in (("v", v, self.v), ("s", s, self.s)):
+            if given is None:
+                given = own
+            elif not isinstance(given, Container):
+                raise ArgumentError(
+                    f"{self.name}: {letter}: got {type(given).__name__}, expected a Container"
+                )
+            elif given.spec is not own.spec and given.spec.permutation_to(own.spec) is None:
+                missing = [p for p in own.paths() if p not in given]
+                extra = [p for p in given.paths() if p not in own]
+                which = f"no {missing[0]!r}" if missing else f"an unexpected {extra[0]!r}"
+                raise StructureError(
+                    f"{self.name}: {letter} has {which}; expected the keys of graph.{letter}"
+                )
+            pairs.append(given)
+        return pairs[0], pairs[1]
+
+    # -- moving ----------------------------------------------------------------------------
+
+    def to_backend(self, backend: str) -> Graph:
+        """The same graph with its variables on another framework, on which it then runs.
+
+        Raises:
+            MissingFrameworkError: the framework is not installed; names the extra to install.
+            DtypeError: the framework has no such dtype (float64 on JAX without x64).
+        """
+        check_backend_name(backend)
+        backends.core(backend)
+        return self.replace(
+            backend=backend,
+            v=self.v.to_backend(backend),
+            s=self.s.to_backend(backend),
+            constants=self.constants.to_backend(backend),
+        )
+
+    def replace(self, **changes: Any) -> Graph:
+        """A graph with some attributes changed."""
+        return dataclasses.replace(self, **changes)
+
+    def compile(self, **options: Any) -> Callable[..., Any]:
+        """The graph as one compiled call: ``jax.jit``, ``torch.compile``, ``tf.function``.
+
+        Args:
+            **options: options of the framework's own compiler.
+
+        Returns:
+            a function called like the graph: ``(*inputs, v=, s=, key=)``.
+        """
+        from nestarray.transforms import jit
+
+        if self.backend == "numpy":
+            return self
+        compiled = jit(_Program(self), **options)
+
+        def call(
+            *args: Any,
+            v: Container | None = None,
+            s: Container | None = None,
+            key: Any = None,
+            **kwargs: Any,
+        ) -> Any:
+            inputs = self.bind(args, kwargs)
+            v, s = self._variables(v, s)
+            if key is None and self.needs_key:
+                raise ArgumentError(f"{self.name}: pass key=na.random.key(0)")
+            return compiled(inputs, v, s, self.constants, key)
+
+        return call
+
+    # -- proof -----------------------------------------------------------------------------
+
+    def verify(self, *args: Any, **kwargs: Any) -> Any:
+        """Compare with the source: outputs, gradients, node by node; see `verify.verify`."""
+        from nestarray.graph.verify import verify
+
+        return verify(self, *args, **kwargs)
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def to_source(self, *, comments: bool = True) -> str:
+        """The graph as a Python module that defines ``graph``.
+
+        Args:
+            comments: give shape, dtype and source module of each line.
+        """
+        return codegen.to_source(self, comments=comments)
+
+    def __str__(self) -> str:
+        return self.to_source()
+
+    def __repr__(self) -> str:
+        mode = "train" if self.train else "eval"
+        return (
+            f"Graph({self.name}, {self.backend}, {mode}: {len(self.calls)} calls, "
+            f"{len(self.v.leaves())} parameters, {len(self.s.leaves())} state arrays)"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # code is not pickled: targets go by name, and the source of the proof stays behind
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        return _rebuild, ({**fields, "reference": None},)
+
+
+class _Program:
+    """A graph as a function of nests only, for `jit`."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self.__name__ = graph.name
+
+    def __call__(self, inputs: list[Any], v: Any, s: Any, constants: Any, key: Any) -> Any:
+        with use_backend(self._graph.backend):
+            return self._graph.function(*inputs, v=v, s=s, constants=constants, key=key)
+
+
+def _rebuild(fields: dict[str, Any]) -> Graph:
+    return Graph(**fields)
+
+
+def _argument_name(want: Any, index: int) -> str:
+    return want.path if isinstance(want, Node) and want.path else f"argument {index}"
+
+
+def iter_nodes(value: Any) -> Iterator[Node]:
+    """The Nodes in a nest of arguments."""
+    if isinstance(value, Node):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from iter_nodes(item)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from iter_nodes(item)
+    elif isinstance(value, slice):
+        yield from iter_nodes((value.start, value.stop, value.step))

@@ -1,0 +1,225 @@
+"""Graphs of torch modules: calling, moving, printing, pickling, errors."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import nestarray as na
+from nestarray import errors
+from tests.graph.networks import ConvNet, DataDependent, Nested, Tied, WithoutFrontend
+
+BACKENDS = ("numpy", "jax", "torch", "tensorflow")
+
+
+@pytest.fixture(scope="module")
+def convnet() -> ConvNet:
+    torch.manual_seed(0)
+    net = ConvNet()
+    net(torch.randn(8, 1, 8, 8))  # running statistics away from their initial values
+    return net
+
+
+@pytest.fixture(scope="module")
+def images() -> torch.Tensor:
+    return torch.randn(2, 1, 8, 8, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.fixture(scope="module")
+def graph(convnet, images):
+    return na.trace_graph(convnet, images)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_outputs_agree_with_the_module(graph, convnet, images, backend):
+    got = graph.to_backend(backend)(na.to_backend(images, backend))
+    assert na.backend_of(got) == backend
+    with torch.no_grad():
+        expected = copy.deepcopy(convnet).eval()(images).numpy()
+    np.testing.assert_allclose(na.to_backend(got, "numpy"), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_tracing_leaves_the_module_as_it_was(convnet, images):
+    convnet.train()
+    convnet.norm.eval()
+    before = {k: x.clone() for k, x in convnet.state_dict().items()}
+    na.trace_graph(convnet, images, train=True)
+    assert convnet.training
+    assert not convnet.norm.training
+    for name, tensor in convnet.state_dict().items():
+        assert torch.equal(tensor, before[name]), name
+    convnet.train()
+
+
+def test_variables_are_containers_by_module_path(graph, convnet):
+    assert graph.v.paths() == (
+        "conv/weight", "conv/bias", "norm/weight", "norm/bias", "fc/weight", "fc/bias",
+    )  # fmt: skip
+    assert graph.s.paths() == ("norm/running_mean", "norm/running_var")
+    assert graph.v["conv/weight"].data_ptr() == convnet.conv.weight.data_ptr()
+
+
+def test_a_graph_is_a_function_of_v(graph, images):
+    x = na.to_backend(images, "jax")
+    moved = graph.to_backend("jax")
+    zeros = moved.v * 0.0
+    assert float(na.max(na.abs(moved(x, v=zeros)))) == 0.0
+    assert float(na.max(na.abs(moved(x)))) > 0.0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_training_returns_new_state_and_takes_a_key(convnet, images, backend):
+    graph = na.trace_graph(convnet, images, train=True).to_backend(backend)
+    with na.use_backend(backend):
+        key, other = na.random.key(3), na.random.key(4)
+    x = na.to_backend(images, backend)
+    out, s = graph(x, key=key)
+    again, _ = graph(x, key=key)
+    different, _ = graph(x, key=other)
+    host = lambda a: np.asarray(na.to_backend(a, "numpy"))  # noqa: E731
+    np.testing.assert_array_equal(host(out), host(again))
+    assert np.abs(host(out) - host(different)).max() > 1e-3
+
+    module = copy.deepcopy(convnet).train()
+    module(images)
+    for name in ("running_mean", "running_var"):
+        expected = getattr(module.norm, name).numpy()
+        np.testing.assert_allclose(host(s[f"norm/{name}"]), expected, rtol=1e-5, atol=1e-6)
+    assert np.abs(host(s["norm/running_mean"]) - host(graph.s["norm/running_mean"])).max() > 1e-4
+
+
+def test_keyword_and_nested_inputs_and_dictionary_outputs():
+    net = Nested()
+    x, a, b = torch.randn(4, 3), torch.randn(4, 2), torch.randn(2)
+    graph = na.trace_graph(net, x, extra={"a": a, "b": [b]}, scale=3.0)
+    expected = net(x, extra={"a": a, "b": [b]}, scale=3.0)
+    move = lambda t: na.to_backend(t, "numpy")  # noqa: E731
+    extra = {"b": [move(b)], "a": move(a)}
+    out = graph.to_backend("numpy")(move(x), extra=extra, scale=3.0)
+    np.testing.assert_allclose(out["y"], expected["y"].detach(), rtol=1e-6)
+    np.testing.assert_allclose(out["pair"][0], expected["pair"][0].detach(), rtol=1e-6)
+    assert out["size"] == 3
+    by_name = graph.to_backend("numpy")(x=move(x), extra=extra)
+    np.testing.assert_array_equal(by_name["y"], out["y"])
+
+
+def test_tied_weights_are_one_variable_and_their_gradients_add():
+    net, ids = Tied(), torch.tensor([[0, 4, 2]])
+    graph = na.trace_graph(net, ids)
+    assert graph.v.paths() == ("embed/weight",)
+    report = graph.to_backend("jax").verify()
+    assert report.ok, str(report)
+
+
+def test_a_graph_prints_as_python_that_runs(graph, images):
+    text = str(graph)
+    assert "conv2d = torch.nn.functional.conv2d(x, v['conv/weight'], v['conv/bias']" in text
+    assert re.search(r"# float32\[2, 4, 8, 8\] · conv$", text, re.M)
+    namespace: dict = {}
+    exec(text, namespace)
+    moved = graph.to_backend("numpy")
+    x = na.to_backend(images, "numpy")
+    out = namespace["graph"](x, v=moved.v, s=moved.s, constants=moved.constants)
+    np.testing.assert_array_equal(out, moved(x))
+
+
+def test_a_graph_pickles_without_its_source(graph, images):
+    moved = graph.to_backend("numpy")
+    loaded = pickle.loads(pickle.dumps(moved))
+    x = na.to_backend(images, "numpy")
+    np.testing.assert_array_equal(loaded(x), moved(x))
+    with pytest.raises(
+        errors.ConversionError, match="has no source to compare with; trace it again"
+    ):
+        loaded.verify()
+
+
+@pytest.mark.parametrize("backend", ["jax", "tensorflow", "numpy"])
+def test_compiled_equals_eager(graph, images, backend):
+    moved = graph.to_backend(backend)
+    x = na.to_backend(images, backend)
+    compiled = moved.compile()
+    host = lambda a: np.asarray(na.to_backend(a, "numpy"))  # noqa: E731
+    np.testing.assert_allclose(host(compiled(x)), host(moved(x)), rtol=1e-5, atol=1e-6)
+    zeros = compiled(x, v=moved.v * 0.0)
+    assert np.abs(host(zeros)).max() == 0.0
+
+
+# -- bad input ------------------------------------------------------------------------------
+
+
+def test_a_model_that_torch_cannot_export():
+    with pytest.raises(errors.ConversionError) as caught:
+        na.trace_graph(DataDependent(), torch.ones(2))
+    message = str(caught.value)
+    assert message.startswith("trace_graph: torch.export cannot export DataDependent: ")
+    assert "torch.cond" in message
+
+
+def test_an_op_without_a_frontend_is_named_with_its_line():
+    with pytest.raises(errors.MissingOpError) as caught:
+        na.trace_graph(nn.Sequential(nn.Linear(2, 2), WithoutFrontend()), torch.ones(1, 2))
+    message = str(caught.value)
+    assert "uses 1 operation(s) that nestarray.frontends.torch does not have" in message
+    assert re.search(r"airy_ai.*\(module '1', networks\.py:\d+\)", message)
+
+
+def test_not_a_module():
+    with pytest.raises(
+        errors.ArgumentError, match=r"trace_graph: net: got int, expected a torch\.nn\.Module"
+    ):
+        na.trace_graph(3, torch.ones(2))
+
+
+def test_input_errors(graph, images):
+    moved = graph.to_backend("jax")
+    x = na.to_backend(images, "jax")
+    with pytest.raises(
+        errors.ArgumentError,
+        match=r"argument 'x': got an array of torch, expected an array of jax; move it with na\.to_backend\(x, \"jax\"\)",
+    ):
+        moved(images)
+    with pytest.raises(
+        errors.ShapeError,
+        match=r"argument 'x': got shape \(1, 1, 8, 8\), the graph was traced with \(2, 1, 8, 8\)",
+    ):
+        moved(x[:1])
+    with pytest.raises(
+        errors.DtypeError,
+        match=r"argument 'x': got float16, the graph was traced with float32; cast it",
+    ):
+        moved(x.astype("float16"))
+    with pytest.raises(errors.ArgumentError, match="argument 'x' is missing"):
+        moved()
+    with pytest.raises(errors.ArgumentError, match=r"got 2 positional arguments, expected 1 \(x\)"):
+        moved(x, x)
+    with pytest.raises(
+        errors.ArgumentError, match="got an unexpected argument 'mask'; it was traced with x"
+    ):
+        moved(x, mask=x)
+    with pytest.raises(
+        errors.StructureError, match="v has no 'fc/bias'; expected the keys of graph.v"
+    ):
+        moved(x, v=moved.v.delete("fc/bias"))
+    with pytest.raises(errors.ArgumentError, match="v: got dict, expected a Container"):
+        moved(x, v={})
+
+
+def test_a_traced_constant_cannot_change():
+    graph = na.trace_graph(Nested(), torch.ones(4, 3), scale=2.0)
+    with pytest.raises(
+        errors.ArgumentError, match=r"argument 'scale': got 3.0, but the graph was traced with 2.0"
+    ):
+        graph(torch.ones(4, 3), scale=3.0)
+
+
+def test_a_training_graph_asks_for_its_key(convnet, images):
+    graph = na.trace_graph(convnet, images, train=True)
+    with pytest.raises(errors.ArgumentError, match=r"pass key=na\.random\.key\(0\)"):
+        graph(images)

@@ -1,0 +1,54 @@
+"""The proof: reports that pass, reports that name what is wrong."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import nestarray as na
+from nestarray import errors
+from tests.graph.networks import ConvNet
+
+
+@pytest.fixture(scope="module")
+def traced():
+    torch.manual_seed(0)
+    net, x = ConvNet(), torch.randn(2, 1, 8, 8)
+    return {train: na.trace_graph(net, x, train=train) for train in (False, True)}
+
+
+@pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
+@pytest.mark.parametrize("backend", ["torch", "jax", "tensorflow"])
+def test_agreement(traced, backend, train):
+    report = traced[train].to_backend(backend).verify()
+    assert report.ok, str(report)
+    assert report.first_divergence is None
+    assert [c.name for c in report.gradients] == list(traced[train].v.paths())
+    assert len(report.nodes) >= 6
+    assert bool(report.state) == train
+    assert 0 < report.gradient_error < 1e-4 or backend == "torch"
+
+
+def test_numpy_says_why_it_has_no_gradients(traced):
+    report = traced[False].to_backend("numpy").verify()
+    assert report.ok
+    assert report.gradient_error is None
+    assert "numpy" in report.gradient_note
+
+
+def test_a_wrong_constant_is_found_in_outputs_gradients_and_nodes():
+    torch.manual_seed(0)
+    graph = na.trace_graph(ConvNet(), torch.randn(2, 1, 8, 8)).to_backend("jax")
+    node = next(n for n in graph.calls if "batch_norm" in n.origin)
+    node.args = tuple(0.5 if a == 1e-5 else a for a in node.args if not hasattr(a, "shape"))
+    node.kwargs = {k: 0.5 if k == "eps" else a for k, a in node.kwargs.items()}
+    report = graph.verify()
+    assert not report.ok
+    assert "batch_norm" in report.first_divergence.where
+    assert "norm" in report.first_divergence.where
+    assert any(not c.ok for c in report.gradients)
+    text = str(report)
+    assert text.startswith("ConvNet on jax (eval): DIFFERS")
+    assert "first diverging node of" in text
+    with pytest.raises(errors.ConversionError, match="DIFFERS"):
+        report.raise_if_failed()
