@@ -1,0 +1,36 @@
+"""The environment and the fixtures that all tests share."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # before anything imports TensorFlow
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from nestarray.config import BACKENDS
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> str:
+    """Each backend by name."""
+    return request.param
+
+
+@pytest.fixture
+def x64() -> Iterator[None]:
+    """JAX with 64-bit types, for the time of one test."""
+    import jax
+
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """The same random numbers for every run of a test."""
+    return np.random.default_rng(0)

@@ -1,0 +1,57 @@
+"""Every op gives the same under ``jax.jit`` and ``tf.function`` as when it is called at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nestarray.config import use_backend
+from nestarray.testing import assert_close
+from tests.cases import Case, all_cases, convert, on_backend
+
+ROWS = [
+    pytest.param(case, backend, id=f"{case.name}-{backend}")
+    for case in all_cases()
+    if case.jit
+    for backend in ("jax", "tensorflow")
+    if backend in case.backends
+]
+
+
+@pytest.mark.parametrize(("case", "backend"), ROWS)
+def test_compiled_is_plain(case: Case, backend: str) -> None:
+    args, kwargs = case.draw("float32")
+    inputs: list[np.ndarray] = []
+    convert(args, inputs.append)
+
+    def function(*values: Any) -> Any:
+        rest = iter(values)
+        filled = convert(args, lambda _: next(rest))
+        return case.record.function(*filled, **on_backend(kwargs, backend))
+
+    with use_backend(backend):
+        values = on_backend(inputs, backend)
+        compiled = COMPILE[backend](function)(*values)
+        assert_close(_as_list(compiled), _as_list(function(*values)))
+
+
+def _as_list(result: Any) -> Any:
+    return list(result) if isinstance(result, (list, tuple)) else result
+
+
+def _jit_jax(function: Callable[..., Any]) -> Callable[..., Any]:
+    import jax
+
+    return jax.jit(function)
+
+
+def _jit_tensorflow(function: Callable[..., Any]) -> Callable[..., Any]:
+    import tensorflow as tf
+
+    return tf.function(function, autograph=False)
+
+
+COMPILE = {"jax": _jit_jax, "tensorflow": _jit_tensorflow}

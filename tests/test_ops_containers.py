@@ -1,0 +1,58 @@
+"""Every op acts on Containers leaf by leaf, on every backend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nestarray.container import Container
+from nestarray.testing import assert_close
+from tests.cases import Case, all_cases, on_backend
+
+
+def has_arrays(case: Case) -> bool:
+    args, kwargs = case.draw("float32")
+    return bool(positions(case, args, kwargs))
+
+
+def positions(case: Case, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+    """The array parameters that got an array or a list of arrays."""
+    given = case.record.arrays(args, kwargs)
+    return [name for name, value in given.items() if _is_array(value)]
+
+
+def _is_array(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(hasattr(v, "dtype") for v in value)
+    return hasattr(value, "dtype")
+
+
+ROWS = [
+    pytest.param(case, backend, id=f"{case.name}-{backend}")
+    for case in all_cases()
+    if has_arrays(case)
+    for backend in case.backends
+]
+
+
+@pytest.mark.parametrize(("case", "backend"), ROWS)
+def test_container_is_leaf_by_leaf(case: Case, backend: str) -> None:
+    args, kwargs = on_backend(case.draw("float32"), backend)
+    names = positions(case, args, kwargs)
+    bound = case.record.signature.bind(*args, **kwargs)
+    for name in names:
+        bound.arguments[name] = _wrapped(bound.arguments[name])
+    actual = case.record.function(*bound.args, **bound.kwargs)
+    expected = case.record.function(*args, **kwargs)
+    if isinstance(expected, (list, tuple)):
+        assert len(actual) == len(expected)
+        assert_close(list(actual), [_wrapped(e) for e in expected])
+    else:
+        assert_close(actual, _wrapped(expected))
+
+
+def _wrapped(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)(_wrapped(v) for v in value)
+    return Container(a=value, b={"c": value})

@@ -1,0 +1,82 @@
+"""Every op gives the reference's values on every backend, by its native function and its body."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nestarray import backends, dtypes
+from nestarray.config import use_backend
+from nestarray.dispatch import Op
+from nestarray.testing import assert_close
+from tests.cases import ARRAYS, Case, all_cases, convert, on_backend
+
+ROWS = [
+    pytest.param(case, backend, id=f"{case.name}-{backend}")
+    for case in all_cases()
+    for backend in case.backends
+]
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(("case", "backend"), ROWS)
+def test_values(case: Case, backend: str) -> None:
+    for dtype in case.dtypes:
+        for kind, function in implementations(case.record, backend).items():
+            try:
+                check(case, backend, dtype, function)
+            except Exception as error:
+                error.add_note(f"in {dtype}, by the {kind} of {case.op} on {backend}")
+                raise
+
+
+def implementations(record: Op, backend: str) -> dict[str, Any]:
+    """The public function, and the default body where it is not what the function calls."""
+    found = {"public function": record.function}
+    native = getattr(backends.chapter(backend, record.chapter), record.name, None)
+    if native is not None and not record.is_primitive:
+        found["default body"] = record.body
+    return found
+
+
+def check(case: Case, backend: str, dtype: str, function: Any) -> None:
+    """`function` on `backend` gives the case's expected values, dtype and shapes."""
+    args, kwargs = on_backend(case.draw(dtype), backend)
+    with use_backend(backend):
+        actual = function(*args, **kwargs)
+    expected = convert(case.expected(dtype), lambda x: as_result(case, dtype, x), of=ARRAYS)
+    assert_close(
+        actual,
+        expected,
+        rtol=case.tolerance,
+        atol=case.tolerance,
+        reason=case.reason,
+        backend=backend if _has_array(expected) else None,
+    )
+
+
+def as_result(case: Case, dtype: str, x: Any) -> Any:
+    """A float64 reference's array in the dtype that the op's result must have."""
+    if case.dtype is not None:
+        return x.astype(backends.core("numpy").native_dtype(case.dtype))
+    args, _ = case.draw(dtype)
+    floating = [a.dtype for a in flat_arrays(args) if dtypes.dtype_of(a).is_inexact]
+    wide = dtype == "float64" and bool(floating)
+    if x.dtype.kind == "f" or x.dtype.name == "bfloat16":
+        narrow = dtype if floating else "float32"
+        return x.astype(backends.core("numpy").native_dtype(narrow))
+    if x.dtype.kind == "c":
+        return x.astype("complex128" if wide else "complex64")
+    return x
+
+
+def flat_arrays(value: Any) -> list[Any]:
+    """The NumPy arrays in nested lists and tuples."""
+    if isinstance(value, (list, tuple)):
+        return [a for item in value for a in flat_arrays(item)]
+    return [value] if isinstance(value, ARRAYS) else []
+
+
+def _has_array(value: Any) -> bool:
+    return bool(flat_arrays(value))
