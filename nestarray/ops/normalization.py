@@ -1,5 +1,389 @@
-"""Batch, layer, group and RMS normalization."""
+"""Shift and scale to mean 0 and variance 1, or to length 1, over chosen axes."""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import math
+from collections.abc import Sequence
+
+from nestarray import ops
+from nestarray.dispatch import op
+from nestarray.errors import ArgumentError, ShapeError
+from nestarray.typing import Array
+
+__all__ = [
+    "batch_norm",
+    "batch_norm_training",
+    "group_norm",
+    "instance_norm",
+    "layer_norm",
+    "local_response_norm",
+    "normalize",
+    "rms_norm",
+]
+
+
+@op
+def batch_norm(
+    x: Array,
+    mean: Array,
+    variance: Array,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    *,
+    axis: int = 1,
+    eps: float = 1e-5,
+) -> Array:
+    """Normalize each channel with a given mean and variance: (x − μ) / √(σ² + eps) · w + b.
+
+    This is the form for inference; `batch_norm_training` computes the moments of a batch.
+
+    Args:
+        x: `(batch, channels, *spatial)`, floating.
+        mean: `(channels,)`.
+        variance: `(channels,)`, not negative.
+        weight: the scale, `(channels,)`; None: 1.
+        bias: the shift, `(channels,)`; None: 0.
+        axis: where the channels are.
+        eps: added to the variance, under the root.
+
+    Returns:
+        The shape and dtype of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.asarray([[1.0, 10.0], [3.0, 30.0]])
+        >>> na.batch_norm(x, np.asarray([2.0, 20.0]), np.asarray([1.0, 100.0]), eps=0.0)
+        array([[-1., -1.],
+               [ 1.,  1.]])
+
+    References:
+        https://arxiv.org/abs/1502.03167
+    """
+    # Folded to one scale and one shift a channel, so that x is passed over twice, not four times.
+    scale = 1.0 / ops.sqrt(variance + eps)
+    scale = scale if weight is None else scale * weight
+    shift = -mean * scale
+    shift = shift if bias is None else shift + bias
+    return x * _on_axis(x, scale, axis) + _on_axis(x, shift, axis)
+
+
+@op
+def batch_norm_training(
+    x: Array,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    *,
+    axis: int = 1,
+    eps: float = 1e-5,
+) -> tuple[Array, Array, Array]:
+    """Normalize each channel with the moments of the batch, and return these as well.
+
+    Args:
+        x: `(batch, channels, *spatial)`, floating.
+        weight: the scale, `(channels,)`; None: 1.
+        bias: the shift, `(channels,)`; None: 0.
+        axis: where the channels are.
+        eps: added to the variance, under the root.
+
+    Returns:
+        The normalized x, the mean `(channels,)` and the biased variance `(channels,)`
+        over all other axes. For an unbiased one multiply by n / (n − 1), n the number
+        of elements of a channel.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> out, mean, variance = na.batch_norm_training(np.asarray([[1.0], [3.0]]), eps=0.0)
+        >>> out.ravel(), mean, variance
+        (array([-1.,  1.]), array([2.]), array([1.]))
+
+    References:
+        https://arxiv.org/abs/1502.03167
+    """
+    at = axis % len(x.shape)
+    others = tuple(i for i in range(len(x.shape)) if i != at)
+    mean = ops.mean(x, axis=others, keepdims=True)
+    centered = x - mean
+    variance = ops.mean(centered * centered, axis=others, keepdims=True)
+    out = centered / ops.sqrt(variance + eps)
+    out = _affine(
+        out,
+        None if weight is None else _on_axis(x, weight, axis),
+        None if bias is None else _on_axis(x, bias, axis),
+    )
+    return out, ops.reshape(mean, (-1,)), ops.reshape(variance, (-1,))
+
+
+@op
+def layer_norm(
+    x: Array,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    *,
+    axis: int | Sequence[int] = -1,
+    eps: float = 1e-5,
+) -> Array:
+    """Normalize over `axis`: (x − mean) / √(variance + eps) · w + b, the variance biased.
+
+    Args:
+        x: any shape, floating.
+        weight: the scale, in the shape of x along `axis`; None: 1.
+        bias: the shift, in the shape of x along `axis`; None: 0.
+        axis: the axis or axes over which the moments are taken.
+        eps: added to the variance, under the root.
+
+    Returns:
+        The shape and dtype of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.layer_norm(np.asarray([[1.0, 3.0], [10.0, 30.0]]), eps=0.0)
+        array([[-1.,  1.],
+               [-1.,  1.]])
+
+    References:
+        https://arxiv.org/abs/1607.06450
+    """
+    axes = _axes(x, axis)
+    centered = x - ops.mean(x, axis=axes, keepdims=True)
+    variance = ops.mean(centered * centered, axis=axes, keepdims=True)
+    out = centered / ops.sqrt(variance + eps)
+    return _affine(
+        out, _on_axes("layer_norm", x, weight, axes), _on_axes("layer_norm", x, bias, axes)
+    )
+
+
+@op
+def rms_norm(
+    x: Array,
+    weight: Array | None = None,
+    *,
+    axis: int | Sequence[int] = -1,
+    eps: float = 1e-6,
+) -> Array:
+    """Divide by the root mean square over `axis`: x / √(mean(x²) + eps) · w.
+
+    Args:
+        x: any shape, floating.
+        weight: the scale, in the shape of x along `axis`; None: 1.
+        axis: the axis or axes over which the mean is taken.
+        eps: added to the mean square, under the root.
+
+    Returns:
+        The shape and dtype of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.rms_norm(np.asarray([1.0, 7.0]), eps=0.0)
+        array([0.2, 1.4])
+
+    References:
+        https://arxiv.org/abs/1910.07467
+    """
+    axes = _axes(x, axis)
+    out = x / ops.sqrt(ops.mean(x * x, axis=axes, keepdims=True) + eps)
+    return _affine(out, _on_axes("rms_norm", x, weight, axes), None)
+
+
+@op
+def group_norm(
+    x: Array,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    *,
+    num_groups: int,
+    eps: float = 1e-5,
+) -> Array:
+    """Normalize over groups of neighbouring channels and all spatial axes, per example.
+
+    Args:
+        x: `(batch, channels, *spatial)`, floating.
+        weight: the scale, `(channels,)`; None: 1.
+        bias: the shift, `(channels,)`; None: 0.
+        num_groups: how many groups; divides the number of channels.
+        eps: added to the variance, under the root.
+
+    Returns:
+        The shape and dtype of x.
+
+    Raises:
+        ShapeError: `num_groups` does not divide the number of channels.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.group_norm(np.asarray([[1.0, 3.0, 10.0, 30.0]]), num_groups=2, eps=0.0)
+        array([[-1.,  1., -1.,  1.]])
+
+    References:
+        https://arxiv.org/abs/1803.08494
+    """
+    shape = tuple(x.shape)
+    if len(shape) < 2 or num_groups < 1 or shape[1] % num_groups:
+        raise ShapeError(
+            f"group_norm: x has shape {shape}, num_groups is {num_groups}; expected "
+            "(batch, channels, *spatial) with num_groups a divisor of the channels"
+        )
+    grouped = ops.reshape(x, (-1, num_groups, math.prod(shape[1:]) // num_groups))
+    mean = ops.mean(grouped, axis=-1, keepdims=True)
+    centered = grouped - mean
+    variance = ops.mean(centered * centered, axis=-1, keepdims=True)
+    out = ops.reshape(centered / ops.sqrt(variance + eps), (-1, *shape[1:]))
+    return _affine(
+        out,
+        None if weight is None else _on_axis(x, weight, 1),
+        None if bias is None else _on_axis(x, bias, 1),
+    )
+
+
+@op
+def instance_norm(
+    x: Array,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    *,
+    eps: float = 1e-5,
+) -> Array:
+    """Normalize each channel of each example over the spatial axes.
+
+    Args:
+        x: `(batch, channels, *spatial)` with a spatial axis at least, floating.
+        weight: the scale, `(channels,)`; None: 1.
+        bias: the shift, `(channels,)`; None: 0.
+        eps: added to the variance, under the root.
+
+    Returns:
+        The shape and dtype of x.
+
+    Raises:
+        ShapeError: x has no spatial axis.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.instance_norm(np.asarray([[[1.0, 3.0], [10.0, 30.0]]]), eps=0.0)
+        array([[[-1.,  1.],
+                [-1.,  1.]]])
+
+    References:
+        https://arxiv.org/abs/1607.08022
+    """
+    if len(x.shape) < 3:
+        raise ShapeError(
+            f"instance_norm: x has shape {tuple(x.shape)}, expected (batch, channels, *spatial) "
+            "with at least one spatial axis"
+        )
+    spatial = tuple(range(2, len(x.shape)))
+    centered = x - ops.mean(x, axis=spatial, keepdims=True)
+    variance = ops.mean(centered * centered, axis=spatial, keepdims=True)
+    return _affine(
+        centered / ops.sqrt(variance + eps),
+        None if weight is None else _on_axis(x, weight, 1),
+        None if bias is None else _on_axis(x, bias, 1),
+    )
+
+
+@op
+def local_response_norm(
+    x: Array, /, *, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Array:
+    """Divide by a power of the mean square over neighbouring channels: x / (k + alpha · m)ᵝ.
+
+    Args:
+        x: `(batch, channels, *spatial)`, floating.
+        size: over how many channels the mean m of the squares is taken; beyond the first
+            and the last channel are zeros, which count.
+        alpha: the weight of the mean square.
+        beta: the power.
+        k: keeps the divisor from zero.
+
+    Returns:
+        The shape and dtype of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.local_response_norm(np.asarray([[3.0, 4.0]]), size=2, alpha=2.0, beta=1.0, k=0.0)
+        array([[0.33333333, 0.16      ]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.local_response_norm.html
+    """
+    channels = x.shape[1]
+    around = [(0, 0), (size // 2, (size - 1) // 2)] + [(0, 0)] * (len(x.shape) - 2)
+    squares = ops.pad(x * x, around)
+    total = squares[:, :channels]
+    for offset in range(1, size):
+        total = total + squares[:, offset : offset + channels]
+    return x / ops.pow(total * (alpha / size) + k, beta)
+
+
+@op
+def normalize(
+    x: Array, /, *, ord: float = 2.0, axis: int | Sequence[int] = -1, eps: float = 1e-12
+) -> Array:
+    """Divide by the norm over `axis`: x / max(‖x‖, eps).
+
+    Args:
+        x: any shape, floating.
+        ord: the order of the norm, (Σ|xᵢ|ᵒʳᵈ)^(1/ord): 1, 2, any positive number or infinity.
+        axis: the axis or axes over which the norm is taken.
+        eps: the smallest divisor, so that zeros stay zeros.
+
+    Returns:
+        The shape and dtype of x.
+
+    Raises:
+        ArgumentError: `ord` is not positive.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.normalize(np.asarray([3.0, 4.0]))
+        array([0.6, 0.8])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.normalize.html
+    """
+    if not ord > 0:
+        raise ArgumentError(f"normalize: ord: got {ord!r}, expected a positive number")
+    axes = _axes(x, axis)
+    if ord == 2:
+        # The floor goes under the root: the root's slope at zero is infinite.
+        square = ops.sum(x * x, axis=axes, keepdims=True)
+        return x / ops.sqrt(ops.maximum(square, eps * eps))
+    size = ops.abs(x)
+    if math.isinf(ord):
+        norm = ops.max(size, axis=axes, keepdims=True)
+    elif ord == 1:
+        norm = ops.sum(size, axis=axes, keepdims=True)
+    else:
+        power = ops.sum(ops.pow(size, ord), axis=axes, keepdims=True)
+        norm = ops.pow(ops.maximum(power, eps**ord), 1.0 / ord)
+    return x / ops.maximum(norm, eps)
+
+
+def _axes(x: Array, axis: int | Sequence[int]) -> tuple[int, ...]:
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    return tuple(sorted(a % len(x.shape) for a in axes))
+
+
+def _on_axis(x: Array, vector: Array, axis: int) -> Array:
+    """A vector as an array that broadcasts along `axis` of x."""
+    after = len(x.shape) - 1 - axis % len(x.shape)
+    return ops.reshape(vector, (-1,) + (1,) * after) if after else vector
+
+
+def _on_axes(name: str, x: Array, weight: Array | None, axes: tuple[int, ...]) -> Array | None:
+    """`weight` in a shape that broadcasts with x."""
+    if weight is None:
+        return None
+    expected = tuple(x.shape[a] for a in axes)
+    if tuple(weight.shape) != expected:
+        raise ShapeError(
+            f"{name}: weight or bias has shape {tuple(weight.shape)}, expected {expected}: "
+            f"the shape of x {tuple(x.shape)} along axis {axes}"
+        )
+    if axes == tuple(range(len(x.shape) - len(axes), len(x.shape))):
+        return weight
+    return ops.reshape(weight, tuple(n if i in axes else 1 for i, n in enumerate(x.shape)))
+
+
+def _affine(x: Array, scale: Array | None, shift: Array | None) -> Array:
+    x = x if scale is None else x * scale
+    return x if shift is None else x + shift

@@ -1,0 +1,122 @@
+"""PyTorch: `nestarray.ops.normalization`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch.autograd import forward_ad
+
+from nestarray.dispatch import supports
+
+
+def _is_constant(x: Any) -> bool:
+    """Whether no derivative is asked for: torch knows none for running moments.
+
+    https://github.com/pytorch/pytorch/blob/main/tools/autograd/derivatives.yaml
+    """
+    return not x.requires_grad and forward_ad.unpack_dual(x).tangent is None
+
+
+def _given_moments(
+    x: Any,
+    mean: Any,
+    variance: Any,
+    weight: Any = None,
+    bias: Any = None,
+    *,
+    axis: int = 1,
+    eps: float = 1e-5,
+) -> bool:
+    return x.ndim > 1 and axis == 1 and _is_constant(mean) and _is_constant(variance)
+
+
+@supports(_given_moments)
+def batch_norm(
+    x: Any,
+    mean: Any,
+    variance: Any,
+    weight: Any = None,
+    bias: Any = None,
+    *,
+    axis: int = 1,
+    eps: float = 1e-5,
+) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.batch_norm.html"""
+    return F.batch_norm(x, mean, variance, weight, bias, False, 0.0, eps)
+
+
+@supports(
+    lambda x, weight=None, bias=None, *, axis=1, eps=1e-5: (
+        x.ndim > 1 and axis == 1 and x.numel() > x.shape[1]
+    )
+)
+def batch_norm_training(
+    x: Any, weight: Any = None, bias: Any = None, *, axis: int = 1, eps: float = 1e-5
+) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.batch_norm.html"""
+    out = F.batch_norm(x, None, None, weight, bias, True, 0.0, eps)
+    variance, mean = torch.var_mean(x, [0, *range(2, x.ndim)], correction=0)
+    return out, mean, variance
+
+
+def _is_trailing(x: Any, axis: Any) -> bool:
+    axes = (axis,) if isinstance(axis, int) else axis
+    return sorted(a % x.ndim for a in axes) == list(range(x.ndim - len(axes), x.ndim))
+
+
+def _normalized_shape(x: Any, axis: Any) -> Any:
+    return x.shape[-1:] if isinstance(axis, int) else x.shape[-len(axis) :]
+
+
+@supports(
+    lambda x, weight=None, bias=None, *, axis=-1, eps=1e-5: axis == -1 or _is_trailing(x, axis)
+)
+def layer_norm(
+    x: Any, weight: Any = None, bias: Any = None, *, axis: Any = -1, eps: float = 1e-5
+) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.layer_norm.html"""
+    return F.layer_norm(x, _normalized_shape(x, axis), weight, bias, eps)
+
+
+@supports(lambda x, weight=None, *, axis=-1, eps=1e-6: axis == -1 or _is_trailing(x, axis))
+def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.rms_norm.html"""
+    return F.rms_norm(x, _normalized_shape(x, axis), weight, eps)
+
+
+@supports(
+    lambda x, weight=None, bias=None, *, num_groups, eps=1e-5: (
+        x.ndim > 1 and num_groups > 0 and x.shape[1] % num_groups == 0
+    )
+)
+def group_norm(
+    x: Any, weight: Any = None, bias: Any = None, *, num_groups: int, eps: float = 1e-5
+) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.group_norm.html"""
+    return F.group_norm(x, num_groups, weight, bias, eps)
+
+
+def _several_a_channel(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> bool:
+    return x.ndim > 2 and x.shape[2:].numel() > 1
+
+
+@supports(_several_a_channel)
+def instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.instance_norm.html"""
+    return F.instance_norm(x, weight=weight, bias=bias, eps=eps)
+
+
+@supports(lambda x, *, size, alpha=1e-4, beta=0.75, k=1.0: x.ndim > 2)
+def local_response_norm(
+    x: Any, /, *, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.local_response_norm.html"""
+    return F.local_response_norm(x, size, alpha, beta, k)
+
+
+@supports(lambda x, *, ord=2.0, axis=-1, eps=1e-12: isinstance(axis, int))
+def normalize(x: Any, /, *, ord: float = 2.0, axis: Any = -1, eps: float = 1e-12) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.normalize.html"""
+    return F.normalize(x, ord, axis, eps)
