@@ -15,7 +15,51 @@ if TYPE_CHECKING:
     from nestarray.graph.graph import Graph, Node
 
 _RESERVED = frozenset(
-    ["torch", "na", "v", "s", "constants", "key", "out", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield", "None", "True", "False", "float"]
+    [
+        "torch",
+        "na",
+        "v",
+        "s",
+        "constants",
+        "key",
+        "out",
+        "and",
+        "as",
+        "assert",
+        "async",
+        "await",
+        "break",
+        "class",
+        "continue",
+        "def",
+        "del",
+        "elif",
+        "else",
+        "except",
+        "finally",
+        "for",
+        "from",
+        "global",
+        "if",
+        "import",
+        "in",
+        "is",
+        "lambda",
+        "nonlocal",
+        "not",
+        "or",
+        "pass",
+        "raise",
+        "return",
+        "try",
+        "while",
+        "with",
+        "yield",
+        "None",
+        "True",
+        "False",
+        "float",
+    ]
 )
 _numbers = count()
 

@@ -55,11 +55,60 @@ def _quiet() -> Iterator[None]:
         yield
 
 
+_INNER = "source"  # the traced module's name inside the adapter that is exported
+
+
+def _adapter(module: Any) -> Any:
+    """`module` with outputs of dicts, lists and tuples only, which every exporter knows."""
+    import torch
+
+    class Adapter(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.source = module
+            self.training = module.training
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            return _plain_output(self.source(*args, **kwargs))
+
+    return Adapter()
+
+
+def _plain_output(value: Any) -> Any:
+    """A nest of builtins; an object becomes the dict of its attributes that hold tensors."""
+    import torch
+
+    if value is None or isinstance(value, (torch.Tensor, bool, int, float, complex, str)):
+        return value
+    if isinstance(value, Mapping):
+        return {key: _plain_output(item) for key, item in value.items()}
+    if hasattr(value, "_fields"):
+        return {name: _plain_output(getattr(value, name)) for name in value._fields}
+    if isinstance(value, (list, tuple)):
+        return type(value)([_plain_output(item) for item in value])
+    public = {k: x for k, x in getattr(value, "__dict__", {}).items() if not k.startswith("_")}
+    return {k: _plain_output(x) for k, x in public.items() if _holds_tensor(x)}
+
+
+def _holds_tensor(value: Any) -> bool:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return True
+    if isinstance(value, Mapping):
+        return any(_holds_tensor(item) for item in value.values())
+    if isinstance(value, (list, tuple)):
+        return any(_holds_tensor(item) for item in value)
+    if isinstance(value, (torch.nn.Module, type, torch.dtype, torch.device)):
+        return False
+    return any(_holds_tensor(item) for item in getattr(value, "__dict__", {}).values())
+
+
 def _export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     import torch
 
     try:
-        return torch.export.export(module, args, kwargs).run_decompositions({})
+        return torch.export.export(_adapter(module), args, kwargs).run_decompositions({})
     except Exception as error:
         reason = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
         raise ConversionError(
@@ -114,10 +163,11 @@ def _missing_ops(module: Any, missing: list[Any]) -> MissingOpError:
 def _origin(node: Any) -> tuple[str, str]:
     """(module path, "file.py:12") of an exported node."""
     stack = node.meta.get("nn_module_stack") or {}
-    path = next(reversed(stack.values()))[0] if stack else ""
+    path = str(next(reversed(stack.values()))[0]) if stack else ""
+    path = path.removeprefix(_INNER).removeprefix(".")
     frames = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
     line = f"{os.path.basename(frames[-1][0])}:{frames[-1][1]}" if frames else ""
-    return str(path), line
+    return path, line
 
 
 class _Importer:
@@ -197,13 +247,14 @@ class _Importer:
             if isinstance(want, Node):
                 want.path = name
 
-    def _variable(self, placeholder: Any, kind: str, target: str) -> None:
+    def _variable(self, placeholder: Any, kind: str, exported_name: str) -> None:
+        target = _own_name(exported_name)
         source = {"PARAMETER": "v", "BUFFER": "s"}.get(kind, "constants")
         if source == "constants":
-            path, value = target, self.program.constants[target]
+            path, value = target, self.program.constants[exported_name]
         else:
             name = self.canonical.get(target, target)
-            path, value = name.replace(".", "/"), _tensor_of(self.module, self.program, name)
+            path, value = name.replace(".", "/"), _tensor_of(self.module, name)
         if (source, path) not in self.variables:
             self.values[source][path] = value.detach()
             self.variables[source, path] = Node(
@@ -271,12 +322,13 @@ class _Importer:
             if kind == "USER_OUTPUT":
                 flat.append(self._arguments(value))
             elif kind == "BUFFER_MUTATION":
-                path = self.canonical.get(spec.target, spec.target).replace(".", "/")
+                name = _own_name(spec.target)
+                path = self.canonical.get(name, name).replace(".", "/")
                 updates[path] = self._arguments(value)
             else:
                 raise ConversionError(
                     f"trace_graph: {type(self.module).__name__} writes into its "
-                    f"{'input' if 'INPUT' in kind else 'parameter'} {spec.target!r}; return the "
+                    f"{'input' if 'INPUT' in kind else 'parameter'} {_own_name(spec.target)!r}; return the "
                     "new value instead"
                 )
         output = _plain(self.program.call_spec.out_spec, iter(flat))
@@ -304,12 +356,14 @@ def _canonical_names(module: Any) -> dict[str, str]:
     return names
 
 
-def _tensor_of(module: Any, program: Any, name: str) -> Any:
+def _own_name(exported: str) -> str:
+    """The traced module's name for a tensor or a module of the exported adapter."""
+    return exported.removeprefix(f"{_INNER}.")
+
+
+def _tensor_of(module: Any, name: str) -> Any:
     owner, _, last = name.rpartition(".")
-    tensor = getattr(module.get_submodule(owner), last, None)
-    if tensor is None:
-        tensor = program.state_dict.get(name, program.constants.get(name))
-    return tensor
+    return getattr(module.get_submodule(owner), last)
 
 
 def _by_schema_name(exported: Any) -> dict[str, Any]:

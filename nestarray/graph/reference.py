@@ -37,7 +37,7 @@ class TorchReference:
         """(output nest, new state by path) computed by torch from torch tensors.
 
         Args:
-            graph: a graph that was made from this program, on any backend.
+            graph: a graph that was made from this program, moved to torch.
             inputs: flat inputs.
             v, s: variables.
             key: random key on torch.
@@ -48,7 +48,7 @@ class TorchReference:
         from nestarray import random
         from nestarray.graph.graph import map_nodes
 
-        containers = {"v": v, "s": s}
+        containers = {"v": v, "s": s, "constants": graph.constants}
         arguments = dict(zip(graph.inputs, inputs, strict=True))
         values: dict[Any, Any] = {}
         results: dict[Node, Any] = {}
@@ -60,8 +60,6 @@ class TorchReference:
                     continue  # a constant argument
                 if ours.source == "x":
                     values[theirs] = arguments[ours]
-                elif ours.source == "constants":
-                    values[theirs] = self.program.constants[ours.path]
                 else:
                     values[theirs] = containers[ours.source][ours.path]
                 results[ours] = values[theirs]

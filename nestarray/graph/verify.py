@@ -278,7 +278,7 @@ def _compare_values(
 
     with torch.no_grad():
         want, want_state = source.run(
-            graph, theirs[0], torch_graph.v, torch_graph.s, theirs[1], record
+            torch_graph, theirs[0], torch_graph.v, torch_graph.s, theirs[1], record
         )
     got, got_state = interpret(graph, ours[0], ours[1], check)
     outputs = [
@@ -310,7 +310,7 @@ def _compare_gradients(
     v = torch_graph.v.map(
         lambda x, y: y, Container.from_flat_dict(dict(zip(graph.v.paths(), leaves)))
     )
-    output, _ = source.run(graph, theirs[0], v, torch_graph.s, theirs[1])
+    output, _ = source.run(torch_graph, theirs[0], v, torch_graph.s, theirs[1])
     loss = _projection(output, "torch")
     wanted = [x for x in leaves if x.requires_grad]
     grads = iter(torch.autograd.grad(loss, wanted, allow_unused=True))
