@@ -35,7 +35,7 @@ def conv1d(
     dilation: Ints = 1,
     groups: int = 1,
 ) -> Array:
-    """The cross-correlation over one spatial axis: Σ over channels c and offsets k of x[c, s·i + d·k] · w[o, c, k].
+    """The cross-correlation over one spatial axis, y[o, i] = Σ x[c, s·i + d·k] · w[o, c, k].
 
     Args:
         x: `(batch, in, length)`, floating.
@@ -50,7 +50,8 @@ def conv1d(
             the output sees its part of the input.
 
     Returns:
-        `(batch, out, out_length)` with out_size = ⌊(size + pads − d·(kernel − 1) − 1) / s⌋ + 1.
+        `(batch, out, out_length)`,
+        out_size = ⌊(size + pads − d·(kernel − 1) − 1) / s⌋ + 1.
 
     Raises:
         ShapeError: the channels or the ranks do not fit, or the window is larger than x.
@@ -82,7 +83,7 @@ def conv2d(
     dilation: Ints = 1,
     groups: int = 1,
 ) -> Array:
-    """The cross-correlation over two spatial axes: Σ over channels c and offsets k of x[c, s·i + d·k] · w[o, c, k].
+    """The cross-correlation over two spatial axes, y[o, i] = Σ x[c, s·i + d·k] · w[o, c, k].
 
     Args:
         x: `(batch, in, height, width)`, floating.
@@ -97,7 +98,8 @@ def conv2d(
             the output sees its part of the input.
 
     Returns:
-        `(batch, out, out_height, out_width)` with out_size = ⌊(size + pads − d·(kernel − 1) − 1) / s⌋ + 1.
+        `(batch, out, out_height, out_width)`,
+        out_size = ⌊(size + pads − d·(kernel − 1) − 1) / s⌋ + 1.
 
     Raises:
         ShapeError: the channels or the ranks do not fit, or the window is larger than x.
@@ -130,7 +132,7 @@ def conv3d(
     dilation: Ints = 1,
     groups: int = 1,
 ) -> Array:
-    """The cross-correlation over three spatial axes: Σ over channels c and offsets k of x[c, s·i + d·k] · w[o, c, k].
+    """The cross-correlation over three spatial axes, y[o, i] = Σ x[c, s·i + d·k] · w[o, c, k].
 
     Args:
         x: `(batch, in, depth, height, width)`, floating.
@@ -145,7 +147,8 @@ def conv3d(
             the output sees its part of the input.
 
     Returns:
-        `(batch, out, out_depth, out_height, out_width)` with out_size = ⌊(size + pads − d·(kernel − 1) − 1) / s⌋ + 1.
+        `(batch, out, out_depth, out_height, out_width)`,
+        out_size = ⌊(size + pads − d·(kernel − 1) − 1) / s⌋ + 1.
 
     Raises:
         ShapeError: the channels or the ranks do not fit, or the window is larger than x.
@@ -177,7 +180,7 @@ def conv_transpose1d(
     dilation: Ints = 1,
     groups: int = 1,
 ) -> Array:
-    """The transpose of `conv1d` as a linear map: every element of x adds its multiple of the kernel.
+    """The transpose of `conv1d`: every element of x adds its multiple of the kernel.
 
     It undoes the shapes of a convolution with the same settings, not its values.
 
@@ -194,7 +197,8 @@ def conv_transpose1d(
         groups: as in `conv1d`.
 
     Returns:
-        `(batch, out, out_length)` with out_size = (size − 1)·stride − pads + dilation·(kernel − 1) + output_padding + 1.
+        `(batch, out, out_length)`,
+        out_size = (size − 1)·stride − pads + dilation·(kernel − 1) + output_padding + 1.
 
     Raises:
         ShapeError: the channels or the ranks do not fit.
@@ -227,7 +231,7 @@ def conv_transpose2d(
     dilation: Ints = 1,
     groups: int = 1,
 ) -> Array:
-    """The transpose of `conv2d` as a linear map: every element of x adds its multiple of the kernel.
+    """The transpose of `conv2d`: every element of x adds its multiple of the kernel.
 
     It undoes the shapes of a convolution with the same settings, not its values.
 
@@ -244,7 +248,8 @@ def conv_transpose2d(
         groups: as in `conv2d`.
 
     Returns:
-        `(batch, out, out_height, out_width)` with out_size = (size − 1)·stride − pads + dilation·(kernel − 1) + output_padding + 1.
+        `(batch, out, out_height, out_width)`,
+        out_size = (size − 1)·stride − pads + dilation·(kernel − 1) + output_padding + 1.
 
     Raises:
         ShapeError: the channels or the ranks do not fit.
@@ -278,7 +283,7 @@ def conv_transpose3d(
     dilation: Ints = 1,
     groups: int = 1,
 ) -> Array:
-    """The transpose of `conv3d` as a linear map: every element of x adds its multiple of the kernel.
+    """The transpose of `conv3d`: every element of x adds its multiple of the kernel.
 
     It undoes the shapes of a convolution with the same settings, not its values.
 
@@ -295,7 +300,8 @@ def conv_transpose3d(
         groups: as in `conv3d`.
 
     Returns:
-        `(batch, out, out_depth, out_height, out_width)` with out_size = (size − 1)·stride − pads + dilation·(kernel − 1) + output_padding + 1.
+        `(batch, out, out_depth, out_height, out_width)`,
+        out_size = (size − 1)·stride − pads + dilation·(kernel − 1) + output_padding + 1.
 
     Raises:
         ShapeError: the channels or the ranks do not fit.
@@ -456,12 +462,8 @@ def _padded(x: Array, pairs: Sequence[tuple[int, int]]) -> Array:
     if any(low > 0 or high > 0 for low, high in pairs):
         x = ops.pad(x, [(0, 0), (0, 0), *((max(low, 0), max(high, 0)) for low, high in pairs)])
     if any(low < 0 or high < 0 for low, high in pairs):
-        x = x[
-            (slice(None), slice(None))
-            + tuple(
-                slice(max(-low, 0), n - max(-high, 0)) for n, (low, high) in zip(x.shape[2:], pairs)
-            )
-        ]
+        kept = (slice(-min(low, 0), n + min(high, 0)) for n, (low, high) in zip(x.shape[2:], pairs))
+        x = x[(slice(None), slice(None), *kept)]
     return x
 
 

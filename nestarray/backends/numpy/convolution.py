@@ -1,0 +1,127 @@
+"""NumPy: `nestarray.ops.convolution`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from nestarray.backends import windows
+
+
+def _patches(x: Any, at: windows.Windows) -> Any:
+    """A view, `(batch, channels, *kernel, *output)`, of the windows over x with its padding."""
+    if any(low or high for low, high in at.padding):
+        x = np.pad(x, ((0, 0), (0, 0), *at.padding))
+    count = len(at.kernel)
+    spatial = tuple(range(2, 2 + count))
+    view = sliding_window_view(x, at.extent, axis=spatial)
+    steps = tuple(slice(None, None, s) for s in at.stride)
+    gaps = tuple(slice(None, None, d) for d in at.dilation)
+    view = view[(slice(None), slice(None), *steps, *gaps)]
+    return view.transpose(0, 1, *range(2 + count, 2 + 2 * count), *spatial)
+
+
+def _convolution(count: int) -> Callable[..., Any]:
+    def convolution(
+        x: Any,
+        weight: Any,
+        bias: Any = None,
+        *,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Any:
+        """https://numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.sliding_window_view.html"""
+        at = windows.convolution(
+            f"conv{count}d",
+            count,
+            x.shape,
+            weight.shape,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            groups=groups,
+        )
+        patches = _patches(x, at)
+        output = patches.shape[2 + count :]
+        out, channels = weight.shape[:2]
+        size = channels * math.prod(at.kernel)
+        columns = patches.reshape(len(x), groups, size, math.prod(output))
+        kernels = weight.reshape(groups, out // groups, size)
+        product = np.matmul(kernels, columns).reshape(len(x), out, *output)
+        return product if bias is None else product + bias.reshape(-1, *(1,) * count)
+
+    return convolution
+
+
+conv1d = _convolution(1)
+conv2d = _convolution(2)
+conv3d = _convolution(3)
+
+
+def _transposed_convolution(count: int) -> Callable[..., Any]:
+    def transposed_convolution(
+        x: Any,
+        weight: Any,
+        bias: Any = None,
+        *,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Any:
+        """https://numpy.org/doc/stable/reference/generated/numpy.matmul.html"""
+        at = windows.transposed_convolution(
+            f"conv_transpose{count}d",
+            count,
+            x.shape,
+            weight.shape,
+            stride=stride,
+            padding=padding,
+            output_padding=output_padding,
+            dilation=dilation,
+            groups=groups,
+        )
+        batch, channels, *sizes = x.shape
+        out = weight.shape[1] * groups
+        kernels = weight.reshape(groups, channels // groups, -1).swapaxes(1, 2)
+        elements = x.reshape(batch, groups, channels // groups, -1)
+        columns = np.matmul(kernels, elements).reshape(batch, out, -1, *sizes)
+        # The full output, and below it what output_padding may add.
+        full = [
+            (n - 1) * s + e + extra
+            for n, s, e, extra in zip(
+                sizes, at.windows.stride, at.windows.extent, at.output_padding
+            )
+        ]
+        total = np.zeros((batch, out, *full), columns.dtype)
+        for index, place in enumerate(at.windows.offsets(sizes)):
+            total[(slice(None), slice(None), *place)] += columns[:, :, index]
+        kept = (slice(low, n - high) for n, (low, high) in zip(full, at.windows.padding))
+        total = total[(slice(None), slice(None), *kept)]
+        return total if bias is None else total + bias.reshape(-1, *(1,) * count)
+
+    return transposed_convolution
+
+
+conv_transpose1d = _transposed_convolution(1)
+conv_transpose2d = _transposed_convolution(2)
+conv_transpose3d = _transposed_convolution(3)
+
+
+def unfold(
+    x: Any, /, *, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1
+) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.sliding_window_view.html"""
+    at = windows.settings(
+        "unfold", x.shape[2:], kernel_size, stride=stride, padding=padding, dilation=dilation
+    )
+    patches = _patches(x, at)
+    output = patches.shape[2 + len(at.kernel) :]
+    return patches.reshape(len(x), x.shape[1] * math.prod(at.kernel), math.prod(output))

@@ -1,0 +1,175 @@
+"""TensorFlow: `nestarray.ops.convolution`.
+
+On a CPU TensorFlow convolves channels last only, has no gradient where the kernel is
+dilated, and no grouped convolution but the depthwise one. So the channels are moved here
+and back, a dilated kernel is written out with its zeros, and other groups take the
+op's body.
+
+https://www.tensorflow.org/api_docs/python/tf/nn/convolution
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from nestarray.backends import windows
+from nestarray.dispatch import supports
+
+
+def _channels_last(x: Any, count: int) -> Any:
+    return tf.transpose(x, (0, *range(2, 2 + count), 1))
+
+
+def _channels_first(x: Any, count: int) -> Any:
+    return tf.transpose(x, (0, count + 1, *range(1, 1 + count)))
+
+
+def _filter(weight: Any, dilation: tuple[int, ...]) -> Any:
+    """(a, b, *kernel) → (*kernel, b, a), with the zeros of the dilation written out."""
+    count = len(dilation)
+    weight = tf.transpose(weight, (*range(2, 2 + count), 1, 0))
+    for axis, d in enumerate(dilation):
+        if d > 1:
+            shape = weight.shape.as_list()
+            around = [(0, d - 1) if i == axis + 1 else (0, 0) for i in range(len(shape) + 1)]
+            weight = tf.pad(tf.expand_dims(weight, axis + 1), around)
+            weight = tf.reshape(weight, [*shape[:axis], shape[axis] * d, *shape[axis + 1 :]])
+            weight = weight[(slice(None),) * axis + (slice(0, shape[axis] * d - d + 1),)]
+    return weight
+
+
+def _groups_fit(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    *,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> bool:
+    if groups == 1:
+        return True
+    # the depthwise kernel takes one stride for both axes
+    steps = (stride,) if isinstance(stride, int) else tuple(stride)
+    return groups == x.shape[1] and len(x.shape) == 4 and len(set(steps)) == 1
+
+
+def _convolution(count: int) -> Callable[..., Any]:
+    native = tf.nn.conv3d if count == 3 else tf.nn.conv2d
+
+    @supports(_groups_fit)
+    def convolution(
+        x: Any,
+        weight: Any,
+        bias: Any = None,
+        *,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Any:
+        """https://www.tensorflow.org/api_docs/python/tf/nn/convolution"""
+        at = windows.convolution(
+            f"conv{count}d",
+            count,
+            x.shape,
+            weight.shape,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            groups=groups,
+        )
+        x = _channels_last(x, count)
+        if any(low or high for low, high in at.padding):
+            x = tf.pad(x, ((0, 0), *at.padding, (0, 0)))
+        kernel = _filter(weight, at.dilation)
+        strides = (1, *at.stride, 1)
+        if count == 1:
+            kernel = tf.expand_dims(kernel, 0)
+            out = tf.squeeze(native(tf.expand_dims(x, 1), kernel, (1, *strides), "VALID"), 1)
+        elif groups > 1:
+            # (height, width, 1, out) → (height, width, in, out / in): the output channels
+            # of one input channel are neighbours
+            kernel = tf.reshape(kernel, (*kernel.shape[:2], groups, -1))
+            out = tf.nn.depthwise_conv2d(x, kernel, strides, "VALID")
+        else:
+            out = native(x, kernel, strides, "VALID")
+        return _channels_first(out if bias is None else out + bias, count)
+
+    return convolution
+
+
+conv1d = _convolution(1)
+conv2d = _convolution(2)
+conv3d = _convolution(3)
+
+
+def _one_group(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    *,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> bool:
+    return groups == 1
+
+
+def _transposed_convolution(count: int) -> Callable[..., Any]:
+    native = tf.nn.conv3d_transpose if count == 3 else tf.nn.conv2d_transpose
+
+    @supports(_one_group)
+    def transposed_convolution(
+        x: Any,
+        weight: Any,
+        bias: Any = None,
+        *,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Any:
+        """https://www.tensorflow.org/api_docs/python/tf/nn/conv_transpose"""
+        at = windows.transposed_convolution(
+            f"conv_transpose{count}d",
+            count,
+            x.shape,
+            weight.shape,
+            stride=stride,
+            padding=padding,
+            output_padding=output_padding,
+            dilation=dilation,
+            groups=groups,
+        )
+        steps = at.windows.stride
+        sizes = [(n - 1) * s + e for n, s, e in zip(x.shape[2:], steps, at.windows.extent)]
+        x = _channels_last(x, count)
+        kernel = _filter(weight, at.windows.dilation)
+        full = (tf.shape(x)[0], *sizes, weight.shape[1])
+        strides = (1, *steps, 1)
+        if count == 1:
+            x, kernel = tf.expand_dims(x, 1), tf.expand_dims(kernel, 0)
+            full, strides = (full[0], 1, *full[1:]), (1, *strides)
+        out = native(x, kernel, full, strides, "VALID")
+        if count == 1:
+            out = tf.squeeze(out, 1)
+        kept = (slice(low, n - max(high, 0)) for n, (low, high) in zip(sizes, at.crop))
+        out = out[(slice(None), *kept)]
+        if any(high < 0 for _, high in at.crop):
+            out = tf.pad(out, ((0, 0), *((0, max(-high, 0)) for _, high in at.crop), (0, 0)))
+        return _channels_first(out if bias is None else out + bias, count)
+
+    return transposed_convolution
+
+
+conv_transpose1d = _transposed_convolution(1)
+conv_transpose2d = _transposed_convolution(2)
+conv_transpose3d = _transposed_convolution(3)

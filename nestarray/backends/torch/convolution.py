@@ -1,0 +1,130 @@
+"""PyTorch: `nestarray.ops.convolution`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch.nn.functional as F
+
+from nestarray.backends import windows
+from nestarray.dispatch import supports
+
+
+def _is_native(padding: Any, stride: Any) -> bool:
+    """Whether torch itself reads this padding."""
+    if padding == "same":
+        return stride == 1 or (not isinstance(stride, int) and all(s == 1 for s in stride))
+    return (
+        isinstance(padding, int)
+        or padding == "valid"
+        or (not isinstance(padding, str) and all(isinstance(p, int) for p in padding))
+    )
+
+
+def _pad(x: Any, pairs: Any) -> Any:
+    # torch counts the last axis first
+    return F.pad(x, [n for pair in reversed(pairs) for n in pair])
+
+
+def _convolution(count: int) -> Callable[..., Any]:
+    native = getattr(F, f"conv{count}d")
+
+    def convolution(
+        x: Any,
+        weight: Any,
+        bias: Any = None,
+        *,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Any:
+        """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html"""
+        if x.ndim == count + 2 and _is_native(padding, stride):
+            try:
+                return native(x, weight, bias, stride, padding, dilation, groups)
+            except RuntimeError:
+                # Say it in our words, if it is about the shapes.
+                _read(x, weight, stride, padding, dilation, groups)
+                raise
+        at = _read(x, weight, stride, padding, dilation, groups)
+        return native(_pad(x, at.padding), weight, bias, at.stride, 0, at.dilation, groups)
+
+    def _read(
+        x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int
+    ) -> windows.Windows:
+        return windows.convolution(
+            f"conv{count}d",
+            count,
+            x.shape,
+            weight.shape,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            groups=groups,
+        )
+
+    return convolution
+
+
+conv1d = _convolution(1)
+conv2d = _convolution(2)
+conv3d = _convolution(3)
+
+
+def _transposed_convolution(count: int) -> Callable[..., Any]:
+    native = getattr(F, f"conv_transpose{count}d")
+
+    def transposed_convolution(
+        x: Any,
+        weight: Any,
+        bias: Any = None,
+        *,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Any:
+        """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose2d.html"""
+        at = windows.transposed_convolution(
+            f"conv_transpose{count}d",
+            count,
+            x.shape,
+            weight.shape,
+            stride=stride,
+            padding=padding,
+            output_padding=output_padding,
+            dilation=dilation,
+            groups=groups,
+        )
+        stride, dilation = at.windows.stride, at.windows.dilation
+        is_native = all(low == high for low, high in at.windows.padding) and all(
+            extra < max(s, d) for extra, s, d in zip(at.output_padding, stride, dilation)
+        )
+        if is_native:
+            padding = [low for low, _ in at.windows.padding]
+            return native(x, weight, bias, stride, padding, at.output_padding, groups, dilation)
+        out = native(x, weight, None, stride, 0, 0, groups, dilation)
+        out = _pad(out, [(-low, -high) for low, high in at.crop])
+        return out if bias is None else out + bias.reshape(-1, *(1,) * count)
+
+    return transposed_convolution
+
+
+conv_transpose1d = _transposed_convolution(1)
+conv_transpose2d = _transposed_convolution(2)
+conv_transpose3d = _transposed_convolution(3)
+
+
+@supports(
+    lambda x, *, kernel_size, stride=1, padding=0, dilation=1: (
+        x.ndim == 4 and padding != "same" and _is_native(padding, stride) and padding != "valid"
+    )
+)
+def unfold(
+    x: Any, /, *, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1
+) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.unfold.html"""
+    return F.unfold(x, kernel_size, dilation, padding, stride)

@@ -1,0 +1,139 @@
+"""Cases of `nestarray.ops.normalization`; the oracle is torch.nn.functional."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from tests.cases import Case
+
+Rng = np.random.Generator
+Draw = Callable[[Rng], tuple[Any, ...]]
+
+
+def draw(*shape: int, vectors: int = 0, size: int | tuple[int, ...] = 3) -> Draw:
+    """An array of `shape`, and as many vectors of `size` as asked for."""
+
+    def args(rng: Rng) -> tuple[Any, ...]:
+        return rng.normal(size=shape), *(rng.uniform(0.5, 1.5, size) for _ in range(vectors))
+
+    return args
+
+
+def tensors(*arrays: Any) -> list[Any]:
+    return [torch.as_tensor(a) for a in arrays]
+
+
+def batch_norm(x: Any, mean: Any, variance: Any, *affine: Any, axis: int = 1, eps: float = 1e-5):
+    x, mean, variance, *affine = tensors(x, mean, variance, *affine)
+    out = F.batch_norm(x.movedim(axis, 1), mean, variance, *affine, training=False, eps=eps)
+    return out.movedim(1, axis)
+
+
+def batch_norm_training(x: Any, *affine: Any, axis: int = 1, eps: float = 1e-5) -> Any:
+    x, *affine = tensors(x, *affine)
+    x = x.movedim(axis, 1)
+    mean, variance = torch.zeros(x.shape[1]).double(), torch.zeros(x.shape[1]).double()
+    out = F.batch_norm(x, mean, variance, *affine, training=True, momentum=1.0, eps=eps)
+    count = x.numel() // x.shape[1]
+    return out.movedim(1, axis), mean, variance * (count - 1) / count
+
+
+def layer_norm(x: Any, *affine: Any, axis: Any = -1, eps: float = 1e-5) -> Any:
+    axes = (axis,) if isinstance(axis, int) else tuple(sorted(axis))
+    last = tuple(range(-len(axes), 0))
+    x, *affine = tensors(x, *affine)
+    x = x.movedim(axes, last)
+    return F.layer_norm(x, x.shape[-len(axes) :], *affine, eps=eps).movedim(last, axes)
+
+
+def rms_norm(x: Any, *affine: Any, axis: Any = -1, eps: float = 1e-6) -> Any:
+    axes = (axis,) if isinstance(axis, int) else tuple(sorted(axis))
+    last = tuple(range(-len(axes), 0))
+    x, *affine = tensors(x, *affine)
+    x = x.movedim(axes, last)
+    return F.rms_norm(x, x.shape[-len(axes) :], *affine, eps=eps).movedim(last, axes)
+
+
+def group_norm(x: Any, *affine: Any, num_groups: int, eps: float = 1e-5) -> Any:
+    x, *affine = tensors(x, *affine)
+    return F.group_norm(x, num_groups, *affine, eps=eps)
+
+
+def instance_norm(x: Any, *affine: Any, eps: float = 1e-5) -> Any:
+    x, *affine = tensors(x, *affine)
+    weight, bias = affine or (None, None)
+    return F.instance_norm(x, weight=weight, bias=bias, eps=eps)
+
+
+def local_response_norm(x: Any, **settings: Any) -> Any:
+    return F.local_response_norm(torch.as_tensor(x), **settings)
+
+
+def normalize(x: Any, *, ord: float = 2.0, axis: int = -1, eps: float = 1e-12) -> Any:
+    return F.normalize(torch.as_tensor(x), p=ord, dim=axis, eps=eps)
+
+
+CASES = [
+    Case("batch_norm", draw(4, 3, 2, vectors=2), reference=batch_norm),
+    Case("batch_norm", draw(4, 3, vectors=4), {"eps": 0.1}, batch_norm, id="affine"),
+    Case("batch_norm", draw(4, 2, 3, vectors=4), {"axis": -1}, batch_norm, id="last"),
+    Case("batch_norm_training", draw(4, 3, 2, vectors=0), reference=batch_norm_training),
+    Case(
+        "batch_norm_training",
+        draw(4, 3, 2, 2, vectors=2),
+        {"eps": 0.1},
+        batch_norm_training,
+        id="affine",
+    ),
+    Case(
+        "batch_norm_training",
+        draw(4, 2, 3, vectors=2),
+        {"axis": -1},
+        batch_norm_training,
+        id="last",
+    ),
+    Case("layer_norm", draw(2, 4, 3), reference=layer_norm),
+    Case("layer_norm", draw(2, 4, 3, vectors=2), {"eps": 0.1}, layer_norm, id="affine"),
+    Case(
+        "layer_norm", draw(2, 4, 3, vectors=2, size=(4, 3)), {"axis": (1, 2)}, layer_norm, id="axes"
+    ),
+    Case("layer_norm", draw(2, 3, 4, vectors=2), {"axis": 1}, layer_norm, id="inner"),
+    Case("rms_norm", draw(2, 4, 3), reference=rms_norm),
+    Case("rms_norm", draw(2, 4, 3, vectors=1), {"eps": 0.1}, rms_norm, id="weight"),
+    Case("rms_norm", draw(2, 3, 4, vectors=1), {"axis": 1}, rms_norm, id="inner"),
+    Case("group_norm", draw(2, 6, 3), {"num_groups": 2}, group_norm),
+    Case(
+        "group_norm",
+        draw(2, 6, 2, 2, vectors=2, size=6),
+        {"num_groups": 3, "eps": 0.1},
+        group_norm,
+        id="affine",
+    ),
+    Case("instance_norm", draw(2, 3, 4), reference=instance_norm),
+    Case("instance_norm", draw(2, 3, 2, 2, vectors=2), {"eps": 0.1}, instance_norm, id="affine"),
+    Case("local_response_norm", draw(2, 5, 3), {"size": 2, "alpha": 0.5}, local_response_norm),
+    Case(
+        "local_response_norm",
+        draw(2, 5, 2, 2),
+        {"size": 3, "alpha": 0.5, "beta": 0.6, "k": 2.0},
+        local_response_norm,
+        id="settings",
+    ),
+    Case("normalize", draw(3, 4), reference=normalize),
+    Case("normalize", draw(3, 4), {"axis": 0, "eps": 3.0}, normalize, id="floor"),
+    Case("normalize", draw(3, 4), {"ord": 1.0}, normalize, id="sum"),
+    Case("normalize", draw(3, 4), {"ord": 3.0}, normalize, id="cubes"),
+    Case("normalize", draw(3, 4), {"ord": float("inf")}, normalize, id="largest"),
+    Case(
+        "normalize",
+        lambda rng: (np.zeros((2, 3)),),
+        reference=normalize,
+        differentiable=False,
+        id="zero",
+    ),
+]
