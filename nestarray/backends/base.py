@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nestarray import dtypes
@@ -39,11 +39,18 @@ def promoting(
             return native(x1, x2)
         return by_promotion(x1, x2)
 
+    def for_number(dtype: Any, number: Any) -> Function | None:
+        stays = scalar_ok and _stays(number, dtypes.as_dtype(dtype).kind)
+        return native if stays else None
+
     def select(types: tuple[type, ...]) -> Function:
         numbers = sum(issubclass(t, (bool, int, float, complex)) for t in types)
         return call if numbers == 0 else with_scalar if numbers == 1 else by_promotion
 
     call.select = select  # type: ignore[attr-defined]
+    # for Containers, which look at the dtypes of all leaves at once
+    call.same_dtype = native  # type: ignore[attr-defined]
+    with_scalar.with_number = for_number  # type: ignore[attr-defined]
     return call
 
 
@@ -53,3 +60,31 @@ _RANK = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
 def _stays(scalar: Any, kind: str) -> bool:
     """Whether a Python number leaves the dtype of an array of this kind as it is."""
     return _RANK[dtypes.scalar_dtype(scalar).kind] <= _RANK[kind]
+
+
+def promoted(arrays: Sequence[Any], cast: Callable[[Any, Any], Any]) -> Sequence[Any]:
+    """`arrays` as they are if all have one dtype, else all cast to their promoted dtype.
+
+    Python numbers among them are weakly typed and become arrays.
+    """
+    first = getattr(arrays[0], "dtype", None)
+    if first is not None and all(getattr(x, "dtype", None) == first for x in arrays):
+        return arrays
+    dtype = dtypes.result_dtype(*arrays)
+    return [cast(x, dtype) for x in arrays]
+
+
+def accumulation_dtype(x: Any, dtype: Any) -> dtypes.DType:
+    """The dtype of a sum or product of `x`: `dtype`, or the widest of an integer's kind."""
+    if dtype is not None:
+        return dtypes.as_dtype(dtype)
+    own = dtypes.dtype_of(x)
+    if own.is_inexact:
+        return own
+    return dtypes.uint64 if own.kind == "uint" else dtypes.int64
+
+
+def mean_dtype(x: Any) -> dtypes.DType:
+    """The dtype of a mean of `x`: its own, or float32 for integers and bools."""
+    own = dtypes.dtype_of(x)
+    return own if own.is_inexact else dtypes.float32

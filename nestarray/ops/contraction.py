@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from nestarray.dispatch import op, primitive
+from nestarray.dtypes import dtype_of
+from nestarray.errors import ShapeError
 from nestarray.typing import Array
 
-__all__ = ["linear", "matmul"]
+__all__ = ["einsum", "linear", "matmul", "tensordot", "vecdot"]
 
 
 @primitive
@@ -34,8 +38,8 @@ def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     """The affine map x Wᵀ + b.
 
     Args:
-        x: `(*batch, in)`, floating.
-        weight: `(out, in)`.
+        x: `(*batch, in)`, floating; the dtypes promote.
+        weight: `(out, in)`, or `(in,)` for one output without an axis.
         bias: `(out,)`, or None.
 
     Returns:
@@ -46,11 +50,91 @@ def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
         >>> na.linear(np.ones((1, 2)), np.asarray([[1.0, 2.0]]), np.asarray([0.5]))
         array([[3.5]])
     """
-    product = matmul(x, weight.T if hasattr(weight, "T") else _transposed(weight))
-    return product if bias is None else product + bias
-
-
-def _transposed(x: Array) -> Array:
     from nestarray import ops
 
-    return ops.permute_dims(x, (1, 0))
+    if len(weight.shape) == 2:
+        weight = ops.permute_dims(weight, (1, 0))
+    product = matmul(x, weight)
+    return product if bias is None else ops.add(product, bias)
+
+
+@primitive
+def tensordot(
+    x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
+) -> Array:
+    """The sum of products over pairs of axes, one of each array.
+
+    Args:
+        x1: any number.
+        x2: any number; the dtypes promote.
+        axes: the number of axes to pair, the last of `x1` with the first of `x2` in order;
+            or the axes of `x1` and the axes of `x2`, as two sequences.
+
+    Returns:
+        array with the other axes of `x1`, then those of `x2`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.tensordot(np.ones((2, 3)), np.ones((3, 4)), axes=1).shape
+        (2, 4)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tensordot.html
+    """
+
+
+@op
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """The dot product along an axis, Σᵢ conj(x1ᵢ) x2ᵢ; other axes broadcast.
+
+    Args:
+        x1: any number; of complex numbers the conjugate is taken.
+        x2: any number, as long along the axis; the dtypes promote.
+        axis: the axis of the vectors in both arrays, negative, so that it means the same
+            before and after broadcasting.
+
+    Returns:
+        array of the broadcast shape without `axis`.
+
+    Raises:
+        ShapeError: the vectors are not equally long.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.vecdot(np.asarray([[1.0, 2.0], [3.0, 4.0]]), np.asarray([1.0, 1.0]))
+        array([3., 7.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.vecdot.html
+    """
+    from nestarray import ops
+
+    if x1.shape[axis] != x2.shape[axis]:
+        raise ShapeError(
+            f"vecdot: got vectors of {x1.shape[axis]} and of {x2.shape[axis]} elements along "
+            f"axis {axis}, expected equal lengths"
+        )
+    if dtype_of(x1).kind == "complex":
+        x1 = ops.conj(x1)
+    x1, x2 = ops.moveaxis(x1, axis, -1), ops.moveaxis(x2, axis, -1)
+    # A product of a row and a column sums in the dtype of the factors, as `matmul` does.
+    return ops.squeeze(ops.matmul(ops.expand_dims(x1, -2), ops.expand_dims(x2, -1)), (-2, -1))
+
+
+@primitive
+def einsum(subscripts: str, /, *operands: Array) -> Array:
+    """The Einstein sum that `subscripts` describes.
+
+    Args:
+        subscripts: a letter for each axis of each operand, operands parted by commas;
+            after ``->`` the letters of the result. Letters that are not in the result are
+            summed over; ``...`` stands for axes that broadcast.
+        operands: as many arrays as `subscripts` names; the dtypes promote.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.einsum("bij,bjk->bik", np.ones((2, 3, 4)), np.ones((2, 4, 5))).shape
+        (2, 3, 5)
+        >>> na.einsum("ii", np.eye(3))
+        np.float64(3.0)
+    """

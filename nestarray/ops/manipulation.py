@@ -1,5 +1,646 @@
-"""The same elements in another shape, order or number."""
+"""Shapes and places: reshape, join, split, repeat, move, pad; no arithmetic."""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nestarray import dtypes
+from nestarray.backends.axes import moved_axes, one_axis, pad_widths, part_sizes, windows_of
+from nestarray.dispatch import op, primitive
+from nestarray.dtypes import dtype_of
+from nestarray.errors import ArgumentError, ShapeError
+from nestarray.typing import Array, Axis, Shape
+
+__all__ = [
+    "array_split",
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
+    "concat",
+    "diff",
+    "expand_dims",
+    "flatten",
+    "flip",
+    "moveaxis",
+    "pad",
+    "permute_dims",
+    "repeat",
+    "reshape",
+    "roll",
+    "shape",
+    "sliding_window_view",
+    "split",
+    "squeeze",
+    "stack",
+    "swapaxes",
+    "tile",
+    "unstack",
+]
+
+
+@op
+def shape(x: Array, /) -> tuple[Any, ...]:
+    """The lengths of the axes of `x`, as a tuple.
+
+    Lengths are ints wherever they are known; inside a `tf.function` of open shapes an
+    unknown one is a scalar tensor.
+
+    Args:
+        x: array of any shape.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.shape(np.zeros((2, 3)))
+        (2, 3)
+    """
+    return tuple(x.shape)
+
+
+@primitive
+def reshape(x: Array, /, shape: Shape, *, order: str = "C", copy: bool | None = None) -> Array:
+    """The elements of `x` in another shape.
+
+    Args:
+        x: array of any shape.
+        shape: the new lengths; one may be −1 and is worked out from the others.
+        order: ``"C"`` reads and writes with the last axis fastest, ``"F"`` with the first.
+        copy: True always copies; False raises rather than copying. JAX and TensorFlow,
+            whose arrays cannot be written to, have no use for it.
+
+    Returns:
+        array of shape `shape` and the dtype of `x`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.reshape(np.arange(6), (2, -1))
+        array([[0, 1, 2],
+               [3, 4, 5]])
+        >>> na.reshape(np.arange(6), (2, 3), order="F")
+        array([[0, 2, 4],
+               [1, 3, 5]])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.reshape.html
+    """
+
+
+@primitive
+def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
+    """The axes of `x` in the order `axes`.
+
+    Args:
+        x: array of any shape.
+        axes: a permutation of the axes; negative ones count from the end.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.permute_dims(np.zeros((2, 3, 4)), (2, 0, 1)).shape
+        (4, 2, 3)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.permute_dims.html
+    """
+
+
+@primitive
+def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
+    """`x` with new axes of length 1.
+
+    Args:
+        x: array of any shape.
+        axis: the place of the new axis in the result, or of several.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.expand_dims(np.zeros((2, 3)), 1).shape
+        (2, 1, 3)
+        >>> na.expand_dims(np.zeros((2, 3)), (0, -1)).shape
+        (1, 2, 3, 1)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.expand_dims.html
+    """
+
+
+@primitive
+def squeeze(x: Array, /, axis: Axis = None) -> Array:
+    """`x` without axes of length 1.
+
+    Args:
+        x: array of any shape.
+        axis: the axis to drop, or several; None drops all of length 1.
+
+    Raises:
+        ValueError: an axis of `axis` is longer than 1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.squeeze(np.zeros((1, 3, 1)), 0).shape
+        (3, 1)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.squeeze.html
+    """
+
+
+@op
+def flatten(x: Array, /, *, start_axis: int = 0, end_axis: int = -1) -> Array:
+    """The axes from `start_axis` to `end_axis` as one.
+
+    Args:
+        x: array of any shape; of one without axes comes an array of one element.
+        start_axis: the first axis to merge.
+        end_axis: the last axis to merge, included.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.flatten(np.zeros((2, 3, 4)), start_axis=1).shape
+        (2, 12)
+    """
+    from nestarray import ops
+
+    lengths = ops.shape(x)
+    if not lengths:
+        return ops.reshape(x, (1,))
+    start = one_axis(start_axis, len(lengths), "flatten")
+    end = one_axis(end_axis, len(lengths), "flatten")
+    if start > end:
+        raise ShapeError(
+            f"flatten: start_axis {start_axis} comes after end_axis {end_axis} "
+            f"in an array of {len(lengths)} dimensions"
+        )
+    merged = 1
+    for length in lengths[start : end + 1]:
+        merged = merged * length
+    return ops.reshape(x, (*lengths[:start], merged, *lengths[end + 1 :]))
+
+
+@primitive
+def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
+    """The arrays one after the other along an axis that they have.
+
+    Args:
+        arrays: a list or tuple of arrays; the dtypes promote, and the shapes agree but
+            for `axis`.
+        axis: the axis to join; None flattens first.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.concat([np.asarray([1, 2]), np.asarray([3])])
+        array([1, 2, 3])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.concat.html
+    """
+
+
+@op
+def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
+    """The arrays side by side along a new axis.
+
+    Args:
+        arrays: a list or tuple of arrays of one shape; the dtypes promote.
+        axis: the place of the new axis in the result.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.stack([np.asarray([1, 2]), np.asarray([3, 4])], axis=1)
+        array([[1, 3],
+               [2, 4]])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.stack.html
+    """
+    from nestarray import ops
+
+    return ops.concat(
+        [ops.expand_dims(x, axis) for x in arrays],
+        axis=one_axis(axis, len(arrays[0].shape) + 1, "stack"),
+    )
+
+
+@op
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """The slices of `x` along an axis: the inverse of `stack`.
+
+    Args:
+        x: array of at least one dimension.
+        axis: the axis to take apart.
+
+    Returns:
+        a tuple of as many arrays as the axis is long, without that axis.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.unstack(np.asarray([[1, 2], [3, 4]]), axis=1)
+        (array([1, 3]), array([2, 4]))
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.unstack.html
+    """
+    from nestarray import ops
+
+    axis = one_axis(axis, len(x.shape), "unstack")
+    before = (slice(None),) * axis
+    return tuple(ops.getitem(x, (*before, i)) for i in range(x.shape[axis]))
+
+
+@op
+def split(x: Array, /, sizes: int | Sequence[int], *, axis: int = 0) -> tuple[Array, ...]:
+    """Consecutive parts of `x` along an axis: the inverse of `concat`.
+
+    Args:
+        x: array of at least one dimension.
+        sizes: the length of each part, which add up to the length of the axis; or one
+            length for all parts, where the last may be shorter.
+        axis: the axis to cut.
+
+    Raises:
+        ShapeError: the sizes do not add up to the length of the axis.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.split(np.arange(5), 2)
+        (array([0, 1]), array([2, 3]), array([4]))
+        >>> na.split(np.arange(5), [1, 4])
+        (array([0]), array([1, 2, 3, 4]))
+    """
+    from nestarray import ops
+
+    axis = one_axis(axis, len(x.shape), "split")
+    parts, start = [], 0
+    for size in part_sizes(sizes, x.shape[axis], "split"):
+        parts.append(ops.getitem(x, (slice(None),) * axis + (slice(start, start + size),)))
+        start += size
+    return tuple(parts)
+
+
+@op
+def array_split(
+    x: Array, /, indices_or_sections: int | Sequence[int], *, axis: int = 0
+) -> tuple[Array, ...]:
+    """`x` cut at given places, or into a given number of parts.
+
+    Args:
+        x: array of at least one dimension.
+        indices_or_sections: the number of parts, whose lengths differ by at most 1, the
+            longer ones first; or the places before which to cut.
+        axis: the axis to cut.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.array_split(np.arange(5), 2)
+        (array([0, 1, 2]), array([3, 4]))
+        >>> na.array_split(np.arange(5), [1, 3])
+        (array([0]), array([1, 2]), array([3, 4]))
+    """
+    from nestarray import ops
+
+    length = x.shape[one_axis(axis, len(x.shape), "array_split")]
+    if isinstance(indices_or_sections, (tuple, list)):
+        cuts = [slice(int(i)).indices(length)[1] for i in indices_or_sections]
+        starts, stops = [0, *cuts], [*cuts, length]
+        sizes = [max(stop - start, 0) for start, stop in zip(starts, stops)]
+        if sum(sizes) != length:
+            raise ShapeError(
+                f"array_split: indices_or_sections: got {list(indices_or_sections)}, "
+                "expected places in ascending order"
+            )
+        return ops.split(x, sizes, axis=axis)
+    parts = int(indices_or_sections)
+    if parts < 1:
+        raise ShapeError(f"array_split: indices_or_sections: got {parts}, expected at least 1")
+    size, longer = divmod(length, parts)
+    return ops.split(x, [size + 1] * longer + [size] * (parts - longer), axis=axis)
+
+
+def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
+    """The shape that arrays of the given shapes broadcast to.
+
+    Raises:
+        ShapeError: two lengths differ and neither is 1.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.broadcast_shapes((2, 1), (3,))
+        (2, 3)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.broadcast_shapes.html
+    """
+    try:
+        return np.broadcast_shapes(*(tuple(s) for s in shapes))
+    except ValueError:
+        raise ShapeError(
+            f"broadcast_shapes: got {', '.join(str(tuple(s)) for s in shapes)}, expected equal "
+            "lengths, or 1, at each place counted from the end"
+        ) from None
+
+
+@primitive
+def broadcast_to(x: Array, /, shape: Shape) -> Array:
+    """`x` repeated along new axes and axes of length 1, without copying where possible.
+
+    Args:
+        x: array that broadcasts to `shape`.
+        shape: the shape of the result.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.broadcast_to(np.asarray([1, 2]), (2, 2))
+        array([[1, 2],
+               [1, 2]])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.broadcast_to.html
+    """
+
+
+@op
+def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
+    """The arrays, all broadcast to their common shape.
+
+    Args:
+        arrays: arrays whose shapes broadcast; each keeps its dtype.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> [x.shape for x in na.broadcast_arrays(np.zeros((2, 1)), np.zeros(3))]
+        [(2, 3), (2, 3)]
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.broadcast_arrays.html
+    """
+    from nestarray import ops
+
+    common = broadcast_shapes(*(x.shape for x in arrays))
+    return tuple(ops.broadcast_to(x, common) for x in arrays)
+
+
+@primitive
+def flip(x: Array, /, *, axis: Axis = None) -> Array:
+    """The elements of `x` in reverse order along some axes.
+
+    Args:
+        x: array of any shape.
+        axis: the axis to reverse, or several; None reverses all.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.flip(np.asarray([[1, 2], [3, 4]]), axis=1)
+        array([[2, 1],
+               [4, 3]])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.flip.html
+    """
+
+
+@primitive
+def roll(x: Array, /, shift: int | Sequence[int], *, axis: Axis = None) -> Array:
+    """The elements of `x` moved along axes; what leaves at the end comes back at the start.
+
+    Args:
+        x: array of any shape.
+        shift: how far to move, for all axes or one for each.
+        axis: the axis to move along, or several; None moves in the flattened array.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.roll(np.arange(5), 2)
+        array([3, 4, 0, 1, 2])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.roll.html
+    """
+
+
+@primitive
+def tile(x: Array, repetitions: Sequence[int], /) -> Array:
+    """Copies of `x` side by side.
+
+    Args:
+        x: array of any shape.
+        repetitions: how often along each axis, counted from the last; missing axes of `x`
+            are put in front.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.tile(np.asarray([1, 2]), (2, 2))
+        array([[1, 2, 1, 2],
+               [1, 2, 1, 2]])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tile.html
+    """
+
+
+@primitive
+def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
+    """Each element of `x` several times in a row.
+
+    Args:
+        x: array of any shape.
+        repeats: how often, for all elements or one number for each along the axis.
+        axis: the axis to repeat along; None flattens first.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.repeat(np.asarray([1, 2]), np.asarray([1, 3]))
+        array([1, 2, 2, 2])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.repeat.html
+    """
+
+
+@op
+def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[int], /) -> Array:
+    """`x` with some axes at other places, the others in their order.
+
+    Args:
+        x: array of any shape.
+        source: the axis to move, or several.
+        destination: its place in the result, or as many places.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.moveaxis(np.zeros((2, 3, 4)), 0, -1).shape
+        (3, 4, 2)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.moveaxis.html
+    """
+    from nestarray import ops
+
+    return ops.permute_dims(x, moved_axes(source, destination, len(x.shape), "moveaxis"))
+
+
+@op
+def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
+    """`x` with two axes exchanged.
+
+    Args:
+        x: array of any shape.
+        axis1: one axis.
+        axis2: the other.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.swapaxes(np.zeros((2, 3, 4)), 0, 2).shape
+        (4, 3, 2)
+    """
+    from nestarray import ops
+
+    order = list(range(len(x.shape)))
+    first, second = (one_axis(a, len(order), "swapaxes") for a in (axis1, axis2))
+    order[first], order[second] = second, first
+    return ops.permute_dims(x, order)
+
+
+PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
+
+
+@op
+def pad(
+    x: Array,
+    /,
+    pad_width: int | Sequence[int] | Sequence[Sequence[int]],
+    *,
+    mode: str = "constant",
+    constant_values: float = 0,
+) -> Array:
+    """`x` with a margin around it.
+
+    Args:
+        x: array of any shape; along a padded axis it is empty in mode ``"constant"`` only.
+        pad_width: the margin: a number for all sides, ``(before, after)`` for all axes, or
+            such a pair for each axis.
+        mode: what stands in the margin. ``"constant"``: `constant_values`; ``"edge"``: the
+            nearest element; ``"reflect"``: the mirror image without the border element;
+            ``"symmetric"``: with it; ``"wrap"``: the other end.
+        constant_values: the number for mode ``"constant"``, cast to the dtype of `x`.
+
+    Raises:
+        ArgumentError: `mode` is none of these.
+        ShapeError: `pad_width` does not fit, or is negative.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.pad(np.asarray([1, 2, 3]), (1, 2))
+        array([0, 1, 2, 3, 0, 0])
+        >>> na.pad(np.asarray([1, 2, 3]), (1, 2), mode="reflect")
+        array([2, 1, 2, 3, 2, 1])
+    """
+    from nestarray import ops
+
+    if mode not in PAD_MODES:
+        raise ArgumentError(f"pad: mode: got {mode!r}, expected one of {', '.join(PAD_MODES)}")
+    for axis, widths in enumerate(pad_widths(pad_width, len(x.shape), "pad")):
+        if widths == (0, 0):
+            continue
+        if mode == "constant":
+            margins = [
+                ops.full(
+                    (*x.shape[:axis], width, *x.shape[axis + 1 :]),
+                    constant_values,
+                    dtype=x.dtype,
+                    like=x,
+                )
+                for width in widths
+            ]
+            x = ops.concat([margins[0], x, margins[1]], axis=axis)
+        else:
+            # The margin of an axis is a choice of its own elements: NumPy picks their places.
+            places = np.pad(np.arange(x.shape[axis]), widths, mode=mode)  # type: ignore[call-overload]
+            x = ops.take(x, ops.asarray(places, like=x), axis=axis)
+    return x
+
+
+@op
+def diff(
+    x: Array,
+    /,
+    *,
+    axis: int = -1,
+    n: int = 1,
+    prepend: Array | None = None,
+    append: Array | None = None,
+) -> Array:
+    """The difference of neighbours, xᵢ₊₁ − xᵢ, taken `n` times; of bools, where they differ.
+
+    Args:
+        x: array of at least one dimension.
+        axis: the axis along which elements are neighbours.
+        n: how often to take the difference.
+        prepend: an array to put before `x` along the axis, of the dtype of `x`.
+        append: an array to put after it.
+
+    Returns:
+        array whose `axis` is shorter by `n`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.diff(np.asarray([1, 4, 9]))
+        array([3, 5])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.diff.html
+    """
+    from nestarray import ops
+
+    axis = one_axis(axis, len(x.shape), "diff")
+    if prepend is not None or append is not None:
+        x = ops.concat([a for a in (prepend, x, append) if a is not None], axis=axis)
+    before = (slice(None),) * axis
+    for _ in range(n):
+        later = ops.getitem(x, (*before, slice(1, None)))
+        earlier = ops.getitem(x, (*before, slice(None, -1)))
+        difference = ops.not_equal if dtype_of(x) is dtypes.bool else ops.subtract
+        x = difference(later, earlier)
+    return x
+
+
+@op
+def sliding_window_view(
+    x: Array,
+    /,
+    window_shape: int | Sequence[int],
+    *,
+    axis: Axis = None,
+    step: int | Sequence[int] = 1,
+) -> Array:
+    """All windows of a given shape, a view of `x` where the framework has views.
+
+    Args:
+        x: array of at least one dimension.
+        window_shape: the length of the window along each axis of `axis`.
+        axis: the axes that the window slides along; None means all.
+        step: how far apart windows start, for all axes or for each.
+
+    Returns:
+        array in which each axis of `axis` counts the windows, with the axes of the
+        window appended.
+
+    Raises:
+        ShapeError: a window is longer than its axis.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.sliding_window_view(np.arange(5), 3, step=2)
+        array([[0, 1, 2],
+               [2, 3, 4]])
+    """
+    from nestarray import ops
+
+    for place, size, stride in windows_of(x.shape, window_shape, axis, step):
+        starts = np.arange(0, x.shape[place] - size + 1, stride)
+        places = starts[:, None] + np.arange(size)
+        x = ops.moveaxis(ops.take(x, ops.asarray(places, like=x), axis=place), place + 1, -1)
+    return x

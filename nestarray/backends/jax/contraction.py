@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 
-from nestarray.backends.base import promoting
+from nestarray.backends.base import promoted, promoting
 from nestarray.backends.jax.elementwise import _cast
 
 matmul = promoting(jnp.matmul, _cast)
+
+
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.tensordot.html"""
+    return jnp.tensordot(*promoted((x1, x2), _cast), axes=axes)
+
+
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.vecdot.html"""
+    return jnp.vecdot(*promoted((x1, x2), _cast), axis=axis)
+
+
+def einsum(subscripts: str, /, *operands: Any) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.einsum.html"""
+    return jnp.einsum(subscripts, *promoted(operands, _cast))

@@ -2,9 +2,39 @@
 
 from __future__ import annotations
 
-import torch
+from typing import Any
 
-from nestarray.backends.base import promoting
+import torch
+import torch.nn.functional as F
+
+from nestarray.backends.base import promoted, promoting
 from nestarray.backends.torch.elementwise import _cast
 
 matmul = promoting(torch.matmul, _cast)
+
+
+def linear(x: Any, weight: Any, bias: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear.html"""
+    if x.dtype is weight.dtype and (bias is None or bias.dtype is x.dtype):
+        return F.linear(x, weight, bias)
+    if bias is None:
+        return F.linear(*promoted((x, weight), _cast))
+    return F.linear(*promoted((x, weight, bias), _cast))
+
+
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.tensordot.html"""
+    x1, x2 = promoted((x1, x2), _cast)
+    if not isinstance(axes, int):
+        axes = tuple([a] if isinstance(a, int) else list(a) for a in axes)
+    return torch.tensordot(x1, x2, dims=axes)
+
+
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.linalg.vecdot.html"""
+    return torch.linalg.vecdot(*promoted((x1, x2), _cast), dim=axis)
+
+
+def einsum(subscripts: str, /, *operands: Any) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.einsum.html"""
+    return torch.einsum(subscripts, *promoted(operands, _cast))

@@ -1,0 +1,159 @@
+"""Axes, parts and pad widths as the chapters of all backends count them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any
+
+from nestarray.errors import ArgumentError, ShapeError
+
+
+def one_axis(axis: Any, ndim: int, op: str) -> int:
+    """`axis` counted from the front.
+
+    Raises:
+        ShapeError: the array has no such axis.
+    """
+    try:
+        axis = index(axis)
+    except TypeError:
+        raise ArgumentError(f"{op}: axis: got {axis!r}, expected an int") from None
+    if not -ndim <= axis < ndim:
+        raise ShapeError(
+            f"{op}: axis: got {axis} for an array of {ndim} dimensions, "
+            f"expected {-ndim} <= axis < {ndim}"
+        )
+    return axis + ndim if axis < 0 else axis
+
+
+def many_axes(axis: Any, ndim: int, op: str) -> tuple[int, ...]:
+    """One axis, several, or all (None), counted from the front, in the order given.
+
+    Raises:
+        ShapeError: the array has no such axis, or one is named twice.
+    """
+    if axis is None:
+        return tuple(range(ndim))
+    if isinstance(axis, (tuple, list)):
+        axes = tuple(one_axis(a, ndim, op) for a in axis)
+        if len(set(axes)) != len(axes):
+            raise ShapeError(f"{op}: axis: got {tuple(axis)}, in which an axis stands twice")
+        return axes
+    return (one_axis(axis, ndim, op),)
+
+
+def moved_axes(source: Any, destination: Any, ndim: int, op: str) -> tuple[int, ...]:
+    """The permutation that puts the axes `source` at the places `destination`."""
+    start, end = many_axes(source, ndim, op), many_axes(destination, ndim, op)
+    if len(start) != len(end):
+        raise ShapeError(
+            f"{op}: got {len(start)} source axes and {len(end)} destinations, "
+            "expected as many of both"
+        )
+    order = [axis for axis in range(ndim) if axis not in start]
+    for place, axis in sorted(zip(end, start)):
+        order.insert(place, axis)
+    return tuple(order)
+
+
+def expanded_shape(shape: Sequence[Any], axis: Any, op: str) -> list[Any]:
+    """`shape` with a 1 at each place of `axis`, places counted in the result."""
+    count = len(axis) if isinstance(axis, (tuple, list)) else 1
+    places = many_axes(axis, len(shape) + count, op)
+    rest = iter(shape)
+    return [1 if place in places else next(rest) for place in range(len(shape) + count)]
+
+
+def squeezed_axes(shape: Sequence[Any], axis: Any, op: str) -> tuple[int, ...]:
+    """The axes that `squeeze` drops: those of `axis`, or all of length 1 (None).
+
+    Raises:
+        ShapeError: an axis of `axis` is not of length 1.
+    """
+    if axis is None:
+        return tuple(i for i, size in enumerate(shape) if isinstance(size, int) and size == 1)
+    axes = many_axes(axis, len(shape), op)
+    for i in axes:
+        if isinstance(shape[i], int) and shape[i] != 1:
+            raise ShapeError(
+                f"{op}: axis {i} of shape {tuple(shape)} has length {shape[i]}, expected 1"
+            )
+    return axes
+
+
+def part_sizes(sizes: Any, length: int, op: str) -> list[int]:
+    """The length of each part of an axis: given one by one, or equal with a smaller last one.
+
+    Raises:
+        ShapeError: the sizes do not add up to the length of the axis.
+    """
+    if isinstance(sizes, (tuple, list)):
+        given = [index(size) for size in sizes]
+        if sum(given) != length or any(size < 0 for size in given):
+            raise ShapeError(
+                f"{op}: sizes: got {given}, which add up to {sum(given)}, "
+                f"expected the length of the axis, {length}"
+            )
+        return given
+    size = index(sizes)
+    if size < 1:
+        raise ShapeError(f"{op}: sizes: got {size}, expected at least 1")
+    full, rest = divmod(length, size)
+    return [size] * full + [rest] * (rest > 0) or [0]
+
+
+def pad_widths(pad_width: Any, ndim: int, op: str) -> list[tuple[int, int]]:
+    """(before, after) for each axis from one number, one pair, or a pair for each axis.
+
+    Raises:
+        ShapeError: the pairs are not as many as the axes, or a width is negative.
+    """
+    if isinstance(pad_width, (tuple, list)):
+        pairs = list(pad_width)
+        if len(pairs) == 2 and not any(isinstance(p, (tuple, list)) for p in pairs):
+            pairs = [tuple(pairs)] * ndim
+    else:
+        pairs = [(pad_width, pad_width)] * ndim
+    if len(pairs) == 1:
+        pairs = pairs * ndim
+    if len(pairs) != ndim or any(len(tuple(p)) != 2 for p in pairs):
+        raise ShapeError(
+            f"{op}: pad_width: got {pad_width!r} for an array of {ndim} dimensions, expected "
+            "a number, a pair (before, after), or such a pair for each axis"
+        )
+    widths = [(index(before), index(after)) for before, after in pairs]
+    if any(w < 0 for pair in widths for w in pair):
+        raise ShapeError(
+            f"{op}: pad_width: got {pad_width!r}, expected numbers that are not negative; "
+            "cut off with slices instead"
+        )
+    return widths
+
+
+def windows_of(
+    shape: Sequence[Any], window_shape: Any, axis: Any, step: Any
+) -> list[tuple[int, int, int]]:
+    """(axis, length, step) of a sliding window, one for each axis that it slides along.
+
+    Raises:
+        ShapeError: a window is longer than its axis, or the numbers do not match up.
+    """
+    op = "sliding_window_view"
+    axes = many_axes(axis, len(shape), op)
+    sizes = list(window_shape) if isinstance(window_shape, (tuple, list)) else [window_shape]
+    steps = list(step) if isinstance(step, (tuple, list)) else [step] * len(axes)
+    if len(sizes) != len(axes) or len(steps) != len(axes):
+        raise ShapeError(
+            f"{op}: got window_shape {window_shape!r} and step {step!r} for {len(axes)} axes, "
+            "expected one number for each"
+        )
+    for place, size in zip(axes, sizes):
+        if not 0 < size <= shape[place]:
+            raise ShapeError(
+                f"{op}: window_shape: got {size} for axis {place} of shape {tuple(shape)}, "
+                f"expected 1 to {shape[place]}"
+            )
+    if any(s < 1 for s in steps):
+        raise ShapeError(f"{op}: step: got {step!r}, expected at least 1")
+    return list(zip(axes, sizes, steps))

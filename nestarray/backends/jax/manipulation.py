@@ -1,0 +1,65 @@
+"""JAX: `nestarray.ops.manipulation`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from nestarray.backends.axes import pad_widths, part_sizes
+from nestarray.backends.base import promoted
+from nestarray.backends.jax.elementwise import _cast
+
+permute_dims = jnp.transpose
+expand_dims = jnp.expand_dims
+broadcast_to = jnp.broadcast_to
+moveaxis = jnp.moveaxis
+swapaxes = jnp.swapaxes
+flip = jnp.flip
+roll = jnp.roll
+tile = jnp.tile
+repeat = jnp.repeat
+
+
+def squeeze(x: Any, /, axis: Any = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.squeeze.html"""
+    return jnp.squeeze(x, tuple(axis) if isinstance(axis, list) else axis)
+
+
+def reshape(x: Any, /, shape: Any, *, order: Any = "C", copy: bool | None = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.reshape.html"""
+    return jnp.reshape(x, shape, order=order)
+
+
+def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.concatenate.html"""
+    return jnp.concatenate(promoted(arrays, _cast), axis=axis)
+
+
+def stack(arrays: Any, /, *, axis: int = 0) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.stack.html"""
+    return jnp.stack(promoted(arrays, _cast), axis=axis)
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.unstack.html"""
+    return tuple(jnp.moveaxis(x, axis, 0))
+
+
+def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.split.html"""
+    cuts, end = [], 0
+    for size in part_sizes(sizes, x.shape[axis], "split")[:-1]:
+        cuts.append(end := end + size)
+    return tuple(jnp.split(x, cuts, axis=axis))
+
+
+def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: float = 0) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.pad.html"""
+    settings = {"constant_values": constant_values} if mode == "constant" else {}
+    return jnp.pad(x, pad_widths(pad_width, x.ndim, "pad"), mode, **settings)
+
+
+def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.diff.html"""
+    return jnp.diff(x, n=n, axis=axis, prepend=prepend, append=append)

@@ -1,0 +1,85 @@
+"""NumPy: `nestarray.ops.manipulation`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nestarray.backends.axes import pad_widths, part_sizes, windows_of
+from nestarray.backends.base import promoted
+from nestarray.backends.numpy.elementwise import _cast
+from nestarray.errors import ShapeError
+
+permute_dims = np.transpose
+expand_dims = np.expand_dims
+broadcast_to = np.broadcast_to
+moveaxis = np.moveaxis
+swapaxes = np.swapaxes
+flip = np.flip
+roll = np.roll
+tile = np.tile
+repeat = np.repeat
+
+
+def squeeze(x: Any, /, axis: Any = None) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.squeeze.html"""
+    return np.squeeze(x, tuple(axis) if isinstance(axis, list) else axis)
+
+
+def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.concatenate.html"""
+    return np.concatenate(promoted(arrays, _cast), axis=axis)
+
+
+def stack(arrays: Any, /, *, axis: int = 0) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.stack.html"""
+    return np.stack(promoted(arrays, _cast), axis=axis)
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """https://numpy.org/doc/stable/reference/generated/numpy.unstack.html"""
+    return tuple(np.moveaxis(x, axis, 0))
+
+
+def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
+    """https://numpy.org/doc/stable/reference/generated/numpy.split.html"""
+    cuts, end = [], 0
+    for size in part_sizes(sizes, x.shape[axis], "split")[:-1]:
+        cuts.append(end := end + size)
+    return tuple(np.split(x, cuts, axis=axis))
+
+
+def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: float = 0) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.pad.html"""
+    settings = {"constant_values": constant_values} if mode == "constant" else {}
+    return np.pad(x, pad_widths(pad_width, x.ndim, "pad"), mode, **settings)
+
+
+def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.diff.html"""
+    ends = {"prepend": prepend, "append": append}
+    return np.diff(x, n=n, axis=axis, **{k: v for k, v in ends.items() if v is not None})
+
+
+def reshape(x: Any, /, shape: Any, *, order: Any = "C", copy: bool | None = None) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.reshape.html"""
+    reshaped = np.reshape(np.array(x) if copy else x, shape, order=order)
+    if copy is False and x.size and not np.may_share_memory(reshaped, x):
+        raise ShapeError(
+            f"reshape: copy=False, but {x.shape} to {tuple(shape)} copies these strides; "
+            "leave copy=None"
+        )
+    return reshaped
+
+
+def sliding_window_view(x: Any, /, window_shape: Any, *, axis: Any = None, step: Any = 1) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.sliding_window_view.html"""
+    windows = windows_of(x.shape, window_shape, axis, step)
+    view = np.lib.stride_tricks.sliding_window_view(
+        x, [size for _, size, _ in windows], axis=[place for place, _, _ in windows]
+    )
+    steps = [slice(None)] * x.ndim
+    for place, _, stride in windows:
+        steps[place] = slice(None, None, stride)
+    return view[tuple(steps)]

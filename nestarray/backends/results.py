@@ -1,0 +1,78 @@
+"""The named tuples that ops with several results return."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class TopKResult(NamedTuple):
+    """What `top_k` returns."""
+
+    values: Any
+    indices: Any
+
+
+class HistogramResult(NamedTuple):
+    """What `histogram` returns."""
+
+    counts: Any
+    edges: Any
+
+
+class UniqueAllResult(NamedTuple):
+    """What `unique_all` returns."""
+
+    values: Any
+    indices: Any
+    inverse_indices: Any
+    counts: Any
+
+
+class UniqueCountsResult(NamedTuple):
+    """What `unique_counts` returns."""
+
+    values: Any
+    counts: Any
+
+
+class UniqueInverseResult(NamedTuple):
+    """What `unique_inverse` returns."""
+
+    values: Any
+    inverse_indices: Any
+
+
+class QRResult(NamedTuple):
+    """What `qr` returns."""
+
+    Q: Any
+    R: Any
+
+
+class SVDResult(NamedTuple):
+    """What `svd` returns."""
+
+    U: Any
+    S: Any
+    Vh: Any
+
+
+class EighResult(NamedTuple):
+    """What `eigh` returns."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class EigResult(NamedTuple):
+    """What `eig` returns."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class SlogdetResult(NamedTuple):
+    """What `slogdet` returns."""
+
+    sign: Any
+    logabsdet: Any

@@ -1,0 +1,143 @@
+"""TensorFlow: `nestarray.ops.manipulation`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from nestarray.backends.axes import (
+    expanded_shape,
+    many_axes,
+    one_axis,
+    pad_widths,
+    part_sizes,
+    squeezed_axes,
+)
+from nestarray.backends.base import promoted
+from nestarray.backends.tensorflow.elementwise import _cast
+from nestarray.dispatch import supports
+
+
+def shape(x: Any, /) -> tuple[Any, ...]:
+    """https://www.tensorflow.org/api_docs/python/tf/shape"""
+    static = x.shape.as_list()
+    if None not in static:
+        return tuple(static)
+    dynamic = tf.unstack(tf.shape(x))
+    return tuple(d if s is None else s for s, d in zip(static, dynamic))
+
+
+def reshape(x: Any, /, shape: Any, *, order: str = "C", copy: bool | None = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/reshape"""
+    if isinstance(shape, int):
+        shape = (shape,)
+    if order == "F":
+        return tf.transpose(tf.reshape(tf.transpose(x), _lengths(shape[::-1])))
+    return tf.reshape(x, _lengths(shape))
+
+
+def _lengths(shape: Any) -> Any:
+    # An empty list would become a tensor of float32.
+    return shape if len(shape) else tf.zeros(0, tf.int32)
+
+
+def permute_dims(x: Any, /, axes: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/transpose"""
+    return tf.transpose(x, many_axes(tuple(axes), len(x.shape), "permute_dims"))
+
+
+def expand_dims(x: Any, /, axis: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/expand_dims"""
+    if isinstance(axis, int):
+        return tf.expand_dims(x, axis)
+    return tf.reshape(x, _lengths(expanded_shape(shape(x), axis, "expand_dims")))
+
+
+def squeeze(x: Any, /, axis: Any = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/squeeze"""
+    axes = squeezed_axes(shape(x), axis, "squeeze")
+    return tf.squeeze(x, axes) if axes else tf.identity(x)  # to squeeze, no axes means all
+
+
+def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/concat"""
+    arrays = promoted(arrays, _cast)
+    if axis is None:
+        return tf.concat([tf.reshape(x, (-1,)) for x in arrays], 0)
+    return tf.concat(arrays, axis)
+
+
+def stack(arrays: Any, /, *, axis: int = 0) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/stack"""
+    return tf.stack(promoted(arrays, _cast), axis)
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """https://www.tensorflow.org/api_docs/python/tf/unstack"""
+    return tuple(tf.unstack(x, axis=axis))
+
+
+def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
+    """https://www.tensorflow.org/api_docs/python/tf/split"""
+    return tuple(tf.split(x, part_sizes(sizes, x.shape[axis], "split"), axis))
+
+
+def broadcast_to(x: Any, /, shape: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/broadcast_to"""
+    return tf.broadcast_to(x, _lengths(shape))
+
+
+def flip(x: Any, /, *, axis: Any = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/reverse"""
+    axes = many_axes(axis, len(x.shape), "flip")
+    return tf.reverse(x, axes) if axes else tf.identity(x)
+
+
+def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/roll"""
+    if axis is None:
+        total = sum(shift) if isinstance(shift, (tuple, list)) else shift
+        return tf.reshape(tf.roll(tf.reshape(x, (-1,)), total, 0), tf.shape(x))
+    axes = axis if isinstance(axis, (tuple, list)) else [axis]
+    shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift] * len(axes)
+    if len(axes) == 1:
+        shifts = [sum(shifts)]
+    return tf.roll(x, shifts, [one_axis(a, len(x.shape), "roll") for a in axes])
+
+
+def tile(x: Any, repetitions: Any, /) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/tile"""
+    lengths, counts = shape(x), tuple(repetitions)
+    rank = max(len(lengths), len(counts))
+    x = tf.reshape(x, _lengths((1,) * (rank - len(lengths)) + lengths))
+    return tf.tile(x, _lengths((1,) * (rank - len(counts)) + counts))
+
+
+def repeat(x: Any, repeats: Any, /, *, axis: Any = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/repeat"""
+    return tf.repeat(x, repeats, axis)
+
+
+def _has_mode(
+    x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: float = 0
+) -> bool:
+    if mode == "constant":
+        return True
+    if mode not in ("reflect", "symmetric"):
+        return False
+    # TensorFlow mirrors once, NumPy as often as it takes.
+    reach = 1 if mode == "reflect" else 0
+    widths = pad_widths(pad_width, len(x.shape), "pad")
+    return all(
+        length is not None and max(pair) <= length - reach for pair, length in zip(widths, x.shape)
+    )
+
+
+@supports(_has_mode)
+def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: float = 0) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/pad"""
+    widths = pad_widths(pad_width, len(x.shape), "pad")
+    if not widths:
+        return tf.identity(x)
+    return tf.pad(x, widths, mode.upper(), tf.cast(constant_values, x.dtype))

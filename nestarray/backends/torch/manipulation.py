@@ -1,0 +1,123 @@
+"""PyTorch: `nestarray.ops.manipulation`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from nestarray.backends.axes import (
+    expanded_shape,
+    many_axes,
+    pad_widths,
+    part_sizes,
+    squeezed_axes,
+    windows_of,
+)
+from nestarray.backends.base import promoted
+from nestarray.backends.torch.elementwise import _cast
+from nestarray.dispatch import supports
+
+permute_dims = torch.permute
+broadcast_to = torch.broadcast_to
+moveaxis = torch.movedim
+swapaxes = torch.swapaxes
+
+
+def reshape(x: Any, /, shape: Any, *, order: str = "C", copy: bool | None = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.reshape.html"""
+    if copy:
+        x = x.clone()
+    if isinstance(shape, int):
+        shape = (shape,)
+    if order == "F":
+        return (
+            x.permute(*reversed(range(x.ndim)))
+            .reshape(shape[::-1])
+            .permute(*reversed(range(len(shape))))
+        )
+    return x.view(shape) if copy is False else x.reshape(shape)
+
+
+def expand_dims(x: Any, /, axis: Any) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.unsqueeze.html"""
+    if isinstance(axis, int):
+        return torch.unsqueeze(x, axis)
+    return x.reshape(expanded_shape(x.shape, axis, "expand_dims"))
+
+
+def squeeze(x: Any, /, axis: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.squeeze.html"""
+    return torch.squeeze(x, squeezed_axes(x.shape, axis, "squeeze"))
+
+
+def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.cat.html"""
+    arrays = promoted(arrays, _cast)
+    if axis is None:
+        return torch.cat([x.reshape(-1) for x in arrays])
+    return torch.cat(arrays, axis)
+
+
+def stack(arrays: Any, /, *, axis: int = 0) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.stack.html"""
+    return torch.stack(promoted(arrays, _cast), axis)
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """https://docs.pytorch.org/docs/stable/generated/torch.unbind.html"""
+    return torch.unbind(x, axis)
+
+
+def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
+    """https://docs.pytorch.org/docs/stable/generated/torch.split.html"""
+    return torch.split(x, part_sizes(sizes, x.shape[axis], "split"), axis)
+
+
+def flip(x: Any, /, *, axis: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.flip.html"""
+    return torch.flip(x, many_axes(axis, x.ndim, "flip"))
+
+
+def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.roll.html"""
+    if axis is None:
+        return torch.roll(x, sum(shift) if isinstance(shift, (tuple, list)) else shift)
+    if isinstance(axis, int) and isinstance(shift, (tuple, list)):
+        shift = sum(shift)
+    elif isinstance(axis, (tuple, list)) and isinstance(shift, int):
+        shift = (shift,) * len(axis)
+    return torch.roll(x, shift, axis)
+
+
+def tile(x: Any, repetitions: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.tile.html"""
+    return torch.tile(x, tuple(repetitions))
+
+
+def repeat(x: Any, repeats: Any, /, *, axis: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.repeat_interleave.html"""
+    return torch.repeat_interleave(x, repeats, axis)
+
+
+def _is_constant(x: Any, /, pad_width: Any, *, mode: str = "constant", **_: Any) -> bool:
+    return mode == "constant"
+
+
+@supports(_is_constant)
+def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: float = 0) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pad.html"""
+    widths = [w for pair in reversed(pad_widths(pad_width, x.ndim, "pad")) for w in pair]
+    return torch.nn.functional.pad(x, widths, value=constant_values)
+
+
+def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.diff.html"""
+    return torch.diff(x, n, axis, prepend, append)
+
+
+def sliding_window_view(x: Any, /, window_shape: Any, *, axis: Any = None, step: Any = 1) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.unfold.html"""
+    for place, size, stride in windows_of(x.shape, window_shape, axis, step):
+        x = x.unfold(place, size, stride)
+    return x
