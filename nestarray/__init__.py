@@ -28,6 +28,10 @@ from nestarray.dtypes import uint16 as uint16
 from nestarray.dtypes import uint32 as uint32
 from nestarray.dtypes import uint64 as uint64
 from nestarray.ops import *
+from nestarray.transforms import execute_with_gradients as execute_with_gradients
+from nestarray.transforms import grad as grad
+from nestarray.transforms import jit as jit
+from nestarray.transforms import value_and_grad as value_and_grad
 
 __version__ = "0.1.0"
 

@@ -1,0 +1,152 @@
+"""`jit`: one compiled function for each backend that it meets.
+
+Tracing is what JAX does, on all three: the Python function is run once for each
+structure of its arguments and each shape and dtype of their arrays; the operations that
+it does on arrays are recorded and compiled. So the rules are JAX's too: print and other
+side effects happen while tracing only, `if` on the value of an array raises, and arrays
+that the function closes over are constants.
+
+JAX compiles with ``jax.jit`` itself, which walks registered Containers natively.
+PyTorch and TensorFlow compile a function of the flat arrays; leaves that are no arrays
+(numbers, strings, None) are constants of the trace there. NumPy runs the function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any
+
+from nestarray import backends, tree
+from nestarray.config import current_backend
+from nestarray.container import Container
+
+
+def jit(fn: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """Compile `fn` for the backend of the arrays that it is called with.
+
+    ``jax.jit`` on JAX, ``torch.compile`` of the traced operations on PyTorch,
+    ``tf.function`` on TensorFlow, `fn` itself on NumPy.
+
+    Args:
+        fn: function of nests, arrays and settings; it must be pure.
+        **options: handed to the backend's own function, for example ``static_argnames``
+            (JAX), ``mode`` and ``backend`` (PyTorch), ``jit_compile`` (TensorFlow).
+
+    Returns:
+        a function of the same arguments and results.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.jit(lambda c: c * 2)(na.Container(a=np.ones(2))).a
+        array([2., 2.])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.jit.html
+        https://docs.pytorch.org/docs/stable/generated/torch.compile.html
+        https://www.tensorflow.org/api_docs/python/tf/function
+    """
+    return _Jitted(fn, options)
+
+
+class _Jitted:
+    """What `jit` returns: a native compiled function by backend."""
+
+    def __init__(self, fn: Callable[..., Any], options: dict[str, Any]) -> None:
+        self._fn, self._options = fn, options
+        self._native: dict[str, Callable[..., Any]] = {}
+        update_wrapper(self, fn)
+
+    def __repr__(self) -> str:
+        return f"<nestarray.jit of {getattr(self._fn, '__qualname__', self._fn)}>"
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Bind as a method does, so that ``@na.jit`` may stand in a class."""
+        return (
+            self
+            if instance is None
+            else self.__class__(self._fn.__get__(instance, owner), self._options)
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        backend = _backend(args, kwargs)
+        native = self._native.get(backend)
+        if native is None:
+            native = self._native[backend] = self._compile(backend)
+        return native(*args, **kwargs)
+
+    def _compile(self, backend: str) -> Callable[..., Any]:
+        transforms = backends.chapter(backend, "transforms")
+        if hasattr(transforms, "compile_leaves"):
+            return _Traces(self._fn, transforms, self._options)
+        return transforms.jit(self._fn, self._options)
+
+
+def _backend(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """The backend of the first array; the functions called inside see to mixtures."""
+    for nest in (*args, *kwargs.values()):
+        leaves = nest._leaves if isinstance(nest, Container) else (nest,)
+        for leaf in leaves:
+            name = backends.backend_of_type(type(leaf))
+            if name is not None:
+                return name
+    return backends.find_backend((args, kwargs)) or current_backend()
+
+
+class _Traces:
+    """The traces of one function on a backend that compiles functions of flat arrays."""
+
+    def __init__(self, fn: Callable[..., Any], transforms: Any, options: dict[str, Any]) -> None:
+        self._fn, self._transforms, self._options = fn, transforms, options
+        self._traces: dict[Any, tuple[Callable[..., Any], list[Any]]] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        leaves, structure = tree.flatten((args, kwargs))
+        places, arrays, constants = [], [], []
+        for place, leaf in enumerate(leaves):
+            if backends.backend_of_type(type(leaf)) is None:
+                constants.append((type(leaf), leaf))
+            else:
+                places.append(place)
+                arrays.append(leaf)
+        if self._transforms.runs_inline(arrays):
+            return self._fn(*args, **kwargs)
+        key = (structure.key, tuple(places), tuple(constants), self._transforms.trace_key(arrays))
+        trace = self._traces.get(key)
+        if trace is None:
+            trace = self._traces[key] = self._trace(leaves, structure, places, arrays)
+        compiled, result = trace
+        values = compiled(*arrays)  # the first call may be the one that traces
+        return _put_back(result[0], values)
+
+    def _trace(
+        self, leaves: tuple[Any, ...], structure: Any, places: list[int], arrays: list[Any]
+    ) -> tuple[Callable[..., Any], list[Any]]:
+        constants = [None if i in set(places) else leaf for i, leaf in enumerate(leaves)]
+        result: list[Any] = [None]
+
+        def flat(*values: Any) -> tuple[Any, ...]:
+            filled = list(constants)
+            for place, value in zip(places, values, strict=True):
+                filled[place] = value
+            args, kwargs = tree.unflatten(structure, filled)
+            result[0], out = _take_out(self._fn(*args, **kwargs))
+            return out
+
+        return self._transforms.compile_leaves(flat, arrays, self._options), result
+
+
+def _take_out(nest: Any) -> tuple[Any, tuple[Any, ...]]:
+    """(what stays in Python, the arrays) of the result of a traced function."""
+    leaves, structure = tree.flatten(nest)
+    is_array = [backends.backend_of_type(type(leaf)) is not None for leaf in leaves]
+    rest = [None if hit else leaf for leaf, hit in zip(leaves, is_array, strict=True)]
+    arrays = tuple([leaf for leaf, hit in zip(leaves, is_array, strict=True) if hit])
+    return (structure, rest, is_array), arrays
+
+
+def _put_back(record: Any, arrays: Any) -> Any:
+    structure, rest, is_array = record
+    values = iter(arrays)
+    leaves = [next(values) if hit else leaf for leaf, hit in zip(rest, is_array, strict=True)]
+    return tree.unflatten(structure, leaves)
