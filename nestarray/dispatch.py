@@ -54,6 +54,7 @@ class Op:
             p.name for p in self.parameters if _holds_arrays(p) and _is_sequence(p)
         ]
         self.table: dict[Any, Callable[..., Any]] = {}
+        self.foreach_table: dict[Any, Callable[..., Any] | None] = {}
         self.function: Callable[..., Any] = _compile(self)
 
     def __repr__(self) -> str:
@@ -82,8 +83,17 @@ class Op:
         """The function for these argument types, kept in the table; called on a miss."""
         flat = [t for item in types for t in (item if isinstance(item, frozenset) else (item,))]
         function = self._find(flat)
-        self.table[types[0] if len(types) == 1 else types] = function
+        key = types[0] if len(types) == 1 else types
+        self.table[key] = function
+        self.foreach_table[key] = self._find_foreach(flat)
         return function
+
+    def _find_foreach(self, types: list[type]) -> Callable[..., Any] | None:
+        """What serves many arrays of these types in one call, from the backend's ``foreach`` file."""
+        names = {backends.backend_of_type(t) for t in types} - {None}
+        module = backends.chapter(str(names.pop()), "foreach") if len(names) == 1 else None
+        covered = module is not None and all(t in module.TYPES for t in types)
+        return getattr(module, self.name, None) if covered else None
 
     def _find(self, types: list[type]) -> Callable[..., Any]:
         for interpreted, handler in INTERPRETERS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -311,6 +311,35 @@ def _spread(prefix: Spec, leaves: Leaves, spec: Spec) -> list[Any] | None:
             return None
         result.extend(part)
     return result
+
+
+def map_leaves(spec: Spec, function: Callable[..., Any], columns: Sequence[Any]) -> Leaves:
+    """``map`` over columns, of which at least one is a tuple; an error gets the leaf's path.
+
+    Example:
+        >>> import nestarray as na
+        >>> spec = na.Container(a=1, b=2).spec
+        >>> map_leaves(spec, max, [(1, 2), (5, 0)])
+        (5, 2)
+    """
+    done = None
+    rows = list(columns)
+    for position, column in enumerate(rows):
+        if column.__class__ is tuple:
+            done = rows[position] = iter(column)
+            break
+    try:
+        results = tuple(map(function, *rows))
+    except Exception as error:
+        if done is not None and spec.kind != "leaf":  # what the iterator has left says where we are
+            index = spec.num_leaves - done.__length_hint__() - 1
+            error.add_note(f"at the Container path {spec.path_names[index]!r}")
+        raise
+    if len(results) != spec.num_leaves:  # a StopIteration from `function` ends a map without a sound
+        raise RuntimeError(
+            f"a function raised StopIteration at the Container path {spec.path_names[len(results)]!r}"
+        )
+    return results
 
 
 class At:

@@ -292,7 +292,7 @@ class Container(Mapping[Key, Any]):
         columns = [self._leaves, *(access.line_up(self._spec, o, "Container.map") for o in others)]
         if with_path:
             columns.insert(0, self._spec.path_names)
-        return from_leaves(self._spec, tuple(map(fn, *columns)))
+        return from_leaves(self._spec, access.map_leaves(self._spec, fn, columns))
 
     def reduce(self, fn: Callable[[Any, Any], Any], initial: Any) -> Any:
         """``fn(…fn(fn(initial, leaf0), leaf1)…)`` over the leaves in order."""
@@ -316,15 +316,14 @@ class TupleContainer(Container):
 
 
 _CLASSES = {"dict": Container, "leaf": Container, "list": ListContainer, "tuple": TupleContainer}
-_set = object.__setattr__
-_new = object.__new__
 
 
 def from_leaves(spec: Spec, leaves: Iterable[Any]) -> Container:
     """The Container of a spec and as many leaves, in depth-first order."""
-    self = _new(_CLASSES[spec.kind])
-    _set(self, "_spec", spec)
-    _set(self, "_leaves", leaves if leaves.__class__ is tuple else tuple(leaves))
+    self = object.__new__(_CLASSES[spec.kind])
+    # spelt out, not through a shorter name: torch.compile reads it only so
+    object.__setattr__(self, "_spec", spec)
+    object.__setattr__(self, "_leaves", leaves if leaves.__class__ is tuple else tuple(leaves))
     return self
 
 

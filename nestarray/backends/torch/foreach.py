@@ -1,0 +1,69 @@
+"""PyTorch: ops on the leaves of a whole tree in one call.
+
+torch's ``foreach`` functions, which its optimizers are built on, take lists of tensors
+and save the way from Python to C++ and back for each of them. The values are those of
+the functions in `nestarray.backends.torch.elementwise`, for leaves whose dtypes settle
+promotion. A result of None says: not for these, go leaf by leaf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+#: The exact types that the functions here are for; subclasses have rules of their own.
+TYPES = (torch.Tensor, torch.nn.Parameter, bool, int, float)
+_WIDE = (torch.float32, torch.float64)
+
+_Many = Callable[..., "tuple[torch.Tensor, ...] | None"]
+
+
+def _is_observed() -> bool:
+    """Whether a transformation watches, which may have rules for single tensors only."""
+    return (
+        torch.compiler.is_compiling()
+        or torch._C._functorch.peek_interpreter_stack() is not None
+        or torch._C._len_torch_dispatch_stack() > 0
+    )
+
+
+def _unary(native: Callable[[Any], Any]) -> _Many:
+    def many(leaves: Any) -> tuple[torch.Tensor, ...] | None:
+        if _is_observed():
+            return None
+        return tuple(native(leaves))
+
+    return many
+
+
+def _binary(native: Callable[[Any, Any], Any]) -> _Many:
+    def many(left: Any, right: Any) -> tuple[torch.Tensor, ...] | None:
+        if left.__class__ is not tuple or _is_observed():
+            return None
+        dtypes = [x.dtype for x in left]
+        if right.__class__ is tuple:
+            if dtypes != [x.dtype for x in right]:
+                return None
+        # a number: narrow types would compute with it in single precision, an array does not;
+        # a tensor for all leaves: left to broadcasting
+        elif right.__class__ not in (int, float) or any(d not in _WIDE for d in dtypes):
+            return None
+        try:
+            return tuple(native(left, right))
+        except RuntimeError:  # leaf by leaf, the error will name the path
+            return None
+
+    return many
+
+
+abs = _unary(torch._foreach_abs)
+exp = _unary(torch._foreach_exp)
+negative = _unary(torch._foreach_neg)
+sqrt = _unary(torch._foreach_sqrt)
+
+add = _binary(torch._foreach_add)
+subtract = _binary(torch._foreach_sub)
+multiply = _binary(torch._foreach_mul)
+divide = _binary(torch._foreach_div)
