@@ -25,6 +25,8 @@ class Windows(NamedTuple):
     stride: tuple[int, ...]
     padding: tuple[tuple[int, int], ...]
     dilation: tuple[int, ...]
+    #: how much of the padding after the input comes from ``ceil_mode`` alone
+    overhang: tuple[int, ...] = (0, 0, 0)
 
     @property
     def extent(self) -> tuple[int, ...]:
@@ -103,12 +105,13 @@ def settings(
                 f"{tuple(n + sum(p) for n, p in zip(sizes, pairs))}; expected an input at "
                 "least as large as the window: pad more, or make the kernel smaller"
             )
-    if ceil_mode:
-        pairs = tuple(
-            (low, high + _overhang(n, low, high, e, s))
-            for n, (low, high), e, s in zip(sizes, pairs, extent, stride)
-        )
-    return Windows(kernel, stride, pairs, dilation)
+    if not ceil_mode:
+        return Windows(kernel, stride, pairs, dilation)
+    overhang = tuple(
+        _overhang(n, low, high, e, s) for n, (low, high), e, s in zip(sizes, pairs, extent, stride)
+    )
+    pairs = tuple((low, high + extra) for (low, high), extra in zip(pairs, overhang))
+    return Windows(kernel, stride, pairs, dilation, overhang)
 
 
 def _pairs(
@@ -259,3 +262,46 @@ def _check_rank(op: str, name: str, layout: str, shape: Sequence[int], count: in
             f"{op}: {name} has {len(shape)} axes, shape {tuple(shape)}, expected {count + 2}: "
             f"{layout} with {count} spatial"
         )
+
+
+def pooling(
+    op: str,
+    count: int,
+    x_shape: Sequence[int],
+    kernel: Ints,
+    *,
+    stride: Ints | None,
+    padding: Padding,
+    dilation: Ints = 1,
+    ceil_mode: bool,
+) -> Windows:
+    """The windows of a pooling, after a check of the rank.
+
+    Raises:
+        ShapeError: the rank of `x` is another, or the window is larger than the padded input.
+    """
+    _check_rank(op, "x", "(batch, channels, *spatial)", x_shape, count)
+    return settings(
+        op,
+        x_shape[2:],
+        kernel,
+        stride=kernel if stride is None else stride,
+        padding=padding,
+        dilation=dilation,
+        ceil_mode=ceil_mode,
+    )
+
+
+def counts(at: Windows, sizes: Sequence[int], *, count_include_pad: bool) -> list[list[int]]:
+    """For each axis, over how many elements each window takes the mean.
+
+    What ``ceil_mode`` has added behind the padding never counts.
+    """
+    found = []
+    for n, (low, high), extra, k, s, windows in zip(
+        sizes, at.padding, at.overhang, at.kernel, at.stride, at.output(sizes)
+    ):
+        first, end = (0, low + n + high - extra) if count_include_pad else (low, low + n)
+        # A window of nothing but padding has the sum 0, whatever it is divided by.
+        found.append([max(min(i * s + k, end) - max(i * s, first), 1) for i in range(windows)])
+    return found

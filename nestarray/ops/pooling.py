@@ -1,5 +1,514 @@
-"""Reductions over sliding windows."""
+"""The largest or the mean element under sliding windows; channels first."""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import math
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+from nestarray import dtypes, ops
+from nestarray.backends import windows
+from nestarray.backends.windows import Ints, Padding
+from nestarray.dispatch import op
+from nestarray.errors import ArgumentError, ShapeError
+from nestarray.typing import Array
+
+__all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
+]
+
+
+@op
+def max_pool1d(
+    x: Array,
+    /,
+    *,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+) -> Array:
+    """The largest element under windows over one spatial axis.
+
+    Args:
+        x: `(batch, channels, length)`, real.
+        kernel_size: the size of a window; an integer.
+        stride: the step between windows; None: `kernel_size`.
+        padding: −∞ around x, counted as in `conv1d`.
+        dilation: the step between the elements of a window.
+        ceil_mode: a last window that reaches beyond the end counts, if it starts inside.
+
+    Returns:
+        `(batch, channels, out_length)`.
+
+    Raises:
+        ShapeError: the window is larger than the padded x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.max_pool1d(np.asarray([[[1.0, 3.0, 2.0, 5.0]]]), kernel_size=2)
+        array([[[3., 5.]]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool1d.html
+    """
+    at = windows.pooling(
+        "max_pool1d", 1, x.shape, kernel_size, stride=stride, padding=padding,
+        dilation=dilation, ceil_mode=ceil_mode,
+    )  # fmt: skip
+    return _max_pool(x, at)
+
+
+@op
+def max_pool2d(
+    x: Array,
+    /,
+    *,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+) -> Array:
+    """The largest element under windows over two spatial axes.
+
+    Args:
+        x: `(batch, channels, height, width)`, real.
+        kernel_size: the size of a window; an integer, or one for each axis.
+        stride: the step between windows; None: `kernel_size`.
+        padding: −∞ around x, counted as in `conv2d`.
+        dilation: the step between the elements of a window.
+        ceil_mode: a last window that reaches beyond the end counts, if it starts inside.
+
+    Returns:
+        `(batch, channels, out_height, out_width)`.
+
+    Raises:
+        ShapeError: the window is larger than the padded x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.max_pool2d(np.arange(16.0).reshape(1, 1, 4, 4), kernel_size=2)
+        array([[[[ 5.,  7.],
+                 [13., 15.]]]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html
+    """
+    at = windows.pooling(
+        "max_pool2d", 2, x.shape, kernel_size, stride=stride, padding=padding,
+        dilation=dilation, ceil_mode=ceil_mode,
+    )  # fmt: skip
+    return _max_pool(x, at)
+
+
+@op
+def max_pool3d(
+    x: Array,
+    /,
+    *,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+) -> Array:
+    """The largest element under windows over three spatial axes.
+
+    Args:
+        x: `(batch, channels, depth, height, width)`, real.
+        kernel_size: the size of a window; an integer, or one for each axis.
+        stride: the step between windows; None: `kernel_size`.
+        padding: −∞ around x, counted as in `conv3d`.
+        dilation: the step between the elements of a window.
+        ceil_mode: a last window that reaches beyond the end counts, if it starts inside.
+
+    Returns:
+        `(batch, channels, out_depth, out_height, out_width)`.
+
+    Raises:
+        ShapeError: the window is larger than the padded x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.max_pool3d(np.arange(8.0).reshape(1, 1, 2, 2, 2), kernel_size=2)
+        array([[[[[7.]]]]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool3d.html
+    """
+    at = windows.pooling(
+        "max_pool3d", 3, x.shape, kernel_size, stride=stride, padding=padding,
+        dilation=dilation, ceil_mode=ceil_mode,
+    )  # fmt: skip
+    return _max_pool(x, at)
+
+
+@op
+def avg_pool1d(
+    x: Array,
+    /,
+    *,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Array:
+    """The mean under windows over one spatial axis.
+
+    Args:
+        x: `(batch, channels, length)`, floating.
+        kernel_size: the size of a window; an integer.
+        stride: the step between windows; None: `kernel_size`.
+        padding: zeros around x, counted as in `conv1d`.
+        ceil_mode: a last window that reaches beyond the end counts, if it starts inside;
+            what is beyond the padding is no part of the mean.
+        count_include_pad: the zeros of the padding are part of the mean.
+        divisor_override: divide the sums by this instead of the number of elements.
+
+    Returns:
+        `(batch, channels, out_length)`.
+
+    Raises:
+        ShapeError: the window is larger than the padded x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.avg_pool1d(np.asarray([[[1.0, 3.0, 2.0, 5.0]]]), kernel_size=2)
+        array([[[2. , 3.5]]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool1d.html
+    """
+    at = windows.pooling(
+        "avg_pool1d", 1, x.shape, kernel_size, stride=stride, padding=padding,
+        ceil_mode=ceil_mode,
+    )  # fmt: skip
+    counts = windows.counts(at, x.shape[2:], count_include_pad=count_include_pad)
+    return _avg_pool(x, at, counts, divisor_override)
+
+
+@op
+def avg_pool2d(
+    x: Array,
+    /,
+    *,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Array:
+    """The mean under windows over two spatial axes.
+
+    Args:
+        x: `(batch, channels, height, width)`, floating.
+        kernel_size: the size of a window; an integer, or one for each axis.
+        stride: the step between windows; None: `kernel_size`.
+        padding: zeros around x, counted as in `conv2d`.
+        ceil_mode: a last window that reaches beyond the end counts, if it starts inside;
+            what is beyond the padding is no part of the mean.
+        count_include_pad: the zeros of the padding are part of the mean.
+        divisor_override: divide the sums by this instead of the number of elements.
+
+    Returns:
+        `(batch, channels, out_height, out_width)`.
+
+    Raises:
+        ShapeError: the window is larger than the padded x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.avg_pool2d(np.arange(16.0).reshape(1, 1, 4, 4), kernel_size=2)
+        array([[[[ 2.5,  4.5],
+                 [10.5, 12.5]]]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool2d.html
+    """
+    at = windows.pooling(
+        "avg_pool2d", 2, x.shape, kernel_size, stride=stride, padding=padding,
+        ceil_mode=ceil_mode,
+    )  # fmt: skip
+    counts = windows.counts(at, x.shape[2:], count_include_pad=count_include_pad)
+    return _avg_pool(x, at, counts, divisor_override)
+
+
+@op
+def avg_pool3d(
+    x: Array,
+    /,
+    *,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Array:
+    """The mean under windows over three spatial axes.
+
+    Args:
+        x: `(batch, channels, depth, height, width)`, floating.
+        kernel_size: the size of a window; an integer, or one for each axis.
+        stride: the step between windows; None: `kernel_size`.
+        padding: zeros around x, counted as in `conv3d`.
+        ceil_mode: a last window that reaches beyond the end counts, if it starts inside;
+            what is beyond the padding is no part of the mean.
+        count_include_pad: the zeros of the padding are part of the mean.
+        divisor_override: divide the sums by this instead of the number of elements.
+
+    Returns:
+        `(batch, channels, out_depth, out_height, out_width)`.
+
+    Raises:
+        ShapeError: the window is larger than the padded x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.avg_pool3d(np.arange(8.0).reshape(1, 1, 2, 2, 2), kernel_size=2)
+        array([[[[[3.5]]]]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool3d.html
+    """
+    at = windows.pooling(
+        "avg_pool3d", 3, x.shape, kernel_size, stride=stride, padding=padding,
+        ceil_mode=ceil_mode,
+    )  # fmt: skip
+    counts = windows.counts(at, x.shape[2:], count_include_pad=count_include_pad)
+    return _avg_pool(x, at, counts, divisor_override)
+
+
+@op
+def adaptive_avg_pool1d(x: Array, /, *, output_size: int | Sequence[int | None]) -> Array:
+    """The mean over one spatial axis cut in `output_size` parts of about one length.
+
+    Part i of n reaches from ⌊i · size / n⌋ to ⌈(i + 1) · size / n⌉.
+
+    Args:
+        x: `(batch, channels, length)`, floating.
+        output_size: the number of parts.
+
+    Returns:
+        `(batch, channels, *output_size)`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.adaptive_avg_pool1d(np.asarray([[[1.0, 3.0, 2.0]]]), output_size=2)
+        array([[[2. , 2.5]]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool1d.html
+    """
+    return _adaptive("adaptive_avg_pool1d", 1, x, output_size, ops.mean)
+
+
+@op
+def adaptive_avg_pool2d(x: Array, /, *, output_size: int | Sequence[int | None]) -> Array:
+    """The mean over two spatial axes cut in `output_size` parts of about one length.
+
+    Part i of n reaches from ⌊i · size / n⌋ to ⌈(i + 1) · size / n⌉.
+
+    Args:
+        x: `(batch, channels, height, width)`, floating.
+        output_size: the number of parts, for all axes or for each; None: as many as elements.
+
+    Returns:
+        `(batch, channels, *output_size)`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.adaptive_avg_pool2d(np.arange(16.0).reshape(1, 1, 4, 4), output_size=1)
+        array([[[[7.5]]]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool2d.html
+    """
+    return _adaptive("adaptive_avg_pool2d", 2, x, output_size, ops.mean)
+
+
+@op
+def adaptive_avg_pool3d(x: Array, /, *, output_size: int | Sequence[int | None]) -> Array:
+    """The mean over three spatial axes cut in `output_size` parts of about one length.
+
+    Part i of n reaches from ⌊i · size / n⌋ to ⌈(i + 1) · size / n⌉.
+
+    Args:
+        x: `(batch, channels, depth, height, width)`, floating.
+        output_size: the number of parts, for all axes or for each; None: as many as elements.
+
+    Returns:
+        `(batch, channels, *output_size)`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.adaptive_avg_pool3d(np.arange(8.0).reshape(1, 1, 2, 2, 2), output_size=1)
+        array([[[[[3.5]]]]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool3d.html
+    """
+    return _adaptive("adaptive_avg_pool3d", 3, x, output_size, ops.mean)
+
+
+@op
+def adaptive_max_pool1d(x: Array, /, *, output_size: int | Sequence[int | None]) -> Array:
+    """The largest element over one spatial axis cut in `output_size` parts of about one length.
+
+    Part i of n reaches from ⌊i · size / n⌋ to ⌈(i + 1) · size / n⌉.
+
+    Args:
+        x: `(batch, channels, length)`, real.
+        output_size: the number of parts.
+
+    Returns:
+        `(batch, channels, *output_size)`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.adaptive_max_pool1d(np.asarray([[[1.0, 3.0, 2.0]]]), output_size=2)
+        array([[[3., 3.]]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html
+    """
+    return _adaptive("adaptive_max_pool1d", 1, x, output_size, ops.max)
+
+
+@op
+def adaptive_max_pool2d(x: Array, /, *, output_size: int | Sequence[int | None]) -> Array:
+    """The largest element over two spatial axes cut in `output_size` parts of about one length.
+
+    Part i of n reaches from ⌊i · size / n⌋ to ⌈(i + 1) · size / n⌉.
+
+    Args:
+        x: `(batch, channels, height, width)`, real.
+        output_size: the number of parts, for all axes or for each; None: as many as elements.
+
+    Returns:
+        `(batch, channels, *output_size)`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.adaptive_max_pool2d(np.arange(16.0).reshape(1, 1, 4, 4), output_size=1)
+        array([[[[15.]]]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool2d.html
+    """
+    return _adaptive("adaptive_max_pool2d", 2, x, output_size, ops.max)
+
+
+@op
+def adaptive_max_pool3d(x: Array, /, *, output_size: int | Sequence[int | None]) -> Array:
+    """The largest element over three spatial axes cut in `output_size` parts of about one length.
+
+    Part i of n reaches from ⌊i · size / n⌋ to ⌈(i + 1) · size / n⌉.
+
+    Args:
+        x: `(batch, channels, depth, height, width)`, real.
+        output_size: the number of parts, for all axes or for each; None: as many as elements.
+
+    Returns:
+        `(batch, channels, *output_size)`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.adaptive_max_pool3d(np.arange(8.0).reshape(1, 1, 2, 2, 2), output_size=1)
+        array([[[[[7.]]]]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool3d.html
+    """
+    return _adaptive("adaptive_max_pool3d", 3, x, output_size, ops.max)
+
+
+def _max_pool(x: Array, at: windows.Windows) -> Array:
+    """The elementwise maximum of one strided slice for each position in the window."""
+    if any(low or high for low, high in at.padding):
+        x = ops.pad(x, [(0, 0), (0, 0), *at.padding], constant_values=_lowest(x))
+    return reduce(ops.maximum, _slices(x, at))
+
+
+def _avg_pool(
+    x: Array, at: windows.Windows, counts: Sequence[Sequence[int]], divisor: int | None
+) -> Array:
+    """The sum of one strided slice for each position in the window, divided by their number."""
+    if any(low or high for low, high in at.padding):
+        x = ops.pad(x, [(0, 0), (0, 0), *at.padding])
+    total = reduce(ops.add, _slices(x, at))
+    if divisor is not None:
+        return total / float(divisor)
+    if all(len(set(along)) == 1 for along in counts):
+        return total / float(math.prod(along[0] for along in counts))
+    for axis, along in enumerate(counts):
+        shape = (-1,) + (1,) * (len(counts) - 1 - axis)
+        number = ops.asarray([float(n) for n in along], dtype=dtypes.dtype_of(x), like=x)
+        total = total / ops.reshape(number, shape)
+    return total
+
+
+def _slices(padded: Array, at: windows.Windows) -> list[Array]:
+    sizes = padded.shape[2:]
+    output = tuple((n - e) // s + 1 for n, e, s in zip(sizes, at.extent, at.stride))
+    return [padded[(slice(None), slice(None), *place)] for place in at.offsets(output)]
+
+
+def _lowest(x: Array) -> float:
+    dtype = dtypes.dtype_of(x)
+    if dtype.is_floating:
+        return -math.inf
+    return 0 if dtype.kind in ("uint", "bool") else -(2 ** (dtype.bits - 1))
+
+
+def _adaptive(
+    name: str,
+    count: int,
+    x: Array,
+    output_size: int | Sequence[int | None],
+    reduction: Callable[..., Array],
+) -> Array:
+    """Reduce one axis after the other: means of parts of a grid, and maxima, are separable."""
+    if len(x.shape) != count + 2:
+        raise ShapeError(
+            f"{name}: x has {len(x.shape)} axes, shape {tuple(x.shape)}, expected {count + 2}: "
+            f"(batch, channels, *spatial) with {count} spatial"
+        )
+    sizes = (output_size,) * count if isinstance(output_size, int) else tuple(output_size)
+    sizes = sizes * count if len(sizes) == 1 else sizes
+    if len(sizes) != count or any(n is not None and n < 1 for n in sizes):
+        raise ArgumentError(
+            f"{name}: output_size: got {output_size!r}, expected a positive integer"
+            + ("" if count == 1 else f" or {count} of them")
+        )
+    for axis, parts in enumerate(sizes, start=2):
+        size = x.shape[axis]
+        if parts is None or parts == size:
+            continue
+        if parts == 1:
+            x = reduction(x, axis=axis, keepdims=True)
+        elif size % parts == 0:
+            shape = tuple(x.shape)
+            split = (-1, *shape[1:axis], parts, size // parts, *shape[axis + 1 :])
+            x = reduction(ops.reshape(x, split), axis=axis + 1)
+        else:
+            lead = (slice(None),) * axis
+            ends = [(i * size // parts, -(-(i + 1) * size // parts)) for i in range(parts)]
+            x = ops.stack([reduction(x[(*lead, slice(*e))], axis=axis) for e in ends], axis=axis)
+    return x

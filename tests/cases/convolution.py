@@ -34,12 +34,14 @@ def convolution(x: Any, weight: Any, bias: Any = None, *, padding: Any = 0, **se
     native = getattr(F, f"conv{count}d")
     tensors = [torch.as_tensor(x), torch.as_tensor(weight)]
     bias = None if bias is None else torch.as_tensor(bias)
-    if padding == "same" and (stride := settings.get("stride", 1)) != 1:
+    if padding == "same":
         # the definition: ⌈size / stride⌉ windows, the odd zero after
+        stride, dilation = settings.get("stride", 1), settings.get("dilation", 1)
         totals = [
-            (-(-n // stride) - 1) * stride + k - n for n, k in zip(x.shape[2:], weight.shape[2:])
+            max((-(-n // stride) - 1) * stride + dilation * (k - 1) + 1 - n, 0)
+            for n, k in zip(x.shape[2:], weight.shape[2:])
         ]
-        padding = [(max(t, 0) // 2, max(t, 0) - max(t, 0) // 2) for t in totals]
+        padding = [(t // 2, t - t // 2) for t in totals]
     if not isinstance(padding, str):
         flat = [n for pair in reversed(_pairs(padding, count)) for n in pair]
         tensors[0], padding = F.pad(tensors[0], flat), 0

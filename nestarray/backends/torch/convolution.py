@@ -11,15 +11,11 @@ from nestarray.backends import windows
 from nestarray.dispatch import supports
 
 
-def _is_native(padding: Any, stride: Any) -> bool:
-    """Whether torch itself reads this padding."""
-    if padding == "same":
-        return stride == 1 or (not isinstance(stride, int) and all(s == 1 for s in stride))
-    return (
-        isinstance(padding, int)
-        or padding == "valid"
-        or (not isinstance(padding, str) and all(isinstance(p, int) for p in padding))
-    )
+def _is_native(padding: Any) -> bool:
+    """Whether torch itself reads this padding; of ``"same"`` it has a part, with a warning."""
+    if isinstance(padding, str):
+        return padding == "valid"
+    return isinstance(padding, int) or all(isinstance(p, int) for p in padding)
 
 
 def _pad(x: Any, pairs: Any) -> Any:
@@ -41,7 +37,7 @@ def _convolution(count: int) -> Callable[..., Any]:
         groups: int = 1,
     ) -> Any:
         """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html"""
-        if x.ndim == count + 2 and _is_native(padding, stride):
+        if x.ndim == count + 2 and _is_native(padding):
             try:
                 return native(x, weight, bias, stride, padding, dilation, groups)
             except RuntimeError:
@@ -49,7 +45,12 @@ def _convolution(count: int) -> Callable[..., Any]:
                 _read(x, weight, stride, padding, dilation, groups)
                 raise
         at = _read(x, weight, stride, padding, dilation, groups)
-        return native(_pad(x, at.padding), weight, bias, at.stride, 0, at.dilation, groups)
+        padding = 0
+        if all(low == high for low, high in at.padding):
+            padding = [low for low, _ in at.padding]
+        else:
+            x = _pad(x, at.padding)
+        return native(x, weight, bias, at.stride, padding, at.dilation, groups)
 
     def _read(
         x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int
@@ -120,7 +121,7 @@ conv_transpose3d = _transposed_convolution(3)
 
 @supports(
     lambda x, *, kernel_size, stride=1, padding=0, dilation=1: (
-        x.ndim == 4 and padding != "same" and _is_native(padding, stride) and padding != "valid"
+        x.ndim == 4 and not isinstance(padding, str) and _is_native(padding)
     )
 )
 def unfold(

@@ -1,0 +1,94 @@
+"""JAX: `nestarray.ops.pooling`; the body serves what is adaptive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from nestarray.backends import windows
+
+
+def _reduce(x: Any, at: windows.Windows, start: Any, function: Callable[..., Any]) -> Any:
+    return lax.reduce_window(
+        x,
+        start,
+        function,
+        (1, 1, *at.kernel),
+        (1, 1, *at.stride),
+        ((0, 0), (0, 0), *at.padding),
+        window_dilation=(1, 1, *at.dilation),
+    )
+
+
+def _max_pool(count: int) -> Callable[..., Any]:
+    def max_pool(
+        x: Any,
+        /,
+        *,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+    ) -> Any:
+        """https://docs.jax.dev/en/latest/_autosummary/jax.lax.reduce_window.html"""
+        at = windows.pooling(
+            f"max_pool{count}d",
+            count,
+            x.shape,
+            kernel_size,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            ceil_mode=ceil_mode,
+        )
+        lowest = -np.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min
+        return _reduce(x, at, np.asarray(lowest, x.dtype), lax.max)
+
+    return max_pool
+
+
+max_pool1d = _max_pool(1)
+max_pool2d = _max_pool(2)
+max_pool3d = _max_pool(3)
+
+
+def _avg_pool(count: int) -> Callable[..., Any]:
+    def avg_pool(
+        x: Any,
+        /,
+        *,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Any:
+        """https://docs.jax.dev/en/latest/_autosummary/jax.lax.reduce_window.html"""
+        at = windows.pooling(
+            f"avg_pool{count}d",
+            count,
+            x.shape,
+            kernel_size,
+            stride=stride,
+            padding=padding,
+            ceil_mode=ceil_mode,
+        )
+        total = _reduce(x, at, np.asarray(0, x.dtype), lax.add)
+        if divisor_override is not None:
+            return total / divisor_override
+        numbers = windows.counts(at, x.shape[2:], count_include_pad=count_include_pad)
+        return total / np.asarray(reduce(np.multiply.outer, numbers), x.dtype)
+
+    return avg_pool
+
+
+avg_pool1d = _avg_pool(1)
+avg_pool2d = _avg_pool(2)
+avg_pool3d = _avg_pool(3)

@@ -1,0 +1,119 @@
+"""TensorFlow: `nestarray.ops.pooling`.
+
+On a CPU TensorFlow pools channels last only, so the channels are moved here and back;
+the body serves dilated windows and what is adaptive.
+
+https://www.tensorflow.org/api_docs/python/tf/nn/max_pool
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from nestarray.backends import windows
+from nestarray.dispatch import supports
+
+
+def _pool(native: Callable[..., Any], x: Any, at: windows.Windows, fill: float) -> Any:
+    count = len(at.kernel)
+    x = tf.transpose(x, (0, *range(2, 2 + count), 1))
+    if any(low or high for low, high in at.padding):
+        x = tf.pad(x, ((0, 0), *at.padding, (0, 0)), constant_values=tf.cast(fill, x.dtype))
+    out = native(x, at.kernel, at.stride, "VALID")
+    return tf.transpose(out, (0, count + 1, *range(1, 1 + count)))
+
+
+def _max_pool(count: int) -> Callable[..., Any]:
+    native = getattr(tf.nn, f"max_pool{count}d")
+
+    def is_native(
+        x: Any,
+        /,
+        *,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+    ) -> bool:
+        return dilation == 1 and x.dtype.is_floating
+
+    @supports(is_native)
+    def max_pool(
+        x: Any,
+        /,
+        *,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+    ) -> Any:
+        """https://www.tensorflow.org/api_docs/python/tf/nn/max_pool2d"""
+        at = windows.pooling(
+            f"max_pool{count}d",
+            count,
+            x.shape,
+            kernel_size,
+            stride=stride,
+            padding=padding,
+            ceil_mode=ceil_mode,
+        )
+        return _pool(native, x, at, -math.inf)
+
+    return max_pool
+
+
+max_pool1d = _max_pool(1)
+max_pool2d = _max_pool(2)
+max_pool3d = _max_pool(3)
+
+
+def _avg_pool(count: int) -> Callable[..., Any]:
+    native = getattr(tf.nn, f"avg_pool{count}d")
+
+    def avg_pool(
+        x: Any,
+        /,
+        *,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Any:
+        """https://www.tensorflow.org/api_docs/python/tf/nn/avg_pool2d"""
+        at = windows.pooling(
+            f"avg_pool{count}d",
+            count,
+            x.shape,
+            kernel_size,
+            stride=stride,
+            padding=padding,
+            ceil_mode=ceil_mode,
+        )
+        size = math.prod(at.kernel)
+        out = _pool(native, x, at, 0.0)
+        if divisor_override is not None:
+            return out * (size / divisor_override)
+        if not any(low or high for low, high in at.padding):
+            return out
+        numbers = windows.counts(at, x.shape[2:], count_include_pad=count_include_pad)
+        if all(set(along) == {k} for along, k in zip(numbers, at.kernel)):
+            return out
+        for axis, (along, k) in enumerate(zip(numbers, at.kernel)):
+            factors = tf.constant([k / n for n in along], x.dtype)
+            out = out * tf.reshape(factors, (-1,) + (1,) * (count - 1 - axis))
+        return out
+
+    return avg_pool
+
+
+avg_pool1d = _avg_pool(1)
+avg_pool2d = _avg_pool(2)
+avg_pool3d = _avg_pool(3)

@@ -1,0 +1,129 @@
+"""PyTorch: `nestarray.ops.pooling`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch.nn.functional as F
+
+from nestarray.dispatch import supports
+
+
+def _is_native(x: Any, count: int, kernel_size: Any, padding: Any) -> bool:
+    """Whether torch itself reads this padding: symmetric, and half a window at most."""
+    if x.ndim != count + 2 or not x.is_floating_point() or isinstance(padding, str):
+        return False
+    pads = (padding,) * count if isinstance(padding, int) else tuple(padding)
+    kernel = (kernel_size,) * count if isinstance(kernel_size, int) else tuple(kernel_size)
+    return (
+        len(pads) == len(kernel) == count
+        and all(isinstance(p, int) for p in pads)
+        and all(0 <= p <= k // 2 for p, k in zip(pads, kernel))
+        and all(n + 2 * p >= k > 0 for n, p, k in zip(x.shape[2:], pads, kernel))
+    )
+
+
+def _max_pool(count: int) -> Callable[..., Any]:
+    native = getattr(F, f"max_pool{count}d")
+
+    def is_native(
+        x: Any,
+        /,
+        *,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+    ) -> bool:
+        return dilation == 1 and _is_native(x, count, kernel_size, padding)
+
+    @supports(is_native)
+    def max_pool(
+        x: Any,
+        /,
+        *,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+    ) -> Any:
+        """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html"""
+        return native(x, kernel_size, stride, padding, dilation, ceil_mode)
+
+    return max_pool
+
+
+max_pool1d = _max_pool(1)
+max_pool2d = _max_pool(2)
+max_pool3d = _max_pool(3)
+
+
+def _avg_pool(count: int) -> Callable[..., Any]:
+    native = getattr(F, f"avg_pool{count}d")
+
+    def is_native(
+        x: Any,
+        /,
+        *,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> bool:
+        if count == 1 and divisor_override is not None:  # torch's avg_pool1d has no such setting
+            return False
+        return _is_native(x, count, kernel_size, padding)
+
+    @supports(is_native)
+    def avg_pool(
+        x: Any,
+        /,
+        *,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Any:
+        """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool2d.html"""
+        settings = (kernel_size, stride, padding, ceil_mode, count_include_pad)
+        return native(x, *settings) if count == 1 else native(x, *settings, divisor_override)
+
+    return avg_pool
+
+
+avg_pool1d = _avg_pool(1)
+avg_pool2d = _avg_pool(2)
+avg_pool3d = _avg_pool(3)
+
+
+def _adaptive(name: str, count: int) -> Callable[..., Any]:
+    native = getattr(F, f"{name}{count}d")
+
+    def is_native(x: Any, /, *, output_size: Any) -> bool:
+        if x.ndim != count + 2 or not x.is_floating_point():
+            return False
+        if isinstance(output_size, int):
+            return output_size > 0
+        return len(output_size) == count and all(n is None or n > 0 for n in output_size)
+
+    @supports(is_native)
+    def adaptive_pool(x: Any, /, *, output_size: Any) -> Any:
+        """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool2d.html"""
+        return native(x, output_size)
+
+    return adaptive_pool
+
+
+adaptive_avg_pool1d = _adaptive("adaptive_avg_pool", 1)
+adaptive_avg_pool2d = _adaptive("adaptive_avg_pool", 2)
+adaptive_avg_pool3d = _adaptive("adaptive_avg_pool", 3)
+adaptive_max_pool1d = _adaptive("adaptive_max_pool", 1)
+adaptive_max_pool2d = _adaptive("adaptive_max_pool", 2)
+adaptive_max_pool3d = _adaptive("adaptive_max_pool", 3)
