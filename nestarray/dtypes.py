@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import builtins
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from nestarray.errors import DtypeError
 
@@ -204,9 +204,7 @@ def result_dtype(*arrays_and_dtypes: Any) -> DType:
     strong: DType | None = None
     weak: list[DType] = []
     for item in arrays_and_dtypes:
-        if isinstance(item, (builtins.bool, int, float, complex)) and not hasattr(
-            item, "dtype"
-        ):
+        if isinstance(item, (builtins.bool, int, float, complex)) and not hasattr(item, "dtype"):
             weak.append(scalar_dtype(item))
         else:
             dtype = item if isinstance(item, DType) else dtype_of(item)
@@ -222,3 +220,181 @@ def result_dtype(*arrays_and_dtypes: Any) -> DType:
             strong = int64
     assert strong is not None, "result_dtype needs at least one argument"
     return strong
+
+
+class FloatInfo(NamedTuple):
+    """What `finfo` returns."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: DType
+
+
+class IntegerInfo(NamedTuple):
+    """What `iinfo` returns."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: DType
+
+
+#: Bits of the exponent and of the mantissa, without the hidden one.
+_FORMAT = {float16: (5, 10), bfloat16: (8, 7), float32: (8, 23), float64: (11, 52)}
+
+
+def finfo(dtype: Any) -> FloatInfo:
+    """The limits of a floating dtype; of a complex one, those of its parts.
+
+    Args:
+        dtype: a dtype in any spelling, or an array.
+
+    Returns:
+        FloatInfo: ``bits, eps, max, min, smallest_normal, dtype``, Python numbers.
+
+    Raises:
+        DtypeError: `dtype` is not floating.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.finfo(na.bfloat16).eps
+        0.0078125
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.finfo.html
+    """
+    found = _dtype_or_dtype_of(dtype)
+    part = {complex64: float32, complex128: float64}.get(found, found)
+    if part not in _FORMAT:
+        raise DtypeError(
+            f"finfo: dtype: got {found}, expected a floating or complex dtype; see iinfo"
+        )
+    exponent, mantissa = _FORMAT[part]
+    emax = 2 ** (exponent - 1) - 1
+    largest = (2.0 - 2.0**-mantissa) * 2.0**emax
+    return FloatInfo(part.bits, 2.0**-mantissa, largest, -largest, 2.0 ** (1 - emax), part)
+
+
+def iinfo(dtype: Any) -> IntegerInfo:
+    """The limits of an integer dtype.
+
+    Args:
+        dtype: a dtype in any spelling, or an array.
+
+    Returns:
+        IntegerInfo: ``bits, max, min, dtype``, Python numbers.
+
+    Raises:
+        DtypeError: `dtype` is not an integer dtype.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.iinfo(na.int8).max
+        127
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.iinfo.html
+    """
+    found = _dtype_or_dtype_of(dtype)
+    if not found.is_integer:
+        raise DtypeError(f"iinfo: dtype: got {found}, expected an integer dtype; see finfo")
+    if found.kind == "uint":
+        return IntegerInfo(found.bits, 2**found.bits - 1, 0, found)
+    return IntegerInfo(found.bits, 2 ** (found.bits - 1) - 1, -(2 ** (found.bits - 1)), found)
+
+
+def _dtype_or_dtype_of(x: Any) -> DType:
+    return dtype_of(x) if hasattr(x, "dtype") and hasattr(x, "shape") else as_dtype(x)
+
+
+_KINDS: dict[str, frozenset[str]] = {
+    "bool": frozenset(("bool",)),
+    "signed integer": frozenset(("int",)),
+    "unsigned integer": frozenset(("uint",)),
+    "integral": frozenset(("int", "uint")),
+    "real floating": frozenset(("float",)),
+    "complex floating": frozenset(("complex",)),
+    "numeric": frozenset(("int", "uint", "float", "complex")),
+}
+
+
+def isdtype(dtype: Any, kind: Any) -> builtins.bool:
+    """Whether a dtype is of a kind.
+
+    Args:
+        dtype: a dtype in any spelling.
+        kind: another dtype, one of ``"bool"``, ``"signed integer"``, ``"unsigned integer"``,
+            ``"integral"``, ``"real floating"``, ``"complex floating"``, ``"numeric"``, or a
+            tuple of these, of which one must fit.
+
+    Raises:
+        DtypeError: `kind` is none of these.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.isdtype(na.int8, "integral"), na.isdtype(na.int8, (na.float32, "bool"))
+        (True, False)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.isdtype.html
+    """
+    if isinstance(kind, tuple):
+        return any(isdtype(dtype, k) for k in kind)
+    found = as_dtype(dtype)
+    if isinstance(kind, str) and kind in _KINDS and kind != "bool":
+        return found.kind in _KINDS[kind]
+    try:
+        return found is as_dtype(kind)
+    except DtypeError as error:
+        raise DtypeError(
+            f"isdtype: kind: got {kind!r}, expected a dtype or one of {', '.join(_KINDS)}"
+        ) from error
+
+
+def result_type(*arrays_and_dtypes: Any) -> DType:
+    """The dtype that operands promote to; Python numbers lift the kind only.
+
+    Args:
+        *arrays_and_dtypes: arrays, dtypes in any spelling, Python numbers; at least one.
+
+    Raises:
+        DtypeError: there is none, or one is nothing of this kind.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.result_type(np.zeros(2, "int32"), na.float16, 1.0)
+        nestarray.float16
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.result_type.html
+    """
+    if not arrays_and_dtypes:
+        raise DtypeError("result_type: got no argument, expected at least one array or dtype")
+    numbers = (builtins.bool, int, float, complex)
+    return result_dtype(
+        *(x if type(x) in numbers else _dtype_or_dtype_of(x) for x in arrays_and_dtypes)
+    )
+
+
+def can_cast(from_: Any, to: Any) -> builtins.bool:
+    """Whether values of one dtype may become another by promotion: it loses no kind and no range.
+
+    Args:
+        from_: a dtype in any spelling, or an array.
+        to: a dtype in any spelling.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.can_cast(na.int16, na.int64), na.can_cast(na.float32, na.int64)
+        (True, False)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.can_cast.html
+    """
+    source, target = _dtype_or_dtype_of(from_), as_dtype(to)
+    # Beyond the standard uint64 promotes with signed integers to int64, which cannot hold it.
+    overflows = source is uint64 and target is int64
+    return promote_types(source, target) is target and not overflows

@@ -25,6 +25,7 @@ from nestarray.ops.elementwise import *
 from nestarray.ops.image import *
 from nestarray.ops.indexing import *
 from nestarray.ops.linalg import *
+from nestarray.ops.logic import *
 from nestarray.ops.losses import *
 from nestarray.ops.manipulation import *
 from nestarray.ops.normalization import *
@@ -33,6 +34,7 @@ from nestarray.ops.searching import *
 from nestarray.ops.sorting import *
 from nestarray.ops.special import *
 from nestarray.ops.statistical import *
+from nestarray.ops.transcendental import *
 
 
 def _attach_methods() -> None:

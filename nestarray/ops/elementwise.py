@@ -1,34 +1,46 @@
-"""Functions of one element at a time: arithmetic, comparison, logic, exponentials, trigonometry."""
+"""Arithmetic, rounding, bounds and the parts of numbers, one element at a time."""
 
 from __future__ import annotations
 
+import math
+
+from nestarray import dtypes, ops
 from nestarray.dispatch import op, primitive
 from nestarray.typing import Array
 
 __all__ = [
     "abs",
     "add",
-    "bitwise_and",
-    "bitwise_invert",
-    "bitwise_left_shift",
-    "bitwise_or",
-    "bitwise_right_shift",
-    "bitwise_xor",
+    "angle",
+    "ceil",
+    "clip",
+    "conj",
+    "copysign",
     "divide",
-    "equal",
-    "exp",
+    "float_power",
+    "floor",
     "floor_divide",
-    "greater",
-    "greater_equal",
-    "less",
-    "less_equal",
+    "fmax",
+    "fmin",
+    "fmod",
+    "imag",
+    "lerp",
+    "maximum",
+    "minimum",
     "multiply",
+    "nan_to_num",
     "negative",
-    "not_equal",
+    "nextafter",
     "positive",
     "pow",
+    "real",
+    "reciprocal",
     "remainder",
+    "round",
+    "sign",
+    "square",
     "subtract",
+    "trunc",
 ]
 
 
@@ -46,23 +58,6 @@ def abs(x: Array, /) -> Array:
 
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.abs.html
-    """
-
-
-@primitive
-def exp(x: Array, /) -> Array:
-    """The exponential, eˣ.
-
-    Args:
-        x: floating.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.exp(np.asarray([0.0, 1.0]))
-        array([1.        , 2.71828183])
-
-    References:
-        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.exp.html
     """
 
 
@@ -101,19 +96,53 @@ def positive(x: Array, /) -> Array:
 
 
 @primitive
-def bitwise_invert(x: Array, /) -> Array:
-    """All bits flipped, ~x; of booleans the negation.
+def square(x: Array, /) -> Array:
+    """The square, x².
 
     Args:
-        x: integer or bool.
+        x: any number.
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.bitwise_invert(np.asarray([True, False]))
-        array([False,  True])
+        >>> na.square(np.asarray([3.0, -2.0]))
+        array([9., 4.])
 
     References:
-        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.bitwise_invert.html
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.square.html
+    """
+
+
+@primitive
+def reciprocal(x: Array, /) -> Array:
+    """The reciprocal, 1 / x.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.reciprocal(np.asarray([2.0, -4.0]))
+        array([ 0.5 , -0.25])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.reciprocal.html
+    """
+
+
+@primitive
+def sign(x: Array, /) -> Array:
+    """−1, 0 or 1 by the sign of x; NaN of NaN, x / |x| of complex numbers.
+
+    Args:
+        x: any number.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.sign(np.asarray([-3.0, 0.0, 2.0]))
+        array([-1.,  0.,  1.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.sign.html
     """
 
 
@@ -173,7 +202,7 @@ def multiply(x1: Array, x2: Array, /) -> Array:
 
 @primitive
 def divide(x1: Array, x2: Array, /) -> Array:
-    """The quotient, x1 / x2; integers are divided as floating-point numbers.
+    """The quotient, x1 / x2; integers are divided as float32.
 
     Args:
         x1: any number; broadcasts with `x2`, the dtypes promote.
@@ -226,6 +255,24 @@ def remainder(x1: Array, x2: Array, /) -> Array:
 
 
 @primitive
+def fmod(x1: Array, x2: Array, /) -> Array:
+    """The remainder of the quotient rounded towards 0, with the sign of x1.
+
+    Args:
+        x1: real; broadcasts with `x2`, the dtypes promote.
+        x2: real.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.fmod(np.asarray([5.0, -5.0]), np.asarray([3.0, 3.0]))
+        array([ 2., -2.])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.fmod.html
+    """
+
+
+@primitive
 def pow(x1: Array, x2: Array, /) -> Array:
     """The power, x1 to the x2.
 
@@ -243,135 +290,33 @@ def pow(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@primitive
-def bitwise_and(x1: Array, x2: Array, /) -> Array:
-    """Bit by bit x1 ∧ x2.
+@op
+def float_power(x1: Array, x2: Array, /) -> Array:
+    """The power, x1 to the x2, with integers taken as float32.
 
     Args:
-        x1: integer or bool; broadcasts with `x2`, the dtypes promote.
-        x2: integer or bool.
+        x1: any number; broadcasts with `x2`, the dtypes promote.
+        x2: any number.
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.bitwise_and(np.asarray([6]), np.asarray([3]))
-        array([2])
+        >>> na.float_power(np.asarray([2, 4]), np.asarray([-1, 2]))
+        array([ 0.5, 16. ], dtype=float32)
 
     References:
-        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.bitwise_and.html
+        https://numpy.org/doc/stable/reference/generated/numpy.float_power.html
     """
+    dtype = dtypes.result_dtype(x1, x2)
+    if dtype.is_inexact:
+        return ops.pow(x1, x2)
+    return ops.pow(ops.astype(x1, dtypes.float32), ops.astype(x2, dtypes.float32))
 
 
 @primitive
-def bitwise_or(x1: Array, x2: Array, /) -> Array:
-    """Bit by bit x1 ∨ x2.
+def maximum(x1: Array, x2: Array, /) -> Array:
+    """The larger of x1 and x2; NaN if either is.
 
-    Args:
-        x1: integer or bool; broadcasts with `x2`, the dtypes promote.
-        x2: integer or bool.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.bitwise_or(np.asarray([6]), np.asarray([3]))
-        array([7])
-
-    References:
-        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.bitwise_or.html
-    """
-
-
-@primitive
-def bitwise_xor(x1: Array, x2: Array, /) -> Array:
-    """Bit by bit x1 ⊕ x2.
-
-    Args:
-        x1: integer or bool; broadcasts with `x2`, the dtypes promote.
-        x2: integer or bool.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.bitwise_xor(np.asarray([6]), np.asarray([3]))
-        array([5])
-
-    References:
-        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.bitwise_xor.html
-    """
-
-
-@primitive
-def bitwise_left_shift(x1: Array, x2: Array, /) -> Array:
-    """x1 · 2^x2: the bits moved left.
-
-    Args:
-        x1: integer; broadcasts with `x2`, the dtypes promote.
-        x2: integer.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.bitwise_left_shift(np.asarray([3]), np.asarray([2]))
-        array([12])
-
-    References:
-        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.bitwise_left_shift.html
-    """
-
-
-@primitive
-def bitwise_right_shift(x1: Array, x2: Array, /) -> Array:
-    """⌊x1 / 2^x2⌋: the bits moved right, keeping the sign.
-
-    Args:
-        x1: integer; broadcasts with `x2`, the dtypes promote.
-        x2: integer.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.bitwise_right_shift(np.asarray([-8]), np.asarray([1]))
-        array([-4])
-
-    References:
-        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.bitwise_right_shift.html
-    """
-
-
-@primitive
-def equal(x1: Array, x2: Array, /) -> Array:
-    """Where x1 = x2.
-
-    Args:
-        x1: any; broadcasts with `x2`, the dtypes promote.
-        x2: any.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.equal(np.asarray([5.0, 7.0]), np.asarray([2.0, 7.0]))
-        array([False,  True])
-
-    References:
-        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.equal.html
-    """
-
-
-@primitive
-def not_equal(x1: Array, x2: Array, /) -> Array:
-    """Where x1 ≠ x2.
-
-    Args:
-        x1: any; broadcasts with `x2`, the dtypes promote.
-        x2: any.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.not_equal(np.asarray([5.0, 7.0]), np.asarray([2.0, 7.0]))
-        array([ True, False])
-
-    References:
-        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.not_equal.html
-    """
-
-
-@primitive
-def less(x1: Array, x2: Array, /) -> Array:
-    """Where x1 < x2.
+    Where both are equal the gradient is split or given to one side, as the framework does.
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
@@ -379,17 +324,19 @@ def less(x1: Array, x2: Array, /) -> Array:
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.less(np.asarray([5.0, 7.0]), np.asarray([2.0, 7.0]))
-        array([False, False])
+        >>> na.maximum(np.asarray([5.0, 7.0]), np.asarray([2.0, 7.0]))
+        array([5., 7.])
 
     References:
-        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.less.html
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.maximum.html
     """
 
 
 @primitive
-def less_equal(x1: Array, x2: Array, /) -> Array:
-    """Where x1 ≤ x2.
+def minimum(x1: Array, x2: Array, /) -> Array:
+    """The smaller of x1 and x2; NaN if either is.
+
+    Where both are equal the gradient is split or given to one side, as the framework does.
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
@@ -397,17 +344,17 @@ def less_equal(x1: Array, x2: Array, /) -> Array:
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.less_equal(np.asarray([5.0, 7.0]), np.asarray([2.0, 7.0]))
-        array([False,  True])
+        >>> na.minimum(np.asarray([5.0, 7.0]), np.asarray([2.0, 7.0]))
+        array([2., 7.])
 
     References:
-        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.less_equal.html
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.minimum.html
     """
 
 
-@primitive
-def greater(x1: Array, x2: Array, /) -> Array:
-    """Where x1 > x2.
+@op
+def fmax(x1: Array, x2: Array, /) -> Array:
+    """The larger of x1 and x2; where one is NaN, the other.
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
@@ -415,17 +362,20 @@ def greater(x1: Array, x2: Array, /) -> Array:
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.greater(np.asarray([5.0, 7.0]), np.asarray([2.0, 7.0]))
-        array([ True, False])
+        >>> na.fmax(np.asarray([5.0, np.nan]), np.asarray([2.0, 7.0]))
+        array([5., 7.])
 
     References:
-        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.greater.html
+        https://numpy.org/doc/stable/reference/generated/numpy.fmax.html
     """
+    largest = ops.maximum(x1, x2)
+    largest = ops.where(ops.isnan(x1), x2, largest)
+    return ops.where(ops.isnan(x2), x1, largest)
 
 
-@primitive
-def greater_equal(x1: Array, x2: Array, /) -> Array:
-    """Where x1 ≥ x2.
+@op
+def fmin(x1: Array, x2: Array, /) -> Array:
+    """The smaller of x1 and x2; where one is NaN, the other.
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
@@ -433,9 +383,282 @@ def greater_equal(x1: Array, x2: Array, /) -> Array:
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.greater_equal(np.asarray([5.0, 7.0]), np.asarray([2.0, 7.0]))
-        array([ True,  True])
+        >>> na.fmin(np.asarray([5.0, np.nan]), np.asarray([2.0, 7.0]))
+        array([2., 7.])
 
     References:
-        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.greater_equal.html
+        https://numpy.org/doc/stable/reference/generated/numpy.fmin.html
     """
+    smallest = ops.minimum(x1, x2)
+    smallest = ops.where(ops.isnan(x1), x2, smallest)
+    return ops.where(ops.isnan(x2), x1, smallest)
+
+
+@op
+def clip(x: Array, /, min: Array | float | None = None, max: Array | float | None = None) -> Array:
+    """`x` kept between two bounds: min where x < min, max where x > max.
+
+    NaN stays NaN.
+
+    Args:
+        x: real.
+        min: the lower bound, broadcasts with `x`; None for none.
+        max: the upper bound, which wins where the bounds cross; None for none.
+
+    Returns:
+        the broadcast shape, the dtype of `x`; integers with a floating bound become that, or float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.clip(np.asarray([-2.0, 0.5, 3.0]), 0.0, 1.0)
+        array([0. , 0.5, 1. ])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.clip.html
+    """
+    if min is None and max is None:
+        return ops.positive(x)
+    dtype = _clip_dtype(x, min, max)
+    x = ops.astype(x, dtype, copy=False)
+    if min is not None:
+        x = ops.maximum(x, _bound(min, dtype))
+    if max is not None:
+        x = ops.minimum(x, _bound(max, dtype))
+    return x
+
+
+def _clip_dtype(x: Array, *bounds: Array | float | None) -> dtypes.DType:
+    """The dtype of `x`, or the promoted one where a bound is of a higher kind."""
+    own = dtypes.dtype_of(x)
+    promoted = dtypes.result_dtype(x, *(b for b in bounds if b is not None))
+    return promoted if promoted.is_inexact and not own.is_inexact else own
+
+
+def _bound(bound: Array | float, dtype: dtypes.DType) -> Array | float:
+    return ops.astype(bound, dtype, copy=False) if hasattr(bound, "dtype") else bound
+
+
+@primitive
+def ceil(x: Array, /) -> Array:
+    """The smallest integer not below x, ⌈x⌉, in the dtype of x.
+
+    Args:
+        x: real.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.ceil(np.asarray([1.5, -1.5]))
+        array([ 2., -1.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.ceil.html
+    """
+
+
+@primitive
+def floor(x: Array, /) -> Array:
+    """The largest integer not above x, ⌊x⌋, in the dtype of x.
+
+    Args:
+        x: real.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.floor(np.asarray([1.5, -1.5]))
+        array([ 1., -2.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.floor.html
+    """
+
+
+@primitive
+def trunc(x: Array, /) -> Array:
+    """The integer part: x rounded towards 0, in the dtype of x.
+
+    Args:
+        x: real.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.trunc(np.asarray([1.5, -1.5]))
+        array([ 1., -1.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.trunc.html
+    """
+
+
+@primitive
+def round(x: Array, /, *, decimals: int = 0) -> Array:
+    """The nearest integer, or multiple of 10⁻ᵈ; halves go to the even one.
+
+    Args:
+        x: any number.
+        decimals: d, how many decimal places stay; negative ones round to tens, hundreds, ….
+
+    Returns:
+        the shape and dtype of `x`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.round(np.asarray([0.5, 1.5, 2.4]))
+        array([0., 2., 2.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.round.html
+    """
+
+
+@primitive
+def copysign(x1: Array, x2: Array, /) -> Array:
+    """The magnitude of x1 with the sign of x2, that of −0.0 too.
+
+    Args:
+        x1: floating; integers become float32; broadcasts with `x2`, the dtypes promote.
+        x2: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.copysign(np.asarray([1.0, -2.0]), np.asarray([-0.0, 3.0]))
+        array([-1.,  2.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.copysign.html
+    """
+
+
+@primitive
+def nextafter(x1: Array, x2: Array, /) -> Array:
+    """The next representable number after x1 in the direction of x2.
+
+    Args:
+        x1: real, floating; broadcasts with `x2`, the dtypes promote.
+        x2: real, floating.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.nextafter(np.asarray([1.0], "float16"), np.asarray([2.0], "float16"))
+        array([1.001], dtype=float16)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.nextafter.html
+    """
+
+
+@op
+def nan_to_num(
+    x: Array, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Array:
+    """`x` with NaN and ±∞ replaced by numbers.
+
+    Args:
+        x: real.
+        nan: what replaces NaN.
+        posinf: what replaces +∞; None takes the largest finite number of the dtype.
+        neginf: what replaces −∞; None takes the smallest.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.nan_to_num(np.asarray([np.nan, np.inf, 1.0]), posinf=9.0)
+        array([0., 9., 1.])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.nan_to_num.html
+    """
+    dtype = dtypes.dtype_of(x)
+    if not dtype.is_inexact:
+        return ops.positive(x)
+    largest = dtypes.finfo(dtype).max
+    x = ops.where(ops.isnan(x), nan, x)
+    x = ops.where(ops.equal(x, math.inf), largest if posinf is None else posinf, x)
+    return ops.where(ops.equal(x, -math.inf), -largest if neginf is None else neginf, x)
+
+
+@op
+def lerp(start: Array, end: Array, weight: Array | float) -> Array:
+    """The point between two others, start + weight · (end − start).
+
+    Args:
+        start: floating, at weight 0.
+        end: floating, at weight 1; broadcasts with `start`.
+        weight: floating, broadcasts too, or a number.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.lerp(np.asarray([0.0, 10.0]), np.asarray([1.0, 20.0]), 0.25)
+        array([ 0.25, 12.5 ])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.lerp.html
+    """
+    return ops.add(start, ops.multiply(weight, ops.subtract(end, start)))
+
+
+@primitive
+def real(x: Array, /) -> Array:
+    """The real part; `x` itself if it is real.
+
+    Args:
+        x: any number.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.real(np.asarray([1.0 + 2.0j]))
+        array([1.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.real.html
+    """
+
+
+@primitive
+def imag(x: Array, /) -> Array:
+    """The imaginary part; zeros if `x` is real.
+
+    Args:
+        x: any number.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.imag(np.asarray([1.0 + 2.0j]))
+        array([2.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.imag.html
+    """
+
+
+@primitive
+def conj(x: Array, /) -> Array:
+    """The complex conjugate; `x` itself if it is real.
+
+    Args:
+        x: any number.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.conj(np.asarray([1.0 + 2.0j]))
+        array([1.-2.j])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.conj.html
+    """
+
+
+@op
+def angle(x: Array, /) -> Array:
+    """The argument in (−π, π]; of real numbers 0 or π.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.angle(np.asarray([1.0 + 1.0j]))
+        array([0.78539816])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.angle.html
+    """
+    return ops.atan2(ops.imag(x), ops.real(x))

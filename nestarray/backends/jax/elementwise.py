@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from nestarray.backends.base import promoting
+from nestarray.backends.base import floating, floating_pair, promoting
 from nestarray.backends.jax.core import native_dtype
 
 
@@ -15,26 +15,36 @@ def _cast(x: Any, dtype: Any) -> Any:
 
 
 abs = jnp.abs
-exp = jnp.exp
+ceil = jnp.ceil
+conj = jnp.conj
+floor = jnp.floor
+imag = jnp.imag
+nan_to_num = jnp.nan_to_num
 negative = jnp.negative
 positive = jnp.positive
-bitwise_invert = jnp.bitwise_invert
+real = jnp.real
+sign = jnp.sign
+square = jnp.square
+trunc = jnp.trunc
+angle = floating(jnp.angle, _cast)
+reciprocal = floating(jnp.reciprocal, _cast)
 
 add = promoting(jnp.add, _cast)
 subtract = promoting(jnp.subtract, _cast)
 multiply = promoting(jnp.multiply, _cast)
-divide = promoting(jnp.divide, _cast)
 floor_divide = promoting(jnp.floor_divide, _cast)
 remainder = promoting(jnp.remainder, _cast)
+fmod = promoting(jnp.fmod, _cast)
 pow = promoting(jnp.power, _cast)
-bitwise_and = promoting(jnp.bitwise_and, _cast)
-bitwise_or = promoting(jnp.bitwise_or, _cast)
-bitwise_xor = promoting(jnp.bitwise_xor, _cast)
-bitwise_left_shift = promoting(jnp.left_shift, _cast)
-bitwise_right_shift = promoting(jnp.right_shift, _cast)
-equal = promoting(jnp.equal, _cast)
-not_equal = promoting(jnp.not_equal, _cast)
-less = promoting(jnp.less, _cast)
-less_equal = promoting(jnp.less_equal, _cast)
-greater = promoting(jnp.greater, _cast)
-greater_equal = promoting(jnp.greater_equal, _cast)
+maximum = promoting(jnp.maximum, _cast)
+minimum = promoting(jnp.minimum, _cast)
+fmax = promoting(jnp.fmax, _cast)
+fmin = promoting(jnp.fmin, _cast)
+nextafter = promoting(jnp.nextafter, _cast)
+divide = promoting(floating_pair(jnp.divide, _cast), _cast)
+copysign = promoting(floating_pair(jnp.copysign, _cast), _cast)
+
+
+def round(x: Any, /, *, decimals: int = 0) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.round.html"""
+    return jnp.round(x, decimals)

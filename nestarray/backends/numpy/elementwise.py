@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import promoting
+from nestarray.backends.base import floating, floating_pair, promoting
 from nestarray.backends.numpy.core import native_dtype
 
 
@@ -15,26 +15,36 @@ def _cast(x: Any, dtype: Any) -> Any:
 
 
 abs = np.abs
-exp = np.exp
+ceil = np.ceil
+conj = np.conj
+floor = np.floor
+imag = np.imag
+nan_to_num = np.nan_to_num
 negative = np.negative
 positive = np.positive
-bitwise_invert = np.bitwise_invert
+real = np.real
+sign = np.sign
+square = np.square
+trunc = np.trunc
+angle = floating(np.angle, _cast)
+reciprocal = floating(np.reciprocal, _cast)
 
 add = promoting(np.add, _cast)
 subtract = promoting(np.subtract, _cast)
 multiply = promoting(np.multiply, _cast)
-divide = promoting(np.divide, _cast)
 floor_divide = promoting(np.floor_divide, _cast)
 remainder = promoting(np.remainder, _cast)
+fmod = promoting(np.fmod, _cast)
 pow = promoting(np.power, _cast)
-bitwise_and = promoting(np.bitwise_and, _cast)
-bitwise_or = promoting(np.bitwise_or, _cast)
-bitwise_xor = promoting(np.bitwise_xor, _cast)
-bitwise_left_shift = promoting(np.left_shift, _cast)
-bitwise_right_shift = promoting(np.right_shift, _cast)
-equal = promoting(np.equal, _cast)
-not_equal = promoting(np.not_equal, _cast)
-less = promoting(np.less, _cast)
-less_equal = promoting(np.less_equal, _cast)
-greater = promoting(np.greater, _cast)
-greater_equal = promoting(np.greater_equal, _cast)
+maximum = promoting(np.maximum, _cast)
+minimum = promoting(np.minimum, _cast)
+fmax = promoting(np.fmax, _cast)
+fmin = promoting(np.fmin, _cast)
+nextafter = promoting(np.nextafter, _cast)
+divide = promoting(floating_pair(np.divide, _cast), _cast)
+copysign = promoting(floating_pair(np.copysign, _cast), _cast)
+
+
+def round(x: Any, /, *, decimals: int = 0) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.round.html"""
+    return np.round(x, decimals)

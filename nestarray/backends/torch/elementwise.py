@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from nestarray.backends.base import promoting
 from nestarray.backends.torch.core import native_dtype
+from nestarray.dispatch import supports
 
 
 def _cast(x: Any, dtype: Any) -> Any:
     return torch.as_tensor(x, dtype=native_dtype(dtype))
 
 
+def _floating_pair(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, which lacks integers, with these as float32."""
+
+    def call(x1: Any, x2: Any, /) -> Any:
+        if not (x1.is_floating_point() or x1.is_complex()):
+            x1, x2 = x1.to(torch.float32), x2.to(torch.float32)
+        return native(x1, x2)
+
+    return call
+
+
 abs = torch.abs
-exp = torch.exp
+angle = torch.angle
+ceil = torch.ceil
+conj = torch.conj
+floor = torch.floor
+nan_to_num = torch.nan_to_num
 negative = torch.negative
 positive = torch.positive
-bitwise_invert = torch.bitwise_not
+real = torch.real
+reciprocal = torch.reciprocal
+square = torch.square
+trunc = torch.trunc
 
 add = promoting(torch.add, _cast, scalar_ok=False)
 subtract = promoting(torch.subtract, _cast, scalar_ok=False)
@@ -26,15 +46,44 @@ multiply = promoting(torch.multiply, _cast, scalar_ok=False)
 divide = promoting(torch.true_divide, _cast, scalar_ok=False)
 floor_divide = promoting(torch.floor_divide, _cast, scalar_ok=False)
 remainder = promoting(torch.remainder, _cast, scalar_ok=False)
+fmod = promoting(torch.fmod, _cast, scalar_ok=False)
 pow = promoting(torch.pow, _cast, scalar_ok=False)
-bitwise_and = promoting(torch.bitwise_and, _cast, scalar_ok=False)
-bitwise_or = promoting(torch.bitwise_or, _cast, scalar_ok=False)
-bitwise_xor = promoting(torch.bitwise_xor, _cast, scalar_ok=False)
-bitwise_left_shift = promoting(torch.bitwise_left_shift, _cast, scalar_ok=False)
-bitwise_right_shift = promoting(torch.bitwise_right_shift, _cast, scalar_ok=False)
-equal = promoting(torch.eq, _cast, scalar_ok=False)
-not_equal = promoting(torch.ne, _cast, scalar_ok=False)
-less = promoting(torch.lt, _cast, scalar_ok=False)
-less_equal = promoting(torch.le, _cast, scalar_ok=False)
-greater = promoting(torch.gt, _cast, scalar_ok=False)
-greater_equal = promoting(torch.ge, _cast, scalar_ok=False)
+maximum = promoting(torch.maximum, _cast, scalar_ok=False)
+minimum = promoting(torch.minimum, _cast, scalar_ok=False)
+fmax = promoting(torch.fmax, _cast, scalar_ok=False)
+fmin = promoting(torch.fmin, _cast, scalar_ok=False)
+copysign = promoting(torch.copysign, _cast, scalar_ok=False)
+nextafter = promoting(torch.nextafter, _cast, scalar_ok=False)
+
+
+def imag(x: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.imag.html"""
+    return torch.imag(x) if x.is_complex() else torch.zeros_like(x)
+
+
+def sign(x: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.sgn.html"""
+    found = torch.sgn(x)
+    # torch gives 0 for NaN: https://github.com/pytorch/pytorch/issues/53963
+    return torch.where(x.isnan(), x, found) if x.is_floating_point() else found
+
+
+def round(x: Any, /, *, decimals: int = 0) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.round.html"""
+    return torch.round(x, decimals=decimals) if decimals else torch.round(x)
+
+
+def _plain_bounds(x: Any, min: Any = None, max: Any = None) -> bool:
+    """Whether torch gives the dtype of `x`: floating `x`, the bounds numbers."""
+    return (
+        not isinstance(min, torch.Tensor)
+        and not isinstance(max, torch.Tensor)
+        and not (min is None and max is None)
+        and x.is_floating_point()
+    )
+
+
+@supports(_plain_bounds)
+def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.clamp.html"""
+    return torch.clamp(x, min, max)

@@ -1,0 +1,66 @@
+"""TensorFlow: `nestarray.ops.logic`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from nestarray.backends.base import promoting
+from nestarray.backends.tensorflow.elementwise import _cast, _on_integers, _signed_zeros_as_bits
+
+
+def _of_bools(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, with numbers as whether they are not 0."""
+
+    def call(*operands: Any) -> Any:
+        return native(*(tf.cast(x, tf.bool) for x in operands))
+
+    return call
+
+
+def _bits(native: Callable[..., Any], of_bools: Callable[..., Any]) -> Callable[..., Any]:
+    """`native` on the bits of integers, `of_bools` on booleans, which TensorFlow keeps apart."""
+    return promoting(_on_integers(native, of_bools), _cast, scalar_ok=False)
+
+
+def _parts(test: Callable[..., Any], join: Callable[..., Any], value: bool) -> Callable[..., Any]:
+    """`test` of floating numbers, of both parts of complex ones; `value` for integers."""
+
+    def call(x: Any, /) -> Any:
+        if x.dtype.is_complex:
+            return join(test(tf.math.real(x)), test(tf.math.imag(x)))
+        if x.dtype.is_floating:
+            return test(x)
+        return tf.fill(tf.shape(x), value)
+
+    return call
+
+
+isfinite = _parts(tf.math.is_finite, tf.math.logical_and, True)
+isinf = _parts(tf.math.is_inf, tf.math.logical_or, False)
+isnan = _parts(tf.math.is_nan, tf.math.logical_or, False)
+logical_not = _of_bools(tf.math.logical_not)
+bitwise_invert = _on_integers(tf.bitwise.invert, tf.math.logical_not)
+
+equal = promoting(tf.math.equal, _cast)
+not_equal = promoting(tf.math.not_equal, _cast)
+less = promoting(tf.math.less, _cast)
+less_equal = promoting(tf.math.less_equal, _cast)
+greater = promoting(tf.math.greater, _cast)
+greater_equal = promoting(tf.math.greater_equal, _cast)
+bitwise_and = _bits(tf.bitwise.bitwise_and, tf.math.logical_and)
+bitwise_or = _bits(tf.bitwise.bitwise_or, tf.math.logical_or)
+bitwise_xor = _bits(tf.bitwise.bitwise_xor, tf.math.logical_xor)
+bitwise_left_shift = promoting(tf.bitwise.left_shift, _cast)
+bitwise_right_shift = promoting(tf.bitwise.right_shift, _cast)
+
+logical_and = _of_bools(tf.math.logical_and)
+logical_or = _of_bools(tf.math.logical_or)
+logical_xor = _of_bools(tf.math.logical_xor)
+
+
+def signbit(x: Any, /) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.signbit.html"""
+    return _signed_zeros_as_bits(x) < 0 if x.dtype.is_floating else x < 0

@@ -1,0 +1,57 @@
+"""TensorFlow: `nestarray.ops.transcendental`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import tensorflow as tf
+
+from nestarray.backends.base import promoting
+from nestarray.backends.tensorflow.elementwise import _cast, _floating, _floating_pair
+
+acos = _floating(tf.math.acos)
+acosh = _floating(tf.math.acosh)
+asin = _floating(tf.math.asin)
+asinh = _floating(tf.math.asinh)
+atan = _floating(tf.math.atan)
+atanh = _floating(tf.math.atanh)
+cos = _floating(tf.math.cos)
+cosh = _floating(tf.math.cosh)
+exp = _floating(tf.math.exp)
+expm1 = _floating(tf.math.expm1)
+log = _floating(tf.math.log)
+log1p = _floating(tf.math.log1p)
+rsqrt = _floating(tf.math.rsqrt)
+sin = _floating(tf.math.sin)
+sinh = _floating(tf.math.sinh)
+sqrt = _floating(tf.math.sqrt)
+tan = _floating(tf.math.tan)
+tanh = _floating(tf.math.tanh)
+exp2 = _floating(lambda x: tf.math.pow(tf.constant(2.0, x.dtype), x))
+log2 = _floating(lambda x: tf.math.log(x) / math.log(2.0))
+log10 = _floating(lambda x: tf.math.log(x) / math.log(10.0))
+
+
+def _hypot(x1: Any, x2: Any) -> Any:
+    a, b = tf.abs(x1), tf.abs(x2)
+    large, small = tf.maximum(a, b), tf.minimum(a, b)
+    # Where large is 0 or ∞ the ratio would be NaN, and poison the gradient too.
+    plain = tf.math.is_finite(large) & (large > 0)
+    safe = tf.where(plain, large, tf.ones_like(large))
+    ratio = tf.where(plain, small, tf.zeros_like(small)) / safe
+    infinite = tf.math.is_inf(a) | tf.math.is_inf(b)
+    return tf.where(infinite, math.inf, large * tf.sqrt(1.0 + ratio * ratio))
+
+
+def _logaddexp(x1: Any, x2: Any) -> Any:
+    large = tf.maximum(x1, x2)
+    # ∞ − ∞ would be NaN; the sum is that infinity.
+    gap = tf.where(tf.math.is_inf(large), tf.zeros_like(large), tf.minimum(x1, x2) - large)
+    rest = tf.where(tf.math.is_inf(large), tf.zeros_like(large), tf.math.log1p(tf.exp(gap)))
+    return large + rest
+
+
+atan2 = promoting(_floating_pair(tf.math.atan2), _cast)
+hypot = promoting(_floating_pair(_hypot), _cast)
+logaddexp = promoting(_floating_pair(_logaddexp), _cast)

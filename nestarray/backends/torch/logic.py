@@ -1,0 +1,44 @@
+"""PyTorch: `nestarray.ops.logic`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from nestarray.backends.base import promoting
+from nestarray.backends.torch.elementwise import _cast
+
+
+def _of_tensors(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, with a Python number among the operands as a tensor."""
+
+    def call(x1: Any, x2: Any, /) -> Any:
+        return native(torch.as_tensor(x1), torch.as_tensor(x2))
+
+    return call
+
+
+isfinite = torch.isfinite
+isinf = torch.isinf
+isnan = torch.isnan
+logical_not = torch.logical_not
+signbit = torch.signbit
+bitwise_invert = torch.bitwise_not
+
+equal = promoting(torch.eq, _cast, scalar_ok=False)
+not_equal = promoting(torch.ne, _cast, scalar_ok=False)
+less = promoting(torch.lt, _cast, scalar_ok=False)
+less_equal = promoting(torch.le, _cast, scalar_ok=False)
+greater = promoting(torch.gt, _cast, scalar_ok=False)
+greater_equal = promoting(torch.ge, _cast, scalar_ok=False)
+bitwise_and = promoting(torch.bitwise_and, _cast, scalar_ok=False)
+bitwise_or = promoting(torch.bitwise_or, _cast, scalar_ok=False)
+bitwise_xor = promoting(torch.bitwise_xor, _cast, scalar_ok=False)
+bitwise_left_shift = promoting(torch.bitwise_left_shift, _cast, scalar_ok=False)
+bitwise_right_shift = promoting(torch.bitwise_right_shift, _cast, scalar_ok=False)
+
+logical_and = _of_tensors(torch.logical_and)
+logical_or = _of_tensors(torch.logical_or)
+logical_xor = _of_tensors(torch.logical_xor)

@@ -1,0 +1,486 @@
+"""Exponentials and logarithms, roots, trigonometric and hyperbolic functions."""
+
+from __future__ import annotations
+
+import math
+
+from nestarray import ops
+from nestarray.dispatch import op, primitive
+from nestarray.typing import Array
+
+__all__ = [
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cos",
+    "cosh",
+    "deg2rad",
+    "exp",
+    "exp2",
+    "expm1",
+    "hypot",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "rad2deg",
+    "rsqrt",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+]
+
+
+@primitive
+def exp(x: Array, /) -> Array:
+    """The exponential, eˣ.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.exp(np.asarray([0.0, 1.0]))
+        array([1.        , 2.71828183])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.exp.html
+    """
+
+
+@primitive
+def expm1(x: Array, /) -> Array:
+    """eˣ − 1, exact for small x.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.expm1(np.asarray([0.0, 1e-10]))
+        array([0.e+00, 1.e-10])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.expm1.html
+    """
+
+
+@primitive
+def exp2(x: Array, /) -> Array:
+    """Two to the power, 2ˣ.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.exp2(np.asarray([0.0, 3.0]))
+        array([1., 8.])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.exp2.html
+    """
+
+
+@primitive
+def log(x: Array, /) -> Array:
+    """The natural logarithm, ln x; NaN below 0, −∞ at 0.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.log(np.asarray([1.0, np.e]))
+        array([0., 1.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.log.html
+    """
+
+
+@primitive
+def log1p(x: Array, /) -> Array:
+    """ln(1 + x), exact for small x.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.log1p(np.asarray([0.0, 1e-10]))
+        array([0.e+00, 1.e-10])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.log1p.html
+    """
+
+
+@primitive
+def log2(x: Array, /) -> Array:
+    """The logarithm to base 2.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.log2(np.asarray([1.0, 8.0]))
+        array([0., 3.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.log2.html
+    """
+
+
+@primitive
+def log10(x: Array, /) -> Array:
+    """The logarithm to base 10.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.log10(np.asarray([1.0, 100.0]))
+        array([0., 2.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.log10.html
+    """
+
+
+@primitive
+def logaddexp(x1: Array, x2: Array, /) -> Array:
+    """ln(eˣ¹ + eˣ²), without overflow.
+
+    Args:
+        x1: floating; integers become float32; broadcasts with `x2`, the dtypes promote.
+        x2: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.logaddexp(np.asarray([0.0, 1000.0]), np.asarray([0.0, 1000.0]))
+        array([6.93147181e-01, 1.00069315e+03])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.logaddexp.html
+    """
+
+
+@primitive
+def sqrt(x: Array, /) -> Array:
+    """The square root, √x; NaN below 0.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.sqrt(np.asarray([4.0, 9.0]))
+        array([2., 3.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.sqrt.html
+    """
+
+
+@op
+def rsqrt(x: Array, /) -> Array:
+    """The reciprocal square root, 1/√x.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.rsqrt(np.asarray([4.0, 0.25]))
+        array([0.5, 2. ])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.rsqrt.html
+    """
+    return ops.reciprocal(ops.sqrt(x))
+
+
+@primitive
+def sin(x: Array, /) -> Array:
+    """The sine of x radians.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.sin(np.asarray([0.0, np.pi / 2]))
+        array([0., 1.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.sin.html
+    """
+
+
+@primitive
+def cos(x: Array, /) -> Array:
+    """The cosine of x radians.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.cos(np.asarray([0.0, np.pi]))
+        array([ 1., -1.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cos.html
+    """
+
+
+@primitive
+def tan(x: Array, /) -> Array:
+    """The tangent of x radians.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.tan(np.asarray([0.0, 1.0]))
+        array([0.        , 1.55740772])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tan.html
+    """
+
+
+@primitive
+def asin(x: Array, /) -> Array:
+    """The angle in [−π/2, π/2] whose sine is x; NaN outside [−1, 1].
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.asin(np.asarray([0.0, 1.0]))
+        array([0.        , 1.57079633])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.asin.html
+    """
+
+
+@primitive
+def acos(x: Array, /) -> Array:
+    """The angle in [0, π] whose cosine is x; NaN outside [−1, 1].
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.acos(np.asarray([1.0, 0.0]))
+        array([0.        , 1.57079633])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.acos.html
+    """
+
+
+@primitive
+def atan(x: Array, /) -> Array:
+    """The angle in [−π/2, π/2] whose tangent is x.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.atan(np.asarray([0.0, 1.0]))
+        array([0.        , 0.78539816])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.atan.html
+    """
+
+
+@primitive
+def atan2(x1: Array, x2: Array, /) -> Array:
+    """The angle in [−π, π] of the point (x2, x1), by the signs of both.
+
+    Args:
+        x1: floating; integers become float32; the ordinate; broadcasts with `x2`, the dtypes promote.
+        x2: floating; integers become float32; the abscissa.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.atan2(np.asarray([1.0, -1.0]), np.asarray([1.0, -1.0]))
+        array([ 0.78539816, -2.35619449])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.atan2.html
+    """
+
+
+@primitive
+def sinh(x: Array, /) -> Array:
+    """The hyperbolic sine, (eˣ − e⁻ˣ) / 2.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.sinh(np.asarray([0.0, 1.0]))
+        array([0.        , 1.17520119])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.sinh.html
+    """
+
+
+@primitive
+def cosh(x: Array, /) -> Array:
+    """The hyperbolic cosine, (eˣ + e⁻ˣ) / 2.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.cosh(np.asarray([0.0, 1.0]))
+        array([1.        , 1.54308063])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cosh.html
+    """
+
+
+@primitive
+def tanh(x: Array, /) -> Array:
+    """The hyperbolic tangent, sinh x / cosh x.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.tanh(np.asarray([0.0, 1.0]))
+        array([0.        , 0.76159416])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tanh.html
+    """
+
+
+@primitive
+def asinh(x: Array, /) -> Array:
+    """The inverse of `sinh`.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.asinh(np.asarray([0.0, 1.0]))
+        array([0.        , 0.88137359])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.asinh.html
+    """
+
+
+@primitive
+def acosh(x: Array, /) -> Array:
+    """The inverse of `cosh`; NaN below 1.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.acosh(np.asarray([1.0, 2.0]))
+        array([0.       , 1.3169579])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.acosh.html
+    """
+
+
+@primitive
+def atanh(x: Array, /) -> Array:
+    """The inverse of `tanh`; NaN outside [−1, 1], ±∞ at ±1.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.atanh(np.asarray([0.0, 0.5]))
+        array([0.        , 0.54930614])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.atanh.html
+    """
+
+
+@primitive
+def hypot(x1: Array, x2: Array, /) -> Array:
+    """The length of the vector (x1, x2), √(x1² + x2²), without overflow.
+
+    Args:
+        x1: floating; integers become float32; broadcasts with `x2`, the dtypes promote.
+        x2: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.hypot(np.asarray([3.0, 1e200]), np.asarray([4.0, 1e200]))
+        array([5.00000000e+000, 1.41421356e+200])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.hypot.html
+    """
+
+
+@op
+def deg2rad(x: Array, /) -> Array:
+    """Degrees in radians, x π / 180.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.deg2rad(np.asarray([0.0, 180.0]))
+        array([0.        , 3.14159265])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.deg2rad.html
+    """
+    return ops.multiply(x, math.pi / 180.0)
+
+
+@op
+def rad2deg(x: Array, /) -> Array:
+    """Radians in degrees, x 180 / π.
+
+    Args:
+        x: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.rad2deg(np.asarray([0.0, np.pi]))
+        array([  0., 180.])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.rad2deg.html
+    """
+    return ops.multiply(x, 180.0 / math.pi)
