@@ -15,8 +15,11 @@ from nestarray.container.spec import (
     explain_mismatch,
     join_path,
     make_spec,
+    merged_node,
     nearest_key,
     parse_path,
+    part_of,
+    take_key,
 )
 from nestarray.errors import ArgumentError, PathError, StructureError
 
@@ -48,9 +51,9 @@ def to_plain(spec: Spec, leaves: Iterator[Any]) -> Any:
     if spec.kind == "leaf":
         return next(leaves)
     values = [to_plain(child, leaves) for child in spec.children]
-    if spec.kind == "dict":
-        return dict(zip(spec.keys, values, strict=True))
-    return values if spec.kind == "list" else tuple(values)
+    if spec.kind == "list":
+        return values
+    return tuple(values) if spec.kind == "tuple" else dict(zip(spec.keys, values, strict=True))
 
 
 def nest_flat(flat: Mapping[str, Any], sep: str) -> tuple[Spec, Leaves]:
@@ -78,7 +81,10 @@ def nest_flat(flat: Mapping[str, Any], sep: str) -> tuple[Spec, Leaves]:
 
 
 def torch_tensors(module: Any, buffers: bool) -> dict[str, Any]:
-    """Name → detached tensor of a torch module's parameters, and buffers if asked for."""
+    """Name → detached tensor of a torch module's parameters, and buffers if asked for.
+
+    A tensor that has several names (tied weights) is one tensor under all of them.
+    """
     if not (hasattr(module, "named_parameters") and hasattr(module, "named_buffers")):
         raise ArgumentError(
             f"Container.from_torch_module: module: got {type(module).__name__}, expected a torch.nn.Module"
@@ -86,7 +92,8 @@ def torch_tensors(module: Any, buffers: bool) -> dict[str, Any]:
     tensors = dict(module.named_parameters(remove_duplicate=False))
     if buffers:
         tensors |= dict(module.named_buffers(remove_duplicate=False))
-    return {name: tensor.detach() for name, tensor in tensors.items()}
+    detached = {id(tensor): tensor.detach() for tensor in tensors.values()}
+    return {name: detached[id(tensor)] for name, tensor in tensors.items()}
 
 
 # -- changing ---------------------------------------------------------------------------------
@@ -106,14 +113,13 @@ def replaced(
 
 def _located_keys(spec: Spec, path: Key | Path) -> Path:
     """The keys that `locate` walked: the same path, spelt as the spec spells it."""
-    from nestarray.container.spec import _take_key
 
     if not isinstance(path, tuple) and path in spec.index:
         return (path,)
     keys: list[Key] = []
     remaining = parse_path(path)
     while remaining:
-        key, remaining = _take_key(spec, remaining)
+        key, remaining = take_key(spec, remaining)
         assert key is not None
         keys.append(key)
         spec = spec.index[key][2]
@@ -135,9 +141,8 @@ def _inserted(
 ) -> tuple[Spec, Leaves]:
     if spec.kind == "leaf":
         raise PathError(f"Container.set: cannot put {join_path(keys)!r} below a leaf")
-    from nestarray.container.spec import _take_key
 
-    own, rest = _take_key(spec, keys)
+    own, rest = take_key(spec, keys)
     if own is not None:
         start, stop, child = spec.index[own]
         inner, inner_leaves = _inserted(child, leaves[start:stop], rest, new, new_leaves)
@@ -146,7 +151,7 @@ def _inserted(
     for key in reversed(keys[1:]):
         new = make_spec("dict", (key,), (new,))
     key = keys[0]
-    if spec.kind != "dict":
+    if spec.kind in ("list", "tuple"):
         if str(key) != str(len(spec.keys)):
             raise PathError(
                 f"Container.set: a {spec.kind} of {len(spec.keys)} takes the next key "
@@ -174,7 +179,8 @@ def _without(spec: Spec, keys: Path) -> Spec:
 
 
 def _node(kind: str, pairs: list[tuple[Key, Spec]]) -> Spec:
-    keys = tuple(k for k, _ in pairs) if kind == "dict" else tuple(range(len(pairs)))
+    is_sequence = kind in ("list", "tuple")
+    keys = tuple(range(len(pairs))) if is_sequence else tuple(k for k, _ in pairs)
     return make_spec(kind, keys, tuple(s for _, s in pairs))
 
 
@@ -193,24 +199,22 @@ def _with_new_key(spec: Spec, keys: Path, new: str) -> Spec:
     if new in spec.index:
         raise StructureError(f"Container.rename: there already is a key {new!r} beside {keys[0]!r}")
     renamed_keys = tuple(new if k == keys[0] else k for k in spec.keys)
-    return make_spec("dict", renamed_keys, spec.children)
+    return make_spec("dict", renamed_keys, spec.children)  # a list with a name in it is none
 
 
 def merged(a: Spec, a_leaves: Leaves, b: Spec, b_leaves: Leaves) -> tuple[Spec, Leaves]:
     """The union of two trees; where both have a leaf, `b` wins; node order as in `a`, then `b`."""
     if a.kind == "leaf" or b.kind == "leaf":
         return b, b_leaves
-    keys, children, leaves = [], [], []
+    parts: dict[Key, tuple[Spec, Leaves]] = {}
     for key in dict.fromkeys((*a.keys, *b.keys)):
         in_a, in_b = a.index.get(key), b.index.get(key)
         part_a = (in_a[2], a_leaves[in_a[0] : in_a[1]]) if in_a else None
         part_b = (in_b[2], b_leaves[in_b[0] : in_b[1]]) if in_b else None
-        spec, part = merged(*part_a, *part_b) if part_a and part_b else (part_a or part_b)  # type: ignore[misc]
-        keys.append(key)
-        children.append(spec)
-        leaves.extend(part)
+        parts[key] = merged(*part_a, *part_b) if part_a and part_b else (part_a or part_b)  # type: ignore
     kind = a.kind if a.keys else b.kind
-    return make_spec(kind, tuple(keys), tuple(children)), tuple(leaves)
+    spec, keys = merged_node(kind, {key: spec for key, (spec, _) in parts.items()})
+    return spec, tuple(leaf for key in keys for leaf in parts[key][1])
 
 
 # -- selecting --------------------------------------------------------------------------------
@@ -269,8 +273,7 @@ def _kept(spec: Spec, flags: Iterator[bool]) -> Spec | None:
     left = [(k, c) for k, c in pairs if c is not None]
     if not left:
         return None
-    # a list that lost members keeps their numbers, as a dict, so that `combine` restores them
-    kind = spec.kind if len(left) == len(pairs) else "dict"
+    kind = spec.kind if len(left) == len(pairs) else part_of(spec.kind)
     return make_spec(kind, tuple(k for k, _ in left), tuple(c for _, c in left))
 
 
@@ -335,7 +338,9 @@ def map_leaves(spec: Spec, function: Callable[..., Any], columns: Sequence[Any])
             index = spec.num_leaves - done.__length_hint__() - 1
             error.add_note(f"at the Container path {spec.path_names[index]!r}")
         raise
-    if len(results) != spec.num_leaves:  # a StopIteration from `function` ends a map without a sound
+    if (
+        len(results) != spec.num_leaves
+    ):  # a StopIteration from `function` ends a map without a sound
         raise RuntimeError(
             f"a function raised StopIteration at the Container path {spec.path_names[len(results)]!r}"
         )

@@ -10,18 +10,19 @@ those functions too, so this file knows no array framework at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
 from typing import Any, ClassVar, NoReturn
 
 from nestarray.container import access, display
-from nestarray.container.spec import LEAF, Key, Path, Spec, join_path, make_spec
-from nestarray.errors import ImmutableError, PathError, StructureError
+from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
+from nestarray.errors import ArgumentError, ImmutableError, PathError, StructureError
 
 
 class Container(Mapping[Key, Any]):
     """An immutable nested mapping of native arrays; a pytree to every framework.
 
     Args:
-        tree: a mapping, an iterable of (key, value) pairs, a list, a tuple, another
+        tree: a mapping, an iterator of (key, value) pairs, a list, a tuple, another
             Container, or one bare array. Mappings, lists and tuples inside become
             nodes; anything else is a leaf.
         **entries: further top-level entries.
@@ -59,7 +60,9 @@ class Container(Mapping[Key, Any]):
             own = [leaf for _, start, stop, _ in parts for leaf in leaves[start:stop]]
             leaves = (*own, *(leaf for _, ls in built.values() for leaf in ls))
             keys = (*(p[0] for p in parts), *built)
-            spec = make_spec("dict", keys, (*(p[3] for p in parts), *(s for s, _ in built.values())))
+            spec = make_spec(
+                "dict", keys, (*(p[3] for p in parts), *(s for s, _ in built.values()))
+            )
         return from_leaves(spec, leaves)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
@@ -88,6 +91,18 @@ class Container(Mapping[Key, Any]):
     def __copy__(self) -> Container:
         return self
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Container:
+        """The same structure with copies of the leaves; a leaf that occurs twice is copied once."""
+        return from_leaves(self._spec, tuple([deepcopy(leaf, memo) for leaf in self._leaves]))
+
+    # TensorFlow asks for these by name; see `nestarray.container.tracing`
+    __supported_by_tf_nest__ = True
+
+    def __tf_tracing_type__(self, context: Any) -> Any:
+        from nestarray.container.tracing import tracing_type
+
+        return tracing_type(self, context)
+
     # -- mapping -------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Any:
@@ -113,6 +128,10 @@ class Container(Mapping[Key, Any]):
         return [*super().__dir__(), *(k for k in self._spec.keys if str(k).isidentifier())]
 
     def __iter__(self) -> Iterator[Key]:
+        if self._spec is LEAF:  # a library that walks mappings would lose the array
+            raise ArgumentError(
+                "Container: a bare array has no keys to iterate over; its array is c.leaves()[0]"
+            )
         return iter(self._spec.keys)
 
     def __len__(self) -> int:
@@ -155,6 +174,16 @@ class Container(Mapping[Key, Any]):
         """(path, leaf) pairs in leaf order."""
         return zip(self._spec.path_names, self._leaves, strict=True)
 
+    @property
+    def size(self) -> int:
+        """The number of elements of all arrays."""
+        return sum(display.size(leaf) for leaf in self._leaves)
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes of all arrays; an array that occurs twice is counted twice."""
+        return sum(display.size(leaf) * display.itemsize(leaf) for leaf in self._leaves)
+
     def to_dict(self) -> Any:
         """Plain nested dicts, lists and tuples with the same leaves.
 
@@ -196,6 +225,9 @@ class Container(Mapping[Key, Any]):
         Args:
             module: a ``torch.nn.Module``.
             buffers: also take the buffers (running statistics and the like).
+
+        Tied weights are one tensor under each of their names. The way back is
+        `load_into_torch_module`.
 
         Raises:
             ArgumentError: `module` is not a ``torch.nn.Module``.
@@ -315,7 +347,10 @@ class TupleContainer(Container):
     _kind = "tuple"
 
 
-_CLASSES = {"dict": Container, "leaf": Container, "list": ListContainer, "tuple": TupleContainer}
+_CLASSES = {
+    "dict": Container, "leaf": Container, "list": ListContainer, "tuple": TupleContainer,
+    "part of list": Container, "part of tuple": Container,
+}  # fmt: skip
 
 
 def from_leaves(spec: Spec, leaves: Iterable[Any]) -> Container:
@@ -343,8 +378,12 @@ def _build(tree: Any, leaves: list[Any], kind: str = "dict") -> Spec:
     if isinstance(tree, Mapping):
         keys = tuple(tree)
         for key in keys:
-            if key.__class__ is not str and (not isinstance(key, (str, int)) or key is True):
-                raise StructureError(f"Container: got the key {key!r}, expected a string or an integer")
+            if key.__class__ is not str and (
+                not isinstance(key, (str, int)) or isinstance(key, bool)
+            ):
+                raise StructureError(
+                    f"Container: got the key {key!r}, expected a string or an integer"
+                )
         return make_spec(kind, keys, tuple([_build(tree[k], leaves) for k in keys]))
     if isinstance(tree, (list, tuple)):
         kind = "list" if isinstance(tree, list) else "tuple"

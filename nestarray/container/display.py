@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from nestarray.container.spec import Spec
@@ -29,9 +30,9 @@ def _lines(spec: Spec, leaves: tuple[Any, ...], indent: str) -> list[str]:
     for key in spec.keys:
         start, stop, child = spec.index[key]
         if child.kind == "leaf":
-            lines.append(f"{indent}{str(key):<{width}}  {describe(leaves[start])}")
+            lines.append(f"{indent}{key!s:<{width}}  {describe(leaves[start])}")
         else:
-            mark = {"list": " [list]", "tuple": " [tuple]"}.get(child.kind, "")
+            mark = "" if child.kind == "dict" else f" [{child.kind}]"
             lines.append(f"{indent}{key}{mark}")
             lines.extend(_lines(child, leaves[start:stop], indent + "  "))
     return lines
@@ -58,18 +59,22 @@ def _short_dtype(dtype: Any) -> str:
 
 def _summary(leaves: tuple[Any, ...]) -> str:
     arrays = [leaf for leaf in leaves if hasattr(leaf, "shape") and hasattr(leaf, "dtype")]
-    count = sum(_size(a) for a in arrays)
+    count = sum(map(size, arrays))
     frameworks = sorted({type(a).__module__.partition(".")[0] for a in arrays})
     names = ", ".join({"jaxlib": "jax"}.get(f, f) for f in frameworks)
     plural = "leaf" if len(leaves) == 1 else "leaves"
     return f"{len(leaves)} {plural}" + (f", {count:,} elements, {names}" if arrays else "")
 
 
-def _size(array: Any) -> int:
-    size = 1
+def size(leaf: Any) -> int:
+    """The number of elements of an array; 0 of anything else and of a shape not yet known."""
     try:
-        for dim in array.shape:
-            size *= dim or 0
-    except (TypeError, ValueError):
+        return math.prod(int(dim) for dim in leaf.shape)
+    except (AttributeError, TypeError, ValueError):
         return 0
-    return int(size)
+
+
+def itemsize(leaf: Any) -> int:
+    """Bytes per element of an array."""
+    found = getattr(leaf.dtype, "itemsize", None) or getattr(leaf.dtype, "size", None)
+    return int(found or 0)

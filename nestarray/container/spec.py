@@ -1,7 +1,9 @@
 """The structure of a Container, without its leaves.
 
 A `Spec` is a node: a kind, its keys, and a child spec for each key; `LEAF` is the
-spec of a bare leaf. Specs are interned, so two Containers have the same structure
+spec of a bare leaf. The kinds of nodes are ``dict``, ``list`` and ``tuple``, and
+``part of list`` and ``part of tuple`` for what is left of a list when members are
+taken out by `select`: they keep their numbers, so that `combine` restores the list. Specs are interned, so two Containers have the same structure
 exactly when their specs are the same object: matching structures costs one ``is``.
 Everything derived from a structure (paths, key look-up, the permutation between two
 key orders) is computed once per spec and kept on it.
@@ -117,7 +119,7 @@ class Spec:
         start, spec, done = 0, self, []
         remaining = parse_path(path)
         while remaining:
-            key, remaining = _take_key(spec, remaining)
+            key, remaining = take_key(spec, remaining)
             if key is None:
                 raise PathError(_missing_key_message(spec, done, remaining[0], path))
             first, _, spec = spec.index[key]
@@ -126,7 +128,7 @@ class Spec:
         return start, start + spec.num_leaves, spec
 
 
-def _take_key(spec: Spec, remaining: Path) -> tuple[Key | None, Path]:
+def take_key(spec: Spec, remaining: Path) -> tuple[Key | None, Path]:
     """The key of `spec` that the front of `remaining` names: exact, as a number, or with slashes."""
     first = remaining[0]
     if first in spec.index:
@@ -175,6 +177,30 @@ def make_spec(kind: str, keys: tuple[Key, ...] = (), children: tuple[Spec, ...] 
 
 
 LEAF = make_spec("leaf")
+
+_PART = "part of "
+
+
+def part_of(kind: str) -> str:
+    """The kind of a node of `kind` that lost members but keeps their numbers."""
+    return _PART + kind if kind in ("list", "tuple") else kind
+
+
+def merged_node(kind: str, pairs: dict[Key, Spec]) -> tuple[Spec, list[Key]]:
+    """The node of children from several nodes, and its keys in order.
+
+    Parts of a list that together have all numbers are the list again.
+    """
+    whole = kind.removeprefix(_PART)
+    keys = list(pairs)
+    if whole in ("list", "tuple"):
+        numbers = [k for k in keys if isinstance(k, int)]
+        if len(numbers) < len(keys):
+            kind = "dict"
+        else:
+            keys.sort()  # type: ignore[arg-type]
+            kind = whole if keys == list(range(len(keys))) else part_of(whole)
+    return make_spec(kind, tuple(keys), tuple(pairs[k] for k in keys)), keys
 
 
 def parse_path(path: Key | Path) -> Path:
