@@ -143,6 +143,19 @@ class Graph:
             DtypeError: an argument has another dtype than was traced.
             StructureError: `v` or `s` has other keys than the graph's.
         """
+        values = self._prepare(args, kwargs, v, s, key)
+        with use_backend(self.backend):
+            return self._positional(*values)
+
+    def _prepare(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        v: Container | None,
+        s: Container | None,
+        key: Any,
+    ) -> tuple[list[Any], Container, Container, Container, Any]:
+        """Everything that the program takes, checked."""
         inputs = self.bind(args, kwargs)
         v, s = self._variables(v, s)
         if key is None and self.needs_key:
@@ -150,8 +163,7 @@ class Graph:
                 f"{self.name}: this graph draws random numbers (traced with train=True): "
                 "pass key=na.random.key(0)"
             )
-        with use_backend(self.backend):
-            return self.function(*inputs, v=v, s=s, constants=self.constants, key=key)
+        return inputs, v, s, self.constants, key
 
     @cached_property
     def function(self) -> Callable[..., Any]:
@@ -319,7 +331,7 @@ class Graph:
 
         if self.backend == "numpy":
             return self
-        compiled = jit(_Program(self), **options)
+        compiled = jit(self._positional, **options)
 
         def call(
             *args: Any,
@@ -328,13 +340,21 @@ class Graph:
             key: Any = None,
             **kwargs: Any,
         ) -> Any:
-            inputs = self.bind(args, kwargs)
-            v, s = self._variables(v, s)
-            if key is None and self.needs_key:
-                raise ArgumentError(f"{self.name}: pass key=na.random.key(0)")
-            return compiled(inputs, v, s, self.constants, key)
+            values = self._prepare(args, kwargs, v, s, key)
+            with use_backend(self.backend):
+                return compiled(*values)
 
         return call
+
+    @cached_property
+    def _positional(self) -> Callable[..., Any]:
+        """The program as a function of nests by position, as compilers take them."""
+        function = self.function
+
+        def program(inputs: list[Any], v: Any, s: Any, constants: Any, key: Any) -> Any:
+            return function(*inputs, v=v, s=s, constants=constants, key=key)
+
+        return program
 
     # -- proof -----------------------------------------------------------------------------
 
@@ -368,18 +388,6 @@ class Graph:
         # code is not pickled: targets go by name, and the source of the proof stays behind
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return _rebuild, ({**fields, "reference": None},)
-
-
-class _Program:
-    """A graph as a function of nests only, for `jit`."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-        self.__name__ = graph.name
-
-    def __call__(self, inputs: list[Any], v: Any, s: Any, constants: Any, key: Any) -> Any:
-        with use_backend(self._graph.backend):
-            return self._graph.function(*inputs, v=v, s=s, constants=constants, key=key)
 
 
 def _rebuild(fields: dict[str, Any]) -> Graph:
