@@ -29,7 +29,7 @@ def _is_array(value: Any) -> bool:
 
 
 ROWS = [
-    pytest.param(case, backend, id=f"{case.name}-{backend}")
+    pytest.param(case, backend, id=case.on(backend))
     for case in all_cases()
     if has_arrays(case)
     for backend in case.backends

@@ -17,7 +17,7 @@ STEP = 1e-3
 AUTODIFF = ("jax", "torch", "tensorflow")
 
 ROWS = [
-    pytest.param(case, backend, id=f"{case.name}-{backend}")
+    pytest.param(case, backend, id=case.on(backend))
     for case in all_cases()
     if case.differentiable
     for backend in AUTODIFF

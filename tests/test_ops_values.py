@@ -13,7 +13,7 @@ from nestarray.testing import assert_close
 from tests.cases import ARRAYS, Case, all_cases, convert, on_backend
 
 ROWS = [
-    pytest.param(case, backend, id=f"{case.name}-{backend}")
+    pytest.param(case, backend, id=case.on(backend))
     for case in all_cases()
     for backend in case.backends
 ]

@@ -67,6 +67,11 @@ class Case:
         """The op, with the case's own id behind it."""
         return f"{self.op}-{self.id}" if self.id else self.op
 
+    def on(self, backend: str) -> str:
+        """The test's id, such as ``elementwise/abs-jax``; ``pytest -k elementwise`` takes a chapter."""
+        chapter = OPS[self.op].chapter if self.op in OPS else "unknown"
+        return f"{chapter}/{self.name}-{backend}"
+
     @property
     def record(self) -> Op:
         """The op's record."""
