@@ -56,7 +56,7 @@ def chapter(name: str, chapter_name: str) -> ModuleType | None:
 def backend_of_type(cls: type) -> str | None:
     """The backend whose arrays are of type `cls`; None if there is none."""
     for name in BACKENDS:
-        if _PACKAGE[name] in sys.modules and core(name).is_array_type(cls):
+        if sys.modules.get(_PACKAGE[name]) is not None and core(name).is_array_type(cls):
             return name
     return None
 

@@ -132,6 +132,6 @@ class _Finder(MetaPathFinder):
 
 def install() -> None:
     """Register with the frameworks already imported, and with the others when they are."""
-    for name in [n for n in _REGISTER if n in sys.modules]:
+    for name in [n for n in _REGISTER if sys.modules.get(n) is not None]:
         _REGISTER.pop(name)()
     sys.meta_path.insert(0, _Finder())
