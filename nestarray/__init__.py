@@ -33,6 +33,7 @@ from nestarray.dtypes import uint16 as uint16
 from nestarray.dtypes import uint32 as uint32
 from nestarray.dtypes import uint64 as uint64
 from nestarray.ops import *
+import nestarray.random as random  # not `from`: the chapter ops.random came with the star
 from nestarray.reductions import tree_all as tree_all
 from nestarray.reductions import tree_any as tree_any
 from nestarray.reductions import tree_dot as tree_dot

@@ -30,6 +30,7 @@ from nestarray.ops.losses import *
 from nestarray.ops.manipulation import *
 from nestarray.ops.normalization import *
 from nestarray.ops.pooling import *
+from nestarray.ops.random import *
 from nestarray.ops.searching import *
 from nestarray.ops.sorting import *
 from nestarray.ops.special import *

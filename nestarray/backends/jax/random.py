@@ -1,0 +1,13 @@
+"""JAX: `nestarray.ops.random`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jax.extend.random import threefry2x32_p as _threefry2x32
+
+
+def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
+    """https://docs.jax.dev/en/latest/jax.extend.random.html"""
+    first, second = _threefry2x32.bind(key[0], key[1], x0, x1)
+    return first, second

@@ -1,0 +1,88 @@
+"""What `nestarray.ops.random` and the backends' overrides of it share: constants and checks."""
+
+from __future__ import annotations
+
+from math import prod
+
+from nestarray import dtypes
+from nestarray.errors import DtypeError, ShapeError
+from nestarray.typing import Array, DTypeLike, Shape
+
+#: Mantissa bits, and how many random bits a number is made of.
+MANTISSA: dict[dtypes.DType, tuple[int, int]] = {
+    dtypes.float16: (10, 16),
+    dtypes.bfloat16: (7, 8),
+    dtypes.float32: (23, 32),
+    dtypes.float64: (52, 64),
+}
+
+ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+PARITY = 0x1BD11BDA
+
+
+def count(shape: Shape) -> int:
+    """The number of elements of `shape`.
+
+    Raises:
+        ShapeError: there are more than the counters can number.
+    """
+    size = prod(shape)
+    if size >= 2**32:
+        raise ShapeError(
+            f"random: got the shape {tuple(shape)} of {size} elements, expected fewer than 2**32; "
+            "draw parts with keys of their own"
+        )
+    return size
+
+
+def check_bits_dtype(name: str, dtype: DTypeLike) -> dtypes.DType:
+    """`dtype` as a `DType`, if it is an unsigned integer type."""
+    wanted = dtypes.as_dtype(dtype)
+    if wanted.kind != "uint":
+        raise DtypeError(f"{name}: dtype: got {wanted}, expected uint8, uint16, uint32 or uint64")
+    return wanted
+
+
+def check_uniform_dtype(name: str, dtype: DTypeLike) -> tuple[dtypes.DType, int, int]:
+    """(`dtype`, its mantissa bits, the bits to draw), if it is a floating type."""
+    wanted = dtypes.as_dtype(dtype)
+    if wanted not in MANTISSA:
+        raise DtypeError(f"{name}: dtype: got {wanted}, expected a floating type")
+    return wanted, *MANTISSA[wanted]
+
+
+def check_integers(
+    name: str, low: int, high: int, dtype: DTypeLike
+) -> tuple[dtypes.DType, dtypes.DType, int]:
+    """(`dtype`, the unsigned type as wide, high − low modulo its size), for an integer type."""
+    wanted = dtypes.as_dtype(dtype)
+    if not wanted.is_integer:
+        raise DtypeError(f"{name}: dtype: got {wanted}, expected an integer type")
+    smallest = -(1 << wanted.bits - 1) if wanted.kind == "int" else 0
+    limit = smallest + (1 << wanted.bits)
+    low = min(max(low, smallest), limit - 1)
+    high = min(max(high, smallest), limit)
+    span = max(high - low, 1) & (1 << wanted.bits) - 1
+    return wanted, dtypes.as_dtype(f"uint{wanted.bits}"), span
+
+
+def clipped(number: int, dtype: dtypes.DType) -> int:
+    """`number` clipped to the range of `dtype`."""
+    smallest = -(1 << dtype.bits - 1) if dtype.kind == "int" else 0
+    return min(max(number, smallest), smallest + (1 << dtype.bits) - 1)
+
+
+def widened(word: Array) -> Array:
+    """`word`, if its framework made it the uint64 that it was asked for."""
+    if dtypes.dtype_of(word) is dtypes.uint64:
+        return word
+    raise DtypeError(
+        "random: jax computes in 32 bits and has no 64-bit numbers now. Call "
+        'jax.config.update("jax_enable_x64", True) first, or ask for a 32-bit dtype'
+    )
+
+
+def word_factor(span: int, bits: int) -> int:
+    """2**bits mod `span`, which weighs the higher of two words; as wide words wrap."""
+    half = (1 << bits // 2) % span
+    return (half * half & (1 << bits) - 1) % span

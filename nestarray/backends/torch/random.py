@@ -1,0 +1,102 @@
+"""PyTorch: `nestarray.ops.random`, in int64: uint32 has no sum and no shift there.
+
+https://docs.pytorch.org/docs/stable/tensors.html#data-types
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from nestarray import dtypes
+from nestarray.backends import threefry
+from nestarray.backends.torch.core import native_dtype
+
+_MASK = 0xFFFFFFFF
+
+
+def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
+    """https://docs.pytorch.org/docs/stable/generated/torch.bitwise_xor.html"""
+    x0, x1 = _hash(key, x0.to(torch.int64), x1.to(torch.int64))
+    return x0.to(torch.uint32), x1.to(torch.uint32)
+
+
+def _hash(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
+    key = key.to(torch.int64)
+    k0, k1 = key[0], key[1]
+    keys = (k0, k1, k0 ^ k1 ^ threefry.PARITY)
+    x0, x1 = (x0 + k0) & _MASK, (x1 + k1) & _MASK
+    for group in range(5):
+        for distance in threefry.ROTATIONS[group % 2]:
+            x0 = (x0 + x1) & _MASK
+            x1 = (((x1 << distance) | (x1 >> (32 - distance))) & _MASK) ^ x0
+        x0 = (x0 + keys[(group + 1) % 3]) & _MASK
+        x1 = (x1 + keys[(group + 2) % 3] + (group + 1)) & _MASK
+    return x0, x1
+
+
+def _bits(key: Any, shape: Any, width: int) -> Any:
+    """Random words in int64; 64-bit words as the bits of a signed number."""
+    counts = torch.arange(threefry.count(shape), dtype=torch.int64, device=key.device)
+    high, low = _hash(key, torch.zeros_like(counts), counts)
+    words = high << 32 | low if width == 64 else (high ^ low) & ((1 << width) - 1)
+    return words.reshape(tuple(shape))
+
+
+def random_bits(key: Any, *, shape: Any, dtype: Any = "uint32") -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.view.html"""
+    wanted = threefry.check_bits_dtype("random_bits", dtype)
+    words = _bits(key, shape, wanted.bits)
+    return words.view(torch.uint64) if wanted.bits == 64 else words.to(native_dtype(wanted))
+
+
+def random_uniform(key: Any, *, shape: Any, dtype: Any = "float32") -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html"""
+    wanted, mantissa, width = threefry.check_uniform_dtype("random_uniform", dtype)
+    words = _bits(key, shape, width) >> (width - mantissa) & ((1 << mantissa) - 1)
+    return words.to(native_dtype(wanted)) * 2.0**-mantissa
+
+
+def random_split(key: Any, *, num: int = 2) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.stack.html"""
+    return _keys(key, num).to(torch.uint32)
+
+
+def _keys(key: Any, num: int) -> Any:
+    counts = torch.arange(num, dtype=torch.int64, device=key.device)
+    return torch.stack(_hash(key, torch.zeros_like(counts), counts), dim=1)
+
+
+def random_integers(key: Any, *, low: int, high: int, shape: Any, dtype: Any = "int32") -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.remainder.html"""
+    wanted, unsigned, span = threefry.check_integers("random_integers", low, high, dtype)
+    width = unsigned.bits
+    keys = _keys(key, 2)
+    words = _bits(keys[1], shape, width)
+    if span:
+        high_words = _modulo(_bits(keys[0], shape, width), span, width)
+        total = high_words * _signed(threefry.word_factor(span, width))
+        total = total + _modulo(words, span, width)
+        words = _modulo(total if width == 64 else total & ((1 << width) - 1), span, width)
+    result = words + _signed(threefry.clipped(low, wanted))
+    if wanted is dtypes.uint64:
+        return result.view(torch.uint64)
+    return result.to(native_dtype(wanted))
+
+
+def _signed(number: int) -> int:
+    """The int64 of the same 64 bits."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def _modulo(words: Any, span: int, width: int) -> Any:
+    """The remainder of unsigned words that int64 carries."""
+    if width < 64:
+        return torch.remainder(words, span)
+    if span >= 1 << 63:  # at most one span fits into a word
+        below = (words >= 0) | (words < _signed(span))
+        return torch.where(below, words, words - _signed(span))
+    half = words >> 1 & ((1 << 63) - 1)
+    rest = words - torch.div(half, span, rounding_mode="floor") * 2 * span
+    return torch.where((rest < 0) | (rest >= span), rest - span, rest)

@@ -1,0 +1,195 @@
+"""Random bits as functions of a key and a shape: what `nestarray.random` is made of.
+
+Threefry-2x32 with 20 rounds, counters 0, 1, 2 … for the elements in order: the scheme of
+``jax.random`` (its partitionable form), so the same key gives the same numbers on every
+backend, and the same as ``jax.random`` with a raw key. Integers here are unsigned and
+wrap; PyTorch has hardly any arithmetic on these and computes in int64 instead.
+
+References:
+    Salmon et al., Parallel random numbers: as easy as 1, 2, 3. SC 2011.
+    https://docs.jax.dev/en/latest/jax.random.html
+"""
+
+from __future__ import annotations
+
+from nestarray import dtypes
+from nestarray.backends import threefry
+from nestarray.dispatch import op
+from nestarray.typing import Array, DTypeLike, Shape
+
+__all__ = ["random_bits", "random_integers", "random_split", "random_uniform", "threefry2x32"]
+
+
+@op
+def threefry2x32(key: Array, x0: Array, x1: Array) -> tuple[Array, Array]:
+    """The Threefry-2x32 hash of the counters (x0, x1) under `key`, 20 rounds.
+
+    Args:
+        key: `(2,)`, uint32.
+        x0: `(n,)`, uint32, the high words.
+        x1: `(n,)`, uint32, the low words.
+
+    Returns:
+        two arrays `(n,)`, uint32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> zero = np.zeros(1, np.uint32)
+        >>> na.threefry2x32(np.zeros(2, np.uint32), zero, zero)
+        (array([1797259609], dtype=uint32), array([2579123966], dtype=uint32))
+
+    References:
+        https://www.thesalmons.org/john/random123/papers/random123sc11.pdf
+    """
+    from nestarray import ops
+
+    add, xor = ops.add, ops.bitwise_xor
+    k0, k1 = key[0:1], key[1:2]
+    keys = (k0, k1, xor(xor(k0, k1), threefry.PARITY))
+    x0, x1 = add(x0, k0), add(x1, k1)
+    for group in range(5):
+        for distance in threefry.ROTATIONS[group % 2]:
+            x0 = add(x0, x1)
+            high = ops.bitwise_left_shift(x1, distance)
+            x1 = xor(ops.bitwise_or(high, ops.bitwise_right_shift(x1, 32 - distance)), x0)
+        x0 = add(x0, keys[(group + 1) % 3])
+        x1 = add(add(x1, keys[(group + 2) % 3]), group + 1)
+    return x0, x1
+
+
+@op
+def random_split(key: Array, *, num: int = 2) -> Array:
+    """`num` new keys that are independent of each other and of `key`.
+
+    Args:
+        key: `(2,)`, uint32.
+        num: how many.
+
+    Returns:
+        `(num, 2)`, uint32.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.random_split(na.random.key(0))
+        array([[1797259609, 2579123966],
+               [ 928981903, 3453687069]], dtype=uint32)
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.random.split.html
+    """
+    from nestarray import ops
+
+    counts = ops.astype(ops.arange(num, like=key), "uint32")
+    return ops.stack(ops.threefry2x32(key, ops.zeros_like(counts), counts), axis=1)
+
+
+@op
+def random_bits(key: Array, *, shape: Shape, dtype: DTypeLike = "uint32") -> Array:
+    """Uniform random unsigned integers: all bits are independent and fair.
+
+    Args:
+        key: `(2,)`, uint32, as made by ``na.random.key``.
+        shape: of the result.
+        dtype: uint8, uint16, uint32 or uint64.
+
+    Returns:
+        array of `shape` and `dtype`, on the framework and device of `key`.
+
+    Raises:
+        DtypeError: `dtype` is no unsigned integer type.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.random_bits(na.random.key(0), shape=(2,))
+        array([1797259609, 3463139105], dtype=uint32)
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.random.bits.html
+    """
+    from nestarray import ops
+
+    wanted = threefry.check_bits_dtype("random_bits", dtype)
+    counts = ops.astype(ops.arange(threefry.count(shape), like=key), "uint32")
+    high, low = ops.threefry2x32(key, ops.zeros_like(counts), counts)
+    if wanted is dtypes.uint64:
+        high, low = threefry.widened(ops.astype(high, wanted)), ops.astype(low, wanted)
+        bits = ops.bitwise_or(ops.bitwise_left_shift(high, 32), low)
+    else:
+        bits = ops.astype(ops.bitwise_xor(high, low), wanted)
+    return ops.reshape(bits, tuple(shape))
+
+
+@op
+def random_uniform(key: Array, *, shape: Shape, dtype: DTypeLike = "float32") -> Array:
+    """Uniform random numbers in [0, 1): a random mantissa, m · 2⁻ᵇ.
+
+    Args:
+        key: `(2,)`, uint32, as made by ``na.random.key``.
+        shape: of the result.
+        dtype: a floating type.
+
+    Returns:
+        array of `shape` and `dtype`, on the framework and device of `key`.
+
+    Raises:
+        DtypeError: `dtype` is no floating type.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.random_uniform(na.random.key(0), shape=(2,))
+        array([0.41845703, 0.80632496], dtype=float32)
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.random.uniform.html
+    """
+    from nestarray import ops
+
+    wanted, mantissa, width = threefry.check_uniform_dtype("random_uniform", dtype)
+    bits = ops.random_bits(key, shape=shape, dtype=f"uint{width}")
+    numbers = ops.astype(ops.bitwise_right_shift(bits, width - mantissa), wanted)
+    return numbers * 2.0**-mantissa
+
+
+@op
+def random_integers(
+    key: Array, *, low: int, high: int, shape: Shape, dtype: DTypeLike = "int32"
+) -> Array:
+    """Uniform random integers in [low, high), from twice as many random bits.
+
+    (a · 2ᵇ + c) mod (high − low) of two random words a and c of b bits: the bias is at
+    most (high − low) · 2⁻²ᵇ.
+
+    Args:
+        key: `(2,)`, uint32, as made by ``na.random.key``.
+        low: the smallest result.
+        high: one more than the largest; at most the largest number of `dtype`, plus one.
+        shape: of the result.
+        dtype: an integer type of b bits.
+
+    Returns:
+        array of `shape` and `dtype`; `low` everywhere if `high` is not above it.
+
+    Raises:
+        DtypeError: `dtype` is no integer type.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.random_integers(na.random.key(0), low=0, high=10, shape=(5,))
+        array([9, 0, 6, 0, 8], dtype=int32)
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.random.randint.html
+    """
+    from nestarray import ops
+
+    wanted, unsigned, span = threefry.check_integers("random_integers", low, high, dtype)
+    keys = ops.random_split(key)
+    flat = (threefry.count(shape),)  # NumPy warns of wrapping numbers, not of wrapping arrays
+    words = ops.random_bits(keys[1], shape=flat, dtype=unsigned)
+    if span:  # 0 stands for the whole range, where every word is a result
+        high_words = ops.remainder(ops.random_bits(keys[0], shape=flat, dtype=unsigned), span)
+        factor = threefry.word_factor(span, unsigned.bits)
+        total = ops.add(ops.multiply(high_words, factor), ops.remainder(words, span))
+        words = ops.remainder(total, span)
+    result = ops.add(ops.astype(words, wanted), threefry.clipped(low, wanted))
+    return ops.reshape(result, tuple(shape))
