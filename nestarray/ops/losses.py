@@ -1,5 +1,643 @@
-"""Losses of predictions against targets."""
+"""Losses: how far predictions are from targets, and similarities.
+
+All take ``reduction``: ``"mean"``, ``"sum"`` or ``"none"``. Classes are on the last axis
+unless `axis` says otherwise, as in every other function; torch has them on axis 1.
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import math
+
+from nestarray import dtypes, ops
+from nestarray.dispatch import op
+from nestarray.errors import ArgumentError, ShapeError
+from nestarray.typing import Array
+
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "cosine_similarity",
+    "cross_entropy",
+    "gaussian_nll_loss",
+    "hinge_embedding_loss",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "margin_ranking_loss",
+    "mse_loss",
+    "nll_loss",
+    "poisson_nll_loss",
+    "smooth_l1_loss",
+    "soft_margin_loss",
+    "triplet_margin_loss",
+]
+
+# torch cuts logarithms here, so that a certain wrong answer costs much rather than infinitely.
+_LEAST_LOG = -100.0
+_TWO_PI = 2.0 * math.pi
+
+
+@op
+def mse_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
+    """The squared error, (x − target)².
+
+    Args:
+        x: predictions, any shape, floating.
+        target: of the shape of x.
+        reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
+
+    Returns:
+        A scalar; with ``"none"`` the shape of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> float(na.mse_loss(np.asarray([1.0, 2.0]), np.asarray([1.0, 4.0])))
+        2.0
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.mse_loss.html
+    """
+    error = x - target
+    return _reduce("mse_loss", error * error, reduction)
+
+
+@op
+def l1_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
+    """The absolute error, |x − target|.
+
+    Args:
+        x: predictions, any shape, floating.
+        target: of the shape of x.
+        reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
+
+    Returns:
+        A scalar; with ``"none"`` the shape of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> float(na.l1_loss(np.asarray([1.0, 2.0]), np.asarray([1.0, 4.0])))
+        1.0
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.l1_loss.html
+    """
+    return _reduce("l1_loss", ops.abs(x - target), reduction)
+
+
+@op
+def huber_loss(x: Array, target: Array, /, *, delta: float = 1.0, reduction: str = "mean") -> Array:
+    """Half the squared error where it is small, linear beyond: d²/2 for |d| ≤ δ, δ·(|d| − δ/2) else.
+
+    Args:
+        x: predictions, any shape, floating.
+        target: of the shape of x.
+        delta: the error δ from which on the loss is linear; positive.
+        reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
+
+    Returns:
+        A scalar; with ``"none"`` the shape of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.huber_loss(np.asarray([1.0, 5.0]), np.asarray([0.0, 0.0]), reduction="none")
+        array([0.5, 4.5])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.huber_loss.html
+    """
+    error = ops.abs(x - target)
+    loss = ops.where(ops.less(error, delta), error * error * 0.5, (error - delta / 2) * delta)
+    return _reduce("huber_loss", loss, reduction)
+
+
+@op
+def smooth_l1_loss(
+    x: Array, target: Array, /, *, beta: float = 1.0, reduction: str = "mean"
+) -> Array:
+    """The absolute error, rounded off near zero: d²/(2β) for |d| < β, |d| − β/2 else.
+
+    Args:
+        x: predictions, any shape, floating.
+        target: of the shape of x.
+        beta: the error β below which the loss is quadratic; 0 gives `l1_loss`.
+        reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
+
+    Returns:
+        A scalar; with ``"none"`` the shape of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.smooth_l1_loss(np.asarray([1.0, 5.0]), np.asarray([0.0, 0.0]), reduction="none")
+        array([0.5, 4.5])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.smooth_l1_loss.html
+    """
+    error = ops.abs(x - target)
+    if beta == 0:
+        return _reduce("smooth_l1_loss", error, reduction)
+    loss = ops.where(ops.less(error, beta), error * error * (0.5 / beta), error - beta / 2)
+    return _reduce("smooth_l1_loss", loss, reduction)
+
+
+@op
+def cross_entropy(
+    logits: Array,
+    target: Array,
+    weight: Array | None = None,
+    *,
+    axis: int = -1,
+    label_smoothing: float = 0.0,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Array:
+    """−Σ_c t_c · log softmax(logits)_c: how surprising the target is under the logits.
+
+    Args:
+        logits: any shape with the classes on `axis`, floating, not normalized.
+        target: class indices, integer, in the shape of `logits` without `axis`; or
+            probabilities, floating, in the shape of `logits`.
+        weight: the weight of each class, `(classes,)`; None: 1.
+        axis: where the classes are.
+        label_smoothing: this share of the target is spread evenly over all classes.
+        ignore_index: class indices that are equal to this count for nothing.
+        reduction: ``"mean"``: the weighted mean for class indices, the mean over all
+            distributions for probabilities; ``"sum"``; or ``"none"``.
+
+    Returns:
+        A scalar; with ``"none"`` the shape of `logits` without `axis`.
+
+    Raises:
+        ShapeError: the shape of `target` is neither of these.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> logits = np.log(np.asarray([[0.25, 0.75], [0.5, 0.5]]))
+        >>> na.cross_entropy(logits, np.asarray([1, 0]), reduction="none").round(4)
+        array([0.2877, 0.6931])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html
+    """
+    log_probs = ops.log_softmax(logits, axis=axis)
+    at = axis % len(logits.shape)
+    classes = logits.shape[at]
+    if not dtypes.dtype_of(target).is_inexact:
+        return _class_loss(
+            "cross_entropy", log_probs, target, weight, at, label_smoothing, ignore_index, reduction
+        )
+    _check_target("cross_entropy", tuple(target.shape), tuple(logits.shape), "probabilities")
+    if label_smoothing:
+        target = target * (1.0 - label_smoothing) + label_smoothing / classes
+    weighted = log_probs * target
+    if weight is not None:
+        weighted = weighted * _on_axis(weight, at, len(logits.shape))
+    return _reduce("cross_entropy", -ops.sum(weighted, axis=at), reduction)
+
+
+@op
+def nll_loss(
+    log_probs: Array,
+    target: Array,
+    weight: Array | None = None,
+    *,
+    axis: int = -1,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Array:
+    """The negative logarithm of the probability of the right class, −log_probs[target].
+
+    Args:
+        log_probs: any shape with the classes on `axis`, floating; see `log_softmax`.
+        target: class indices, integer, in the shape of `log_probs` without `axis`.
+        weight: the weight of each class, `(classes,)`; None: 1.
+        axis: where the classes are.
+        ignore_index: class indices that are equal to this count for nothing.
+        reduction: ``"mean"``: the weighted mean; ``"sum"``; or ``"none"``.
+
+    Returns:
+        A scalar; with ``"none"`` the shape of `target`.
+
+    Raises:
+        ShapeError: the shape of `target` is another.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> log_probs = np.asarray([[-1.0, -2.0], [-3.0, -4.0]])
+        >>> float(na.nll_loss(log_probs, np.asarray([1, 0])))
+        2.5
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.nll_loss.html
+    """
+    at = axis % len(log_probs.shape)
+    return _class_loss("nll_loss", log_probs, target, weight, at, 0.0, ignore_index, reduction)
+
+
+@op
+def binary_cross_entropy(
+    x: Array, target: Array, weight: Array | None = None, /, *, reduction: str = "mean"
+) -> Array:
+    """−t · log x − (1 − t) · log(1 − x): how surprising the target is under the probability x.
+
+    The logarithms are cut at −100, so that the loss is finite.
+
+    Args:
+        x: probabilities from 0 to 1, any shape, floating.
+        target: probabilities, of the shape of x.
+        weight: factors of the elements, broadcast with x; None: 1.
+        reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
+
+    Returns:
+        A scalar; with ``"none"`` the shape of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x, target = np.asarray([0.5, 0.75]), np.asarray([0.0, 1.0])
+        >>> na.binary_cross_entropy(x, target, reduction="none").round(4)
+        array([0.6931, 0.2877])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.binary_cross_entropy.html
+    """
+    loss = -(target * _cut_log(x) + (1.0 - target) * _cut_log(1.0 - x))
+    loss = loss if weight is None else loss * weight
+    return _reduce("binary_cross_entropy", loss, reduction)
+
+
+@op
+def binary_cross_entropy_with_logits(
+    x: Array,
+    target: Array,
+    weight: Array | None = None,
+    pos_weight: Array | None = None,
+    /,
+    *,
+    reduction: str = "mean",
+) -> Array:
+    """`binary_cross_entropy` of sigmoid(x), without overflow.
+
+    Args:
+        x: logits, any shape, floating.
+        target: probabilities, of the shape of x.
+        weight: factors of the elements, broadcast with x; None: 1.
+        pos_weight: factors of the term of the positive class, broadcast with x; None: 1.
+        reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
+
+    Returns:
+        A scalar; with ``"none"`` the shape of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> float(na.binary_cross_entropy_with_logits(np.zeros(2), np.ones(2)).round(4))
+        0.6931
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.binary_cross_entropy_with_logits.html
+    """
+    surprise = ops.softplus(-x)
+    if pos_weight is not None:
+        surprise = surprise * ((pos_weight - 1.0) * target + 1.0)
+    loss = (1.0 - target) * x + surprise
+    loss = loss if weight is None else loss * weight
+    return _reduce("binary_cross_entropy_with_logits", loss, reduction)
+
+
+@op
+def kl_div(
+    x: Array, target: Array, /, *, log_target: bool = False, reduction: str = "mean"
+) -> Array:
+    """The terms of the Kullback–Leibler divergence of x from the target, t · (log t − x).
+
+    Args:
+        x: logarithms of probabilities, any shape, floating.
+        target: probabilities, of the shape of x; 0 contributes 0.
+        log_target: `target` holds logarithms as well.
+        reduction: ``"mean"`` over all elements, ``"batchmean"``: the sum divided by the size
+            of axis 0, which is the divergence; ``"sum"`` or ``"none"``.
+
+    Returns:
+        A scalar; with ``"none"`` the shape of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> p = np.asarray([[0.5, 0.5]])
+        >>> float(na.kl_div(np.log(p), p, reduction="batchmean"))
+        0.0
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.kl_div.html
+    """
+    if log_target:
+        loss = ops.exp(target) * (target - x)
+    else:
+        is_positive = ops.greater(target, 0)
+        log = ops.log(ops.where(is_positive, target, 1.0))
+        loss = ops.where(is_positive, target * log, 0.0) - target * x
+    if reduction == "batchmean":
+        return ops.sum(loss) / float(x.shape[0])
+    return _reduce("kl_div", loss, reduction, '"mean", "batchmean", "sum" or "none"')
+
+
+@op
+def poisson_nll_loss(
+    x: Array,
+    target: Array,
+    /,
+    *,
+    log_input: bool = True,
+    full: bool = False,
+    eps: float = 1e-8,
+    reduction: str = "mean",
+) -> Array:
+    """The negative log-likelihood of counts under Poisson distributions, eˣ − t · x.
+
+    Args:
+        x: the logarithms of the rates, any shape, floating.
+        target: counts, of the shape of x.
+        log_input: False if x holds the rates: the loss is then x − t · log(x + eps).
+        full: add Stirling's approximation of log t!, for t > 1.
+        eps: keeps the logarithm finite.
+        reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
+
+    Returns:
+        A scalar; with ``"none"`` the shape of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> float(na.poisson_nll_loss(np.zeros(2), np.ones(2)))
+        1.0
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.poisson_nll_loss.html
+    """
+    loss = ops.exp(x) - target * x if log_input else x - target * ops.log(x + eps)
+    if full:
+        is_large = ops.greater(target, 1)
+        t = ops.where(is_large, target, 1.0)
+        stirling = t * ops.log(t) - t + ops.log(t * _TWO_PI) * 0.5
+        loss = loss + ops.where(is_large, stirling, 0.0)
+    return _reduce("poisson_nll_loss", loss, reduction)
+
+
+@op
+def gaussian_nll_loss(
+    x: Array,
+    target: Array,
+    variance: Array,
+    /,
+    *,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Array:
+    """The negative log-likelihood under normal distributions, (log v + (x − target)² / v) / 2.
+
+    Args:
+        x: the expectations, any shape, floating.
+        target: of the shape of x.
+        variance: the variances v, broadcast with x; positive.
+        full: add the constant log(2π) / 2.
+        eps: the smallest variance; below it v is taken to be `eps`.
+        reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
+
+    Returns:
+        A scalar; with ``"none"`` the shape of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> float(na.gaussian_nll_loss(np.zeros(2), np.ones(2), np.ones(2)))
+        0.5
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.gaussian_nll_loss.html
+    """
+    variance = ops.maximum(variance, eps)
+    error = x - target
+    loss = (ops.log(variance) + error * error / variance) * 0.5
+    if full:
+        loss = loss + 0.5 * math.log(_TWO_PI)
+    return _reduce("gaussian_nll_loss", loss, reduction)
+
+
+@op
+def hinge_embedding_loss(
+    x: Array, target: Array, /, *, margin: float = 1.0, reduction: str = "mean"
+) -> Array:
+    """x where the target is 1, max(0, margin − x) where it is −1; x is a distance.
+
+    Args:
+        x: distances, any shape, floating.
+        target: 1 or −1, of the shape of x.
+        margin: the distance from which on unlike pairs cost nothing.
+        reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
+
+    Returns:
+        A scalar; with ``"none"`` the shape of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x, target = np.asarray([0.25, 0.25]), np.asarray([1.0, -1.0])
+        >>> na.hinge_embedding_loss(x, target, reduction="none")
+        array([0.25, 0.75])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hinge_embedding_loss.html
+    """
+    loss = ops.where(ops.equal(target, 1), x, ops.relu(margin - x))
+    return _reduce("hinge_embedding_loss", loss, reduction)
+
+
+@op
+def margin_ranking_loss(
+    x1: Array, x2: Array, target: Array, /, *, margin: float = 0.0, reduction: str = "mean"
+) -> Array:
+    """max(0, −target · (x1 − x2) + margin): target 1 wants x1 ranked higher, −1 lower.
+
+    Args:
+        x1: scores, any shape, floating.
+        x2: scores, of the shape of x1.
+        target: 1 or −1, floating, of the shape of x1.
+        margin: by how much the scores are to differ.
+        reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
+
+    Returns:
+        A scalar; with ``"none"`` the shape of x1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> float(na.margin_ranking_loss(np.zeros(2), np.ones(2), np.asarray([1.0, -1.0])))
+        0.5
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.margin_ranking_loss.html
+    """
+    loss = ops.relu(target * (x2 - x1) + margin)
+    return _reduce("margin_ranking_loss", loss, reduction)
+
+
+@op
+def soft_margin_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
+    """log(1 + exp(−target · x)).
+
+    Args:
+        x: scores, any shape, floating.
+        target: 1 or −1, floating, of the shape of x.
+        reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
+
+    Returns:
+        A scalar; with ``"none"`` the shape of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> float(na.soft_margin_loss(np.zeros(2), np.ones(2)).round(4))
+        0.6931
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.soft_margin_loss.html
+    """
+    return _reduce("soft_margin_loss", ops.softplus(-target * x), reduction)
+
+
+@op
+def triplet_margin_loss(
+    anchor: Array,
+    positive: Array,
+    negative: Array,
+    /,
+    *,
+    margin: float = 1.0,
+    p: float = 2.0,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Array:
+    """max(0, d(anchor, positive) − d(anchor, negative) + margin), d the p-distance.
+
+    Args:
+        anchor: `(*batch, dim)`, floating.
+        positive: like the anchor, `(*batch, dim)`.
+        negative: unlike the anchor, `(*batch, dim)`.
+        margin: by how much the distances are to differ.
+        p: the order of the norm; positive.
+        eps: added to each difference, so that the norm has a derivative at equal points.
+        swap: use d(positive, negative) in place of d(anchor, negative) where it is less.
+        reduction: ``"mean"`` over the batch, ``"sum"`` or ``"none"``.
+
+    Returns:
+        A scalar; with ``"none"`` `(*batch,)`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> anchor, far = np.zeros((1, 2)), np.asarray([[3.0, 4.0]])
+        >>> float(na.triplet_margin_loss(anchor, far, far, eps=0.0))
+        1.0
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.triplet_margin_loss.html
+    """
+    near = _distance(anchor, positive, p, eps)
+    far = _distance(anchor, negative, p, eps)
+    if swap:
+        far = ops.minimum(far, _distance(positive, negative, p, eps))
+    return _reduce("triplet_margin_loss", ops.relu(near - far + margin), reduction)
+
+
+@op
+def cosine_similarity(x1: Array, x2: Array, /, *, axis: int = -1, eps: float = 1e-8) -> Array:
+    """The cosine of the angle between vectors, x1 · x2 / (max(‖x1‖, eps) · max(‖x2‖, eps)).
+
+    Args:
+        x1: any shape, floating.
+        x2: broadcasts with x1.
+        axis: along which the vectors lie.
+        eps: the smallest norm to divide by.
+
+    Returns:
+        The broadcast shape without `axis`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x1, x2 = np.asarray([[3.0, 4.0], [0.0, 1.0]]), np.asarray([1.0, 0.0])
+        >>> na.cosine_similarity(x1, x2)
+        array([0.6, 0. ])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cosine_similarity.html
+    """
+    # The floor goes under the root: the root's slope at zero is infinite.
+    floor = eps * eps
+    square1 = ops.maximum(ops.sum(x1 * x1, axis=axis, keepdims=True), floor)
+    square2 = ops.maximum(ops.sum(x2 * x2, axis=axis, keepdims=True), floor)
+    return ops.sum((x1 / ops.sqrt(square1)) * (x2 / ops.sqrt(square2)), axis=axis)
+
+
+def _reduce(
+    name: str, loss: Array, reduction: str, expected: str = '"mean", "sum" or "none"'
+) -> Array:
+    if reduction == "mean":
+        return ops.mean(loss)
+    if reduction == "sum":
+        return ops.sum(loss)
+    if reduction == "none":
+        return loss
+    raise ArgumentError(f"{name}: reduction: got {reduction!r}, expected {expected}")
+
+
+def _class_loss(
+    name: str,
+    log_probs: Array,
+    target: Array,
+    weight: Array | None,
+    axis: int,
+    label_smoothing: float,
+    ignore_index: int,
+    reduction: str,
+) -> Array:
+    """The loss of class indices, with the weights of the classes in the mean."""
+    shape = tuple(log_probs.shape)
+    expected = shape[:axis] + shape[axis + 1 :]
+    _check_target(name, tuple(target.shape), expected, "class indices")
+    counts = ops.not_equal(target, ignore_index)
+    index = ops.where(counts, target, 0)
+    share = ops.astype(counts, dtypes.dtype_of(log_probs))
+    if weight is not None:
+        share = share * ops.reshape(ops.take(weight, ops.reshape(index, (-1,)), axis=0), expected)
+    picked = ops.take_along_axis(log_probs, ops.expand_dims(index, axis), axis=axis)
+    loss = -ops.squeeze(picked, axis) * share
+    if label_smoothing:
+        spread = log_probs
+        if weight is not None:
+            spread = spread * _on_axis(weight, axis, len(shape))
+        even = -ops.sum(spread, axis=axis) * ops.astype(counts, dtypes.dtype_of(log_probs))
+        loss = loss * (1.0 - label_smoothing) + even * (label_smoothing / shape[axis])
+    if reduction == "mean":
+        return ops.sum(loss) / ops.sum(share)
+    return _reduce(name, loss, reduction)
+
+
+def _check_target(name: str, found: tuple[int, ...], expected: tuple[int, ...], kind: str) -> None:
+    known = all(a is None or b is None or a == b for a, b in zip(found, expected))
+    if len(found) != len(expected) or not known:
+        raise ShapeError(
+            f"{name}: target has shape {found}, expected {expected} for {kind}; "
+            "`axis` says where the classes are"
+        )
+
+
+def _on_axis(vector: Array, axis: int, count: int) -> Array:
+    return ops.reshape(vector, (-1,) + (1,) * (count - 1 - axis))
+
+
+def _cut_log(x: Array) -> Array:
+    """log x, and −100 where it is less; without a warning or an infinite slope at 0."""
+    is_positive = ops.greater(x, 0)
+    log = ops.log(ops.where(is_positive, x, 1.0))
+    return ops.where(is_positive, ops.maximum(log, _LEAST_LOG), _LEAST_LOG)
+
+
+def _distance(x1: Array, x2: Array, p: float, eps: float) -> Array:
+    difference = x1 - x2 + eps
+    if p == 2:
+        return ops.sqrt(ops.sum(difference * difference, axis=-1))
+    return ops.pow(ops.sum(ops.pow(ops.abs(difference), p), axis=-1), 1.0 / p)

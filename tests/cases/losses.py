@@ -1,0 +1,189 @@
+"""Cases of `nestarray.ops.losses`; the oracle is torch.nn.functional."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from tests.cases import Case
+
+Rng = np.random.Generator
+Draw = Callable[[Rng], tuple[Any, ...]]
+
+
+def pair(rng: Rng) -> tuple[Any, ...]:
+    return rng.normal(size=(3, 4)), rng.normal(size=(3, 4)) * 2.0
+
+
+def probabilities(rng: Rng) -> tuple[Any, ...]:
+    return rng.uniform(0.05, 0.95, (3, 4)), rng.uniform(0.05, 0.95, (3, 4))
+
+
+def log_probabilities(rng: Rng) -> tuple[Any, ...]:
+    x, target = rng.normal(size=(2, 3, 4))
+    return x - np.logaddexp.reduce(x, axis=-1, keepdims=True), np.exp(target) / np.exp(target).sum()
+
+
+def weighted_logits(rng: Rng) -> tuple[Any, ...]:
+    return (
+        rng.normal(size=(3, 4)),
+        rng.uniform(0.0, 1.0, (3, 4)),
+        rng.uniform(0.5, 2.0, (3, 4)),
+        rng.uniform(0.5, 2.0, (4,)),
+    )
+
+
+def signs(rng: Rng) -> tuple[Any, ...]:
+    return rng.normal(size=(3, 4)), np.where(rng.random((3, 4)) < 0.5, 1.0, -1.0)
+
+
+def ranked(rng: Rng) -> tuple[Any, ...]:
+    x, target = signs(rng)
+    return x, rng.normal(size=(3, 4)), target
+
+
+def counted(rng: Rng) -> tuple[Any, ...]:
+    return rng.uniform(0.2, 1.5, (3, 4)), rng.integers(0, 5, (3, 4)).astype(float)
+
+
+def normal(rng: Rng) -> tuple[Any, ...]:
+    return *pair(rng), rng.uniform(0.5, 2.0, (3, 1))
+
+
+def triplets(rng: Rng) -> tuple[Any, ...]:
+    return tuple(rng.normal(size=(5, 3)) for _ in range(3))
+
+
+def classes(*shape: int, axis: int = -1, ignored: bool = False, weight: bool = False) -> Draw:
+    """Logits of `shape` and class indices for them, some of them −100 or a weight if asked for."""
+
+    def args(rng: Rng) -> tuple[Any, ...]:
+        rest = [n for i, n in enumerate(shape) if i != axis % len(shape)]
+        target = rng.integers(0, shape[axis], rest)
+        if ignored:
+            target.flat[0] = -100
+        drawn = rng.normal(size=shape), target
+        return (*drawn, rng.uniform(0.5, 2.0, shape[axis])) if weight else drawn
+
+    return args
+
+
+def distributions(*shape: int, axis: int = -1, weight: bool = False) -> Draw:
+    """Logits of `shape` and probabilities of the classes."""
+
+    def args(rng: Rng) -> tuple[Any, ...]:
+        target = rng.uniform(size=shape)
+        drawn = rng.normal(size=shape), target / target.sum(axis=axis, keepdims=True)
+        return (*drawn, rng.uniform(0.5, 2.0, shape[axis])) if weight else drawn
+
+    return args
+
+
+def by_torch(op: str) -> Callable[..., Any]:
+    """torch's function of the op's name, which has the op's settings."""
+
+    def reference(*arrays: Any, **settings: Any) -> Any:
+        return getattr(F, op)(*map(torch.as_tensor, arrays), **settings)
+
+    return reference
+
+
+def with_logits(x: Any, target: Any, weight: Any, pos_weight: Any, **settings: Any) -> Any:
+    arrays = map(torch.as_tensor, (x, target, weight))
+    return F.binary_cross_entropy_with_logits(
+        *arrays, pos_weight=torch.as_tensor(pos_weight), **settings
+    )
+
+
+def class_loss(op: str) -> Callable[..., Any]:
+    """torch's function, with the classes moved to axis 1 first."""
+
+    def reference(x: Any, target: Any, weight: Any = None, *, axis: int = -1, **settings: Any):
+        x, target = torch.as_tensor(x), torch.as_tensor(target)
+        if target.ndim == x.ndim:
+            target = target.movedim(axis, 1)
+        weight = None if weight is None else torch.as_tensor(weight)
+        return getattr(F, op)(x.movedim(axis, 1), target, weight, **settings)
+
+    return reference
+
+
+def loss(id: str, args: Draw, reference: Any = None, differentiable: Any = True, **kwargs: Any):
+    op, _, rest = id.partition("-")
+    reference = reference or by_torch(op)
+    return Case(op, args, kwargs, reference, differentiable=differentiable, id=rest)
+
+
+def each_reduction(op: str, args: Draw, **settings: Any) -> list[Case]:
+    return [
+        loss(op, args, **settings),
+        loss(f"{op}-sum", args, reduction="sum", **settings),
+        loss(f"{op}-none", args, reduction="none", **settings),
+    ]
+
+
+CE, NLL = class_loss("cross_entropy"), class_loss("nll_loss")
+
+CASES = [
+    *each_reduction("mse_loss", pair),
+    *each_reduction("l1_loss", pair),
+    *each_reduction("huber_loss", pair),
+    loss("huber_loss-delta", pair, delta=0.5),
+    *each_reduction("smooth_l1_loss", pair),
+    loss("smooth_l1_loss-beta", pair, beta=0.5),
+    loss("smooth_l1_loss-zero", pair, beta=0.0),
+    *each_reduction("cross_entropy", classes(5, 4), reference=CE),
+    loss("cross_entropy-language", classes(2, 3, 4, ignored=True), CE),
+    loss("cross_entropy-image", classes(2, 4, 3, 2, axis=1), CE, axis=1),
+    loss("cross_entropy-weight", classes(5, 4, ignored=True, weight=True), CE),
+    loss("cross_entropy-weight-none", classes(5, 4, weight=True), CE, reduction="none"),
+    loss("cross_entropy-smoothing", classes(5, 4, ignored=True), CE, label_smoothing=0.2),
+    loss("cross_entropy-smoothing-weight", classes(5, 4, ignored=True, weight=True), CE,
+         label_smoothing=0.2),
+    loss("cross_entropy-ignore", classes(5, 4), CE, ignore_index=1),
+    *(
+        loss(f"cross_entropy-distributions-{r}", distributions(2, 3, 4), CE, reduction=r)
+        for r in ("mean", "sum", "none")
+    ),
+    loss("cross_entropy-distributions-axis", distributions(2, 4, 3, axis=1), CE, axis=1),
+    loss("cross_entropy-distributions-weight", distributions(5, 4, weight=True), CE,
+         label_smoothing=0.2),
+    *each_reduction("nll_loss", classes(5, 4), reference=NLL),
+    loss("nll_loss-image", classes(2, 4, 3, 2, axis=1, ignored=True, weight=True), NLL, axis=1),
+    *each_reduction("binary_cross_entropy", probabilities),
+    loss("binary_cross_entropy-weight",
+         lambda rng: (*probabilities(rng), rng.uniform(0.5, 2.0, (3, 4)))),
+    loss("binary_cross_entropy-certain",
+         lambda rng: (np.asarray([0.0, 1.0, 0.0, 1.0]), np.asarray([0.0, 1.0, 1.0, 0.0])),
+         differentiable=False),
+    *each_reduction("binary_cross_entropy_with_logits", probabilities),
+    loss("binary_cross_entropy_with_logits-weights", weighted_logits, with_logits),
+    *each_reduction("kl_div", log_probabilities),
+    loss("kl_div-batchmean", log_probabilities, reduction="batchmean"),
+    loss("kl_div-logs", pair, log_target=True),
+    loss("kl_div-zeros", lambda rng: (rng.normal(size=4), np.asarray([0.0, 0.5, 0.5, 0.0])),
+         differentiable=(0,)),
+    loss("poisson_nll_loss", counted, differentiable=(0,)),
+    loss("poisson_nll_loss-rates", counted, log_input=False, full=True, differentiable=(0,)),
+    loss("gaussian_nll_loss", normal, lambda x, t, v: F.gaussian_nll_loss(
+        *map(torch.as_tensor, (x, t, v)))),
+    loss("gaussian_nll_loss-full", normal, lambda x, t, v, **s: F.gaussian_nll_loss(
+        *map(torch.as_tensor, (x, t, v)), **s), full=True, reduction="none"),
+    loss("hinge_embedding_loss", signs, differentiable=(0,)),
+    loss("hinge_embedding_loss-margin", signs, margin=0.3, reduction="none", differentiable=(0,)),
+    loss("margin_ranking_loss", ranked),
+    loss("margin_ranking_loss-margin", ranked, margin=0.3, reduction="none"),
+    loss("soft_margin_loss", signs),
+    loss("triplet_margin_loss", triplets),
+    loss("triplet_margin_loss-settings", triplets, margin=0.5, p=3.0, swap=True,
+         reduction="none"),
+    loss("cosine_similarity", lambda rng: (rng.normal(size=(3, 4)), rng.normal(size=4)),
+         lambda x1, x2: F.cosine_similarity(torch.as_tensor(x1), torch.as_tensor(x2), dim=-1)),
+    loss("cosine_similarity-axis", pair,
+         lambda x1, x2, **_: F.cosine_similarity(*map(torch.as_tensor, (x1, x2)), dim=0, eps=3.0),
+         axis=0, eps=3.0),
+]  # fmt: skip
