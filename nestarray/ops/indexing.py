@@ -1,5 +1,515 @@
-"""Elements taken from, and put at, computed places."""
+"""Reading and replacing parts of an array by position; everything returns a new array.
+
+Positions may be negative and then count from the end. Where a position lies outside the
+array, NumPy, PyTorch and TensorFlow on a CPU raise; JAX cannot, and clamps it, fills with
+NaN or drops the update.
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import Any
+
+import numpy as np
+
+from nestarray import backends
+from nestarray.backends.axes import one_axis
+from nestarray.backends.index import check_mode
+from nestarray.config import current_backend
+from nestarray.dispatch import op, primitive
+from nestarray.dtypes import dtype_of
+from nestarray.errors import ShapeError
+from nestarray.typing import Array
+
+__all__ = [
+    "embedding",
+    "gather",
+    "gather_nd",
+    "getitem",
+    "index_add",
+    "masked_fill",
+    "masked_select",
+    "put_along_axis",
+    "scatter",
+    "scatter_nd",
+    "segment_max",
+    "segment_sum",
+    "setitem",
+    "take",
+    "take_along_axis",
+    "tril_indices",
+    "triu_indices",
+]
+
+
+@primitive
+def getitem(x: Array, index: Any, /) -> Array:
+    """The part of `x` that `index` names, by NumPy's rules on every backend.
+
+    Args:
+        x: array of any shape.
+        index: an entry, or a tuple of one for each axis: an integer, a slice (its step may
+            be negative), None for a new axis, Ellipsis, a list, an integer array or a
+            boolean array, of the framework of `x` or of NumPy. Arrays broadcast against
+            each other; their axes stand where the arrays stood if these are neighbours,
+            else in front.
+
+    Returns:
+        array of the dtype of `x`. Boolean arrays make a shape that depends on values,
+        which `jax.jit` cannot compile.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.arange(6).reshape(2, 3)
+        >>> na.getitem(x, (slice(None), [2, 0]))
+        array([[2, 0],
+               [5, 3]])
+        >>> na.getitem(x, (..., slice(None, None, -1)))
+        array([[2, 1, 0],
+               [5, 4, 3]])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/indexing.html
+    """
+
+
+@primitive
+def setitem(x: Array, index: Any, value: Array, /, *, mode: str = "replace") -> Array:
+    """`x` with the part that `index` names replaced by `value`, or combined with it.
+
+    Args:
+        x: array of any shape; it stays as it is.
+        index: as for `getitem`.
+        value: array or number that broadcasts to the part; cast to the dtype of `x`.
+        mode: ``"replace"``, ``"add"``, ``"mul"``, ``"min"`` or ``"max"``. A position that
+            the index names several times takes part each time; with ``"replace"`` it is not
+            said which value wins.
+
+    Returns:
+        a new array like `x`.
+
+    Raises:
+        ArgumentError: `mode` is none of these.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.setitem(np.zeros(4), slice(1, 3), 5.0)
+        array([0., 5., 5., 0.])
+        >>> na.setitem(np.zeros(3), [0, 0, 2], 1.0, mode="add")
+        array([2., 0., 1.])
+    """
+
+
+@primitive
+def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
+    """The slices of `x` at the given positions of an axis.
+
+    Args:
+        x: array of any shape.
+        indices: integers, of any shape.
+        axis: the axis; None takes elements of the flattened array.
+
+    Returns:
+        array in which the axes of `indices` stand in place of `axis`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.take(np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([2, 0]), axis=1)
+        array([[3, 1],
+               [6, 4]])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.take.html
+    """
+
+
+@op
+def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
+    """xᵢ,ₖ₍ᵢ,ⱼ₎: for each element of `indices` the element of `x` at that position of `axis`.
+
+    Args:
+        x: array of at least one dimension.
+        indices: integers; but for `axis`, its shape and that of `x` broadcast.
+        axis: the axis that the indices count along.
+
+    Returns:
+        array of the broadcast shape, as long along `axis` as `indices`.
+
+    Raises:
+        ShapeError: the numbers of dimensions differ.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.asarray([[3, 1, 2]])
+        >>> na.take_along_axis(x, np.argsort(x))
+        array([[1, 2, 3]])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.take_along_axis.html
+    """
+    from nestarray import ops
+
+    x, indices, axis = _aligned(x, indices, axis, "take_along_axis")
+    return ops.getitem(x, _grid(indices, axis))
+
+
+@op
+def gather(x: Array, indices: Array, /, *, axis: int) -> Array:
+    """xₖ₍ᵢ,ⱼ₎,ⱼ: `take_along_axis` without broadcasting, from the first part of `x`.
+
+    Args:
+        x: array of at least one dimension.
+        indices: integers, of as many dimensions and nowhere but along `axis` longer.
+        axis: the axis that the indices count along.
+
+    Returns:
+        array of the shape of `indices`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.gather(np.asarray([[1, 2], [3, 4]]), np.asarray([[0, 0, 1]]), axis=1)
+        array([[1, 1, 2]])
+    """
+    from nestarray import ops
+
+    axis = one_axis(axis, len(x.shape), "gather")
+    return ops.getitem(x, _grid(indices, axis))
+
+
+@op
+def put_along_axis(
+    x: Array, indices: Array, values: Array, /, *, axis: int, mode: str = "replace"
+) -> Array:
+    """`x` with the elements that `take_along_axis` reads replaced by `values`, or combined.
+
+    Args:
+        x: array of at least one dimension; it stays as it is.
+        indices: integers; but for `axis`, its shape broadcasts to that of `x`.
+        values: array or number that broadcasts to the shape of the indices.
+        axis: the axis that the indices count along.
+        mode: as for `setitem`.
+
+    Returns:
+        a new array like `x`.
+
+    Raises:
+        ShapeError: the numbers of dimensions differ.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.put_along_axis(np.zeros((2, 3)), np.asarray([[0], [2]]), 1.0, axis=1)
+        array([[1., 0., 0.],
+               [0., 0., 1.]])
+    """
+    from nestarray import ops
+
+    x, indices, axis = _aligned(x, indices, axis, "put_along_axis")
+    if hasattr(values, "shape"):
+        values = ops.broadcast_to(values, indices.shape)
+    return ops.scatter(x, indices, values, axis=axis, mode=mode)
+
+
+@op
+def scatter(
+    x: Array, indices: Array, updates: Array, /, *, axis: int, mode: str = "replace"
+) -> Array:
+    """`x` with ``x[…, indices[i, j, …], …]`` replaced by ``updates[i, j, …]``, or combined.
+
+    Args:
+        x: array of at least one dimension; it stays as it is.
+        indices: integers, of as many dimensions and nowhere but along `axis` longer.
+        updates: array, nowhere shorter than `indices`, or a number.
+        axis: the axis that the indices count along.
+        mode: as for `setitem`.
+
+    Returns:
+        a new array like `x`.
+
+    Raises:
+        ArgumentError: `mode` is none of those of `setitem`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.scatter(np.ones(3), np.asarray([0, 0, 2]), np.asarray([1.0, 2.0, 3.0]), axis=0, mode="add")
+        array([4., 1., 4.])
+    """
+    from nestarray import ops
+
+    axis = one_axis(axis, len(x.shape), "scatter")
+    if hasattr(updates, "shape") and tuple(updates.shape) != tuple(indices.shape):
+        updates = ops.getitem(updates, tuple(slice(length) for length in indices.shape))
+    return ops.setitem(x, _grid(indices, axis), updates, mode=check_mode(mode, "scatter"))
+
+
+def _aligned(x: Array, indices: Array, axis: int, name: str) -> tuple[Array, Array, int]:
+    """`x` and `indices` broadcast against each other but along `axis`."""
+    from nestarray import ops
+
+    if len(x.shape) != len(indices.shape):
+        raise ShapeError(
+            f"{name}: indices: got {len(indices.shape)} dimensions, expected those of x, "
+            f"{len(x.shape)}"
+        )
+    axis = one_axis(axis, len(x.shape), name)
+    of_x, of_indices = list(x.shape), list(indices.shape)
+    length, count = of_x[axis], of_indices[axis]
+    of_x[axis] = of_indices[axis] = 1
+    common = list(ops.broadcast_shapes(of_x, of_indices))
+    if name != "take_along_axis" and common != of_x:
+        raise ShapeError(
+            f"{name}: indices of shape {tuple(indices.shape)} do not broadcast to the shape "
+            f"{tuple(x.shape)} of x but for axis {axis}"
+        )
+    wide = (*common[:axis], length, *common[axis + 1 :])
+    many = (*common[:axis], count, *common[axis + 1 :])
+    x = x if tuple(x.shape) == wide else ops.broadcast_to(x, wide)
+    return x, indices if tuple(indices.shape) == many else ops.broadcast_to(indices, many), axis
+
+
+def _grid(indices: Array, axis: int) -> tuple[Any, ...]:
+    """An index that counts through all axes but `axis`, where it is `indices`."""
+    ndim = len(indices.shape)
+    return tuple(
+        indices if i == axis else np.arange(length).reshape((-1,) + (1,) * (ndim - 1 - i))
+        for i, length in enumerate(indices.shape)
+    )
+
+
+@op
+def gather_nd(x: Array, indices: Array, /) -> Array:
+    """The slices of `x` at positions given by several coordinates.
+
+    Args:
+        x: array with at least k axes.
+        indices: `(*batch, k)`, integers: each row is a position on the first k axes.
+
+    Returns:
+        `(*batch, *rest)`, with the other axes of `x` behind.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.gather_nd(np.asarray([[1, 2], [3, 4]]), np.asarray([[0, 1], [1, 1]]))
+        array([2, 4])
+    """
+    from nestarray import ops
+
+    return ops.getitem(x, ops.unstack(indices, axis=-1))
+
+
+@op
+def scatter_nd(x: Array, indices: Array, updates: Array, /, *, mode: str = "replace") -> Array:
+    """`x` with the slices that `gather_nd` reads replaced by `updates`, or combined.
+
+    Args:
+        x: array with at least k axes; it stays as it is.
+        indices: `(*batch, k)`, integers: each row is a position on the first k axes.
+        updates: `(*batch, *rest)`, or what broadcasts to it.
+        mode: as for `setitem`.
+
+    Returns:
+        a new array like `x`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.scatter_nd(np.zeros(3), np.asarray([[0], [2]]), np.asarray([1.0, 2.0]))
+        array([1., 0., 2.])
+    """
+    from nestarray import ops
+
+    return ops.setitem(x, ops.unstack(indices, axis=-1), updates, mode=mode)
+
+
+@op
+def index_add(x: Array, indices: Array, updates: Array, /, *, axis: int = 0) -> Array:
+    """`x` with slices of `updates` added at the given positions of an axis.
+
+    Args:
+        x: array of at least one dimension; it stays as it is.
+        indices: `(n,)`, integers; a position may come several times.
+        updates: array of the shape of `x`, but of n along `axis`.
+        axis: the axis.
+
+    Returns:
+        a new array like `x`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.index_add(np.zeros(3), np.asarray([0, 2, 0]), np.asarray([1.0, 2.0, 3.0]))
+        array([4., 0., 2.])
+    """
+    from nestarray import ops
+
+    before = (slice(None),) * one_axis(axis, len(x.shape), "index_add")
+    return ops.setitem(x, (*before, indices), updates, mode="add")
+
+
+@op
+def masked_fill(x: Array, mask: Array, value: Array, /) -> Array:
+    """`x` where `mask` is False, `value` where it is True.
+
+    Args:
+        x: array of any shape.
+        mask: bool, broadcasts with `x`.
+        value: a number or an array that broadcasts; cast to the dtype of `x`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.masked_fill(np.ones(3), np.asarray([True, False, True]), -1.0)
+        array([-1.,  1., -1.])
+    """
+    from nestarray import ops
+
+    if hasattr(value, "dtype"):
+        value = ops.astype(value, x.dtype)
+    else:
+        value = ops.full((), value, dtype=x.dtype, like=x)
+    return ops.where(mask, value, x)
+
+
+@op
+def masked_select(x: Array, mask: Array, /) -> Array:
+    """The elements of `x` where `mask` is True, in C order.
+
+    Args:
+        x: array of any shape.
+        mask: bool; it and `x` broadcast against each other.
+
+    Returns:
+        `(n,)`. The length depends on values, which `jax.jit` cannot compile.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.masked_select(np.asarray([[1, 2], [3, 4]]), np.asarray([True, False]))
+        array([1, 3])
+    """
+    from nestarray import ops
+
+    return ops.getitem(*ops.broadcast_arrays(x, mask))
+
+
+@op
+def tril_indices(
+    n: int, /, *, k: int = 0, m: int | None = None, like: Array | None = None
+) -> tuple[Array, Array]:
+    """The rows and the columns of the lower triangle of a matrix.
+
+    Args:
+        n: the number of rows.
+        k: the last diagonal that belongs to it: 0 the main one, positive ones above.
+        m: the number of columns; None means `n`.
+        like: an array whose framework to follow; None takes the default backend.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.tril_indices(2)
+        (array([0, 1, 1]), array([0, 0, 1]))
+    """
+    return _constants(np.tril_indices(n, k, m), like)
+
+
+@op
+def triu_indices(
+    n: int, /, *, k: int = 0, m: int | None = None, like: Array | None = None
+) -> tuple[Array, Array]:
+    """The rows and the columns of the upper triangle of a matrix.
+
+    Args:
+        n: the number of rows.
+        k: the first diagonal that belongs to it: 0 the main one, positive ones above.
+        m: the number of columns; None means `n`.
+        like: an array whose framework to follow; None takes the default backend.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.triu_indices(2)
+        (array([0, 0, 1]), array([0, 1, 1]))
+    """
+    return _constants(np.triu_indices(n, k, m), like)
+
+
+def _constants(arrays: tuple[np.ndarray, ...], like: Array | None) -> tuple[Array, ...]:
+    backend = current_backend() if like is None else backends.backend_of(like)
+    core = backends.core(backend)
+    device = None if like is None else core.device_of(like)
+    return tuple(core.from_numpy(a, device) for a in arrays)
+
+
+@op
+def segment_sum(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
+    """The sums of the slices of `x` that carry one number, Σ x[i] over segment_ids[i] = s.
+
+    Args:
+        x: `(n, *rest)`, any number.
+        segment_ids: `(n,)`, integers from 0, in any order.
+        num_segments: the length of the result; None takes the largest number plus 1, which
+            compiled code cannot.
+
+    Returns:
+        `(num_segments, *rest)`; 0 where a number does not occur.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.segment_sum(np.asarray([1.0, 2.0, 3.0]), np.asarray([0, 1, 0]))
+        array([4., 2.])
+    """
+    from nestarray import ops
+
+    shape = (_segments(segment_ids, num_segments), *x.shape[1:])
+    return ops.index_add(ops.zeros(shape, dtype=x.dtype, like=x), segment_ids, x)
+
+
+@op
+def segment_max(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
+    """The maxima of the slices of `x` that carry one number.
+
+    Args:
+        x: `(n, *rest)`, real.
+        segment_ids: `(n,)`, integers from 0, in any order.
+        num_segments: the length of the result; None takes the largest number plus 1, which
+            compiled code cannot.
+
+    Returns:
+        `(num_segments, *rest)`; where a number does not occur −∞, or the least integer.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.segment_max(np.asarray([1.0, 2.0, 3.0]), np.asarray([0, 1, 0]))
+        array([3., 2.])
+    """
+    from nestarray import ops
+
+    dtype = dtype_of(x)
+    least = -float("inf") if dtype.is_floating else int(np.iinfo(dtype.name).min)
+    shape = (_segments(segment_ids, num_segments), *x.shape[1:])
+    start = ops.full(shape, least, dtype=x.dtype, like=x)
+    return ops.setitem(start, segment_ids, x, mode="max")
+
+
+def _segments(segment_ids: Array, num_segments: int | None) -> int:
+    from nestarray import ops
+
+    if num_segments is not None:
+        return num_segments
+    return int(ops.max(segment_ids)) + 1 if segment_ids.shape[0] else 0
+
+
+@op
+def embedding(indices: Array, weight: Array, /) -> Array:
+    """The rows of a table, weight[indices].
+
+    Args:
+        indices: integers of any shape, not negative.
+        weight: `(rows, features)`.
+
+    Returns:
+        `(*indices, features)`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.embedding(np.asarray([1, 0, 1]), np.asarray([[1.0, 2.0], [3.0, 4.0]]))
+        array([[3., 4.],
+               [1., 2.],
+               [3., 4.]])
+    """
+    from nestarray import ops
+
+    return ops.take(weight, indices, axis=0)

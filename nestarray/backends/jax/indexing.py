@@ -1,0 +1,80 @@
+"""JAX: `nestarray.ops.indexing`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from nestarray.backends.index import as_tuple, axes_taken, check_mode, expanded
+
+_METHODS = {"replace": "set", "add": "add", "min": "min", "max": "max"}
+
+
+def getitem(x: Any, index: Any, /) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html"""
+    items = as_tuple(index)
+    if any(isinstance(item, bool) for item in items):
+        x, items = _without_bools(x, items)
+    return x[items]
+
+
+def _without_bools(x: Any, items: Any) -> tuple[Any, tuple[Any, ...]]:
+    """True and False as what they mean: an axis of length 1, or 0. JAX misreads them beside None."""
+    items = expanded(items, x.ndim)
+    axes: list[Any] = []
+    for item in items:
+        axes += [None] if isinstance(item, bool) else [slice(None)] * axes_taken(item)
+    places = [np.zeros(int(i), np.int32) if isinstance(i, bool) else i for i in items]
+    return x[tuple(axes)], tuple(places)
+
+
+def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html"""
+    value = jnp.asarray(value).astype(x.dtype)
+    if check_mode(mode, "setitem") == "mul":
+        return _multiplied(x, as_tuple(index), value)
+    return getattr(x.at[as_tuple(index)], _METHODS[mode])(value)
+
+
+def _multiplied(x: Any, index: Any, value: Any) -> Any:
+    """``x.at[index].mul(value)`` with a derivative also where a position comes twice.
+
+    JAX differentiates it for unique positions only. The derivative by one factor is the
+    product of the others: all that are not 0, unless another one is 0.
+    """
+
+    @jax.custom_jvp
+    def multiplied(x: Any, value: Any) -> Any:
+        return x.at[index].mul(value)
+
+    @multiplied.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        x, value = primals
+        dx, dvalue = tangents
+        is_zero, is_zero_value = x == 0, value == 0
+        zeros = is_zero.astype(jnp.int32).at[index].add(is_zero_value.astype(jnp.int32))
+        safe_x = jnp.where(is_zero, 1, x)
+        safe_value = jnp.where(is_zero_value, 1, value)
+        product = multiplied(safe_x, safe_value)
+
+        def others(is_zero: Any, safe: Any, product: Any, zeros: Any) -> Any:
+            return jnp.where(zeros == is_zero.astype(jnp.int32), product / safe, 0)
+
+        by_x = others(is_zero, safe_x, product, zeros)
+        by_value = others(is_zero_value, safe_value, product[index], zeros[index])
+        return multiplied(x, value), (by_x * dx).at[index].add(by_value * dvalue)
+
+    return multiplied(x, value)
+
+
+def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take.html"""
+    return jnp.take(x, indices, axis=axis)
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take_along_axis.html"""
+    return jnp.take_along_axis(x, indices, axis)

@@ -1,0 +1,42 @@
+"""NumPy: `nestarray.ops.indexing`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nestarray.backends.index import check_mode
+
+_COMBINE = {
+    "add": np.add.at,
+    "mul": np.multiply.at,
+    "min": np.minimum.at,
+    "max": np.maximum.at,
+}
+
+
+def getitem(x: Any, index: Any, /) -> Any:
+    """https://numpy.org/doc/stable/user/basics.indexing.html"""
+    return x[index]
+
+
+def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ufunc.at.html"""
+    result = np.array(x)
+    value = np.asarray(value).astype(result.dtype, copy=False)
+    if mode == "replace":
+        result[index] = value
+    else:
+        _COMBINE[check_mode(mode, "setitem")](result, index, value)
+    return result
+
+
+def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.take.html"""
+    return np.take(x, indices, axis=axis)
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html"""
+    return np.take_along_axis(x, indices, axis)

@@ -1,0 +1,121 @@
+"""TensorFlow: `nestarray.ops.indexing`."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+import tensorflow as tf
+
+from nestarray.backends.axes import one_axis
+from nestarray.backends.index import check_mode, expanded, is_array, is_mask
+from nestarray.backends.tensorflow.manipulation import shape
+
+_SCATTER = {
+    "replace": tf.tensor_scatter_nd_update,
+    "add": tf.tensor_scatter_nd_add,
+    "min": tf.tensor_scatter_nd_min,
+    "max": tf.tensor_scatter_nd_max,
+}
+
+
+def getitem(x: Any, index: Any, /) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/gather_nd"""
+    items = expanded(index, len(x.shape))
+    if not any(is_array(item) for item in items):
+        return x[tuple(items)]
+    basic: list[Any] = []
+    arrays: dict[int, Any] = {}  # by the axis of x[basic] that they index
+    for item in items:
+        if item is None or isinstance(item, slice):
+            basic.append(item)
+        elif not is_mask(item):
+            arrays[len(basic)] = _integers(item)
+            basic.append(slice(None))
+        else:
+            mask = tf.convert_to_tensor(item)
+            if not len(mask.shape):  # a bool adds an axis of length 1 or 0
+                mask = tf.reshape(mask, (1,))
+                places, new = [tf.where(mask)[:, 0]], [None]
+            else:
+                places = tf.unstack(tf.where(mask), axis=-1)
+                new = [slice(None)] * len(places)
+            arrays |= {len(basic) + i: place for i, place in enumerate(places)}
+            basic += new
+    return _gathered(x[tuple(basic)], arrays)
+
+
+def _integers(item: Any) -> Any:
+    item = tf.convert_to_tensor(item)
+    return item if item.dtype in (tf.int32, tf.int64) else tf.cast(item, tf.int64)
+
+
+def _wrapped(indices: Any, length: Any) -> Any:
+    """`indices` without negative ones, which TensorFlow does not know."""
+    return tf.where(indices < 0, indices + tf.cast(length, indices.dtype), indices)
+
+
+def _gathered(x: Any, arrays: dict[int, Any]) -> Any:
+    """`x` at the positions `arrays`, which broadcast; NumPy's order of the axes."""
+    lengths, axes = shape(x), list(arrays)
+    wrapped = {axis: _wrapped(places, lengths[axis]) for axis, places in arrays.items()}
+    if len(axes) == 1:
+        return tf.gather(x, wrapped[axes[0]], axis=axes[0])
+    positions = [tf.cast(places, tf.int64) for places in wrapped.values()]
+    nothing = reduce(tf.add, [tf.zeros_like(p) for p in positions])  # of the broadcast shape
+    rest = [axis for axis in range(len(lengths)) if axis not in arrays]
+    gathered = tf.gather_nd(
+        tf.transpose(x, axes + rest), tf.stack([p + nothing for p in positions], axis=-1)
+    )
+    first, new = axes[0], len(nothing.shape)
+    if axes != list(range(first, first + len(axes))) or first == 0:
+        return gathered
+    order = list(range(new, new + first)) + list(range(new))
+    return tf.transpose(gathered, order + list(range(new + first, len(gathered.shape))))
+
+
+def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update"""
+    check_mode(mode, "setitem")
+    lengths = shape(x)
+    flat = tf.reshape(x, (-1,))
+    places = getitem(tf.reshape(tf.range(tf.size(flat)), tf.shape(x)), index)
+    value = tf.cast(value, x.dtype)
+    if len(value.shape) > len(places.shape):  # NumPy lets the value have more axes of length 1
+        value = tf.reshape(value, shape(value)[len(value.shape) - len(places.shape) :] or ())
+    updates = tf.reshape(tf.broadcast_to(value, tf.shape(places)), (-1,))
+    places = tf.reshape(places, (-1,))
+    if mode == "mul":
+        flat = flat * tf.math.unsorted_segment_prod(updates, places, tf.size(flat))
+    else:
+        flat = _SCATTER[mode](flat, places[:, None], updates)
+    return tf.reshape(flat, lengths) if lengths else tf.reshape(flat, tf.shape(x))
+
+
+def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/gather"""
+    if axis is None:
+        x, axis = tf.reshape(x, (-1,)), 0
+    axis = one_axis(axis, len(x.shape), "take")
+    return tf.gather(x, _wrapped(_integers(indices), shape(x)[axis]), axis=axis)
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/experimental/numpy/take_along_axis"""
+    axis = one_axis(axis, len(x.shape), "take_along_axis")
+    indices = _wrapped(_integers(indices), shape(x)[axis])
+    last = len(x.shape) - 1
+    order = [*range(axis), last, *range(axis + 1, last), axis] if axis != last else None
+    if order:
+        x, indices = tf.transpose(x, order), tf.transpose(indices, order)
+    if x.shape[:-1].as_list() != indices.shape[:-1].as_list():
+        common = tf.broadcast_dynamic_shape(tf.shape(x)[:-1], tf.shape(indices)[:-1])
+        x = tf.broadcast_to(x, tf.concat([common, tf.shape(x)[-1:]], 0))
+        indices = tf.broadcast_to(indices, tf.concat([common, tf.shape(indices)[-1:]], 0))
+    taken = tf.gather(x, indices, batch_dims=last)
+    return tf.transpose(taken, order) if order else taken
+
+
+def embedding(indices: Any, weight: Any, /) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/gather"""
+    return tf.gather(weight, _integers(indices))

@@ -1,0 +1,123 @@
+"""PyTorch: `nestarray.ops.indexing`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from nestarray.backends.axes import one_axis
+from nestarray.backends.index import check_mode, expanded, forward, is_array, is_mask
+
+_REDUCE = {"mul": "prod", "min": "amin", "max": "amax"}
+
+
+def getitem(x: Any, index: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/tensor_view.html"""
+    if isinstance(index, int) and not isinstance(index, bool):
+        return x[index]
+    x, items = _native(x, index)
+    return x[items]
+
+
+def _native(x: Any, index: Any) -> tuple[Any, tuple[Any, ...]]:
+    """A tensor and an index that in PyTorch mean what `x` and `index` mean in NumPy.
+
+    PyTorch has no negative steps, and for it an integer beside arrays is no array, which
+    matters for where the axes of the arrays go.
+    """
+    items = expanded(index, x.ndim)
+    arrays = [i for i in items if is_array(i)]
+    axis = 0
+    for place, item in enumerate(items):
+        if isinstance(item, slice) and item.step is not None and item.step < 0:
+            part = forward(item, x.shape[axis])
+            x = x[(slice(None),) * axis + (part,)].flip(axis)
+            items[place] = slice(None)
+        elif isinstance(item, (np.ndarray, np.generic)):
+            items[place] = torch.as_tensor(np.asarray(item), device=x.device)
+        elif arrays and isinstance(item, int) and not isinstance(item, bool):
+            items[place] = torch.tensor([item], device=x.device)
+        if item is not None and not isinstance(item, bool):
+            axis += len(item.shape) if is_mask(item) else 1
+    return x, tuple(items)
+
+
+def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_reduce.html"""
+    check_mode(mode, "setitem")
+    value = torch.as_tensor(value, dtype=x.dtype, device=x.device)
+    if mode == "replace" and not _reverses(index):
+        result = x.clone()
+        try:
+            result[_native(x, index)[1]] = value
+            return result
+        except RuntimeError as error:  # in torch.func.vmap, where only `value` is batched
+            if "vmap" not in str(error):
+                raise
+    places = getitem(torch.arange(x.numel(), device=x.device).reshape(x.shape), index)
+    updates = value.broadcast_to(places.shape).reshape(-1)
+    return _combined(x.reshape(-1), 0, places.reshape(-1), updates, mode).reshape(x.shape)
+
+
+def _reverses(index: Any) -> bool:
+    items = index if isinstance(index, tuple) else (index,)
+    return any(isinstance(i, slice) and (i.step or 1) < 0 for i in items)
+
+
+def _combined(x: Any, axis: int, indices: Any, updates: Any, mode: str) -> Any:
+    if mode == "replace":
+        return x.scatter(axis, indices, updates)
+    if mode == "add":
+        return x.scatter_add(axis, indices, updates)
+    return x.scatter_reduce(axis, indices, updates, _REDUCE[mode])
+
+
+def _wrapped(indices: Any, length: int) -> Any:
+    """`indices` as int64 without negative ones, which PyTorch does not know here."""
+    indices = indices.long()
+    return torch.where(indices < 0, indices + length, indices)
+
+
+def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.index_select.html"""
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    axis = one_axis(axis, x.ndim, "take")
+    return x[(slice(None),) * axis + (indices,)]
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.take_along_dim.html"""
+    return torch.take_along_dim(x, _wrapped(indices, x.shape[axis]), axis)
+
+
+def gather(x: Any, indices: Any, /, *, axis: int) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.gather.html"""
+    return torch.gather(x, axis, _wrapped(indices, x.shape[axis]))
+
+
+def scatter(x: Any, indices: Any, updates: Any, /, *, axis: int, mode: str = "replace") -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.scatter_reduce.html"""
+    check_mode(mode, "scatter")
+    if not isinstance(updates, torch.Tensor):
+        updates = torch.full_like(indices, updates, dtype=x.dtype)
+    elif updates.shape != indices.shape:  # PyTorch takes it, but not in the derivative
+        updates = updates[tuple(slice(length) for length in indices.shape)]
+    return _combined(x, axis, _wrapped(indices, x.shape[axis]), updates.to(x.dtype), mode)
+
+
+def masked_fill(x: Any, mask: Any, value: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.masked_fill.html"""
+    if isinstance(value, torch.Tensor):
+        return torch.where(mask, value.to(x.dtype), x)
+    return torch.masked_fill(x, mask, value)
+
+
+def embedding(indices: Any, weight: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html"""
+    if indices.dtype not in (torch.int32, torch.int64):
+        indices = indices.long()
+    return F.embedding(indices, weight)
