@@ -202,16 +202,30 @@ def _with_new_key(spec: Spec, keys: Path, new: str) -> Spec:
     return make_spec("dict", renamed_keys, spec.children)  # a list with a name in it is none
 
 
-def merged(a: Spec, a_leaves: Leaves, b: Spec, b_leaves: Leaves) -> tuple[Spec, Leaves]:
-    """The union of two trees; where both have a leaf, `b` wins; node order as in `a`, then `b`."""
+def merged(
+    a: Spec, a_leaves: Leaves, b: Spec, b_leaves: Leaves, *, disjoint: bool = False, path: Path = ()
+) -> tuple[Spec, Leaves]:
+    """The union of two trees; node order as in `a`, then `b`.
+
+    Where both have something at a leaf `b` wins, or, if they must be `disjoint`, it is an error.
+    """
     if a.kind == "leaf" or b.kind == "leaf":
+        if disjoint:
+            both = "in both Containers"
+            mixed = "a leaf of one Container and a node of the other"
+            raise StructureError(
+                f"Container.combine: {join_path(path)!r} is {both if a is b else mixed}"
+            )
         return b, b_leaves
     parts: dict[Key, tuple[Spec, Leaves]] = {}
     for key in dict.fromkeys((*a.keys, *b.keys)):
         in_a, in_b = a.index.get(key), b.index.get(key)
         part_a = (in_a[2], a_leaves[in_a[0] : in_a[1]]) if in_a else None
         part_b = (in_b[2], b_leaves[in_b[0] : in_b[1]]) if in_b else None
-        parts[key] = merged(*part_a, *part_b) if part_a and part_b else (part_a or part_b)  # type: ignore
+        if part_a and part_b:
+            parts[key] = merged(*part_a, *part_b, disjoint=disjoint, path=(*path, key))
+        else:
+            parts[key] = part_a or part_b  # type: ignore[assignment]
     kind = a.kind if a.keys else b.kind
     spec, keys = merged_node(kind, {key: spec for key, (spec, _) in parts.items()})
     return spec, tuple(leaf for key in keys for leaf in parts[key][1])

@@ -243,7 +243,7 @@ class Container(Mapping[Key, Any]):
     def update(self, other: Mapping[Key, Any] | None = None, /, **entries: Any) -> Container:
         """A Container with the entries of `other` merged in, nested mappings recursively."""
         result = self
-        for source in (other or {}, entries):
+        for source in (entries,) if other is None else (other, entries):
             new = source if isinstance(source, Container) else Container(source)
             spec, leaves = access.merged(result._spec, result._leaves, new._spec, new._leaves)
             result = from_leaves(spec, leaves)
@@ -288,15 +288,14 @@ class Container(Mapping[Key, Any]):
         return self.select(*patterns), self.exclude(*patterns)
 
     def combine(self, other: Container) -> Container:
-        """The union of two Containers without a common leaf.
+        """The union of two Containers without a common leaf; the inverse of `partition`.
 
         Raises:
             StructureError: a path is in both.
         """
-        both = set(self.paths()) & set(other.paths())
-        if both:
-            raise StructureError(f"Container.combine: {min(both)!r} is in both Containers")
-        return self.update(other)
+        return from_leaves(
+            *access.merged(self._spec, self._leaves, other._spec, other._leaves, disjoint=True)
+        )
 
     def mask(self, *patterns: Any) -> Container:
         """True at the leaves that match any pattern, False elsewhere; see `select`."""

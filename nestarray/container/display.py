@@ -75,6 +75,7 @@ def size(leaf: Any) -> int:
 
 
 def itemsize(leaf: Any) -> int:
-    """Bytes per element of an array."""
-    found = getattr(leaf.dtype, "itemsize", None) or getattr(leaf.dtype, "size", None)
+    """Bytes per element of an array; 0 of anything else."""
+    dtype = getattr(leaf, "dtype", None)
+    found = getattr(dtype, "itemsize", None) or getattr(dtype, "size", None)  # TensorFlow: size
     return int(found or 0)

@@ -1,0 +1,168 @@
+"""Reading parts: keys, paths, attributes, indices, and what is said when nothing is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import nestarray as na
+from nestarray.errors import PathError, StructureError
+from tests.container.trees import roots, sample
+
+
+@given(roots())
+def test_every_leaf_is_found_by_its_path(tree: dict[str, Any]) -> None:
+    c = na.Container(tree)
+    for path, leaf in zip(c.spec.paths, c.leaves(), strict=True):
+        assert c[path] is leaf
+        assert path in c
+        node: Any = c
+        for key in path:
+            node = node[key]
+        assert node is leaf
+
+
+@given(roots())
+def test_sub_containers_are_slices(tree: dict[str, Any]) -> None:
+    c = na.Container(tree)
+    for key, value in tree.items():
+        part = c[(key,)]
+        assert (part.to_dict() if isinstance(part, na.Container) else part) == value
+
+
+def test_ways_to_one_leaf() -> None:
+    c = na.Container(sample())
+    x = c["encoder"]["weight"]
+    for found in (c["encoder/weight"], c["encoder", "weight"], c.encoder.weight):
+        assert found is x
+    assert c["heads/1/0"] is c["heads"][1][0]
+    assert c["heads", 1, 0] is c["heads", "1", "0"]
+    assert c.get("nowhere", 3) == 3
+    assert c.get("encoder/bias") is c.encoder.bias
+
+
+def test_an_exact_key_comes_before_a_path() -> None:
+    c = na.Container({"a/b": 1, "a": {"b": 2, "c": 3}})
+    assert c["a/b"] == 1
+    assert c["a", "b"] == 2
+    assert c["a/c"] == 3
+
+
+def test_slashes_inside_keys() -> None:
+    c = na.Container({"mlp/~/linear_0": {"w": 1, "b/x": 2}})
+    assert c["mlp/~/linear_0/w"] == 1
+    assert c["mlp/~/linear_0/b/x"] == 2
+    assert "mlp/~/linear_0" in c
+    assert "mlp/~" not in c
+
+
+def test_a_key_hidden_by_a_method_is_reached_by_brackets() -> None:
+    c = na.Container(map=1, size=2, keys=3, mean=4)
+    assert [c["map"], c["size"], c["keys"], c["mean"]] == [1, 2, 3, 4]
+    assert callable(c.map)
+    assert c.size == 0
+
+
+def test_indices_go_to_every_leaf() -> None:
+    c = na.Container(a=np.arange(6).reshape(3, 2), b={"c": np.arange(3)})
+    np.testing.assert_array_equal(c[1]["a"], [2, 3])
+    np.testing.assert_array_equal(c[1:]["b/c"], [1, 2])
+    np.testing.assert_array_equal(c[..., -1]["a"], [1, 3, 5])
+    np.testing.assert_array_equal(c[np.asarray([2, 0])]["b/c"], [2, 0])
+    assert c[-1]["b/c"] == 2
+
+
+def test_integers_that_are_keys_are_keys() -> None:
+    assert na.Container([np.ones(2), np.zeros(3)])[1].shape == (3,)
+    assert na.Container({5: 1})[5] == 1
+    assert na.Container({"5": 1})[5] == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (
+            "encoder/weigth",
+            "Container: no 'encoder/weigth': no key 'weigth' under 'encoder'; did you mean 'weight'?",
+        ),
+        (
+            "xyz",
+            "Container: no 'xyz': no key 'xyz' at the top; the keys are 'encoder', 'heads', 'scale'",
+        ),
+        ("scale/a", "Container: no 'scale/a': 'scale' is a leaf, it has no keys"),
+        (("heads", 7), "Container: no 'heads/7': no key 7 under 'heads'; the keys are '0', '1'"),
+        ("", "Container: got an empty path, expected a key such as 'a' or 'a/b'"),
+    ],
+    ids=["near", "top", "below a leaf", "list", "empty"],
+)
+def test_messages_of_missing_paths(path: Any, message: str) -> None:
+    c = na.Container(sample())
+    with pytest.raises(PathError) as info:
+        c[path]
+    assert str(info.value) == message
+    assert path not in c
+
+
+def test_a_number_beyond_a_list() -> None:
+    with pytest.raises(PathError) as info:
+        na.Container([1, 2])[5]
+    assert str(info.value) == "Container: no 5: no key 5 at the top; the keys are '0', '1'"
+
+
+def test_many_keys_are_not_all_listed() -> None:
+    with pytest.raises(PathError) as info:
+        na.Container({f"k{i}": i for i in range(20)})["zzz"]
+    assert str(info.value) == (
+        "Container: no 'zzz': no key 'zzz' at the top; the keys are "
+        "'k0', 'k1', 'k2', 'k3', 'k4', 'k5', 'k6', 'k7', …"
+    )
+
+
+def test_paths_of_the_wrong_type_are_not_there() -> None:
+    c = na.Container(a=1)
+    for path in (1.5, (), ("a", None)):
+        assert path not in c
+
+
+def test_message_of_a_missing_attribute() -> None:
+    c = na.Container(sample())
+    with pytest.raises(AttributeError) as info:
+        _ = c.encoder.weigth
+    assert str(info.value) == ("Container has no key or method 'weigth'; did you mean 'weight'?")
+    assert not hasattr(c, "__array_interface__")
+
+
+def test_missing_keys_are_key_errors() -> None:
+    with pytest.raises(KeyError):
+        na.Container(a=1)["b"]
+
+
+def test_truth_value() -> None:
+    with pytest.raises(StructureError) as info:
+        bool(na.Container(a=1))
+    assert str(info.value) == (
+        "Container: the truth value of a tree of arrays is ambiguous; use len(c) for its size, "
+        "or c.tree_all() for all elements"
+    )
+
+
+def test_mapping_protocol() -> None:
+    c = na.Container(a=1, b={"c": 2})
+    assert list(c.keys()) == ["a", "b"]
+    assert [type(v) for v in c.values()] == [int, na.Container]
+    assert dict(c.items())["a"] == 1
+    assert {**c}["a"] == 1
+    match c:
+        case {"a": value}:
+            assert value == 1
+    assert {"a", "b"} <= set(dir(c))
+
+
+def test_leaves_by_path() -> None:
+    c = na.Container(a=1, b={"c": 2, "d": [3]})
+    assert c.paths() == ("a", "b/c", "b/d/0")
+    assert list(c.flat_items()) == [("a", 1), ("b/c", 2), ("b/d/0", 3)]
+    assert c.reduce(lambda total, leaf: total + leaf, 10) == 16

@@ -1,0 +1,178 @@
+"""What becomes a Container, and what it gives back."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections import OrderedDict
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import nestarray as na
+from nestarray.container import ListContainer, TupleContainer
+from nestarray.container.spec import LEAF, make_spec
+from nestarray.errors import ArgumentError, StructureError
+from tests.container.trees import plain_trees, roots, sample
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+@given(roots())
+def test_nested_dicts_lists_and_tuples_come_back(tree: dict[str, Any]) -> None:
+    assert na.Container(tree).to_dict() == tree
+    assert list(na.Container(tree)) == list(tree)
+
+
+@given(roots())
+def test_leaves_lie_depth_first(tree: dict[str, Any]) -> None:
+    def walk(node: Any) -> list[Any]:
+        if isinstance(node, (dict, list, tuple)):
+            children = node.values() if isinstance(node, dict) else node
+            return [leaf for child in children for leaf in walk(child)]
+        return [node]
+
+    assert list(na.Container(tree).leaves()) == walk(tree)
+
+
+@given(roots())
+def test_structures_are_interned(tree: dict[str, Any]) -> None:
+    a, b = na.Container(tree), na.Container(tree)
+    assert a.spec is b.spec
+    assert na.Container(a).spec is a.spec
+    assert pickle.loads(pickle.dumps(a)).spec is a.spec
+    assert copy.deepcopy(a).spec is a.spec
+
+
+@given(plain_trees())
+def test_flat_dict_round_trip(tree: dict[str, Any]) -> None:
+    c = na.Container(tree)
+    assert na.Container.from_flat_dict(c.to_flat_dict()).spec is c.spec
+    assert na.Container.from_flat_dict(c.to_flat_dict("."), sep=".").to_dict() == tree
+
+
+def test_leaves_are_the_objects_given() -> None:
+    x = np.ones(3)
+    assert na.Container(a={"b": x})["a"]["b"] is x
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"a": 1, "b": {"c": 2}},
+        OrderedDict(a=1, b=OrderedDict(c=2)),
+        MappingProxyType({"a": 1, "b": MappingProxyType({"c": 2})}),
+        iter([("a", 1), ("b", {"c": 2})]),
+        na.Container(a=1, b={"c": 2}),
+        {"a": 1, "b": na.Container(c=2)},
+    ],
+    ids=["dict", "OrderedDict", "mappingproxy", "pairs", "Container", "Container inside"],
+)
+def test_mappings(tree: Any) -> None:
+    assert na.Container(tree).to_dict() == {"a": 1, "b": {"c": 2}}
+
+
+def test_keyword_entries_follow_and_replace() -> None:
+    c = na.Container({"a": 1, "b": {"c": 2}, "d": 3}, b=20, e=[5])
+    assert c.to_dict() == {"a": 1, "d": 3, "b": 20, "e": [5]}
+
+
+def test_integer_keys_are_kept_apart_from_strings() -> None:
+    c = na.Container({0: "a", "0": "b"})
+    assert c[0] == "a"
+    assert c["0"] == "b"
+    assert list(c) == [0, "0"]
+
+
+def test_kinds_of_nodes() -> None:
+    c = na.Container(l=[1, 2], t=(3,), d={}, e=[], n=Pair(6, 7))
+    assert type(c["l"]) is ListContainer
+    assert type(c["t"]) is TupleContainer
+    assert c.to_dict() == {"l": [1, 2], "t": (3,), "d": {}, "e": [], "n": (6, 7)}
+    assert na.Container([1, (2,)]).to_dict() == [1, (2,)]
+
+
+def test_empty() -> None:
+    for empty in (na.Container(), na.Container({}), na.Container(())):
+        assert len(empty) == 0
+        assert empty.leaves() == ()
+        assert empty.spec is make_spec("dict")
+
+
+def test_a_bare_array_is_a_tree_too() -> None:
+    c = na.Container(np.arange(3.0))
+    assert c.spec is LEAF
+    assert c.to_dict() is c.leaves()[0]
+    np.testing.assert_array_equal((c * 2 + 1).leaves()[0], [1.0, 3.0, 5.0])
+    np.testing.assert_array_equal(c[1:].leaves()[0], [1.0, 2.0])
+    assert bool(na.Container(np.asarray(True)))
+
+
+@pytest.mark.parametrize("key", [1.5, None, ("a",), True, False, b"a"], ids=repr)
+def test_keys_are_strings_or_integers(key: Any) -> None:
+    with pytest.raises(StructureError) as info:
+        na.Container({key: 1})
+    assert str(info.value) == f"Container: got the key {key!r}, expected a string or an integer"
+
+
+def test_a_bare_array_takes_no_entries() -> None:
+    with pytest.raises(StructureError) as info:
+        na.Container(np.ones(2), a=1)
+    assert str(info.value) == "Container: a bare array cannot have keyword entries too"
+
+
+def test_a_bare_array_has_no_keys_to_iterate_over() -> None:
+    with pytest.raises(ArgumentError) as info:
+        list(na.Container(np.ones(2)))
+    assert str(info.value) == (
+        "Container: a bare array has no keys to iterate over; its array is c.leaves()[0]"
+    )
+
+
+def test_flat_names_that_meet() -> None:
+    with pytest.raises(StructureError) as info:
+        na.Container({"a/b": 1, "a": {"b": 2}}).to_flat_dict()
+    assert str(info.value) == "Container.to_flat_dict: two leaves are named 'a/b'"
+    with pytest.raises(StructureError) as info:
+        na.Container.from_flat_dict({"a": 1, "a/b": 2})
+    assert str(info.value) == "Container: 'a/b' goes below 'a', which is a leaf"
+    with pytest.raises(StructureError) as info:
+        na.Container.from_flat_dict({"a/b": 1, "a": 2})
+    assert str(info.value) == "Container: 'a' is a leaf and also a node"
+
+
+def test_a_leaf_of_a_flat_dict_may_be_a_dict() -> None:
+    leaf = {"not": "a node"}
+    assert na.Container.from_flat_dict({"a/b": leaf})["a/b"] is leaf
+
+
+def test_size_and_bytes() -> None:
+    c = na.Container(a=np.ones((2, 3), "float32"), b=[np.ones(4, "int8")], c=None, d="text", e=2.0)
+    assert c.size == 10
+    assert c.nbytes == 28
+    assert na.Container().size == 0
+
+
+def test_copies() -> None:
+    c = na.Container(sample())
+    assert copy.copy(c) is c
+    deep = copy.deepcopy(c)
+    assert deep["encoder/weight"] is not c["encoder/weight"]
+    np.testing.assert_array_equal(deep["encoder/weight"], c["encoder/weight"])
+    x = np.ones(2)
+    tied = copy.deepcopy(na.Container(a=x, b=[x]))
+    assert tied["a"] is tied["b/0"]
+    assert tied["a"] is not x
+
+
+def test_pickle_keeps_kinds() -> None:
+    c = na.Container(sample())
+    back = pickle.loads(pickle.dumps(c["heads"]))
+    assert type(back) is ListContainer
+    assert type(back[1]) is TupleContainer

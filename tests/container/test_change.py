@@ -1,0 +1,159 @@
+"""Changed Containers: set, update, delete, rename, at; the original never changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import nestarray as na
+from nestarray.container import ListContainer
+from nestarray.errors import ArgumentError, ImmutableError, PathError, StructureError
+from tests.container.trees import plain_trees, roots, sample
+
+
+@given(roots())
+def test_setting_a_leaf_to_itself_changes_nothing(tree: dict[str, Any]) -> None:
+    c = na.Container(tree)
+    for path, leaf in zip(c.spec.paths, c.leaves(), strict=True):
+        same = c.set(path, leaf)
+        assert same.spec is c.spec
+        assert same.leaves() == c.leaves()
+
+
+@given(plain_trees())
+def test_delete_then_set_gives_the_leaves_back(tree: dict[str, Any]) -> None:
+    c = na.Container(tree)
+    for path, leaf in c.flat_items():
+        without = c.delete(path)
+        assert path not in without
+        assert without.set(path, leaf).to_dict() == tree
+
+
+@given(plain_trees(), plain_trees())
+def test_update_is_the_union(a: dict[str, Any], b: dict[str, Any]) -> None:
+    def union(x: Any, y: Any) -> Any:
+        if not (isinstance(x, dict) and isinstance(y, dict)):
+            return y
+        return {
+            k: union(x[k], y[k]) if k in x and k in y else (y if k in y else x)[k] for k in x | y
+        }
+
+    assert na.Container(a).update(b).to_dict() == union(a, b)
+
+
+def test_set_replaces_and_creates() -> None:
+    c = na.Container(a=1, b={"c": 2})
+    assert c.set("b/c", 3).to_dict() == {"a": 1, "b": {"c": 3}}
+    assert c.set("b/d/e", 3).to_dict() == {"a": 1, "b": {"c": 2, "d": {"e": 3}}}
+    assert c.set("a", {"x": [1]}).to_dict() == {"a": {"x": [1]}, "b": {"c": 2}}
+    assert c.set("b", 5).to_dict() == {"a": 1, "b": 5}
+    assert c.set(("b", "x/y"), 5)["b"].to_dict() == {"c": 2, "x/y": 5}
+    assert c.to_dict() == {"a": 1, "b": {"c": 2}}
+
+
+def test_set_in_lists() -> None:
+    c = na.Container(l=[1, 2])
+    assert c.set("l/1", 5).to_dict() == {"l": [1, 5]}
+    assert c.set("l/2", 3).to_dict() == {"l": [1, 2, 3]}
+    with pytest.raises(PathError) as info:
+        c.set("l/5", 3)
+    assert str(info.value) == "Container.set: a list of 2 takes the next key 2, got '5'"
+
+
+def test_set_below_a_leaf() -> None:
+    with pytest.raises(PathError) as info:
+        na.Container(a=1).set("a/b", 2)
+    assert str(info.value) == "Container.set: cannot put 'b' below a leaf"
+
+
+def test_update_with_entries_and_containers() -> None:
+    c = na.Container(a=1, b={"c": 2, "d": 3})
+    assert c.update({"b": {"c": 20}}, e=5).to_dict() == {"a": 1, "b": {"c": 20, "d": 3}, "e": 5}
+    assert c.update(na.Container(b={"d": 30})).spec is c.spec
+    assert c.update(b=7).to_dict() == {"a": 1, "b": 7}
+
+
+def test_update_of_lists() -> None:
+    c = na.Container(l=[1, 2])
+    assert c.update({"l": {1: 20}}).to_dict() == {"l": [1, 20]}
+    assert c.update({"l": [10, 20, 30]}).to_dict() == {"l": [10, 20, 30]}
+    assert c.update({"l": {"x": 3}}).to_dict() == {"l": {0: 1, 1: 2, "x": 3}}
+
+
+def test_delete() -> None:
+    c = na.Container(a=1, b={"c": 2, "d": [3, 4, 5]})
+    assert c.delete("a", "b/c").to_dict() == {"b": {"d": [3, 4, 5]}}
+    assert c.delete("b/d/0").to_dict() == {"a": 1, "b": {"c": 2, "d": [4, 5]}}
+    with pytest.raises(PathError) as info:
+        c.delete("b/x")
+    assert str(info.value) == "Container: no 'b/x': no key 'x' under 'b'; the keys are 'c', 'd'"
+
+
+def test_rename() -> None:
+    c = na.Container(a=1, b={"c": 2, "d": 3})
+    renamed = c.rename({"b/c": "x", "a": "y"})
+    assert renamed.to_dict() == {"y": 1, "b": {"x": 2, "d": 3}}
+    assert list(renamed) == ["y", "b"]
+    with pytest.raises(StructureError) as info:
+        c.rename({"b/c": "d"})
+    assert str(info.value) == "Container.rename: there already is a key 'd' beside 'c'"
+
+
+def test_at() -> None:
+    c = na.Container(a=np.ones(2), b={"c": np.ones(3)})
+    np.testing.assert_array_equal(c.at["b/c"].add(2)["b/c"], np.full(3, 3.0))
+    np.testing.assert_array_equal(c.at["a"].multiply(5)["a"], np.full(2, 5.0))
+    assert c.at["a"].set(1)["a"] == 1
+    assert c.at["a"].apply(lambda x: x.shape)["a/0"] == 2
+    np.testing.assert_array_equal(c.at["b"].add(1)["b/c"], np.full(3, 2.0))
+    with pytest.raises(ArgumentError) as info:
+        c.at.set(1)
+    assert str(info.value) == "Container.at: name a place first: c.at['a/b'].set(x)"
+
+
+def test_nothing_can_be_assigned() -> None:
+    c = na.Container(a=1)
+    with pytest.raises(ImmutableError) as info:
+        c["a"] = 2
+    assert str(info.value) == "Container is immutable: instead of c['a'] = …, use c = c.set('a', …)"
+    with pytest.raises(ImmutableError) as info:
+        c.a = 2
+    assert str(info.value) == "Container is immutable: instead of c.a = …, use c = c.set('a', …)"
+    with pytest.raises(ImmutableError) as info:
+        del c["a"]
+    assert str(info.value) == "Container is immutable: instead of del c['a'], use c = c.delete('a')"
+    with pytest.raises(ImmutableError) as info:
+        del c.a
+    assert str(info.value) == "Container is immutable: instead of del c.a, use c = c.delete('a')"
+    with pytest.raises(ImmutableError):
+        c._leaves = ()
+    with pytest.raises(TypeError):
+        hash(c)
+
+
+def test_methods_leave_the_original_as_it_is() -> None:
+    c = na.Container(sample())
+    spec, leaves = c.spec, c.leaves()
+    c.set("new", 1), c.delete("scale"), c.update(scale=1), c.rename({"scale": "x"})
+    c.select("**/bias"), c * 2, c.map(lambda x: x), c["heads"].set(0, 5)
+    assert c.spec is spec
+    assert all(a is b for a, b in zip(c.leaves(), leaves, strict=True))
+
+
+def test_changing_the_source_does_not_change_the_container() -> None:
+    source = {"a": {"b": 1}}
+    c = na.Container(source)
+    source["a"]["b"] = 2
+    source["c"] = {}
+    assert c.to_dict() == {"a": {"b": 1}}
+
+
+def test_list_in_place_operators_make_new_containers() -> None:
+    c = d = na.Container([np.ones(2)])
+    c += 1
+    assert type(c) is ListContainer
+    np.testing.assert_array_equal(d[0], np.ones(2))
+    np.testing.assert_array_equal(c[0], np.full(2, 2.0))
