@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 
 from nestarray import dtypes, ops
@@ -489,7 +490,7 @@ def trunc(x: Array, /) -> Array:
     """
 
 
-@primitive
+@op
 def round(x: Array, /, *, decimals: int = 0) -> Array:
     """The nearest integer, or multiple of 10⁻ᵈ; halves go to the even one.
 
@@ -508,6 +509,20 @@ def round(x: Array, /, *, decimals: int = 0) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.round.html
     """
+    scale = 10 ** builtins.abs(decimals)
+    if not dtypes.dtype_of(x).is_integer:
+        if decimals == 0:
+            return ops.round(x)
+        if decimals > 0:
+            return ops.divide(ops.round(ops.multiply(x, float(scale))), float(scale))
+        return ops.multiply(ops.round(ops.divide(x, float(scale))), float(scale))
+    if decimals >= 0:
+        return ops.positive(x)
+    quotient = ops.floor_divide(x, scale)
+    twice = ops.multiply(ops.subtract(x, ops.multiply(quotient, scale)), 2)
+    odd = ops.equal(ops.remainder(quotient, 2), 1)
+    up = ops.logical_or(ops.greater(twice, scale), ops.logical_and(ops.equal(twice, scale), odd))
+    return ops.multiply(ops.add(quotient, ops.astype(up, dtypes.dtype_of(x))), scale)
 
 
 @primitive

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from nestarray.backends.base import floating, floating_pair, promoting
 from nestarray.backends.jax.core import native_dtype
+from nestarray.dispatch import supports
 
 
 def _cast(x: Any, dtype: Any) -> Any:
@@ -45,6 +46,7 @@ divide = promoting(floating_pair(jnp.divide, _cast), _cast)
 copysign = promoting(floating_pair(jnp.copysign, _cast), _cast)
 
 
+@supports(lambda x, decimals=0: decimals == 0)
 def round(x: Any, /, *, decimals: int = 0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.round.html"""
-    return jnp.round(x, decimals)
+    return jnp.round(x)

@@ -8,6 +8,7 @@ import numpy as np
 
 from nestarray.backends.base import floating, floating_pair, promoting
 from nestarray.backends.numpy.core import native_dtype
+from nestarray.dispatch import supports
 
 
 def _cast(x: Any, dtype: Any) -> Any:
@@ -45,6 +46,7 @@ divide = promoting(floating_pair(np.divide, _cast), _cast)
 copysign = promoting(floating_pair(np.copysign, _cast), _cast)
 
 
+@supports(lambda x, decimals=0: decimals == 0)
 def round(x: Any, /, *, decimals: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.round.html"""
-    return np.round(x, decimals)
+    return np.round(x)

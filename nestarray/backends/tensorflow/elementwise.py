@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from nestarray.backends.base import promoting
 from nestarray.backends.tensorflow.core import native_dtype
+from nestarray.dispatch import supports
 
 
 def _cast(x: Any, dtype: Any) -> Any:
@@ -53,6 +54,17 @@ def _floating_pair(native: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _number_first(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, with a Python number in front as weak as one behind; it would be float32."""
+
+    def call(x1: Any, x2: Any, /) -> Any:
+        if x1.__class__ in (float, int, bool, complex):
+            x1 = tf.constant(x1, x2.dtype)
+        return native(x1, x2)
+
+    return call
+
+
 def _trunc(x: Any) -> Any:
     return tf.where(x < 0, tf.math.ceil(x), tf.math.floor(x))
 
@@ -90,7 +102,7 @@ negative = _on_integers(tf.math.negative, lambda x: tf.zeros_like(x) - x)
 positive = tf.identity
 square = tf.math.square
 sign = _on_integers(tf.math.sign, lambda x: tf.cast(x != 0, x.dtype))
-reciprocal = _floating(tf.math.reciprocal)
+reciprocal = _floating(lambda x: 1.0 / x)
 ceil = _on_integers(tf.math.ceil, tf.identity)
 floor = _on_integers(tf.math.floor, tf.identity)
 trunc = _on_integers(_trunc, tf.identity)
@@ -99,10 +111,10 @@ imag = tf.math.imag
 conj = tf.math.conj
 angle = _floating(tf.math.angle)
 
-add = promoting(tf.math.add, _cast)
+add = promoting(_number_first(tf.math.add), _cast)
 subtract = promoting(tf.math.subtract, _cast)
 multiply = promoting(tf.math.multiply, _cast)
-divide = promoting(_floating_pair(tf.math.truediv), _cast)
+divide = promoting(_floating_pair(_number_first(tf.math.truediv)), _cast)
 floor_divide = promoting(tf.math.floordiv, _cast)
 remainder = promoting(tf.math.floormod, _cast)
 fmod = promoting(_fmod, _cast, scalar_ok=False)
@@ -113,13 +125,7 @@ copysign = promoting(_floating_pair(_copysign), _cast, scalar_ok=False)
 nextafter = promoting(_nextafter, _cast, scalar_ok=False)
 
 
+@supports(lambda x, decimals=0: decimals == 0)
 def round(x: Any, /, *, decimals: int = 0) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/round"""
-    if decimals == 0 or (_is_integer(x) and decimals > 0):
-        return tf.math.round(x)
-    scale = 10.0**decimals if decimals > 0 else 10.0**-decimals
-    if _is_integer(x):
-        return tf.cast(tf.math.round(tf.cast(x, tf.float64) / scale) * scale, x.dtype)
-    if decimals > 0:
-        return tf.math.round(x * scale) / scale
-    return tf.math.round(x / scale) * scale
+    return tf.math.round(x)

@@ -68,9 +68,10 @@ def sign(x: Any, /) -> Any:
     return torch.where(x.isnan(), x, found) if x.is_floating_point() else found
 
 
+@supports(lambda x, decimals=0: decimals == 0)
 def round(x: Any, /, *, decimals: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.round.html"""
-    return torch.round(x, decimals=decimals) if decimals else torch.round(x)
+    return torch.round(x)
 
 
 def _plain_bounds(x: Any, min: Any = None, max: Any = None) -> bool:
