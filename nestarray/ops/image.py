@@ -1,5 +1,463 @@
-"""Images resized and sampled, channels first."""
+"""Images: change of size, sampling at points, and channels traded for resolution; channels first."""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from nestarray import dtypes, ops
+from nestarray.dispatch import op
+from nestarray.errors import ArgumentError, ShapeError
+from nestarray.typing import Array
+
+__all__ = [
+    "affine_grid",
+    "channel_shuffle",
+    "grid_sample",
+    "interpolate",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+]
+
+#: The kind of each spelling of a mode; those with a number of axes in the name say it.
+_MODES = {
+    "nearest": "nearest",
+    "nearest-exact": "nearest-exact",
+    "linear": "linear",
+    "bilinear": "linear",
+    "trilinear": "linear",
+    "cubic": "cubic",
+    "bicubic": "cubic",
+    "area": "area",
+}
+
+
+@op
+def interpolate(
+    x: Array,
+    /,
+    *,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool = False,
+    antialias: bool = False,
+) -> Array:
+    """Resample the spatial axes to another size.
+
+    The element at position i of n covers the interval from i to i + 1 of the line from 0
+    to n; with `align_corners` it is a point instead, and the first and last points stay.
+
+    Args:
+        x: `(batch, channels, *spatial)`, floating.
+        size: the new size; an integer, or one for each spatial axis.
+        scale_factor: ⌊size · scale_factor⌋ is the new size, if `size` is None; positions
+            are scaled by this factor exactly.
+        mode: ``"nearest"``: the element left of the position, as a floor without halves;
+            ``"nearest-exact"``: the nearest element; ``"linear"`` (or ``"bilinear"``,
+            ``"trilinear"``) between the two elements around; ``"cubic"`` (or
+            ``"bicubic"``) through the four around, with the kernel of a = −0.75;
+            ``"area"``: the mean over what an output element covers.
+        align_corners: for the linear and cubic modes.
+        antialias: for the linear and cubic modes, widen the kernel when the size shrinks,
+            so that every element counts; its cubic kernel has a = −0.5.
+
+    Returns:
+        `(batch, channels, *size)`.
+
+    Raises:
+        ArgumentError: `mode` is none of these, both or neither of `size` and
+            `scale_factor` are given, or they have the wrong length.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.interpolate(np.asarray([[[0.0, 4.0]]]), size=4, mode="linear")
+        array([[[0., 1., 3., 4.]]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.interpolate.html
+    """
+    kind = _MODES.get(mode)
+    if kind is None:
+        raise ArgumentError(f"interpolate: mode: got {mode!r}, expected one of {', '.join(_MODES)}")
+    sizes, scales = _sizes(tuple(x.shape), size, scale_factor)
+    if kind == "area":
+        pool = {1: ops.adaptive_avg_pool1d, 2: ops.adaptive_avg_pool2d, 3: ops.adaptive_avg_pool3d}
+        return pool[len(sizes)](x, output_size=sizes)
+    for axis, (new, scale) in enumerate(zip(sizes, scales), start=2):
+        old = x.shape[axis]
+        if kind.startswith("nearest"):
+            index = _nearest(old, new, scale, 0.5 if kind == "nearest-exact" else 0.0)
+            if index != list(range(old)):
+                x = ops.take(x, ops.asarray(index, dtype=dtypes.int64, like=x), axis=axis)
+        elif antialias:
+            x = _along(x, _wide_weights(kind, old, new, scale, align_corners), axis)
+        elif old != new or scale != 1.0:
+            x = _along(x, _weights(kind, old, new, scale, align_corners), axis)
+    return x
+
+
+@op
+def pixel_shuffle(x: Array, /, *, upscale_factor: int) -> Array:
+    """Trade channels for resolution: r² channels become r × r neighbouring elements.
+
+    Args:
+        x: `(*batch, channels · r², height, width)`, any dtype.
+        upscale_factor: r.
+
+    Returns:
+        `(*batch, channels, height · r, width · r)`.
+
+    Raises:
+        ShapeError: r² does not divide the number of channels.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.pixel_shuffle(np.arange(4.0).reshape(1, 4, 1, 1), upscale_factor=2)
+        array([[[[0., 1.],
+                 [2., 3.]]]])
+
+    References:
+        https://arxiv.org/abs/1609.05158
+    """
+    *batch, channels, height, width = x.shape
+    r, count = upscale_factor, len(x.shape) - 3
+    if channels % (r * r):
+        raise ShapeError(
+            f"pixel_shuffle: x has {channels} channels (axis -3 of {tuple(x.shape)}), expected "
+            f"a multiple of upscale_factor² = {r * r}"
+        )
+    lead = _known(batch)
+    x = ops.reshape(x, (*lead, channels // (r * r), r, r, height, width))
+    order = [count + i for i in (0, 3, 1, 4, 2)]
+    x = ops.permute_dims(x, (*range(count), *order))
+    return ops.reshape(x, (*lead, channels // (r * r), height * r, width * r))
+
+
+@op
+def pixel_unshuffle(x: Array, /, *, downscale_factor: int) -> Array:
+    """Trade resolution for channels: the inverse of `pixel_shuffle`.
+
+    Args:
+        x: `(*batch, channels, height · r, width · r)`, any dtype.
+        downscale_factor: r.
+
+    Returns:
+        `(*batch, channels · r², height, width)`.
+
+    Raises:
+        ShapeError: r does not divide height and width.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.pixel_unshuffle(np.arange(4.0).reshape(1, 1, 2, 2), downscale_factor=2).shape
+        (1, 4, 1, 1)
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pixel_unshuffle.html
+    """
+    *batch, channels, height, width = x.shape
+    r, count = downscale_factor, len(x.shape) - 3
+    if height % r or width % r:
+        raise ShapeError(
+            f"pixel_unshuffle: x has height {height} and width {width}, expected multiples of "
+            f"downscale_factor = {r}"
+        )
+    lead = _known(batch)
+    x = ops.reshape(x, (*lead, channels, height // r, r, width // r, r))
+    order = [count + i for i in (0, 2, 4, 1, 3)]
+    x = ops.permute_dims(x, (*range(count), *order))
+    return ops.reshape(x, (*lead, channels * r * r, height // r, width // r))
+
+
+@op
+def channel_shuffle(x: Array, /, *, groups: int) -> Array:
+    """Interleave groups of channels, so that each new group has some of every old one.
+
+    Args:
+        x: `(batch, groups · channels, *spatial)`, any dtype.
+        groups: how many groups; divides the number of channels.
+
+    Returns:
+        The shape and dtype of x.
+
+    Raises:
+        ShapeError: `groups` does not divide the number of channels.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.channel_shuffle(np.asarray([[1, 2, 3, 4]]), groups=2)
+        array([[1, 3, 2, 4]])
+
+    References:
+        https://arxiv.org/abs/1707.01083
+    """
+    channels, *rest = x.shape[1:]
+    if channels % groups:
+        raise ShapeError(
+            f"channel_shuffle: x has {channels} channels (axis 1 of {tuple(x.shape)}), expected "
+            f"a multiple of groups = {groups}"
+        )
+    x = ops.reshape(x, (-1, groups, channels // groups, *rest))
+    x = ops.permute_dims(x, (0, 2, 1, *range(3, len(x.shape))))
+    return ops.reshape(x, (-1, channels, *rest))
+
+
+@op
+def affine_grid(theta: Array, /, *, size: Sequence[int], align_corners: bool = False) -> Array:
+    """The points that affine maps send the elements of an image to, for `grid_sample`.
+
+    Args:
+        theta: `(batch, 2, 3)` maps of the plane, or `(batch, 3, 4)` of space: a matrix and,
+            as last column, a shift; floating.
+        size: `(batch, channels, *spatial)` of the image that is to come out.
+        align_corners: −1 and 1 are the centres of the first and last elements, not the
+            outer edges.
+
+    Returns:
+        `(batch, *spatial, 2)` or `(…, 3)`: coordinates x, y (, z), from −1 to 1 inside.
+
+    Raises:
+        ShapeError: `theta` and `size` do not fit together.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> unchanged = np.asarray([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+        >>> na.affine_grid(unchanged, size=(1, 1, 1, 2))
+        array([[[[-0.5,  0. ],
+                 [ 0.5,  0. ]]]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.affine_grid.html
+    """
+    spatial = tuple(size[2:])
+    count = len(spatial)
+    if tuple(theta.shape[1:]) != (count, count + 1):
+        raise ShapeError(
+            f"affine_grid: theta has shape {tuple(theta.shape)}, size is {tuple(size)}; expected "
+            f"theta (batch, {count}, {count + 1}) for {count} spatial axes"
+        )
+    axes = [_centres(n, align_corners) for n in spatial]
+    grid = np.meshgrid(*axes, indexing="ij")[::-1]  # x, the last axis, comes first
+    points = np.stack([*grid, np.ones(spatial)], axis=-1).reshape(-1, count + 1)
+    base = ops.asarray(points.tolist(), dtype=dtypes.dtype_of(theta), like=theta)
+    out = ops.matmul(base, ops.permute_dims(theta, (0, 2, 1)))
+    return ops.reshape(out, (-1, *spatial, count))
+
+
+@op
+def grid_sample(
+    x: Array,
+    grid: Array,
+    /,
+    *,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool = False,
+) -> Array:
+    """The values of an image at points between its elements.
+
+    Args:
+        x: `(batch, channels, height, width)`, floating.
+        grid: `(batch, out_height, out_width, 2)`: coordinates x (along the width) and y,
+            −1 to 1 inside the image.
+        mode: ``"bilinear"`` between the four elements around, or ``"nearest"``.
+        padding_mode: what stands outside: ``"zeros"``; ``"border"``: the nearest element of
+            the border; ``"reflection"``: the mirror image.
+        align_corners: −1 and 1 are the centres of the first and last elements, not the
+            outer edges.
+
+    Returns:
+        `(batch, channels, out_height, out_width)`.
+
+    Raises:
+        ArgumentError: `mode` or `padding_mode` is none of these.
+        ShapeError: x has other axes than these.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.asarray([[[[1.0, 2.0], [3.0, 4.0]]]])
+        >>> na.grid_sample(x, np.zeros((1, 1, 1, 2)))
+        array([[[[2.5]]]])
+
+    References:
+        https://arxiv.org/abs/1506.02025
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.grid_sample.html
+    """
+    if mode not in ("bilinear", "nearest"):
+        raise ArgumentError(f'grid_sample: mode: got {mode!r}, expected "bilinear" or "nearest"')
+    if padding_mode not in ("zeros", "border", "reflection"):
+        raise ArgumentError(
+            f'grid_sample: padding_mode: got {padding_mode!r}, expected "zeros", "border" or '
+            '"reflection"'
+        )
+    if len(x.shape) != 4 or len(grid.shape) != 4 or grid.shape[-1] != 2:
+        raise ShapeError(
+            f"grid_sample: x has shape {tuple(x.shape)}, grid {tuple(grid.shape)}; expected "
+            "(batch, channels, height, width) and (batch, out_height, out_width, 2)"
+        )
+    height, width = x.shape[2:]
+    columns = _position(grid[..., 0], width, padding_mode, align_corners)
+    rows = _position(grid[..., 1], height, padding_mode, align_corners)
+    if mode == "nearest":
+        return _pick(x, ops.round(rows), ops.round(columns))
+    top, left = ops.floor(rows), ops.floor(columns)
+    down, right = rows - top, columns - left
+    total = None
+    for row, vertical in ((top, 1.0 - down), (top + 1.0, down)):
+        for column, horizontal in ((left, 1.0 - right), (left + 1.0, right)):
+            share = ops.expand_dims(vertical * horizontal, 1)
+            part = _pick(x, row, column) * share
+            total = part if total is None else total + part
+    return total
+
+
+def _known(sizes: Sequence[int | None]) -> tuple[int, ...]:
+    # a first size that is known at run time only is what the others leave
+    return tuple(-1 if n is None else n for n in sizes)
+
+
+def _sizes(
+    shape: tuple[int, ...],
+    size: int | Sequence[int] | None,
+    scale_factor: float | Sequence[float] | None,
+) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """The new sizes, and how many old elements one new element covers."""
+    spatial = shape[2:]
+    count = len(spatial)
+    if not 1 <= count <= 3:
+        raise ShapeError(
+            f"interpolate: x has shape {shape}, expected (batch, channels, *spatial) with one to "
+            "three spatial axes"
+        )
+    if (size is None) == (scale_factor is None):
+        raise ArgumentError(
+            f"interpolate: got size={size!r} and scale_factor={scale_factor!r}, expected one of them"
+        )
+    given = size if size is not None else scale_factor
+    values = (given,) * count if isinstance(given, (int, float)) else tuple(given)
+    if len(values) != count or any(v <= 0 for v in values):
+        name = "size" if size is not None else "scale_factor"
+        raise ArgumentError(
+            f"interpolate: {name}: got {given!r}, expected a positive number, or {count} of them"
+        )
+    if size is not None:
+        return values, tuple(old / new for old, new in zip(spatial, values))
+    return (
+        tuple(math.floor(old * v) for old, v in zip(spatial, values)),
+        tuple(1.0 / v for v in values),
+    )
+
+
+def _nearest(old: int, new: int, scale: float, shift: float) -> list[int]:
+    # in float32, as torch does: it decides which way a position on an edge falls
+    positions = (np.arange(new, dtype=np.float32) + np.float32(shift)) * np.float32(scale)
+    return np.minimum(np.floor(positions).astype(int), old - 1).tolist()
+
+
+def _positions(old: int, new: int, scale: float, align_corners: bool) -> np.ndarray:
+    if align_corners:
+        return np.arange(new) * ((old - 1) / (new - 1) if new > 1 else 0.0)
+    return (np.arange(new) + 0.5) * scale - 0.5
+
+
+def _weights(kind: str, old: int, new: int, scale: float, align_corners: bool) -> np.ndarray:
+    """`(new, old)`: what each old element adds to each new one."""
+    positions = _positions(old, new, scale, align_corners)
+    if kind == "linear":
+        positions = np.maximum(positions, 0.0)
+        taps, kernel = (0, 1), _triangle
+    else:
+        taps, kernel = (-1, 0, 1, 2), _cubic(-0.75)
+    first = np.floor(positions)
+    weights = np.zeros((new, old))
+    for tap in taps:
+        index = np.clip(first + tap, 0, old - 1).astype(int)
+        np.add.at(weights, (np.arange(new), index), kernel(positions - first - tap))
+    return weights
+
+
+def _wide_weights(kind: str, old: int, new: int, scale: float, align_corners: bool) -> np.ndarray:
+    """`_weights` by a kernel as wide as a new element, cut at the border and normalized."""
+    if align_corners:
+        scale = (old - 1) / (new - 1) if new > 1 else 0.0
+    radius, kernel = (1, _triangle) if kind == "linear" else (2, _cubic(-0.5))
+    width = max(scale, 1.0)
+    centres = (np.arange(new) + 0.5)[:, None] * scale
+    index = np.arange(old)[None]
+    first = np.maximum((centres - radius * width + 0.5).astype(int), 0)
+    end = np.minimum((centres + radius * width + 0.5).astype(int), old)
+    weights = kernel((index - centres + 0.5) / width)
+    weights = np.where((index >= first) & (index < end), weights, 0.0)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def _triangle(distance: np.ndarray) -> np.ndarray:
+    return np.maximum(1.0 - np.abs(distance), 0.0)
+
+
+def _cubic(a: float):
+    """Keys' cubic convolution kernel."""
+
+    def kernel(distance: np.ndarray) -> np.ndarray:
+        d = np.abs(distance)
+        near = ((a + 2) * d - (a + 3)) * d * d + 1
+        far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+        return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
+
+    return kernel
+
+
+def _along(x: Array, weights: np.ndarray, axis: int) -> Array:
+    """The product of `weights` with every line of x along `axis`."""
+    shape = _known(x.shape)
+    dtype = dtypes.dtype_of(x)
+    if axis == len(shape) - 1:
+        return ops.matmul(x, ops.asarray(weights.T.tolist(), dtype=dtype, like=x))
+    matrix = ops.asarray(weights.tolist(), dtype=dtype, like=x)
+    after = shape[axis + 1 :]
+    lines = ops.reshape(x, (*shape[: axis + 1], math.prod(after)))
+    return ops.reshape(ops.matmul(matrix, lines), (*shape[:axis], len(weights), *after))
+
+
+def _centres(size: int, align_corners: bool) -> np.ndarray:
+    if align_corners:
+        return np.linspace(-1.0, 1.0, size) if size > 1 else np.zeros(1)
+    return (np.arange(size) + 0.5) * (2.0 / size) - 1.0
+
+
+def _position(coordinate: Array, size: int, padding_mode: str, align_corners: bool) -> Array:
+    """From −1 … 1 to a position among `size` elements, moved inside as the mode says."""
+    if align_corners:
+        position = (coordinate + 1.0) * ((size - 1) / 2)
+    else:
+        position = (coordinate + 1.0) * (size / 2) - 0.5
+    if padding_mode == "zeros":
+        return position
+    if padding_mode == "reflection":
+        low, span = (0.0, size - 1.0) if align_corners else (-0.5, float(size))
+        if span == 0:
+            return position * 0.0
+        # a zigzag with the period 2 · span
+        distance = ops.abs(position - low)
+        folded = distance - ops.floor(distance / (2 * span)) * (2 * span)
+        position = span - ops.abs(folded - span) + low
+    return ops.clip(position, 0.0, size - 1.0)
+
+
+def _pick(x: Array, row: Array, column: Array) -> Array:
+    """The elements at whole positions `(batch, out_height, out_width)`, zeros outside."""
+    channels, height, width = x.shape[1:]
+    lines, points = row.shape[1:]
+    inside = ops.logical_and(
+        ops.logical_and(ops.greater_equal(row, 0.0), ops.less(row, float(height))),
+        ops.logical_and(ops.greater_equal(column, 0.0), ops.less(column, float(width))),
+    )
+    flat = ops.clip(row, 0.0, height - 1.0) * float(width) + ops.clip(column, 0.0, width - 1.0)
+    index = ops.reshape(ops.astype(flat, dtypes.int64), (-1, 1, lines * points))
+    index = ops.broadcast_to(index, (x.shape[0], channels, lines * points))
+    found = ops.take_along_axis(ops.reshape(x, (-1, channels, height * width)), index, axis=-1)
+    found = ops.reshape(found, (-1, channels, lines, points))
+    return ops.where(ops.expand_dims(inside, 1), found, 0.0)
