@@ -115,7 +115,7 @@ class Op:
         if len(names) > 1:
             raise MixedBackendError(backends.mixed_message(self.name, names))
         if not names:
-            return self._call_default
+            return partial(self._call_default, tuple(types))
         function = self.implementation(names[0])
         select = getattr(function, "select", None)
         return select(tuple(types)) if select is not None else function
@@ -130,8 +130,10 @@ class Op:
             f"{self.name}: array argument ({which}): got {found.__name__}, expected {expected}{hint}"
         )
 
-    def _call_default(self, *args: Any, **kwargs: Any) -> Any:
-        return self.implementation(current_backend())(*args, **kwargs)
+    def _call_default(self, types: tuple[type, ...], *args: Any, **kwargs: Any) -> Any:
+        function = self.implementation(current_backend())
+        select = getattr(function, "select", None)
+        return (function if select is None else select(types))(*args, **kwargs)
 
 
 def _is_numpy_scalar(t: type) -> bool:
