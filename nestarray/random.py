@@ -6,7 +6,8 @@ gives the same numbers. So take new keys by `split` or `fold_in`, and use each o
 
 Integers, uniform numbers and draws of `bernoulli` have the bits that ``jax.random`` draws
 from the same key; normal and other numbers that go through erf⁻¹ or a logarithm agree to
-the rounding of these. Functions of arrays work inside ``jit`` and on Containers of keys.
+the rounding of these, and so do uniform numbers in other ranges than [0, 1): a compiler may
+multiply and add with one rounding. Functions of arrays work inside ``jit`` and on Containers of keys.
 
 Example:
     >>> import nestarray as na
@@ -24,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, dtypes, ops
+from nestarray.backends.threefry import check_uniform_dtype, rounded
 from nestarray.config import check_backend_name, current_backend
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.typing import Array, DTypeLike, Shape
@@ -186,26 +188,20 @@ def uniform(
         https://docs.jax.dev/en/latest/_autosummary/jax.random.uniform.html
     """
     numbers = ops.random_uniform(key, shape=shape, dtype=dtype)
-    low, high = _rounded(minval, dtype), _rounded(maxval, dtype)
+    low, high = _as_number(minval, dtype), _as_number(maxval, dtype)
     if isinstance(low, float) and isinstance(high, float):
         if low == 0.0 and high == 1.0:
             return numbers
-        return ops.maximum(numbers * _rounded(high - low, dtype) + low, low)
+        span = rounded(high - low, dtype)
+        return ops.maximum(ops.add(ops.multiply(numbers, span), low), low)
     span = ops.subtract(high, low)
     return ops.maximum(ops.add(ops.multiply(numbers, span), low), low)
 
 
-def _rounded(bound: float | Array, dtype: DTypeLike) -> float | Array:
-    """A Python number as `dtype` holds it, so that the four frameworks compute with the same one."""
-    if not isinstance(bound, (int, float)):
-        return ops.astype(bound, dtype)
-    name = dtypes.as_dtype(dtype).name
-    if name == "bfloat16":
-        bound = float(np.float32(bound))
-        word = int(np.float32(bound).view(np.uint32))
-        word = word + 0x7FFF + (word >> 16 & 1) & 0xFFFF0000
-        return float(np.uint32(word).view(np.float32))
-    return float(np.dtype(name).type(bound))
+def _as_number(bound: float | Array, dtype: DTypeLike) -> float | Array:
+    """A bound in `dtype`, so that the four frameworks compute with the same one."""
+    is_number = isinstance(bound, (int, float))
+    return rounded(bound, dtype) if is_number else ops.astype(bound, dtype)
 
 
 def normal(key: Array, shape: Shape = (), dtype: DTypeLike = "float32") -> Array:
@@ -232,13 +228,11 @@ def normal(key: Array, shape: Shape = (), dtype: DTypeLike = "float32") -> Array
         https://docs.jax.dev/en/latest/_autosummary/jax.random.normal.html
     """
     above = -1.0 + _spacing_below_one(dtype)
-    return ops.erfinv(uniform(key, shape, dtype, above, 1.0)) * _rounded(math.sqrt(2), dtype)
+    return ops.normal_quantile(uniform(key, shape, dtype, above, 1.0))
 
 
 def _spacing_below_one(dtype: DTypeLike) -> float:
     """1 minus the number before it."""
-    from nestarray.backends.threefry import check_uniform_dtype
-
     return 2.0 ** -(check_uniform_dtype("random.normal", dtype)[1] + 1)
 
 
@@ -276,9 +270,9 @@ def truncated_normal(
     low, high = (_bound(key, x, dtype) for x in (lower, upper))
     if shape is None:
         shape = np.broadcast_shapes(tuple(low.shape), tuple(high.shape))
-    root = _rounded(math.sqrt(2), dtype)
+    root = rounded(math.sqrt(2), dtype)
     a, b = ops.erf(low / root), ops.erf(high / root)
-    x = ops.erfinv(uniform(key, shape, dtype, a, b)) * root
+    x = ops.normal_quantile(uniform(key, shape, dtype, a, b))
     infinity = _bound(key, math.inf, dtype)
     return ops.minimum(ops.maximum(x, ops.nextafter(low, infinity)), ops.nextafter(high, -infinity))
 
@@ -316,7 +310,7 @@ def bernoulli(key: Array, p: float | Array = 0.5, shape: Shape | None = None) ->
         raise DtypeError(f"random.bernoulli: p: got an array of {dtype}, expected a floating one")
     if shape is None:
         shape = tuple(getattr(p, "shape", ()))
-    return ops.less(ops.random_uniform(key, shape=shape, dtype=dtype), _rounded(p, dtype))
+    return ops.less(ops.random_uniform(key, shape=shape, dtype=dtype), _as_number(p, dtype))
 
 
 def randint(
@@ -388,7 +382,7 @@ def _shuffled(key: Array, x: Array, size: int) -> Array:
         pair = split(key)
         key, words = pair[0], bits(pair[1], (size,))
         # as signed numbers in the same order: PyTorch cannot sort unsigned ones
-        words = ops.astype(ops.bitwise_xor(words, 0x80000000), "int32")
+        words = ops.add(ops.astype(words, "int32"), -(2**31))
         x = ops.take(x, ops.argsort(words, stable=True), axis=0)
     return x
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
+import numpy as np
+
 from nestarray import dtypes
 from nestarray.errors import DtypeError, ShapeError
 from nestarray.typing import Array, DTypeLike, Shape
@@ -15,6 +17,16 @@ MANTISSA: dict[dtypes.DType, tuple[int, int]] = {
     dtypes.float32: (23, 32),
     dtypes.float64: (52, 64),
 }
+
+#: The polynomials of Giles' erf⁻¹ in single precision: −ln(1 − x²) < 5, and above.
+GILES_CENTRAL = (
+    2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
+    -0.00125372503, -0.00417768164, 0.246640727, 1.50140941,
+)  # fmt: skip
+GILES_TAIL = (
+    -0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
+    -0.0076224613, 0.00943887047, 1.00167406, 2.83297682,
+)  # fmt: skip
 
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = 0x1BD11BDA
@@ -54,7 +66,10 @@ def check_uniform_dtype(name: str, dtype: DTypeLike) -> tuple[dtypes.DType, int,
 def check_integers(
     name: str, low: int, high: int, dtype: DTypeLike
 ) -> tuple[dtypes.DType, dtypes.DType, int]:
-    """(`dtype`, the unsigned type as wide, high − low modulo its size), for an integer type."""
+    """(`dtype`, the type of the words to draw, high − low modulo its size), for an integer type.
+
+    Words have 32 bits at least, so that the narrow types are hardly biased.
+    """
     wanted = dtypes.as_dtype(dtype)
     if not wanted.is_integer:
         raise DtypeError(f"{name}: dtype: got {wanted}, expected an integer type")
@@ -62,8 +77,8 @@ def check_integers(
     limit = smallest + (1 << wanted.bits)
     low = min(max(low, smallest), limit - 1)
     high = min(max(high, smallest), limit)
-    span = max(high - low, 1) & (1 << wanted.bits) - 1
-    return wanted, dtypes.as_dtype(f"uint{wanted.bits}"), span
+    word = dtypes.uint64 if wanted.bits == 64 else dtypes.uint32
+    return wanted, word, max(high - low, 1) & (1 << word.bits) - 1
 
 
 def clipped(number: int, dtype: dtypes.DType) -> int:
@@ -86,3 +101,13 @@ def word_factor(span: int, bits: int) -> int:
     """2**bits mod `span`, which weighs the higher of two words; as wide words wrap."""
     half = (1 << bits // 2) % span
     return (half * half & (1 << bits) - 1) % span
+
+
+def rounded(number: float, dtype: DTypeLike) -> float:
+    """`number` as `dtype` holds it."""
+    name = dtypes.as_dtype(dtype).name
+    if name != "bfloat16":
+        return float(np.dtype(name).type(number))
+    word = int(np.float32(number).view(np.uint32))
+    word = word + 0x7FFF + (word >> 16 & 1) & 0xFFFF0000  # to the nearest, ties to even
+    return float(np.uint32(word).view(np.float32))

@@ -17,7 +17,14 @@ from nestarray.backends import threefry
 from nestarray.dispatch import op
 from nestarray.typing import Array, DTypeLike, Shape
 
-__all__ = ["random_bits", "random_integers", "random_split", "random_uniform", "threefry2x32"]
+__all__ = [
+    "normal_quantile",
+    "random_bits",
+    "random_integers",
+    "random_split",
+    "random_uniform",
+    "threefry2x32",
+]
 
 
 @op
@@ -147,7 +154,47 @@ def random_uniform(key: Array, *, shape: Shape, dtype: DTypeLike = "float32") ->
     wanted, mantissa, width = threefry.check_uniform_dtype("random_uniform", dtype)
     bits = ops.random_bits(key, shape=shape, dtype=f"uint{width}")
     numbers = ops.astype(ops.bitwise_right_shift(bits, width - mantissa), wanted)
-    return numbers * 2.0**-mantissa
+    return ops.multiply(numbers, 2.0**-mantissa)
+
+
+@op
+def normal_quantile(u: Array) -> Array:
+    """The standard normal number below which a share (1 + u) / 2 lies: √2 erf⁻¹(u).
+
+    It turns uniform random numbers into normal ones. Up to 32 bits it is Giles' polynomial,
+    computed in float32 alike on every backend, so that all draw the same numbers to the
+    rounding of one logarithm; beyond it, `erfinv`.
+
+    Args:
+        u: floating, in [−1, 1]; ±1 gives ±∞.
+
+    Returns:
+        array of the shape and dtype of `u`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.normal_quantile(np.asarray([0.0, 0.6826895], np.float32)).round(5)
+        array([0., 1.], dtype=float32)
+
+    References:
+        Giles, Approximating the erfinv function. GPU Computing Gems, Jade Edition, 2012.
+    """
+    from nestarray import ops
+
+    dtype = dtypes.dtype_of(u)
+    if dtype is dtypes.float64:
+        return ops.multiply(ops.erfinv(u), 2.0**0.5)
+    x = ops.astype(u, "float32")
+    w = ops.negative(ops.log1p(ops.negative(ops.multiply(x, x))))
+    is_central = ops.less(w, 5.0)
+    w = ops.where(is_central, ops.subtract(w, 2.5), ops.subtract(ops.sqrt(w), 3.0))
+    p = None
+    for central, tail in zip(threefry.GILES_CENTRAL, threefry.GILES_TAIL, strict=True):
+        c = ops.where(is_central, ops.full_like(w, central), ops.full_like(w, tail))
+        p = c if p is None else ops.add(c, ops.multiply(p, w))
+    is_end = ops.equal(ops.abs(x), 1.0)
+    root = ops.where(is_end, ops.multiply(x, float("inf")), ops.multiply(p, x))
+    return ops.multiply(ops.astype(root, dtype), threefry.rounded(2.0**0.5, dtype))
 
 
 @op
@@ -187,9 +234,14 @@ def random_integers(
     flat = (threefry.count(shape),)  # NumPy warns of wrapping numbers, not of wrapping arrays
     words = ops.random_bits(keys[1], shape=flat, dtype=unsigned)
     if span:  # 0 stands for the whole range, where every word is a result
-        high_words = ops.remainder(ops.random_bits(keys[0], shape=flat, dtype=unsigned), span)
-        factor = threefry.word_factor(span, unsigned.bits)
-        total = ops.add(ops.multiply(high_words, factor), ops.remainder(words, span))
-        words = ops.remainder(total, span)
-    result = ops.add(ops.astype(words, wanted), threefry.clipped(low, wanted))
+        # arrays, not numbers: these may be too large for the int32 that JAX reads numbers as
+        size, factor = (
+            ops.full((1,), number, dtype=unsigned, like=key)
+            for number in (span, threefry.word_factor(span, unsigned.bits))
+        )
+        high_words = ops.remainder(ops.random_bits(keys[0], shape=flat, dtype=unsigned), size)
+        total = ops.add(ops.multiply(high_words, factor), ops.remainder(words, size))
+        words = ops.remainder(total, size)
+    start = ops.full((1,), threefry.clipped(low, wanted), dtype=wanted, like=key)
+    result = ops.add(ops.astype(words, wanted), start)
     return ops.reshape(result, tuple(shape))
