@@ -63,6 +63,13 @@ def floating(native: Function, cast: Callable[[Any, Any], Any]) -> Function:
     def call(x: Any, /) -> Any:
         return native(cast(x, dtypes.float32) if x.dtype.kind in "biu" else x)
 
+    def of_number(x: Any, /) -> Any:
+        return native(cast(x, dtypes.result_dtype(x, 1.0)))
+
+    def select(types: tuple[type, ...]) -> Function:
+        return of_number if types[0] in (bool, int, float, complex) else call
+
+    call.select = select  # type: ignore[attr-defined]
     return call
 
 

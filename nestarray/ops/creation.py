@@ -1,5 +1,640 @@
-"""New arrays from shapes, ranges, values and other data."""
+"""New arrays from shapes, ranges, values and other data.
+
+``like=x`` makes the result an array of x's framework, on x's device; without it the
+default backend decides (`nestarray.use_backend`). The dtype is never taken from `like`.
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import Any
+
+import numpy as np
+
+from nestarray import backends, dtypes, ops
+from nestarray.config import current_backend
+from nestarray.container import Container
+from nestarray.dispatch import op, primitive
+from nestarray.errors import ArgumentError, DtypeError
+from nestarray.typing import Array, DTypeLike, Shape
+
+__all__ = [
+    "arange",
+    "asarray",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "linspace",
+    "meshgrid",
+    "one_hot",
+    "ones",
+    "ones_like",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+]
+
+
+@primitive
+def zeros(
+    shape: int | Shape,
+    *,
+    dtype: DTypeLike | None = None,
+    device: Any = None,
+    like: Array | None = None,
+) -> Array:
+    """An array of zeros.
+
+    Args:
+        shape: the shape; an integer n means (n,).
+        dtype: None means float32.
+        device: where; None means the device of `like`, or the framework's default.
+        like: array whose framework and device to take.
+
+    Returns:
+        array of `shape` and `dtype`.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.zeros((2,))
+        array([0., 0.], dtype=float32)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.zeros.html
+    """
+
+
+@primitive
+def ones(
+    shape: int | Shape,
+    *,
+    dtype: DTypeLike | None = None,
+    device: Any = None,
+    like: Array | None = None,
+) -> Array:
+    """An array of ones.
+
+    Args:
+        shape: the shape; an integer n means (n,).
+        dtype: None means float32.
+        device: where; None means the device of `like`, or the framework's default.
+        like: array whose framework and device to take.
+
+    Returns:
+        array of `shape` and `dtype`.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.ones((2,), dtype=na.int32)
+        array([1, 1], dtype=int32)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.ones.html
+    """
+
+
+@primitive
+def empty(
+    shape: int | Shape,
+    *,
+    dtype: DTypeLike | None = None,
+    device: Any = None,
+    like: Array | None = None,
+) -> Array:
+    """An array whose values are left to chance, where the framework allows that; else zeros.
+
+    Args:
+        shape: the shape; an integer n means (n,).
+        dtype: None means float32.
+        device: where; None means the device of `like`, or the framework's default.
+        like: array whose framework and device to take.
+
+    Returns:
+        array of `shape` and `dtype`.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.empty((2, 3)).shape
+        (2, 3)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.empty.html
+    """
+
+
+@primitive
+def full(
+    shape: int | Shape,
+    fill_value: float,
+    *,
+    dtype: DTypeLike | None = None,
+    device: Any = None,
+    like: Array | None = None,
+) -> Array:
+    """An array in which every element is `fill_value`.
+
+    Args:
+        shape: the shape; an integer n means (n,).
+        fill_value: number or bool.
+        dtype: None takes that of `fill_value`: bool, int64, float32 or complex64.
+        device: where; None means the device of `like`, or the framework's default.
+        like: array whose framework and device to take.
+
+    Returns:
+        array of `shape` and `dtype`.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.full((2,), 7)
+        array([7, 7])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.full.html
+    """
+
+
+@primitive
+def zeros_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Any = None) -> Array:
+    """Zeros of the shape of `x`.
+
+    Args:
+        x: any array.
+        dtype: None takes that of `x`.
+        device: None takes that of `x`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.zeros_like(np.asarray([1, 2]))
+        array([0, 0])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.zeros_like.html
+    """
+
+
+@primitive
+def ones_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Any = None) -> Array:
+    """Ones of the shape of `x`.
+
+    Args:
+        x: any array.
+        dtype: None takes that of `x`.
+        device: None takes that of `x`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.ones_like(np.asarray([1, 2]))
+        array([1, 1])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.ones_like.html
+    """
+
+
+@primitive
+def empty_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Any = None) -> Array:
+    """`empty`, of the shape of `x`.
+
+    Args:
+        x: any array.
+        dtype: None takes that of `x`.
+        device: None takes that of `x`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.empty_like(np.zeros((2, 3))).shape
+        (2, 3)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.empty_like.html
+    """
+
+
+@primitive
+def full_like(
+    x: Array, /, fill_value: float, *, dtype: DTypeLike | None = None, device: Any = None
+) -> Array:
+    """`fill_value` in the shape of `x`.
+
+    Args:
+        x: any array.
+        fill_value: number or bool.
+        dtype: None takes that of `x`.
+        device: None takes that of `x`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.full_like(np.zeros(2), 7)
+        array([7., 7.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.full_like.html
+    """
+
+
+@op
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: DTypeLike | None = None,
+    device: Any = None,
+    like: Array | None = None,
+) -> Array:
+    """The numbers start, start + step, … below `stop`.
+
+    Args:
+        start: first number; with `stop` left out the end, and the first is 0.
+        stop: end, which is not included.
+        step: difference between neighbours, not 0.
+        dtype: None means int64 if all are integers, else float32.
+        device: where; None means the device of `like`, or the framework's default.
+        like: array whose framework and device to take.
+
+    Returns:
+        `(⌈(stop − start) / step⌉,)`.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.arange(1, 7, 2)
+        array([1, 3, 5])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.arange.html
+    """
+    # The frameworks disagree on the length and the rounding of floating ranges: one computes them.
+    first, end = (0, start) if stop is None else (start, stop)
+    host = np.arange(first, end, step)
+    return ops.asarray(host, dtype=_range_dtype(start, stop, step, dtype), device=device, like=like)
+
+
+def _range_dtype(start: float, stop: float | None, step: float, dtype: Any) -> dtypes.DType:
+    """The dtype of `arange`."""
+    if dtype is not None:
+        return dtypes.as_dtype(dtype)
+    return dtypes.result_dtype(*(x for x in (start, stop, step) if x is not None))
+
+
+@op
+def linspace(
+    start: Array | float,
+    stop: Array | float,
+    /,
+    num: int,
+    *,
+    dtype: DTypeLike | None = None,
+    device: Any = None,
+    endpoint: bool = True,
+    like: Array | None = None,
+) -> Array:
+    """`num` numbers at equal distances from `start` to `stop`.
+
+    Args:
+        start: number, or an array for a row of ranges at once.
+        stop: number, or an array that broadcasts with `start`.
+        num: how many.
+        dtype: None means float32 for numbers, else the floating dtype of the arrays.
+        device: where; None means the device of `like`, or the framework's default.
+        endpoint: `stop` itself is the last of them.
+        like: array whose framework and device to take.
+
+    Returns:
+        `(num, *shape)`, where `shape` is that of the ends.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.linspace(0.0, 1.0, 3)
+        array([0. , 0.5, 1. ], dtype=float32)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.linspace.html
+    """
+    arrays = [x for x in (start, stop) if hasattr(x, "dtype")]
+    if not arrays:
+        host = np.linspace(start, stop, num, endpoint=endpoint)
+        wanted = dtypes.result_dtype(start, stop, 1.0) if dtype is None else dtypes.as_dtype(dtype)
+        return ops.asarray(host, dtype=wanted, device=device, like=like)
+    inner = dtypes.result_dtype(start, stop, 1.0)
+    ndim = max(len(x.shape) for x in arrays)
+    host = np.linspace(0.0, 1.0, num, endpoint=endpoint).reshape(num, *[1] * ndim)
+    weight = ops.asarray(host, dtype=inner, like=arrays[0])
+    # Both ends come out exactly, which start + weight · (stop − start) would not promise.
+    line = ops.add(ops.multiply(start, 1.0 - weight), ops.multiply(stop, weight))
+    line = line if dtype is None else ops.astype(line, dtype)
+    return line if device is None else ops.to_device(line, device)
+
+
+@op
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: DTypeLike | None = None,
+    device: Any = None,
+    batch_shape: Shape = (),
+    like: Array | None = None,
+) -> Array:
+    """Ones on a diagonal, zeros elsewhere: the identity matrix.
+
+    Args:
+        n_rows: rows.
+        n_cols: columns; None means as many.
+        k: the diagonal; above the main one if positive, below if negative.
+        dtype: None means float32.
+        device: where; None means the device of `like`, or the framework's default.
+        batch_shape: axes in front, along which the matrix repeats.
+        like: array whose framework and device to take.
+
+    Returns:
+        `(*batch_shape, n_rows, n_cols)`.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.eye(2, k=1)
+        array([[0., 1.],
+               [0., 0.]], dtype=float32)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.eye.html
+    """
+    host = np.eye(n_rows, n_cols, k)
+    host = np.broadcast_to(host, (*batch_shape, *host.shape))
+    wanted = dtypes.float32 if dtype is None else dtype
+    return ops.asarray(host, dtype=wanted, device=device, like=like)
+
+
+@op
+def asarray(
+    obj: Any,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: Any = None,
+    copy: bool | None = None,
+    like: Array | None = None,
+) -> Array:
+    """`obj` as an array.
+
+    Numbers, lists of them, NumPy arrays and whatever speaks the buffer protocol become
+    arrays of the default backend, or of that of `like`. An array of JAX, PyTorch or
+    TensorFlow stays in its framework unless `like` says otherwise. Of a Container each
+    leaf is converted.
+
+    Args:
+        obj: number, nested lists of numbers or of arrays, an array or a Container.
+        dtype: None takes that of `obj`; Python numbers give bool, int64 (int32 on JAX
+            without x64), float32 or complex64.
+        device: where; None means the device of `like`, or where the data is.
+        copy: True always copies, False raises rather than copying, None copies if it must.
+        like: array whose framework and device to take.
+
+    Returns:
+        array of the shape of the data.
+
+    Raises:
+        ArgumentError: `obj` holds no numbers, or ``copy=False`` and it would copy.
+        DtypeError: the framework has no such dtype.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.asarray([1.0, 2.0])
+        array([1., 2.], dtype=float32)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.asarray.html
+    """
+    from nestarray.interop import move
+
+    if isinstance(obj, Container):
+        return obj.map(lambda x: asarray(x, dtype=dtype, device=device, copy=copy, like=like))
+    own = backends.backend_of_type(type(obj))
+    if like is not None:
+        target = backends.backend_of(like)
+    else:
+        target = own if own not in (None, "numpy") else current_backend()
+    core = backends.core(target)
+    if own is None:
+        if isinstance(obj, (list, tuple)) and _holds_framework_arrays(obj):
+            parts = [asarray(x, dtype=dtype, like=like) for x in obj]
+            return ops.stack(parts)
+        if copy is False:
+            raise ArgumentError(
+                f"asarray: copy=False, but {type(obj).__name__} has no memory that an array could share"
+            )
+        obj, own, copy = _host_array(obj, dtype), "numpy", None
+    if own == "numpy" and dtype is not None and copy is not False:
+        # On the host first: a framework may lack the dtype of the data, but not the wanted one.
+        obj = np.asarray(obj).astype(backends.core("numpy").native_dtype(dtype), copy=False)
+    if device is None and like is not None and own != target:
+        device = core.device_to_share(like)
+    x = move(obj, target, device=device, copy=copy)
+    if dtype is None or dtypes.dtype_of(x) is dtypes.as_dtype(core.native_dtype(dtype)):
+        return x
+    if copy is False:
+        raise ArgumentError(
+            f"asarray: copy=False, but casting {dtypes.dtype_of(x)} to {dtypes.as_dtype(dtype)} copies"
+        )
+    return ops.astype(x, dtype, copy=False)
+
+
+def _holds_framework_arrays(obj: Any) -> bool:
+    if isinstance(obj, (list, tuple)):
+        return any(_holds_framework_arrays(x) for x in obj)
+    return backends.backend_of_type(type(obj)) not in (None, "numpy")
+
+
+def _host_array(obj: Any, dtype: Any) -> np.ndarray:
+    """A NumPy array of what is no array yet, with the default dtypes for Python numbers."""
+    try:
+        host = np.asarray(obj)
+    except ValueError as error:
+        raise ArgumentError(
+            f"asarray: obj: the lists in it have different lengths ({error})"
+        ) from error
+    if host.dtype.kind not in "biufcV":
+        raise ArgumentError(
+            f"asarray: obj: got {type(obj).__name__} of {host.dtype}, expected numbers"
+        )
+    if dtype is None and _is_python(obj):
+        if host.dtype.kind == "f":
+            return host.astype(np.float32)
+        if host.dtype.kind == "c":
+            return host.astype(np.complex64)
+    return host
+
+
+def _is_python(obj: Any) -> bool:
+    if isinstance(obj, (list, tuple)):
+        return all(_is_python(x) for x in obj)
+    return type(obj) in (bool, int, float, complex)
+
+
+@op
+def from_dlpack(
+    x: Any, /, *, device: Any = None, copy: bool | None = None, like: Array | None = None
+) -> Array:
+    """An array over the memory of any object that exports DLPack.
+
+    Args:
+        x: object with ``__dlpack__`` and ``__dlpack_device__``.
+        device: where; None leaves it where it is.
+        copy: True always copies, False raises rather than copying, None copies if it must.
+        like: array whose framework to take; None means the default backend.
+
+    Returns:
+        array of the shape, dtype and values of `x`.
+
+    Raises:
+        ArgumentError: `x` does not export DLPack, or ``copy=False`` and it would copy.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.from_dlpack(np.asarray([1, 2]))
+        array([1, 2])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.from_dlpack.html
+    """
+    from nestarray.interop import move
+
+    if not hasattr(x, "__dlpack__"):
+        raise ArgumentError(
+            f"from_dlpack: x: got {type(x).__name__}, expected an object with __dlpack__; "
+            "na.asarray takes other data"
+        )
+    target = current_backend() if like is None else backends.backend_of(like)
+    if backends.backend_of_type(type(x)) is None:
+        x = np.from_dlpack(x)
+    return move(x, target, device=device, copy=copy)
+
+
+@op
+def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
+    """Coordinate arrays of a grid from the coordinates along each axis.
+
+    Args:
+        *arrays: `(n_i,)` each, all of one dtype.
+        indexing: ``"ij"`` puts the i-th coordinate on axis i, ``"xy"`` swaps the first two axes.
+
+    Returns:
+        list of as many arrays, each of the shape `(n_0, n_1, …)`, or `(n_1, n_0, …)` for "xy".
+
+    Raises:
+        ArgumentError: `indexing` is neither.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.meshgrid(np.asarray([1, 2]), np.asarray([3, 4, 5]))[0]
+        array([[1, 2],
+               [1, 2],
+               [1, 2]])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.meshgrid.html
+    """
+    if indexing not in ("xy", "ij"):
+        raise ArgumentError(f"meshgrid: indexing: got {indexing!r}, expected 'xy' or 'ij'")
+    axes = list(range(len(arrays)))
+    if indexing == "xy" and len(arrays) > 1:
+        axes[:2] = 1, 0
+    sizes = [0] * len(arrays)
+    for axis, x in zip(axes, arrays, strict=True):
+        sizes[axis] = int(np.prod(x.shape, dtype=int))
+    grid = []
+    for axis, x in zip(axes, arrays, strict=True):
+        column = [1] * len(arrays)
+        column[axis] = sizes[axis]
+        grid.append(ops.broadcast_to(ops.reshape(x, tuple(column)), tuple(sizes)))
+    return grid
+
+
+def _triangle(x: Array, k: int) -> Array:
+    """True on and below the k-th diagonal of the matrices in `x`."""
+    return ops.asarray(np.tri(int(x.shape[-2]), int(x.shape[-1]), k, dtype=bool), like=x)
+
+
+@op
+def tril(x: Array, /, *, k: int = 0) -> Array:
+    """The lower triangles of matrices, zeros above.
+
+    Args:
+        x: `(*batch, rows, columns)`.
+        k: the last diagonal that stays; above the main one if positive.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.tril(np.ones((2, 2)))
+        array([[1., 0.],
+               [1., 1.]])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tril.html
+    """
+    return ops.where(_triangle(x, k), x, ops.zeros_like(x))
+
+
+@op
+def triu(x: Array, /, *, k: int = 0) -> Array:
+    """The upper triangles of matrices, zeros below.
+
+    Args:
+        x: `(*batch, rows, columns)`.
+        k: the first diagonal that stays; above the main one if positive.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.triu(np.ones((2, 2)))
+        array([[1., 1.],
+               [0., 1.]])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.triu.html
+    """
+    return ops.where(_triangle(x, k - 1), ops.zeros_like(x), x)
+
+
+@op
+def one_hot(
+    indices: Array, num_classes: int, *, axis: int = -1, dtype: DTypeLike | None = None
+) -> Array:
+    """1 at the index along a new axis, 0 elsewhere; an index out of range gives zeros.
+
+    Args:
+        indices: `(*shape)`, integer.
+        num_classes: the length of the new axis.
+        axis: where the new axis is in the result.
+        dtype: None means float32.
+
+    Returns:
+        `(*shape, num_classes)`, with the last axis at `axis`.
+
+    Raises:
+        DtypeError: `indices` are not integers.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.one_hot(np.asarray([0, 2]), 3)
+        array([[1., 0., 0.],
+               [0., 0., 1.]], dtype=float32)
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.nn.one_hot.html
+    """
+    found = dtypes.dtype_of(indices)
+    if not found.is_integer:
+        raise DtypeError(f"one_hot: indices: got {found}, expected integers; cast with na.astype")
+    ndim = len(indices.shape) + 1
+    place = axis + ndim if axis < 0 else axis
+    shape = [1] * ndim
+    shape[place] = num_classes
+    wide = ops.expand_dims(ops.astype(indices, dtypes.int64, copy=False), axis=place)
+    classes = ops.reshape(ops.arange(num_classes, dtype=dtypes.int64, like=indices), tuple(shape))
+    wanted = dtypes.float32 if dtype is None else dtype
+    return ops.astype(ops.equal(wide, classes), wanted)

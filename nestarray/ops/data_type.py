@@ -9,7 +9,7 @@ from nestarray.config import check_backend_name
 from nestarray.dispatch import op, primitive
 from nestarray.typing import Array, DTypeLike
 
-__all__ = ["astype", "to_backend", "to_device"]
+__all__ = ["astype", "stop_gradient", "to_backend", "to_device"]
 
 
 @primitive
@@ -85,3 +85,23 @@ def to_backend(x: Array, backend: str, *, device: Any = None, copy: bool | None 
 
     check_backend_name(backend)
     return move(x, backend, device=device, copy=copy)
+
+
+@primitive
+def stop_gradient(x: Array, /) -> Array:
+    """`x` itself, taken as a constant by differentiation.
+
+    Args:
+        x: any array.
+
+    Returns:
+        array of the same values; on NumPy `x` itself.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.stop_gradient(np.asarray([1.0]))
+        array([1.])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.stop_gradient.html
+    """

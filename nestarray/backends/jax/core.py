@@ -64,6 +64,14 @@ def to_device(x: Any, device: Any) -> Any:
     return jax.device_put(x, find_device(device))
 
 
+def device_to_share(like: Any) -> Any:
+    """Where an array made beside `like` belongs; None for the framework's default place."""
+    # Only an array that was put somewhere on purpose says where new ones go; a tracer never does.
+    if isinstance(like, jax.core.Tracer) or not getattr(like, "committed", False):
+        return None
+    return like.sharding if len(like.devices()) > 1 else next(iter(like.devices()))
+
+
 def from_numpy(x: np.ndarray, device: Any = None) -> Any:
     """This backend's array with the values of a NumPy array; shares memory where it can."""
     if x.dtype.name in ("float64", "complex128"):

@@ -60,6 +60,11 @@ def to_device(x: Any, device: Any) -> Any:
     return x
 
 
+def device_to_share(like: Any) -> Any:
+    """Where an array made beside `like` belongs; None for the framework's default place."""
+    return None
+
+
 def from_numpy(x: np.ndarray, device: Any = None) -> Any:
     """This backend's array with the values of a NumPy array; shares memory where it can."""
     check_device(device)

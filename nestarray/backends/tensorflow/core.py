@@ -51,6 +51,11 @@ def to_device(x: Any, device: Any) -> Any:
         raise ArgumentError(f"device: tensorflow has {have}, got {device!r}") from error
 
 
+def device_to_share(like: Any) -> Any:
+    """Where an array made beside `like` belongs; None for the framework's default place."""
+    return like.device or None
+
+
 def from_numpy(x: np.ndarray, device: Any = None) -> Any:
     """This backend's array with the values of a NumPy array; shares memory where it can."""
     with on_device(device):

@@ -32,9 +32,13 @@ def find_device(device: Any) -> Any:
     if device is None:
         return None
     try:
-        return torch.device({"gpu": "cuda"}.get(device, device) if isinstance(device, str) else device)
+        return torch.device(
+            {"gpu": "cuda"}.get(device, device) if isinstance(device, str) else device
+        )
     except RuntimeError as error:
-        raise ArgumentError(f"device: got {device!r}, which torch does not know ({error})") from error
+        raise ArgumentError(
+            f"device: got {device!r}, which torch does not know ({error})"
+        ) from error
 
 
 def device_of(x: Any) -> str:
@@ -45,6 +49,11 @@ def device_of(x: Any) -> str:
 def to_device(x: Any, device: Any) -> Any:
     """`x` on `device`."""
     return x.to(find_device(device))
+
+
+def device_to_share(like: Any) -> Any:
+    """Where an array made beside `like` belongs; None for the framework's default place."""
+    return like.device
 
 
 def from_numpy(x: np.ndarray, device: Any = None) -> Any:

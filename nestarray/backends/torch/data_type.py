@@ -12,3 +12,8 @@ from nestarray.backends.torch.core import native_dtype
 def astype(x: Any, dtype: Any, *, copy: bool = True) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html"""
     return torch.as_tensor(x).to(native_dtype(dtype), copy=copy)
+
+
+def stop_gradient(x: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.detach.html"""
+    return x.detach()

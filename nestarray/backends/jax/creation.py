@@ -1,0 +1,111 @@
+"""JAX: `nestarray.ops.creation`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from nestarray import dtypes
+from nestarray.backends.jax.core import device_to_share, find_device, native_dtype
+from nestarray.dispatch import supports
+
+
+def _dtype(dtype: Any, default: Any = dtypes.float32) -> Any:
+    return native_dtype(default if dtype is None else dtype)
+
+
+def _place(device: Any, like: Any) -> Any:
+    return device_to_share(like) if device is None and like is not None else find_device(device)
+
+
+def zeros(shape: Any, *, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.zeros.html"""
+    return jnp.zeros(shape, _dtype(dtype), device=_place(device, like))
+
+
+def ones(shape: Any, *, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ones.html"""
+    return jnp.ones(shape, _dtype(dtype), device=_place(device, like))
+
+
+def empty(shape: Any, *, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.empty.html"""
+    return jnp.empty(shape, _dtype(dtype), device=_place(device, like))
+
+
+def full(
+    shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, like: Any = None
+) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.full.html"""
+    found = _dtype(dtype, dtypes.dtype_of(fill_value))
+    return jnp.full(shape, fill_value, found, device=_place(device, like))
+
+
+def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.zeros_like.html"""
+    return jnp.zeros_like(x, _dtype(dtype, x.dtype), device=find_device(device))
+
+
+def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ones_like.html"""
+    return jnp.ones_like(x, _dtype(dtype, x.dtype), device=find_device(device))
+
+
+def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.empty_like.html"""
+    return jnp.empty_like(x, _dtype(dtype, x.dtype), device=find_device(device))
+
+
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.full_like.html"""
+    found = _dtype(dtype, x.dtype)
+    return jnp.full_like(x, fill_value, found, device=find_device(device))
+
+
+def _whole(start: Any, stop: Any = None, step: Any = 1, **settings: Any) -> bool:
+    """Whether a range is one of integers, on which all frameworks agree."""
+    return all(type(x) is int for x in (start, step, 0 if stop is None else stop))
+
+
+@supports(_whole)
+def arange(
+    start: Any,
+    /,
+    stop: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    like: Any = None,
+) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.arange.html"""
+    first, end = (0, start) if stop is None else (start, stop)
+    found = _dtype(dtype, dtypes.int64)
+    return jnp.arange(first, end, step, found, device=_place(device, like))
+
+
+@supports(lambda *sizes, batch_shape=(), **settings: not batch_shape)
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: Any = None,
+    device: Any = None,
+    batch_shape: Any = (),
+    like: Any = None,
+) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.eye.html"""
+    return jnp.eye(n_rows, n_cols, k, _dtype(dtype), device=_place(device, like))
+
+
+def tril(x: Any, /, *, k: int = 0) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.tril.html"""
+    return jnp.tril(x, k)
+
+
+def triu(x: Any, /, *, k: int = 0) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.triu.html"""
+    return jnp.triu(x, k)

@@ -1,0 +1,74 @@
+"""NumPy: `nestarray.ops.creation`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nestarray import dtypes
+from nestarray.backends.numpy.core import check_device, native_dtype
+
+
+def _dtype(dtype: Any, default: Any = dtypes.float32) -> Any:
+    return native_dtype(default if dtype is None else dtype)
+
+
+def zeros(shape: Any, *, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.zeros.html"""
+    check_device(device)
+    return np.zeros(shape, _dtype(dtype))
+
+
+def ones(shape: Any, *, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ones.html"""
+    check_device(device)
+    return np.ones(shape, _dtype(dtype))
+
+
+def empty(shape: Any, *, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.empty.html"""
+    check_device(device)
+    return np.empty(shape, _dtype(dtype))
+
+
+def full(
+    shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, like: Any = None
+) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.full.html"""
+    check_device(device)
+    return np.full(shape, fill_value, _dtype(dtype, dtypes.dtype_of(fill_value)))
+
+
+def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.zeros_like.html"""
+    check_device(device)
+    return np.zeros_like(x, dtype=_dtype(dtype, x.dtype))
+
+
+def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ones_like.html"""
+    check_device(device)
+    return np.ones_like(x, dtype=_dtype(dtype, x.dtype))
+
+
+def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.empty_like.html"""
+    check_device(device)
+    return np.empty_like(x, dtype=_dtype(dtype, x.dtype))
+
+
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.full_like.html"""
+    check_device(device)
+    return np.full_like(x, fill_value, dtype=_dtype(dtype, x.dtype))
+
+
+def tril(x: Any, /, *, k: int = 0) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.tril.html"""
+    return np.tril(x, k)
+
+
+def triu(x: Any, /, *, k: int = 0) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.triu.html"""
+    return np.triu(x, k)

@@ -1,0 +1,124 @@
+"""TensorFlow: `nestarray.ops.creation`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from nestarray import dtypes
+from nestarray.backends.tensorflow.core import native_dtype, on_device
+from nestarray.dispatch import supports
+
+
+def _dtype(dtype: Any, default: Any = dtypes.float32) -> Any:
+    return native_dtype(default if dtype is None else dtype)
+
+
+def _place(device: Any, like: Any) -> Any:
+    """A context on `device`, else on the device of `like`."""
+    return on_device((like.device or None) if device is None and like is not None else device)
+
+
+def _size(shape: Any) -> Any:
+    return (shape,) if isinstance(shape, int) else shape
+
+
+def zeros(shape: Any, *, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/zeros"""
+    with _place(device, like):
+        return tf.zeros(_size(shape), _dtype(dtype))
+
+
+def ones(shape: Any, *, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/ones"""
+    with _place(device, like):
+        return tf.ones(_size(shape), _dtype(dtype))
+
+
+def empty(shape: Any, *, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/zeros"""
+    return zeros(shape, dtype=dtype, device=device, like=like)
+
+
+def full(
+    shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, like: Any = None
+) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/fill"""
+    found = _dtype(dtype, dtypes.dtype_of(fill_value))
+    with _place(device, like):
+        return tf.fill(_size(shape), tf.cast(fill_value, found))
+
+
+def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/zeros_like"""
+    with on_device(device):
+        return tf.zeros_like(x, _dtype(dtype, x.dtype))
+
+
+def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/ones_like"""
+    with on_device(device):
+        return tf.ones_like(x, _dtype(dtype, x.dtype))
+
+
+def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/zeros_like"""
+    return zeros_like(x, dtype=dtype, device=device)
+
+
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/fill"""
+    with on_device(device):
+        return tf.fill(tf.shape(x), tf.cast(fill_value, _dtype(dtype, x.dtype)))
+
+
+def _whole(start: Any, stop: Any = None, step: Any = 1, **settings: Any) -> bool:
+    """Whether a range is one of integers, on which all frameworks agree."""
+    return all(type(x) is int for x in (start, step, 0 if stop is None else stop))
+
+
+@supports(_whole)
+def arange(
+    start: Any,
+    /,
+    stop: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    like: Any = None,
+) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/range"""
+    first, end = (0, start) if stop is None else (start, stop)
+    with _place(device, like):
+        return tf.cast(tf.range(first, end, step, tf.int64), _dtype(dtype, dtypes.int64))
+
+
+@supports(lambda *sizes, k=0, **settings: k == 0)
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: Any = None,
+    device: Any = None,
+    batch_shape: Any = (),
+    like: Any = None,
+) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/eye"""
+    with _place(device, like):
+        return tf.eye(n_rows, n_cols, list(batch_shape) or None, _dtype(dtype))
+
+
+@supports(lambda x, k=0: k >= 0)
+def tril(x: Any, /, *, k: int = 0) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/linalg/band_part"""
+    return tf.linalg.band_part(x, -1, min(k, int(x.shape[-1])))
+
+
+@supports(lambda x, k=0: k <= 0)
+def triu(x: Any, /, *, k: int = 0) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/linalg/band_part"""
+    return tf.linalg.band_part(x, min(-k, int(x.shape[-2])), -1)

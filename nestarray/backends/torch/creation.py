@@ -1,0 +1,117 @@
+"""PyTorch: `nestarray.ops.creation`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from nestarray import dtypes
+from nestarray.backends.torch.core import find_device, native_dtype
+from nestarray.dispatch import supports
+
+
+def _dtype(dtype: Any, default: Any = dtypes.float32) -> Any:
+    return native_dtype(default if dtype is None else dtype)
+
+
+def _place(device: Any, like: Any) -> Any:
+    return like.device if device is None and like is not None else find_device(device)
+
+
+def _size(shape: Any) -> tuple[int, ...]:
+    return (shape,) if isinstance(shape, int) else tuple(shape)
+
+
+def zeros(shape: Any, *, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.zeros.html"""
+    return torch.zeros(_size(shape), dtype=_dtype(dtype), device=_place(device, like))
+
+
+def ones(shape: Any, *, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.ones.html"""
+    return torch.ones(_size(shape), dtype=_dtype(dtype), device=_place(device, like))
+
+
+def empty(shape: Any, *, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.empty.html"""
+    return torch.empty(_size(shape), dtype=_dtype(dtype), device=_place(device, like))
+
+
+def full(
+    shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, like: Any = None
+) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.full.html"""
+    found = _dtype(dtype, dtypes.dtype_of(fill_value))
+    return torch.full(_size(shape), fill_value, dtype=found, device=_place(device, like))
+
+
+def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.zeros_like.html"""
+    return torch.zeros_like(x, dtype=_dtype(dtype, x.dtype), device=find_device(device))
+
+
+def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.ones_like.html"""
+    return torch.ones_like(x, dtype=_dtype(dtype, x.dtype), device=find_device(device))
+
+
+def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.empty_like.html"""
+    return torch.empty_like(x, dtype=_dtype(dtype, x.dtype), device=find_device(device))
+
+
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.full_like.html"""
+    found = _dtype(dtype, x.dtype)
+    return torch.full_like(x, fill_value, dtype=found, device=find_device(device))
+
+
+def _whole(start: Any, stop: Any = None, step: Any = 1, **settings: Any) -> bool:
+    """Whether a range is one of integers, on which all frameworks agree."""
+    return all(type(x) is int for x in (start, step, 0 if stop is None else stop))
+
+
+@supports(_whole)
+def arange(
+    start: Any,
+    /,
+    stop: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    like: Any = None,
+) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.arange.html"""
+    first, end = (0, start) if stop is None else (start, stop)
+    found = _dtype(dtype, dtypes.int64)
+    end = end if (end - first) * step > 0 else first  # torch refuses an empty range
+    return torch.arange(first, end, step, dtype=found, device=_place(device, like))
+
+
+@supports(lambda *sizes, k=0, batch_shape=(), **settings: k == 0 and not batch_shape)
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: Any = None,
+    device: Any = None,
+    batch_shape: Any = (),
+    like: Any = None,
+) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.eye.html"""
+    columns = n_rows if n_cols is None else n_cols
+    return torch.eye(n_rows, columns, dtype=_dtype(dtype), device=_place(device, like))
+
+
+def tril(x: Any, /, *, k: int = 0) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.tril.html"""
+    return torch.tril(x, k)
+
+
+def triu(x: Any, /, *, k: int = 0) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.triu.html"""
+    return torch.triu(x, k)
