@@ -1,0 +1,258 @@
+"""Optimizers as pairs of pure functions: ``init(v) -> state`` and ``step(v, grads, state)``.
+
+Variables, gradients and states are Containers of one backend, so a step can be compiled
+with `na.jit`, stored, moved to another framework and continued there. The numbers are
+those of ``optax`` and of ``torch.optim``. Leaves that are not floating are left as they are.
+
+Example:
+    >>> import nestarray as na
+    >>> from nestarray import nn
+    >>> v = na.Container(w=na.ones((2,)))
+    >>> optimizer = nn.SGD(0.5)
+    >>> v, state = optimizer.step(v, na.Container(w=na.ones((2,))), optimizer.init(v))
+    >>> v.w
+    array([0.5, 0.5], dtype=float32)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nestarray import backends, dtypes, ops
+from nestarray.container import Container
+from nestarray.errors import ArgumentError
+from nestarray.typing import Array
+
+#: A number, or a function of the number of steps done (an int32 array of shape `()`).
+LearningRate = float | Callable[[Array], Any]
+
+
+class Optimizer:
+    """What every optimizer does around its rule: count steps, leave other leaves alone.
+
+    A subclass says which moments it keeps (`moments`) and how a step changes them and the
+    variables (`update`).
+
+    Args:
+        learning_rate: a number, or a schedule: a function of the number of steps done.
+    """
+
+    #: Names of the Containers of zeros, of the structure of `v`, that the state holds.
+    moments: tuple[str, ...] = ()
+
+    def __init__(self, learning_rate: LearningRate) -> None:
+        self.learning_rate = learning_rate
+
+    def init(self, v: Container) -> Container:
+        """The state before the first step: ``count`` and the moments, on the backend of `v`.
+
+        Raises:
+            ArgumentError: `v` is not a Container with a floating leaf.
+        """
+        floating = _floating(v, "init", "v")
+        like = next(iter(floating.leaves()), None)
+        if like is None:
+            raise ArgumentError(
+                f"{self!r}.init: v has no floating leaf, so there is nothing to train"
+            )
+        count = ops.zeros((), dtype=dtypes.int32, like=like)
+        zeros = {name: ops.zeros_like(floating) for name in self.moments}
+        return Container(count=count, **zeros)
+
+    def step(self, v: Container, grads: Container, state: Container) -> tuple[Container, Container]:
+        """One step against the gradient.
+
+        Args:
+            v: variables.
+            grads: gradients, with the keys of `v`.
+            state: from `init`, or from the step before.
+
+        Returns:
+            (new variables, new state).
+
+        Raises:
+            StructureError: `v`, `grads` and `state` do not match; names the first path.
+        """
+        old = _floating(v, "step", "v")
+        slopes = _floating(grads, "step", "grads")
+        count = state["count"] + 1
+        rate = self.learning_rate
+        scale = _Scale(rate(state["count"]) if callable(rate) else rate, count)
+        new, kept = self.update(old, slopes, state, scale)
+        changed = new if old.spec is v.spec else v.update(new)
+        return changed, Container(count=count, **kept)
+
+    def update(
+        self, v: Container, grads: Container, state: Container, scale: _Scale
+    ) -> tuple[Container, dict[str, Container]]:
+        """(new variables, new moments by name) of one step."""
+        raise TypeError(f"{type(self).__name__} defines no update")
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({settings})"
+
+
+class _Scale:
+    """Numbers that one step needs, each in the dtype of the leaves that it multiplies."""
+
+    def __init__(self, rate: Any, count: Array) -> None:
+        self._rate, self._count = rate, count
+
+    def rate(self, c: Container) -> Any:
+        """The learning rate, to multiply `c` with."""
+        return self._rate if isinstance(self._rate, (int, float)) else _in_dtypes(self._rate, c)
+
+    def correction(self, decay: float, c: Container) -> Container:
+        """1 − decayᵗ for the t-th step, to divide `c` by."""
+        steps = ops.astype(self._count, dtypes.float32)
+        return _in_dtypes(ops.subtract(1.0, ops.pow(decay, steps)), c)
+
+
+def _in_dtypes(number: Array, c: Container) -> Container:
+    """A 0-d array for each leaf of `c`, in its dtype; one array for all leaves of a dtype."""
+    made = {d: ops.astype(number, d) for d in {dtypes.dtype_of(leaf) for leaf in c.leaves()}}
+    return c.map(lambda leaf: made[dtypes.dtype_of(leaf)])
+
+
+def _floating(c: Any, method: str, name: str) -> Container:
+    if not isinstance(c, Container):
+        raise ArgumentError(
+            f"optimizer.{method}: {name}: got {type(c).__name__}, expected a Container; "
+            "na.Container(tree) makes one of nested dicts"
+        )
+    if all(map(_is_floating, c.leaves())):
+        return c
+    return c.select(lambda path, leaf: _is_floating(leaf))
+
+
+def _is_floating(leaf: Any) -> bool:
+    is_array = backends.backend_of_type(type(leaf)) is not None
+    return is_array and dtypes.dtype_of(leaf).is_floating
+
+
+class SGD(Optimizer):
+    """Gradient descent, v ← v − η g, with momentum m ← μ m + g in place of g if asked for.
+
+    Args:
+        learning_rate: η, a number or a schedule.
+        momentum: μ; 0 keeps no moments.
+        nesterov: descend along g + μ m.
+
+    Example:
+        >>> from nestarray import nn
+        >>> nn.SGD(0.1, momentum=0.9)
+        SGD(learning_rate=0.1, momentum=0.9, nesterov=False)
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.optim.SGD.html
+    """
+
+    def __init__(
+        self, learning_rate: LearningRate, *, momentum: float = 0.0, nesterov: bool = False
+    ) -> None:
+        super().__init__(learning_rate)
+        self.momentum, self.nesterov = momentum, nesterov
+
+    @property
+    def moments(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The momentum, if there is any."""
+        return ("trace",) if self.momentum else ()
+
+    def update(
+        self, v: Container, grads: Container, state: Container, scale: _Scale
+    ) -> tuple[Container, dict[str, Container]]:
+        """One step; see the class."""
+        if not self.momentum:
+            return v - grads * scale.rate(v), {}
+        trace = grads + state["trace"] * self.momentum
+        direction = grads + trace * self.momentum if self.nesterov else trace
+        return v - direction * scale.rate(v), {"trace": trace}
+
+
+class Adam(Optimizer):
+    """Adaptive moments: v ← v − η m̂ / (√n̂ + ε), with running means m of g and n of g².
+
+    Args:
+        learning_rate: η, a number or a schedule.
+        b1: decay of m; m̂ = m / (1 − b1ᵗ).
+        b2: decay of n; n̂ = n / (1 − b2ᵗ).
+        eps: ε, outside of the root.
+
+    Example:
+        >>> from nestarray import nn
+        >>> nn.Adam(1e-3).b2
+        0.999
+
+    References:
+        Kingma and Ba, Adam: a method for stochastic optimization. ICLR 2015.
+    """
+
+    moments = ("mu", "nu")
+
+    def __init__(
+        self,
+        learning_rate: LearningRate = 1e-3,
+        *,
+        b1: float = 0.9,
+        b2: float = 0.999,
+        eps: float = 1e-8,
+    ) -> None:
+        super().__init__(learning_rate)
+        self.b1, self.b2, self.eps = b1, b2, eps
+
+    def update(
+        self, v: Container, grads: Container, state: Container, scale: _Scale
+    ) -> tuple[Container, dict[str, Container]]:
+        """One step; see the class."""
+        direction, kept = self._direction(v, grads, state, scale)
+        return v - direction * scale.rate(v), kept
+
+    def _direction(
+        self, v: Container, grads: Container, state: Container, scale: _Scale
+    ) -> tuple[Container, dict[str, Container]]:
+        mu = state["mu"] * self.b1 + grads * (1 - self.b1)
+        nu = state["nu"] * self.b2 + grads * grads * (1 - self.b2)
+        mean, square = mu / scale.correction(self.b1, mu), nu / scale.correction(self.b2, nu)
+        return mean / (ops.sqrt(square) + self.eps), {"mu": mu, "nu": nu}
+
+
+class AdamW(Adam):
+    """Adam with decoupled weight decay: v ← v − η (m̂ / (√n̂ + ε) + λ v).
+
+    Args:
+        learning_rate: η, a number or a schedule.
+        weight_decay: λ.
+        decay: patterns (see `Container.select`) of the leaves that decay; all by default.
+        b1, b2, eps: as in `Adam`.
+
+    Example:
+        >>> from nestarray import nn
+        >>> nn.AdamW(1e-3, decay="**/weight").weight_decay
+        0.01
+
+    References:
+        Loshchilov and Hutter, Decoupled weight decay regularization. ICLR 2019.
+    """
+
+    def __init__(
+        self,
+        learning_rate: LearningRate = 1e-3,
+        *,
+        weight_decay: float = 1e-2,
+        decay: Any = "**",
+        b1: float = 0.9,
+        b2: float = 0.999,
+        eps: float = 1e-8,
+    ) -> None:
+        super().__init__(learning_rate, b1=b1, b2=b2, eps=eps)
+        self.weight_decay, self.decay = weight_decay, decay
+
+    def update(
+        self, v: Container, grads: Container, state: Container, scale: _Scale
+    ) -> tuple[Container, dict[str, Container]]:
+        """One step; see the class."""
+        direction, kept = self._direction(v, grads, state, scale)
+        decays = v.mask(self.decay).map(lambda hit: self.weight_decay if hit else 0.0)
+        return v - (direction + v * decays) * scale.rate(v), kept
