@@ -11,8 +11,14 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from nestarray.config import BACKENDS
+
+# the same examples in every run, and no clock: frameworks compile at unexpected times
+settings.register_profile("fast", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("full", deadline=None, max_examples=500)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 
 @pytest.fixture(params=BACKENDS)

@@ -33,12 +33,19 @@ Leaves = tuple[Any, ...]
 
 
 def is_leaf_index(spec: Spec, key: Any) -> bool:
-    """Whether ``c[key]`` indexes every leaf: slices, arrays, … and integers that are no keys."""
+    """Whether ``c[key]`` indexes every leaf: slices, arrays, … and integers that are no keys.
+
+    A tuple is a path if it has a string in it, or starts with an integer where keys are integers.
+    """
+    if isinstance(key, tuple):
+        if any(isinstance(k, str) for k in key):
+            return False
+        return not (key and all(isinstance(k, int) for k in key)) or is_leaf_index(spec, key[0])
     if isinstance(key, str):
         return False
     if isinstance(key, int):
         return not any(isinstance(k, int) for k in spec.keys) and str(key) not in spec.index
-    return not (isinstance(key, tuple) and any(isinstance(k, str) for k in key))
+    return True
 
 
 def attribute_message(spec: Spec, name: str) -> str:

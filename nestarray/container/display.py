@@ -26,7 +26,8 @@ def render(spec: Spec, leaves: tuple[Any, ...], max_lines: int = MAX_LINES) -> s
 
 def _lines(spec: Spec, leaves: tuple[Any, ...], indent: str) -> list[str]:
     lines = []
-    width = max((len(str(k)) for k in spec.keys), default=0)
+    named = zip(spec.keys, spec.children, strict=True)
+    width = max((len(str(k)) for k, child in named if child.kind == "leaf"), default=0)
     for key in spec.keys:
         start, stop, child = spec.index[key]
         if child.kind == "leaf":

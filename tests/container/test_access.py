@@ -78,6 +78,7 @@ def test_indices_go_to_every_leaf() -> None:
 def test_integers_that_are_keys_are_keys() -> None:
     assert na.Container([np.ones(2), np.zeros(3)])[1].shape == (3,)
     assert na.Container({5: 1})[5] == 1
+    assert na.Container([1, [2, (3, 4)]])[1, 1, 0] == 3
     assert na.Container({"5": 1})[5] == 1
 
 

@@ -1,0 +1,341 @@
+"""Containers go into the tree libraries of all frameworks and come back as Containers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import nestarray as na
+from nestarray.container import ListContainer, TupleContainer
+from nestarray.errors import ArgumentError, StructureError
+from tests.container.trees import plain_trees, roots, sample
+
+
+def floats(tree: Any) -> na.Container:
+    return na.Container(tree).map(lambda x: np.asarray(x, "float32"))
+
+
+# -- JAX ----------------------------------------------------------------------------------
+
+
+@given(roots())
+def test_jax_flattens_to_the_leaves(tree: dict[str, Any]) -> None:
+    import jax
+
+    c = na.Container(tree)
+    leaves, treedef = jax.tree.flatten(c, is_leaf=lambda x: x is None)
+    assert tuple(leaves) == c.leaves()
+    assert jax.tree.unflatten(treedef, leaves).spec is c.spec
+
+
+def test_jax_names_leaves_by_path() -> None:
+    import jax
+
+    c = na.Container(sample())
+    paths = [path for path, _ in jax.tree_util.tree_leaves_with_path(c)]
+    assert [jax.tree_util.keystr(p) for p in paths] == [f"[{name!r}]" for name in c.paths()]
+    assert jax.tree_util.keystr(paths[0], simple=True) == "encoder/weight"
+
+
+def test_jax_transformations() -> None:
+    import jax
+
+    c = floats(sample())
+    double = jax.jit(lambda c: c * 2)(c)
+    assert double.spec is c.spec
+    assert list(double) == ["encoder", "heads", "scale"]  # not sorted
+    np.testing.assert_array_equal(double["heads", 1, 0], np.full(3, 4.0))
+
+    grads = jax.grad(lambda c: (c["encoder/weight"] ** 2).sum() + c["heads/0"].sum())(c)
+    assert grads.spec is c.spec
+    np.testing.assert_array_equal(grads["encoder/weight"], 2 * c["encoder/weight"])
+    np.testing.assert_array_equal(grads["heads/1/0"], np.zeros(3))
+
+    batch = na.Container(a=np.ones((4, 2), "float32"), b=[np.ones((4, 3), "float32")])
+    mapped = jax.vmap(lambda c: c * 3)(batch)
+    assert mapped.spec is batch.spec
+    assert mapped["b/0"].shape == (4, 3)
+    sums = jax.lax.scan(lambda carry, c: (carry + c["a"], c), np.zeros(2, "float32"), batch)
+    np.testing.assert_array_equal(sums[0], [4.0, 4.0])
+    assert sums[1].spec is batch.spec
+
+
+def test_jax_retraces_only_for_another_structure() -> None:
+    import jax
+
+    traces: list[Any] = []
+
+    @jax.jit
+    def f(c: na.Container) -> na.Container:
+        traces.append(c.spec)
+        return c
+
+    for tree in ({"a": 1.0, "b": 2.0}, {"a": 5.0, "b": 6.0}, {"b": 1.0, "a": 2.0}):
+        assert f(na.Container(tree)).to_dict() == tree
+    assert len(traces) == 2
+
+
+def test_optax() -> None:
+    import jax
+    import optax
+
+    v = floats({"w": [1.0, 2.0], "b": {"x": 3.0}})
+    v = v.map(jax.numpy.asarray)
+    optimizer = optax.adam(0.1)
+    state = optimizer.init(v)
+    assert state[0].mu.spec is v.spec
+    loss = lambda v: sum((x**2).sum() for x in v.leaves())  # noqa: E731
+    before = loss(v)
+    for _ in range(20):
+        updates, state = optimizer.update(jax.grad(loss)(v), state, v)
+        v = optax.apply_updates(v, updates)
+    assert type(v) is na.Container
+    assert type(v["w"]) is ListContainer
+    assert loss(v) < before / 2
+    masked = optax.masked(optax.sgd(1.0), v.mask("b"))
+    updates, _ = masked.update(v * 0 + 1, masked.init(v), v)
+    assert float(updates["b/x"]) == -1.0
+    assert float(updates["w/0"]) == 1.0
+
+
+# -- PyTorch ------------------------------------------------------------------------------
+
+
+def test_torch_pytree() -> None:
+    from torch.utils import _pytree
+
+    c = na.Container(sample())
+    leaves, spec = _pytree.tree_flatten(c)
+    assert all(a is b for a, b in zip(leaves, c.leaves(), strict=True))
+    assert _pytree.tree_unflatten(leaves, spec).spec is c.spec
+    keys = [path for path, _ in _pytree.tree_flatten_with_path(c)[0]]
+    assert [_pytree.keystr(k) for k in keys] == [f"[{name!r}]" for name in c.paths()]
+    again = _pytree.treespec_loads(_pytree.treespec_dumps(spec))
+    assert _pytree.tree_unflatten(leaves, again).spec is c.spec
+
+
+def test_torch_func() -> None:
+    import torch
+
+    c = floats(sample()).map(torch.as_tensor)
+    grads = torch.func.grad(lambda c: (c["encoder/weight"] ** 2).sum() + c["scale"])(c)
+    assert grads.spec is c.spec
+    assert grads["encoder/weight"].equal(2 * c["encoder/weight"])
+    batch = na.Container(a=torch.ones(4, 2), b=[torch.ones(4)])
+    mapped = torch.func.vmap(lambda c: c * c + 1.0)(batch)
+    assert mapped.spec is batch.spec
+    assert mapped["b/0"].equal(torch.full((4,), 2.0))
+    value, tangent = torch.func.jvp(lambda c: c * c, (c,), (c,))
+    assert tangent.spec is value.spec is c.spec
+    assert tangent["scale"] == 32.0
+
+
+def test_torch_func_calls_modules_with_containers() -> None:
+    import torch
+
+    net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
+    v = na.Container.from_torch_module(net)
+    x = torch.randn(5, 3)
+    out = torch.func.functional_call(net, v.to_torch_state_dict(), (x,))
+    assert out.equal(net(x))
+
+
+# -- TensorFlow, dm-tree, optree ------------------------------------------------------------
+
+
+@given(plain_trees())
+def test_dm_tree(tree: dict[str, Any]) -> None:
+    import tree as dm_tree
+
+    c = na.Container(tree)
+    mapped = dm_tree.map_structure(lambda x: (x,), c)
+    assert type(mapped) is na.Container
+    assert list(mapped) == list(c)
+    same = dm_tree.unflatten_as(c, dm_tree.flatten(c))
+    assert same.to_dict() == tree
+    dm_tree.assert_same_structure(c, same)
+
+
+def test_dm_tree_keeps_kinds() -> None:
+    import tree as dm_tree
+
+    mapped = dm_tree.map_structure(lambda x: x * 2, na.Container(sample()))
+    assert mapped.spec is na.Container(sample()).spec
+    assert type(mapped["heads"]) is ListContainer
+    assert type(mapped["heads/1"]) is TupleContainer
+    assert [path for path, _ in dm_tree.flatten_with_path(na.Container(a=[1]))] == [("a", 0)]
+
+
+def test_a_bare_array_is_not_lost_in_silence() -> None:
+    import tree as dm_tree
+
+    with pytest.raises(ArgumentError, match="a bare array has no keys to iterate over"):
+        dm_tree.flatten(na.Container(np.ones(2)))
+
+
+def test_tensorflow_nest() -> None:
+    import tensorflow as tf
+
+    c = na.Container(sample())
+    mapped = tf.nest.map_structure(lambda x: x * 2, c)
+    assert mapped.spec is c.spec
+    np.testing.assert_array_equal(mapped["heads/1/0"], np.full(3, 4.0))
+    assert tf.nest.pack_sequence_as(c, tf.nest.flatten(c)).spec is c.spec
+
+
+def test_tensorflow_functions_take_and_return_containers() -> None:
+    import tensorflow as tf
+
+    traces: list[Any] = []
+
+    @tf.function
+    def f(c: na.Container, scale: Any) -> Any:
+        traces.append(c.spec)
+        return c.map(lambda x: x * scale), {"first": c["z"]}
+
+    # keys in an order that sorting would change: TensorFlow sorts, Containers do not
+    tree = {
+        "z": [np.ones(2), (np.full(3, 2.0),)],
+        "a": {"w": np.full((2, 2), 3.0)},
+        "A": np.ones(1),
+    }
+    c = na.Container(tree).map(tf.constant)
+    for _ in range(2):
+        result, part = f(c, tf.constant(2.0, tf.float64))
+    assert len(traces) == 1
+    assert result.spec is c.spec
+    assert type(part["first"]) is ListContainer
+    for path, leaf in result.flat_items():
+        np.testing.assert_array_equal(leaf, 2 * c[path])
+    np.testing.assert_array_equal(part["first"][1, 0], np.full(3, 2.0))
+
+    other = na.Container(A=tf.ones(1), z=tf.zeros(2))
+    f(other, tf.constant(2.0))[0]["z"]
+    assert len(traces) == 2
+    concrete = f.get_concrete_function(c, tf.TensorSpec((), tf.float64))
+    assert concrete.structured_outputs[0].spec is c.spec
+
+
+def test_tensorflow_functions_widen_shapes_leaf_by_leaf() -> None:
+    import tensorflow as tf
+
+    traces: list[Any] = []
+
+    @tf.function(reduce_retracing=True)
+    def f(c: na.Container) -> na.Container:
+        traces.append(c["x"].shape)
+        return c * 2
+
+    for n in (2, 3, 4, 5):
+        assert f(na.Container(x=tf.ones(n)))["x"].shape == (n,)
+    assert len(traces) == 2
+
+
+def test_tensorflow_variables_and_gradients() -> None:
+    import tensorflow as tf
+
+    v = na.Container(b=tf.ones(2), a=[tf.ones(3)]).map(tf.Variable)
+
+    @tf.function
+    def grow(v: na.Container) -> None:
+        for x in v.leaves():
+            x.assign_add(tf.ones_like(x))
+
+    grow(v)
+    np.testing.assert_array_equal(v["a/0"], np.full(3, 2.0))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(v["b"] ** 2) + tf.reduce_sum(v["a/0"])
+    grads = tape.gradient(loss, v)
+    assert grads.spec is v.spec
+    np.testing.assert_array_equal(grads["b"], np.full(2, 4.0))
+
+
+def test_tensorflow_cannot_sort_mixed_keys() -> None:
+    import tensorflow as tf
+
+    c = na.Container({"a": tf.ones(1), 3: tf.ones(1)})
+    with pytest.raises(StructureError) as info:
+        tf.function(lambda c: c.leaves()[0])(c)
+    assert str(info.value) == (
+        "tf.function: TensorFlow cannot sort the keys ['a', 3] of a Container; use strings only, "
+        "or integers only"
+    )
+
+
+def test_optree() -> None:
+    import optree
+
+    c = na.Container(sample())
+    leaves, spec = optree.tree_flatten(c, namespace="nestarray")
+    assert all(a is b for a, b in zip(leaves, c.leaves(), strict=True))
+    assert optree.tree_unflatten(spec, leaves).spec is c.spec
+    assert optree.tree_map(lambda x: x, c, namespace="nestarray").spec is c.spec
+    assert optree.tree_paths(c, namespace="nestarray") == [(name,) for name in c.paths()]
+
+
+# -- nestarray.tree: Containers inside other nests --------------------------------------------
+
+
+def test_nests_of_containers() -> None:
+    nest = {"c": na.Container(x=1, y=[2]), "l": [3, (4, na.Container(z=5))]}
+    leaves, structure = na.tree.flatten(nest)
+    assert leaves == (1, 2, 3, 4, 5)
+    back = na.tree.unflatten(structure, [10 * x for x in leaves])
+    assert back["c"].to_dict() == {"x": 10, "y": [20]}
+    assert back["l"][1][1].to_dict() == {"z": 50}
+    assert structure.key == na.tree.flatten(nest)[1].key
+    assert hash(structure.key) != hash(na.tree.flatten({"c": nest["c"]})[1].key)
+
+
+@given(roots())
+def test_tree_map(tree: dict[str, Any]) -> None:
+    c = na.Container(tree)
+    assert na.tree.map(lambda x: x, c).to_dict() == tree
+    assert na.tree.map(lambda x: x, {"inner": c})["inner"].spec is c.spec
+
+
+# -- registration does not depend on the order of imports ---------------------------------------
+
+
+CHECKS = {
+    "jax": "import jax; assert jax.tree.leaves(na.Container(a=1, b=[2])) == [1, 2]",
+    "jax.numpy": "import jax.numpy as jnp, jax; assert jax.tree.leaves(na.Container(a=1)) == [1]",
+    "torch": (
+        "import torch.utils._pytree as p; assert p.tree_leaves(na.Container(a=1, b=[2])) == [1, 2]"
+    ),
+    "optree": (
+        "import optree; assert optree.tree_leaves(na.Container(a=1), namespace='nestarray') == [1]"
+    ),
+}
+
+
+@pytest.mark.parametrize("first", ["nestarray", "framework"])
+@pytest.mark.parametrize("name", CHECKS)
+def test_order_of_imports(name: str, first: str) -> None:
+    imports = ["import nestarray as na", f"import {name}"]
+    lines = [*(imports if first == "nestarray" else reversed(imports)), CHECKS[name]]
+    code = "import warnings; warnings.simplefilter('ignore')\n" + "\n".join(lines)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+def test_a_framework_that_is_not_installed_stays_an_import_error() -> None:
+    code = (
+        "import sys, importlib.util, nestarray\n"
+        "class Hide:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'optree': raise ModuleNotFoundError('hidden', name='optree')\n"
+        "sys.meta_path.insert(0, Hide())\n"
+        "try:\n    import optree\n"
+        "except ModuleNotFoundError as error: print(error)\n"
+        "sys.meta_path.pop(0)\n"
+        "import optree\n"
+        "print(optree.tree_leaves(nestarray.Container(a=1), namespace='nestarray'))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == ["hidden", "[1]"]
