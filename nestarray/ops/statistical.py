@@ -1,5 +1,552 @@
-"""Reductions along axes, and running ones."""
+"""Sums, means, extrema and quantiles along axes.
+
+Every reduction takes `axis`: one axis, several, or None for all, and `keepdims`, which keeps
+the reduced axes with length 1. Over no axis at all (``axis=()``) nothing is reduced.
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from collections.abc import Callable
+
+from nestarray.backends.axes import many_axes, one_axis
+from nestarray.backends.base import mean_dtype
+from nestarray.dispatch import op, primitive
+from nestarray.errors import ArgumentError, ShapeError
+from nestarray.typing import Array, Axis, DTypeLike
+
+__all__ = [
+    "all",
+    "any",
+    "average",
+    "cummax",
+    "cummin",
+    "cumulative_prod",
+    "cumulative_sum",
+    "logsumexp",
+    "max",
+    "mean",
+    "median",
+    "min",
+    "prod",
+    "quantile",
+    "std",
+    "sum",
+    "var",
+]
+
+
+@primitive
+def sum(
+    x: Array, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> Array:
+    """The sum, Σᵢ xᵢ; of nothing 0.
+
+    Args:
+        x: any number.
+        axis: the axis to reduce, or several; None means all.
+        dtype: the dtype to sum in and to return; None keeps a floating dtype and takes
+            int64, or uint64, for integers and bools.
+        keepdims: keep the reduced axes, with length 1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.sum(np.asarray([[1.0, 2.0], [3.0, 4.0]]), axis=1)
+        array([3., 7.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.sum.html
+    """
+
+
+@primitive
+def prod(
+    x: Array, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> Array:
+    """The product, Πᵢ xᵢ; of nothing 1.
+
+    Args:
+        x: any number.
+        axis: the axis to reduce, or several; None means all.
+        dtype: the dtype to multiply in and to return; None keeps a floating dtype and takes
+            int64, or uint64, for integers and bools.
+        keepdims: keep the reduced axes, with length 1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.prod(np.asarray([[1.0, 2.0], [3.0, 4.0]]), axis=1)
+        array([ 2., 12.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.prod.html
+    """
+
+
+@primitive
+def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The arithmetic mean, Σᵢ xᵢ / n; of nothing NaN.
+
+    Args:
+        x: any number.
+        axis: the axis to reduce, or several; None means all.
+        keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        array of the dtype of `x`; of integers and bools float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.mean(np.asarray([[1.0, 2.0], [3.0, 4.0]]), axis=1)
+        array([1.5, 3.5])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.mean.html
+    """
+
+
+@primitive
+def max(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The greatest element; NaN if there is one, an error if there is none. Equal extrema share the
+    gradient evenly.
+
+    Args:
+        x: real or bool.
+        axis: the axis to reduce, or several; None means all.
+        keepdims: keep the reduced axes, with length 1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.max(np.asarray([[1.0, 2.0], [3.0, 4.0]]), axis=1)
+        array([2., 4.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.max.html
+    """
+
+
+@primitive
+def min(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The least element; NaN if there is one, an error if there is none. Equal extrema share the
+    gradient evenly.
+
+    Args:
+        x: real or bool.
+        axis: the axis to reduce, or several; None means all.
+        keepdims: keep the reduced axes, with length 1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.min(np.asarray([[1.0, 2.0], [3.0, 4.0]]), axis=1)
+        array([1., 3.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.min.html
+    """
+
+
+@op
+def var(
+    x: Array, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
+) -> Array:
+    """The variance, Σᵢ |xᵢ − x̄|² / (n − correction).
+
+    Args:
+        x: any number.
+        axis: the axis to reduce, or several; None means all.
+        correction: what to take off n: 0 for the variance of a population, 1 for the
+            unbiased estimate from a sample.
+        keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        real array of the precision of `x`; of integers and bools float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.var(np.asarray([1.0, 2.0, 3.0]), correction=1)
+        np.float64(1.0)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.var.html
+    """
+    from nestarray import ops
+
+    x = ops.astype(x, mean_dtype(x), copy=False)
+    axes = many_axes(axis, len(x.shape), "var")
+    deviation = ops.abs(ops.subtract(x, ops.mean(x, axis=axes, keepdims=True)))
+    count = 1
+    for i in axes:
+        count *= x.shape[i]
+    total = ops.sum(ops.multiply(deviation, deviation), axis=axes, keepdims=keepdims)
+    return ops.divide(total, float(count - correction))
+
+
+@op
+def std(
+    x: Array, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
+) -> Array:
+    """The standard deviation, the square root of `var`.
+
+    Args:
+        x: any number.
+        axis: the axis to reduce, or several; None means all.
+        correction: what to take off n: 0 for the variance of a population, 1 for the
+            unbiased estimate from a sample.
+        keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        real array of the precision of `x`; of integers and bools float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.std(np.asarray([1.0, 2.0, 3.0]), correction=1)
+        np.float64(1.0)
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.std.html
+    """
+    from nestarray import ops
+
+    return ops.sqrt(ops.var(x, axis=axis, correction=correction, keepdims=keepdims))
+
+
+@primitive
+def all(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """Whether every element is True; of nothing True.
+
+    Args:
+        x: bool, or any number: what is not 0 is True.
+        axis: the axis to reduce, or several; None means all.
+        keepdims: keep the reduced axes, with length 1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.all(np.asarray([[True, False], [True, True]]), axis=1)
+        array([False,  True])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.all.html
+    """
+
+
+@primitive
+def any(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """Whether some element is True; of nothing False.
+
+    Args:
+        x: bool, or any number: what is not 0 is True.
+        axis: the axis to reduce, or several; None means all.
+        keepdims: keep the reduced axes, with length 1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.any(np.asarray([[True, False], [False, False]]), axis=1)
+        array([ True, False])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.any.html
+    """
+
+
+@op
+def cumulative_sum(
+    x: Array,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DTypeLike | None = None,
+    include_initial: bool = False,
+) -> Array:
+    """The running sums, yᵢ = Σⱼ≤ᵢ xⱼ.
+
+    Args:
+        x: any number.
+        axis: the axis to go along; None flattens first.
+        dtype: the dtype to compute in and to return; None keeps a floating dtype and takes
+            int64, or uint64, for integers and bools.
+        include_initial: put 0, the sum of nothing, in front.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.cumulative_sum(np.asarray([1, 2, 3]))
+        array([1, 3, 6])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_sum.html
+    """
+    from nestarray import ops
+
+    # The backends have all but the initial element.
+    if axis is None:
+        x, axis = ops.reshape(x, (-1,)), 0
+    running = ops.cumulative_sum(x, axis=axis, dtype=dtype)
+    if not include_initial:
+        return running
+    axis = one_axis(axis, len(x.shape), "cumulative_sum")
+    shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+    initial = ops.full(shape, 0, dtype=running.dtype, like=running)
+    return ops.concat([initial, running], axis=axis)
+
+
+@op
+def cumulative_prod(
+    x: Array,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DTypeLike | None = None,
+    include_initial: bool = False,
+) -> Array:
+    """The running products, yᵢ = Πⱼ≤ᵢ xⱼ.
+
+    Args:
+        x: any number.
+        axis: the axis to go along; None flattens first.
+        dtype: the dtype to compute in and to return; None keeps a floating dtype and takes
+            int64, or uint64, for integers and bools.
+        include_initial: put 1, the product of nothing, in front.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.cumulative_prod(np.asarray([1, 2, 3]))
+        array([1, 2, 6])
+
+    References:
+        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_prod.html
+    """
+    from nestarray import ops
+
+    # The backends have all but the initial element.
+    if axis is None:
+        x, axis = ops.reshape(x, (-1,)), 0
+    running = ops.cumulative_prod(x, axis=axis, dtype=dtype)
+    if not include_initial:
+        return running
+    axis = one_axis(axis, len(x.shape), "cumulative_prod")
+    shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+    initial = ops.full(shape, 1, dtype=running.dtype, like=running)
+    return ops.concat([initial, running], axis=axis)
+
+
+@op
+def cummax(x: Array, /, *, axis: int | None = None) -> Array:
+    """The running maxima, yᵢ = maxⱼ≤ᵢ xⱼ.
+
+    Args:
+        x: real.
+        axis: the axis to go along; None flattens first.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.cummax(np.asarray([1.0, 3.0, 2.0]))
+        array([1., 3., 3.])
+    """
+    from nestarray import ops
+
+    return _running(x, axis, ops.maximum, "cummax")
+
+
+@op
+def cummin(x: Array, /, *, axis: int | None = None) -> Array:
+    """The running minima, yᵢ = minⱼ≤ᵢ xⱼ.
+
+    Args:
+        x: real.
+        axis: the axis to go along; None flattens first.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.cummin(np.asarray([1.0, 3.0, 2.0]))
+        array([1., 1., 1.])
+    """
+    from nestarray import ops
+
+    return _running(x, axis, ops.minimum, "cummin")
+
+
+def _running(
+    x: Array, axis: int | None, combine: Callable[[Array, Array], Array], name: str
+) -> Array:
+    """Combine each element with the one 1, 2, 4, … places before it: log₂ n steps."""
+    from nestarray import ops
+
+    if axis is None:
+        x, axis = ops.reshape(x, (-1,)), 0
+    axis = one_axis(axis, len(x.shape), name)
+    before = (slice(None),) * axis
+    distance = 1
+    while distance < x.shape[axis]:
+        # The first elements have nothing before them and meet themselves, which changes nothing.
+        head = ops.getitem(x, (*before, slice(None, distance)))
+        rest = ops.getitem(x, (*before, slice(None, -distance)))
+        x = combine(x, ops.concat([head, rest], axis=axis))
+        distance *= 2
+    return x
+
+
+@op
+def logsumexp(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The logarithm of a sum of exponentials, log Σᵢ exp xᵢ, without overflow.
+
+    Args:
+        x: floating.
+        axis: the axis to reduce, or several; None means all.
+        keepdims: keep the reduced axes, with length 1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.logsumexp(np.asarray([1000.0, 1000.0]))
+        np.float64(1000.6931471805599)
+    """
+    from nestarray import ops
+
+    greatest = ops.max(x, axis=axis, keepdims=True)
+    # −∞ − (−∞) would be NaN; where all is −∞ nothing needs to be scaled.
+    greatest = ops.where(ops.isfinite(greatest), greatest, 0.0)
+    total = ops.sum(ops.exp(ops.subtract(x, greatest)), axis=axis, keepdims=True)
+    result = ops.add(ops.log(total), greatest)
+    return result if keepdims else ops.squeeze(result, many_axes(axis, len(x.shape), "logsumexp"))
+
+
+@op
+def average(
+    x: Array, /, weights: Array | None = None, *, axis: Axis = None, keepdims: bool = False
+) -> Array:
+    """The weighted mean, Σᵢ wᵢ xᵢ / Σᵢ wᵢ.
+
+    Args:
+        x: any number.
+        weights: array that broadcasts to `x`, or one weight for each position of the one
+            axis; None weighs all alike.
+        axis: the axis to reduce, or several; None means all.
+        keepdims: keep the reduced axes, with length 1.
+
+    Raises:
+        ShapeError: the weights fit neither `x` nor the axis.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.average(np.asarray([1.0, 2.0]), np.asarray([3.0, 1.0]))
+        np.float64(1.25)
+    """
+    from nestarray import ops
+
+    if weights is None:
+        return ops.mean(x, axis=axis, keepdims=keepdims)
+    x = ops.astype(x, mean_dtype(x), copy=False)
+    if tuple(weights.shape) != tuple(x.shape):
+        axes = many_axes(axis, len(x.shape), "average")
+        if len(weights.shape) == 1 and len(axes) == 1 and weights.shape[0] == x.shape[axes[0]]:
+            weights = ops.reshape(weights, (-1,) + (1,) * (len(x.shape) - 1 - axes[0]))
+        elif len(weights.shape) != len(x.shape):
+            raise ShapeError(
+                f"average: weights: got the shape {tuple(weights.shape)} for x of shape "
+                f"{tuple(x.shape)} along {axis}, expected that of x, or one weight for each "
+                "position of the axis"
+            )
+        weights = ops.broadcast_to(weights, x.shape)
+    total = ops.sum(ops.multiply(x, weights), axis=axis, keepdims=keepdims)
+    return ops.divide(total, ops.sum(weights, axis=axis, keepdims=keepdims))
+
+
+@op
+def median(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The middle element of the sorted ones, or the mean of the two in the middle.
+
+    Args:
+        x: real; with a NaN the median is NaN.
+        axis: the axis to reduce, or several; None means all.
+        keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        array of the dtype of `x`; of integers float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.median(np.asarray([3.0, 1.0, 2.0, 9.0]))
+        np.float64(2.5)
+    """
+    from nestarray import ops
+
+    return ops.quantile(x, 0.5, axis=axis, keepdims=keepdims)
+
+
+QUANTILE_METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+@op
+def quantile(
+    x: Array,
+    q: float | Array,
+    /,
+    *,
+    axis: Axis = None,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Array:
+    """The element below which the share `q` of the elements lies.
+
+    Args:
+        x: real; with a NaN the quantile is NaN.
+        q: the share, from 0 to 1, or an array of shares.
+        axis: the axis to reduce, or several; None means all.
+        method: what to do where q · (n − 1) lies between two positions: ``"linear"``,
+            ``"lower"``, ``"higher"``, ``"midpoint"`` or ``"nearest"`` (the even one of two).
+        keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        array with the axes of `q` in front; of the dtype of `x`, of integers float32.
+
+    Raises:
+        ArgumentError: `method` is none of these.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.quantile(np.asarray([1.0, 2.0, 3.0, 5.0]), np.asarray([0.5, 1.0]))
+        array([2.5, 5. ])
+    """
+    from nestarray import ops
+
+    if method not in QUANTILE_METHODS:
+        raise ArgumentError(
+            f"quantile: method: got {method!r}, expected one of {', '.join(QUANTILE_METHODS)}"
+        )
+    x = ops.astype(x, mean_dtype(x), copy=False)
+    shape = ops.shape(x)
+    axes = many_axes(axis, len(shape), "quantile")
+    others = [i for i in range(len(shape)) if i not in axes]
+    rest = tuple(shape[i] for i in others)
+    flat = ops.reshape(ops.permute_dims(x, (*others, *axes)), (*rest, -1))
+    ordered = ops.sort(flat, axis=-1)
+    count = ordered.shape[-1]
+    share = (
+        ops.astype(q, x.dtype) if hasattr(q, "dtype") else ops.full((), q, dtype=x.dtype, like=x)
+    )
+    place = ops.multiply(share, float(count - 1))
+    result = _between(ordered, place, method)  # rest, then the axes of q
+    last = ops.take(ordered, ops.full(tuple(share.shape), -1, dtype="int64", like=x), axis=-1)
+    result = ops.where(ops.isnan(last), last, result)  # NaN is sorted to the end
+    ndim, of_share = len(rest) + len(share.shape), len(share.shape)
+    result = ops.permute_dims(result, (*range(len(rest), ndim), *range(len(rest))))
+    if not keepdims:
+        return result
+    kept = [1 if i in axes else length for i, length in enumerate(shape)]
+    return ops.reshape(result, (*ops.shape(result)[:of_share], *kept))
+
+
+def _between(ordered: Array, place: Array, method: str) -> Array:
+    """The elements of `ordered` at real places along the last axis."""
+    from nestarray import ops
+
+    def at(where: Array) -> Array:
+        return ops.take(ordered, ops.astype(where, "int64"), axis=-1)
+
+    if method == "nearest":
+        return at(ops.round(place))
+    low, high = ops.floor(place), ops.ceil(place)
+    if method != "linear":
+        if method == "midpoint":
+            return ops.multiply(ops.add(at(low), at(high)), 0.5)
+        return at(low if method == "lower" else high)
+    weight, below, above = ops.subtract(place, low), at(low), at(high)
+    step = ops.multiply(ops.subtract(above, below), weight)
+    # At a place that is whole the element itself: the step may be ∞ − ∞.
+    return ops.add(below, ops.where(ops.equal(below, above), 0.0, step))

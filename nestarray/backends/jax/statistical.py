@@ -1,0 +1,107 @@
+"""JAX: `nestarray.ops.statistical`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from nestarray.backends.axes import one_axis
+from nestarray.backends.base import accumulation_dtype, mean_dtype
+from nestarray.backends.jax.core import native_dtype
+from nestarray.dispatch import supports
+
+
+def _axes(axis: Any) -> Any:
+    return tuple(axis) if isinstance(axis, list) else axis
+
+
+def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.sum.html"""
+    dtype = native_dtype(accumulation_dtype(x, dtype))
+    return jnp.sum(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
+
+
+def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.prod.html"""
+    dtype = native_dtype(accumulation_dtype(x, dtype))
+    return jnp.prod(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
+
+
+def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.mean.html"""
+    return jnp.mean(x, axis=_axes(axis), dtype=native_dtype(mean_dtype(x)), keepdims=keepdims)
+
+
+def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.max.html"""
+    return jnp.max(x, axis=_axes(axis), keepdims=keepdims)
+
+
+def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.min.html"""
+    return jnp.min(x, axis=_axes(axis), keepdims=keepdims)
+
+
+def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.all.html"""
+    return jnp.all(x, axis=_axes(axis), keepdims=keepdims)
+
+
+def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.any.html"""
+    return jnp.any(x, axis=_axes(axis), keepdims=keepdims)
+
+
+def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.var.html"""
+    x = x.astype(native_dtype(mean_dtype(x)))
+    return jnp.var(x, axis=_axes(axis), correction=correction, keepdims=keepdims)
+
+
+def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.std.html"""
+    x = x.astype(native_dtype(mean_dtype(x)))
+    return jnp.std(x, axis=_axes(axis), correction=correction, keepdims=keepdims)
+
+
+def _no_initial(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
+) -> bool:
+    return not include_initial
+
+
+@supports(_no_initial)
+def cumulative_sum(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
+) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.cumsum.html"""
+    return jnp.cumsum(x, axis=axis, dtype=native_dtype(accumulation_dtype(x, dtype)))
+
+
+@supports(_no_initial)
+def cumulative_prod(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
+) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.cumprod.html"""
+    return jnp.cumprod(x, axis=axis, dtype=native_dtype(accumulation_dtype(x, dtype)))
+
+
+def cummax(x: Any, /, *, axis: Any = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.lax.cummax.html"""
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    return jax.lax.cummax(x, one_axis(axis, x.ndim, "cummax"))
+
+
+def cummin(x: Any, /, *, axis: Any = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.lax.cummin.html"""
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    return jax.lax.cummin(x, one_axis(axis, x.ndim, "cummin"))
+
+
+def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.nn.logsumexp.html"""
+    return jax.nn.logsumexp(x, axis=_axes(axis), keepdims=keepdims)

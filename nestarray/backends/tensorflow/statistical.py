@@ -1,0 +1,95 @@
+"""TensorFlow: `nestarray.ops.statistical`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from nestarray.backends.axes import one_axis
+from nestarray.backends.base import accumulation_dtype, mean_dtype
+from nestarray.backends.tensorflow.core import native_dtype
+from nestarray.dispatch import supports
+
+
+def _axes(axis: Any) -> Any:
+    return list(axis) if isinstance(axis, tuple) else axis
+
+
+def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/reduce_sum"""
+    x = tf.cast(x, native_dtype(accumulation_dtype(x, dtype)))
+    return tf.reduce_sum(x, _axes(axis), keepdims)
+
+
+def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/reduce_prod"""
+    x = tf.cast(x, native_dtype(accumulation_dtype(x, dtype)))
+    return tf.reduce_prod(x, _axes(axis), keepdims)
+
+
+def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/reduce_mean"""
+    return tf.reduce_mean(tf.cast(x, native_dtype(mean_dtype(x))), _axes(axis), keepdims)
+
+
+def _of_numbers(reduce: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> Any:
+    """`reduce`, which takes no bools."""
+    if x.dtype == tf.bool:
+        return tf.cast(reduce(tf.cast(x, tf.int8), _axes(axis), keepdims), tf.bool)
+    return reduce(x, _axes(axis), keepdims)
+
+
+def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/reduce_max"""
+    return _of_numbers(tf.reduce_max, x, axis, keepdims)
+
+
+def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/reduce_min"""
+    return _of_numbers(tf.reduce_min, x, axis, keepdims)
+
+
+def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/reduce_all"""
+    return tf.reduce_all(tf.cast(x, tf.bool), _axes(axis), keepdims)
+
+
+def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/reduce_any"""
+    return tf.reduce_any(tf.cast(x, tf.bool), _axes(axis), keepdims)
+
+
+def _no_initial(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
+) -> bool:
+    return not include_initial
+
+
+def _along(running: Callable[..., Any], x: Any, axis: Any, dtype: Any) -> Any:
+    x = tf.cast(x, native_dtype(accumulation_dtype(x, dtype)))
+    if axis is None:
+        return running(tf.reshape(x, (-1,)), 0)
+    return running(x, one_axis(axis, len(x.shape), running.__name__))
+
+
+@supports(_no_initial)
+def cumulative_sum(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
+) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/cumsum"""
+    return _along(tf.cumsum, x, axis, dtype)
+
+
+@supports(_no_initial)
+def cumulative_prod(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
+) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/cumprod"""
+    return _along(tf.math.cumprod, x, axis, dtype)
+
+
+def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/reduce_logsumexp"""
+    return tf.reduce_logsumexp(x, _axes(axis), keepdims)
