@@ -17,6 +17,8 @@ sigmoid = tf.sigmoid
 log_sigmoid = tf.math.log_sigmoid
 
 
+# The slope is a float32 attribute of the kernel.
+@supports(lambda x, *, negative_slope=0.01: x.dtype != tf.float64)
 def leaky_relu(x: Any, /, *, negative_slope: float = 0.01) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/leaky_relu"""
     return tf.nn.leaky_relu(x, negative_slope)
@@ -28,6 +30,8 @@ def elu(x: Any, /, *, alpha: float = 1.0) -> Any:
     return tf.nn.elu(x)
 
 
+# The approximation's constants are rounded to float32.
+@supports(lambda x, *, approximate=False: not approximate or x.dtype != tf.float64)
 def gelu(x: Any, /, *, approximate: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/gelu"""
     return tf.nn.gelu(x, approximate)

@@ -1,7 +1,7 @@
 """TensorFlow: `nestarray.ops.pooling`.
 
 On a CPU TensorFlow pools channels last only, so the channels are moved here and back;
-the body serves dilated windows and what is adaptive.
+the body serves dilated windows, what is adaptive, and float64 over three axes.
 
 https://www.tensorflow.org/api_docs/python/tf/nn/max_pool
 """
@@ -27,6 +27,11 @@ def _pool(native: Callable[..., Any], x: Any, at: windows.Windows, fill: float) 
     return tf.transpose(out, (0, count + 1, *range(1, 1 + count)))
 
 
+def _has_kernel(x: Any, count: int) -> bool:
+    # https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/kernels/pooling_ops_3d.cc
+    return x.dtype.is_floating and (count < 3 or x.dtype != tf.float64)
+
+
 def _max_pool(count: int) -> Callable[..., Any]:
     native = getattr(tf.nn, f"max_pool{count}d")
 
@@ -40,7 +45,7 @@ def _max_pool(count: int) -> Callable[..., Any]:
         dilation: Any = 1,
         ceil_mode: bool = False,
     ) -> bool:
-        return dilation == 1 and x.dtype.is_floating
+        return dilation == 1 and _has_kernel(x, count)
 
     @supports(is_native)
     def max_pool(
@@ -76,6 +81,20 @@ max_pool3d = _max_pool(3)
 def _avg_pool(count: int) -> Callable[..., Any]:
     native = getattr(tf.nn, f"avg_pool{count}d")
 
+    def is_native(
+        x: Any,
+        /,
+        *,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> bool:
+        return _has_kernel(x, count)
+
+    @supports(is_native)
     def avg_pool(
         x: Any,
         /,
