@@ -1,0 +1,120 @@
+"""Reductions over all leaves, on every backend, against NumPy on the concatenated leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nestarray as na
+from nestarray import backends
+from nestarray.errors import ArgumentError, StructureError
+
+TREE = {
+    "a": np.asarray([[1.0, -2.0], [3.0, 0.5]], "float32"),
+    "b": [np.asarray(4.0, "float32"), {"c": np.asarray([-6.0], "float32")}],
+}
+VECTOR = np.asarray([1.0, -2.0, 3.0, 0.5, 4.0, -6.0], "float32")
+
+EXPECTED = {
+    "tree_sum": VECTOR.sum(),
+    "tree_max": VECTOR.max(),
+    "tree_min": VECTOR.min(),
+    "tree_norm": np.linalg.norm(VECTOR),
+}
+
+
+def on(backend: str, tree: Any = TREE) -> na.Container:
+    return na.Container(tree).map(backends.core(backend).from_numpy)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_against_numpy(name: str, backend: str) -> None:
+    c = on(backend)
+    for result in (getattr(na, name)(c), getattr(c, name)(), getattr(na, name)({"in": [c]})):
+        assert na.backend_of(result) == backend
+        np.testing.assert_allclose(float(result), EXPECTED[name], rtol=1e-6)
+
+
+@pytest.mark.parametrize("ord", [1, 2, np.inf])
+def test_norms(ord: float, backend: str) -> None:
+    result = na.tree_norm(on(backend), ord=ord)
+    np.testing.assert_allclose(float(result), np.linalg.norm(VECTOR, ord), rtol=1e-6)
+
+
+def test_dot(backend: str) -> None:
+    c = on(backend)
+    np.testing.assert_allclose(float(na.tree_dot(c, c * 2)), 2 * VECTOR @ VECTOR, rtol=1e-6)
+    other_order = na.Container(b=c["b"], a=c["a"])
+    np.testing.assert_allclose(float(c.tree_dot(other_order)), VECTOR @ VECTOR, rtol=1e-6)
+
+
+def test_complex() -> None:
+    z = np.asarray([3 + 4j, 1j])
+    c = na.Container(z=z)
+    assert na.tree_dot(c, c) == np.vdot(z, z)
+    np.testing.assert_allclose(na.tree_norm(c), np.linalg.norm(z))
+    assert na.tree_norm(c, ord=1) == 6.0
+
+
+def test_truth(backend: str) -> None:
+    c = on(backend)
+    assert bool(na.tree_all(c == c))
+    assert not bool(na.tree_all(c == on(backend).set("a", on(backend)["a"] * 2)))
+    assert bool(na.tree_any(c < -5))
+    assert not bool(na.tree_any(c < -7))
+
+
+def test_what_is_no_number_is_left_out() -> None:
+    c = na.Container(a=np.ones(3), b=None, c="relu", d=2.0)
+    assert na.tree_sum(c) == 5.0
+    assert na.tree_max(c) == 2.0
+    np.testing.assert_allclose(na.tree_norm(c), np.sqrt(7.0))
+
+
+def test_trees_without_numbers() -> None:
+    empty = na.Container(a=None)
+    assert na.tree_sum(empty) == na.tree_norm(empty) == na.tree_dot(empty, empty) == 0.0
+    assert na.tree_all(na.Container())
+    assert not na.tree_any(na.Container())
+    with pytest.raises(ArgumentError) as info:
+        na.tree_max(empty)
+    assert str(info.value) == "tree_max: got a tree without numbers, which has no extreme element"
+
+
+def test_messages() -> None:
+    c = na.Container(a=np.ones(3))
+    with pytest.raises(ArgumentError) as info:
+        na.tree_norm(c, ord=3)
+    assert str(info.value) == "tree_norm: ord: got 3, expected 1, 2 or float('inf')"
+    with pytest.raises(StructureError, match=r"^tree_dot: Containers do not match: 'a' is in"):
+        na.tree_dot(c, na.Container(b=np.ones(3)))
+    with pytest.raises(StructureError) as info:
+        na.tree_dot([np.ones(1)], [np.ones(1), np.ones(1)])
+    assert str(info.value) == "tree_dot: the trees have 1 and 2 leaves, expected one structure"
+
+
+@given(st.lists(st.lists(st.integers(-9, 9), min_size=1, max_size=4), min_size=1, max_size=5))
+def test_the_shape_of_the_tree_does_not_matter(rows: list[list[int]]) -> None:
+    vector = np.concatenate([np.asarray(r, "float64") for r in rows])
+    c = na.Container([np.asarray(r, "float64") for r in rows])
+    assert na.tree_sum(c) == vector.sum()
+    assert na.tree_max(c) == vector.max()
+    assert na.tree_dot(c, c) == vector @ vector
+
+
+def test_gradients_and_compilation() -> None:
+    import jax
+    import torch
+
+    c = on("jax")
+    grads = jax.jit(jax.grad(na.tree_norm))(c)
+    expected = c / np.linalg.norm(VECTOR)
+    for path, leaf in grads.flat_items():
+        np.testing.assert_allclose(leaf, expected[path], rtol=1e-6)
+    grads = torch.func.grad(na.tree_norm)(on("torch"))
+    for path, leaf in grads.flat_items():
+        np.testing.assert_allclose(leaf, np.asarray(expected[path]), rtol=1e-6)
