@@ -32,6 +32,8 @@ from nestarray.dtypes import uint8 as uint8
 from nestarray.dtypes import uint16 as uint16
 from nestarray.dtypes import uint32 as uint32
 from nestarray.dtypes import uint64 as uint64
+from nestarray.graph import Graph as Graph
+from nestarray.graph import trace_graph as trace_graph
 from nestarray.ops import *
 import nestarray.random as random  # not `from`: the chapter ops.random came with the star
 from nestarray.reductions import tree_all as tree_all

@@ -10,6 +10,7 @@ own decompositions; what is left is reported all at once, before anything runs.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import operator
 import os
 import re
@@ -223,14 +224,15 @@ class _Importer:
             else:
                 self._variable(placeholder, kind, spec.target)
         spec = self.program.call_spec.in_spec
-        signature = _plain(spec, iter(flat))
-        want_args, want_kwargs = signature
-        self._name_arguments(want_args)
+        want_args, want_kwargs = _plain(spec, iter(flat))
+        names = list(inspect.signature(self.module.forward).parameters)
+        for name, want in [*zip(names, want_args), *want_kwargs.items()]:
+            self._name_argument(name, want)
         return tuple(want_args), dict(want_kwargs)
 
     def _argument(self, placeholder: Any) -> Node:
         node = Node(
-            name=valid_name(placeholder.name, self.taken),
+            name=placeholder.name,  # until `_name_argument`
             kind="input",
             source="x",
             aval=_aval(placeholder.meta.get("val")),
@@ -238,14 +240,16 @@ class _Importer:
         self.nodes[placeholder] = node
         return node
 
-    def _name_arguments(self, want_args: Any) -> None:
-        """Positional arguments may be passed by the names that ``forward`` gives them."""
-        import inspect
-
-        names = list(inspect.signature(self.module.forward).parameters)
-        for name, want in zip(names, want_args):
-            if isinstance(want, Node):
-                want.path = name
+    def _name_argument(self, name: str, want: Any) -> None:
+        """Name input nodes as ``forward`` does, so that they may be passed by name too."""
+        if isinstance(want, Node):
+            want.path, want.name = name, valid_name(name, self.taken)
+            return
+        if not isinstance(want, (Mapping, list, tuple)):
+            return  # a constant
+        items = want.items() if isinstance(want, Mapping) else enumerate(want)
+        for key, item in items:
+            self._name_argument(f"{name}_{key}", item)
 
     def _variable(self, placeholder: Any, kind: str, exported_name: str) -> None:
         target = _own_name(exported_name)
@@ -281,8 +285,9 @@ class _Importer:
             rule = vocabulary.find(exported.target)
             assert rule is not None
             schema_args = _by_schema_name(exported)
-            args, kwargs = rule.arguments({k: self._arguments(x) for k, x in schema_args.items()})
-            target, name, is_random = rule.function, rule.name, rule.is_random
+            target, name, args, kwargs, is_random = rule.call(
+                {key: self._arguments(value) for key, value in schema_args.items()}
+            )
         self.nodes[exported] = Node(
             name=valid_name(exported.name, self.taken),
             kind="call",
