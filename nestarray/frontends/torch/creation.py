@@ -1,0 +1,218 @@
+"""New arrays. Those made from nothing are of the current default backend.
+
+Where an array lives and how it is laid out is not these functions' business: upstream's
+``device``, ``layout``, ``pin_memory``, ``memory_format`` and ``requires_grad`` are not
+taken.
+
+Upstream: https://docs.pytorch.org/docs/stable/torch.html#creation-ops, one page a function:
+https://docs.pytorch.org/docs/stable/generated/torch.zeros.html
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.dtypes import DType
+from nestarray.errors import ArgumentError
+from nestarray.frontends.torch.dims import sizes
+from nestarray.frontends.torch.promotion import cast
+from nestarray.typing import Array, DTypeLike
+
+
+def default_dtype(value: Any) -> DType:
+    """The dtype that torch gives an array of a Python number."""
+    return dtypes.scalar_dtype(value)
+
+
+def zeros(*size: Any, dtype: DTypeLike | None = None) -> Array:
+    """Zeros, of float32 unless told otherwise."""
+    return na.zeros(sizes(size), dtype=dtypes.float32 if dtype is None else dtype)
+
+
+def ones(*size: Any, dtype: DTypeLike | None = None) -> Array:
+    """Ones, of float32 unless told otherwise."""
+    return na.ones(sizes(size), dtype=dtypes.float32 if dtype is None else dtype)
+
+
+def empty(*size: Any, dtype: DTypeLike | None = None) -> Array:
+    """An array whose elements nobody should read; zeros here."""
+    return zeros(*size, dtype=dtype)
+
+
+def full(size: Sequence[int], fill_value: float, *, dtype: DTypeLike | None = None) -> Array:
+    """`fill_value` everywhere, of its own dtype unless told otherwise."""
+    dtype = default_dtype(fill_value) if dtype is None else dtype
+    if _is_array(fill_value):
+        return na.broadcast_to(cast(fill_value, dtype), sizes((size,)))
+    return na.full(sizes((size,)), fill_value, dtype=dtype)
+
+
+def scalar_tensor(s: float, *, dtype: DTypeLike | None = None) -> Array:
+    """A 0-d array of a number, of float32 unless told otherwise."""
+    return full((), s, dtype=dtypes.float32 if dtype is None else dtype)
+
+
+def tensor(data: Any, *, dtype: DTypeLike | None = None) -> Array:
+    """An array of a number, of nested lists of numbers, or of an array."""
+    if _is_array(data):
+        return data if dtype is None else cast(data, dtype)
+    return na.asarray(data, dtype=_dtype_of_data(data) if dtype is None else dtype)
+
+
+def as_tensor(data: Any, dtype: DTypeLike | None = None) -> Array:
+    """`tensor`: arrays are values, so that a copy is the same."""
+    return tensor(data, dtype=dtype)
+
+
+def _dtype_of_data(data: Any) -> DType:
+    while isinstance(data, (list, tuple)):
+        kinds = [_dtype_of_data(item) for item in data]
+        return max(
+            kinds,
+            key=lambda d: ("bool", "int", "float", "complex").index(d.kind),
+            default=dtypes.float32,
+        )
+    return dtypes.dtype_of(data)
+
+
+def _is_array(x: Any) -> bool:
+    return hasattr(x, "dtype")
+
+
+# -- like another array --------------------------------------------------------------------
+
+
+def zeros_like(input: Array, *, dtype: DTypeLike | None = None) -> Array:
+    """Zeros of the shape of `input`."""
+    return na.zeros_like(input, dtype=_own(input, dtype))
+
+
+def ones_like(input: Array, *, dtype: DTypeLike | None = None) -> Array:
+    """Ones of the shape of `input`."""
+    return na.ones_like(input, dtype=_own(input, dtype))
+
+
+def empty_like(input: Array, *, dtype: DTypeLike | None = None) -> Array:
+    """An array of the shape of `input` whose elements nobody should read; zeros here."""
+    return na.zeros_like(input, dtype=_own(input, dtype))
+
+
+def full_like(input: Array, fill_value: float, *, dtype: DTypeLike | None = None) -> Array:
+    """`fill_value` everywhere, in the shape and dtype of `input`."""
+    return na.full_like(input, fill_value, dtype=_own(input, dtype))
+
+
+def _own(x: Array, dtype: DTypeLike | None) -> DType:
+    return dtypes.dtype_of(x) if dtype is None else dtypes.as_dtype(dtype)
+
+
+# -- ranges --------------------------------------------------------------------------------
+
+
+def arange(
+    start: float = 0,
+    end: float | None = None,
+    step: float = 1,
+    *,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """start, start + step … below `end`; int64 if all are integers, else float32."""
+    if end is None:
+        start, end = 0, start
+    numbers = (start, end, step)
+    integral = all(isinstance(n, int) for n in numbers)
+    wanted = (
+        (dtypes.int64 if integral else dtypes.float32) if dtype is None else dtypes.as_dtype(dtype)
+    )
+    if step == 0:
+        raise ArgumentError("arange: step: got 0, expected another number")
+    if integral:
+        return cast(na.arange(start, end, step, dtype=dtypes.int64), wanted)
+    count = builtins.max(math.ceil((end - start) / step), 0)
+    if wanted.is_inexact:
+        places = na.arange(count, dtype=wanted)
+        return na.add(na.multiply(places, float(step)), float(start))
+    # Integers from floating bounds are truncated first, as upstream does.
+    first, by = int(start), int(step)
+    return cast(na.add(na.multiply(na.arange(count, dtype=dtypes.int64), by), first), wanted)
+
+
+def range_(
+    start: float = 0, end: float = 0, step: float = 1, *, dtype: DTypeLike | None = None
+) -> Array:
+    """`arange` with its end; torch.range."""
+    return arange(start, end + step / 2, step, dtype=dtypes.float32 if dtype is None else dtype)
+
+
+def linspace(
+    start: float | Array, end: float | Array, steps: int, *, dtype: DTypeLike | None = None
+) -> Array:
+    """`steps` numbers at equal distances from `start` to `end`, both included."""
+    wanted = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)
+    if not wanted.is_inexact:
+        return na.astype(linspace(start, end, steps, dtype=dtypes.float64), wanted)
+    return na.linspace(start, end, steps, dtype=wanted)
+
+
+def logspace(
+    start: float, end: float, steps: int, base: float = 10.0, *, dtype: DTypeLike | None = None
+) -> Array:
+    """The powers of `base` with exponents from `linspace`."""
+    return na.pow(base, linspace(start, end, steps, dtype=dtype))
+
+
+def eye(n: int, m: int | None = None, *, dtype: DTypeLike | None = None) -> Array:
+    """The identity matrix."""
+    return na.eye(n, n if m is None else m, dtype=dtypes.float32 if dtype is None else dtype)
+
+
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: DTypeLike = dtypes.int64) -> Array:
+    """The indices of the lower triangle: a row of rows and a row of columns."""
+    places = [(i, j) for i in range(row) for j in range(col) if j - i <= offset]
+    return _index_pairs(places, dtype)
+
+
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: DTypeLike = dtypes.int64) -> Array:
+    """The indices of the upper triangle: a row of rows and a row of columns."""
+    places = [(i, j) for i in range(row) for j in range(col) if j - i >= offset]
+    return _index_pairs(places, dtype)
+
+
+def _index_pairs(places: list[tuple[int, int]], dtype: DTypeLike) -> Array:
+    if not places:
+        return na.zeros((2, 0), dtype=dtype)
+    return na.asarray([list(row) for row in zip(*places)], dtype=dtype)
+
+
+# -- windows -------------------------------------------------------------------------------
+
+
+def hann_window(
+    window_length: int, periodic: bool = True, *, dtype: DTypeLike | None = None
+) -> Array:
+    """½ − ½ cos(2πn / N)."""
+    return hamming_window(window_length, periodic, 0.5, 0.5, dtype=dtype)
+
+
+def hamming_window(
+    window_length: int,
+    periodic: bool = True,
+    alpha: float = 0.54,
+    beta: float = 0.46,
+    *,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """α − β cos(2πn / N)."""
+    wanted = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)
+    if window_length == 1:
+        return na.ones((1,), dtype=wanted)
+    extent = window_length if periodic else window_length - 1
+    angles = na.multiply(
+        na.arange(window_length, dtype=wanted), 2 * math.pi / builtins.max(extent, 1)
+    )
+    return na.subtract(alpha, na.multiply(na.cos(angles), beta))

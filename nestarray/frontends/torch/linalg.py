@@ -1,0 +1,206 @@
+"""torch.linalg, https://docs.pytorch.org/docs/stable/linalg.html."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.errors import ArgumentError
+from nestarray.frontends.torch.contraction import matmul as matmul
+from nestarray.frontends.torch.dims import axes_of, ndim_of, shape_of, wrap, wrap_all
+from nestarray.frontends.torch.indexing import diagonal as _diagonal
+from nestarray.frontends.torch.promotion import cast, promote
+from nestarray.typing import Array, DTypeLike
+
+Dims = int | Sequence[int] | None
+
+
+def vector_norm(
+    x: Array,
+    ord: float = 2,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """(Σ|x|ᵖ)^(1/p); p = ∞ is the largest modulus, p = 0 counts."""
+    x = x if dtype is None else cast(x, dtype)
+    axis = axes_of("vector_norm", x, dim)
+    order = float(ord)
+    modulus = na.abs(x)
+    if order == math.inf:
+        return na.max(modulus, axis=axis, keepdims=keepdim)
+    if order == -math.inf:
+        return na.min(modulus, axis=axis, keepdims=keepdim)
+    if order == 0:
+        counted = na.astype(na.not_equal(x, 0), dtypes.dtype_of(modulus))
+        return na.sum(counted, axis=axis, keepdims=keepdim)
+    if order == 1:
+        return na.sum(modulus, axis=axis, keepdims=keepdim)
+    if order == 2:
+        return na.vector_norm(x, axis=axis, keepdims=keepdim)
+    total = na.sum(na.pow(modulus, order), axis=axis, keepdims=keepdim)
+    return na.pow(total, 1.0 / order)
+
+
+def matrix_norm(
+    A: Array,
+    ord: float | str = "fro",
+    dim: Any = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """The norm of matrices: "fro", "nuc", 2 (the largest singular value), 1, ∞."""
+    A = A if dtype is None else cast(A, dtype)
+    rows, columns = wrap_all("matrix_norm", dim, ndim_of(A))
+    if ord == "fro":
+        return vector_norm(A, 2, (rows, columns), keepdim)
+    if ord in ("nuc", 2, -2):
+        values = svdvals(na.moveaxis(A, (rows, columns), (-2, -1)))
+        pick = {"nuc": na.sum, 2: na.max, -2: na.min}[ord]
+        found = pick(values, axis=-1)
+        if keepdim:
+            for axis in sorted((rows, columns)):
+                found = na.expand_dims(found, axis=axis)
+        return found
+    if ord not in (1, -1, math.inf, -math.inf):
+        raise ArgumentError(
+            f"matrix_norm: ord: got {ord!r}, expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf"
+        )
+    summed, kept = (rows, columns) if builtins.abs(ord) == 1 else (columns, rows)
+    sums = na.sum(na.abs(A), axis=summed, keepdims=True)
+    found = (na.max if ord > 0 else na.min)(sums, axis=kept, keepdims=True)
+    return found if keepdim else na.squeeze(found, axis=(rows, columns))
+
+
+def norm(
+    A: Array,
+    ord: float | str | None = None,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """`vector_norm`, or `matrix_norm` for two dimensions and an order."""
+    pair = dim is not None and not isinstance(dim, int) and len(dim) == 2
+    if ord is not None and (pair or (dim is None and ndim_of(A) == 2)):
+        return matrix_norm(A, ord, dim if pair else (-2, -1), keepdim, dtype=dtype)
+    if isinstance(ord, str):
+        raise ArgumentError(f"norm: ord: got {ord!r} for vectors, expected a number")
+    return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+
+
+def cross(input: Array, other: Array, *, dim: int = -1) -> Array:
+    """The vector product along a dimension of size 3."""
+    x, y = promote(input, other)
+    x, y = na.broadcast_arrays(x, y)
+    axis = wrap("cross", dim, ndim_of(x))
+    a, b = na.unstack(x, axis=axis), na.unstack(y, axis=axis)
+
+    def component(i: int, j: int) -> Array:
+        return na.subtract(na.multiply(a[i], b[j]), na.multiply(a[j], b[i]))
+
+    return na.stack([component(1, 2), component(2, 0), component(0, 1)], axis=axis)
+
+
+def vecdot(x: Array, y: Array, *, dim: int = -1) -> Array:
+    """Σ x̄ᵢ yᵢ along a dimension."""
+    x = na.conj(x) if dtypes.dtype_of(x).kind == "complex" else x
+    return na.sum(na.multiply(x, y), axis=dim)
+
+
+def multi_dot(tensors: Sequence[Array]) -> Array:
+    """The product of several matrices."""
+    product = tensors[0]
+    for matrix in tensors[1:]:
+        product = na.matmul(product, matrix)
+    return product
+
+
+def diagonal(A: Array, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
+    """A diagonal of two dimensions, the last two unless told otherwise."""
+    return _diagonal(A, offset, dim1, dim2)
+
+
+def matrix_power(A: Array, n: int) -> Array:
+    """A · A · … n times; the inverse for negative n."""
+    if n < 0:
+        return matrix_power(inv(A), -n)
+    if n == 0:
+        size = shape_of(A)[-1]
+        unit = na.eye(size, size, dtype=dtypes.dtype_of(A), like=A)
+        return na.broadcast_to(unit, shape_of(A))
+    half = matrix_power(A, n // 2) if n > 1 else None
+    if half is None:
+        return A
+    square = na.matmul(half, half)
+    return na.matmul(square, A) if n % 2 else square
+
+
+def inv(A: Array) -> Array:
+    """The inverse of square matrices."""
+    return na.inv(A)
+
+
+def det(A: Array) -> Array:
+    """The determinant of square matrices."""
+    return na.det(A)
+
+
+def slogdet(A: Array) -> tuple[Array, Array]:
+    """The sign and the logarithm of the modulus of the determinant."""
+    sign, logabsdet = na.slogdet(A)
+    return sign, logabsdet
+
+
+def solve(A: Array, B: Array, *, left: bool = True) -> Array:
+    """X with A X = B; with ``left=False``, X A = B. A 1-d B, or a batch of them, are vectors."""
+    if not left:
+        return na.swapaxes(na.solve(na.swapaxes(A, -2, -1), na.swapaxes(B, -2, -1)), -2, -1)
+    vectors = ndim_of(B) == 1 or (ndim_of(A) - 1 == ndim_of(B) and shape_of(A)[:-1] == shape_of(B))
+    if vectors:
+        return na.squeeze(na.solve(A, na.expand_dims(B, axis=-1)), axis=-1)
+    return na.solve(A, B)
+
+
+def cholesky(A: Array, *, upper: bool = False) -> Array:
+    """The triangular L with A = L Lᴴ."""
+    return na.cholesky(A, upper=upper)
+
+
+def qr(A: Array, mode: str = "reduced") -> tuple[Array, Array]:
+    """Q and R with A = Q R."""
+    q, r = na.qr(A, mode=mode)
+    return q, r
+
+
+def svd(A: Array, full_matrices: bool = True) -> tuple[Array, Array, Array]:
+    """U, S and Vᴴ with A = U diag(S) Vᴴ."""
+    u, s, vh = na.svd(A, full_matrices=full_matrices)
+    return u, s, vh
+
+
+def svdvals(A: Array) -> Array:
+    """The singular values, largest first."""
+    return na.svdvals(A)
+
+
+def eigh(A: Array, UPLO: str = "L") -> tuple[Array, Array]:
+    """The eigenvalues of symmetric matrices, smallest first, and the eigenvectors."""
+    values, vectors = na.eigh(A)
+    return values, vectors
+
+
+def eigvalsh(A: Array, UPLO: str = "L") -> Array:
+    """The eigenvalues of symmetric matrices, smallest first."""
+    return na.eigvalsh(A)
+
+
+def pinv(A: Array) -> Array:
+    """The pseudo-inverse."""
+    return na.pinv(A)

@@ -1,0 +1,215 @@
+"""Methods of torch.Tensor, as functions of the tensor: ``torch.Tensor.view(x, 2, 3)``.
+
+Methods that are functions of `torch` too are found there. Upstream:
+https://docs.pytorch.org/docs/stable/tensors.html, one page a method:
+https://docs.pytorch.org/docs/stable/generated/torch.Tensor.view.html
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.frontends.torch import shaping
+from nestarray.frontends.torch.dims import ndim_of, shape_of, sizes, wrap
+from nestarray.frontends.torch.promotion import cast, is_number, to_array
+from nestarray.typing import Array, DTypeLike
+
+# -- shape ---------------------------------------------------------------------------------
+
+
+def view(input: Array, *size: Any) -> Array:
+    """The elements in another shape; one size may be −1."""
+    return na.reshape(input, sizes(size))
+
+
+def view_as(input: Array, other: Array) -> Array:
+    """The elements in the shape of `other`."""
+    return na.reshape(input, shape_of(other))
+
+
+def reshape_as(input: Array, other: Array) -> Array:
+    """The elements in the shape of `other`."""
+    return na.reshape(input, shape_of(other))
+
+
+def expand(input: Array, *size: Any) -> Array:
+    """Repeated along dimensions of size 1 and new ones in front; −1 keeps a size."""
+    return shaping.broadcast_to(input, sizes(size))
+
+
+def expand_as(input: Array, other: Array) -> Array:
+    """`expand` to the shape of `other`."""
+    return shaping.broadcast_to(input, shape_of(other))
+
+
+def repeat(input: Array, *repeats: Any) -> Array:
+    """Copies side by side, as many along each dimension; new dimensions in front."""
+    counts = sizes(repeats)
+    return (
+        input
+        if all(n == 1 for n in counts) and len(counts) == ndim_of(input)
+        else na.tile(input, counts)
+    )
+
+
+def unfold(input: Array, dimension: int, size: int, step: int) -> Array:
+    """The windows of `size` elements along a dimension, as a new last dimension."""
+    if ndim_of(input) == 0:
+        return na.reshape(input, (1,))
+    axis = wrap("unfold", dimension, ndim_of(input))
+    return na.sliding_window_view(input, size, axis=axis, step=step)
+
+
+def size(input: Array, dim: int | None = None) -> Any:
+    """The sizes, or that of one dimension."""
+    shape = shape_of(input)
+    return shape if dim is None else shape[wrap("size", dim, len(shape))]
+
+
+def dim(input: Array) -> int:
+    """The number of dimensions."""
+    return ndim_of(input)
+
+
+# -- dtype ---------------------------------------------------------------------------------
+
+
+def to(input: Array, dtype: DTypeLike | None = None) -> Array:
+    """input as `dtype`."""
+    return input if dtype is None else cast(input, dtype)
+
+
+def type_as(input: Array, other: Array) -> Array:
+    """input in the dtype of `other`."""
+    return cast(input, dtypes.dtype_of(other))
+
+
+def double(input: Array) -> Array:
+    """input as float64."""
+    return cast(input, dtypes.float64)
+
+
+def float(input: Array) -> Array:
+    """input as float32."""
+    return cast(input, dtypes.float32)
+
+
+def half(input: Array) -> Array:
+    """input as float16."""
+    return cast(input, dtypes.float16)
+
+
+def bfloat16(input: Array) -> Array:
+    """input as bfloat16."""
+    return cast(input, dtypes.bfloat16)
+
+
+def long(input: Array) -> Array:
+    """input as int64."""
+    return cast(input, dtypes.int64)
+
+
+def int(input: Array) -> Array:
+    """input as int32."""
+    return cast(input, dtypes.int32)
+
+
+def bool(input: Array) -> Array:
+    """Where input is not 0."""
+    return cast(input, dtypes.bool)
+
+
+# -- copies --------------------------------------------------------------------------------
+
+
+def contiguous(input: Array) -> Array:
+    """input: layout is the framework's business."""
+    return input
+
+
+def detach(input: Array) -> Array:
+    """input, through which no gradient flows."""
+    return na.stop_gradient(input)
+
+
+def copy(input: Array, src: Array) -> Array:
+    """`src` in the shape and dtype of input: ``copy_`` as a function."""
+    return shaping.broadcast_to(cast(src, dtypes.dtype_of(input)), shape_of(input))
+
+
+def fill(input: Array, value: Array | builtins.float) -> Array:
+    """`value` everywhere: ``fill_`` as a function."""
+    value = to_array(value, dtypes.dtype_of(input), input)
+    return na.broadcast_to(value, shape_of(input))
+
+
+def item(input: Array) -> Any:
+    """The one element as a Python number; reads a value, so it cannot be compiled."""
+    kind = dtypes.dtype_of(input).kind
+    number = {"bool": builtins.bool, "float": builtins.float, "complex": complex}
+    return number.get(kind, builtins.int)(na.reshape(input, ()))
+
+
+# -- new arrays of the same kind -----------------------------------------------------------
+
+
+def new_zeros(input: Array, *size: Any, dtype: DTypeLike | None = None) -> Array:
+    """Zeros of the dtype of input."""
+    return na.zeros(sizes(size), dtype=_own(input, dtype), like=input)
+
+
+def new_ones(input: Array, *size: Any, dtype: DTypeLike | None = None) -> Array:
+    """Ones of the dtype of input."""
+    return na.ones(sizes(size), dtype=_own(input, dtype), like=input)
+
+
+def new_empty(input: Array, *size: Any, dtype: DTypeLike | None = None) -> Array:
+    """An array whose elements nobody should read; zeros here."""
+    return new_zeros(input, *size, dtype=dtype)
+
+
+def new_full(
+    input: Array,
+    size: Sequence[builtins.int],
+    fill_value: builtins.float,
+    *,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """`fill_value` everywhere, of the dtype of input."""
+    return na.full(sizes((size,)), fill_value, dtype=_own(input, dtype), like=input)
+
+
+def new_tensor(input: Array, data: Any, *, dtype: DTypeLike | None = None) -> Array:
+    """An array of a number or nested lists, of the dtype of input."""
+    if is_number(data):
+        return to_array(data, _own(input, dtype), input)
+    return na.asarray(data, dtype=_own(input, dtype), like=input)
+
+
+def _own(x: Array, dtype: DTypeLike | None) -> DTypeLike:
+    return dtypes.dtype_of(x) if dtype is None else dtype
+
+
+# -- in-place methods of upstream, as functions --------------------------------------------
+
+
+def fill_diagonal(input: Array, fill_value: builtins.float) -> Array:
+    """input with one value on the main diagonal of a matrix."""
+    rows, columns = shape_of(input)[-2:]
+    places = na.eye(rows, columns, dtype=dtypes.bool, like=input)
+    return na.where(places, to_array(fill_value, dtypes.dtype_of(input), input), input)
+
+
+def __getitem__(input: Array, index: Any) -> Array:
+    """The part that `index` names, by NumPy's rules."""
+    return na.getitem(input, index)
+
+
+def T(input: Array) -> Array:
+    """The dimensions in reverse order; of a 0-d array itself."""
+    ndim = ndim_of(input)
+    return input if ndim < 2 else na.permute_dims(input, builtins.tuple(range(ndim))[::-1])

@@ -1,0 +1,36 @@
+"""Distances, https://docs.pytorch.org/docs/stable/nn.functional.html#distance-functions."""
+
+from __future__ import annotations
+
+import nestarray as na
+from nestarray.frontends.torch import linalg
+from nestarray.frontends.torch.promotion import floating, promote_arrays
+from nestarray.typing import Array
+
+
+def cosine_similarity(x1: Array, x2: Array, dim: int = 1, eps: float = 1e-8) -> Array:
+    """x₁ · x₂ / (max(‖x₁‖, eps) max(‖x₂‖, eps)) over `dim`."""
+    x, y = (floating(a) for a in promote_arrays(x1, x2))
+    x = na.divide(x, na.clip(linalg.vector_norm(x, 2, dim, keepdim=True), eps, None))
+    y = na.divide(y, na.clip(linalg.vector_norm(y, 2, dim, keepdim=True), eps, None))
+    return na.sum(na.multiply(x, y), axis=dim)
+
+
+def pairwise_distance(
+    x1: Array, x2: Array, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Array:
+    """‖x₁ − x₂ + eps‖ₚ over the last dimension."""
+    return linalg.vector_norm(na.add(na.subtract(x1, x2), eps), p, -1, keepdim)
+
+
+def pdist(input: Array, p: float = 2) -> Array:
+    """The p-distance of each row to each later one."""
+    from nestarray.frontends.torch.dims import shape_of
+
+    rows = shape_of(input)[0]
+    pairs = [(i, j) for i in range(rows) for j in range(i + 1, rows)]
+    if not pairs:
+        return na.sum(na.getitem(input, (slice(0, 0),)), axis=-1)
+    first, second = (na.asarray(list(side), like=input, dtype="int64") for side in zip(*pairs))
+    difference = na.subtract(na.take(input, first, axis=0), na.take(input, second, axis=0))
+    return linalg.vector_norm(difference, p, -1)

@@ -1,0 +1,354 @@
+"""Losses, https://docs.pytorch.org/docs/stable/nn.functional.html#loss-functions.
+
+``reduction`` is "none", "mean" or "sum"; ATen's numbers for them are read by the vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.errors import ArgumentError
+from nestarray.frontends.torch.dims import ndim_of, shape_of
+from nestarray.frontends.torch.nn.functional.activation import log_softmax
+from nestarray.frontends.torch.nn.functional.distance import cosine_similarity, pairwise_distance
+from nestarray.frontends.torch.promotion import promote_arrays
+from nestarray.frontends.torch.special import xlogy
+from nestarray.typing import Array
+
+
+def _reduced(name: str, loss: Array, reduction: str) -> Array:
+    if reduction == "mean":
+        return na.mean(loss)
+    if reduction == "sum":
+        return na.sum(loss)
+    if reduction == "none":
+        return loss
+    raise ArgumentError(f"{name}: reduction: got {reduction!r}, expected 'none', 'mean' or 'sum'")
+
+
+# -- numbers -------------------------------------------------------------------------------
+
+
+def l1_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
+    """|x − y|."""
+    return _reduced("l1_loss", na.abs(_difference(input, target)), reduction)
+
+
+def mse_loss(
+    input: Array, target: Array, *, reduction: str = "mean", weight: Array | None = None
+) -> Array:
+    """(x − y)², weighted if a weight is given."""
+    loss = na.square(_difference(input, target))
+    if weight is None:
+        return _reduced("mse_loss", loss, reduction)
+    loss = na.multiply(loss, weight)
+    if reduction != "mean":
+        return _reduced("mse_loss", loss, reduction)
+    return na.divide(na.sum(loss), na.sum(na.broadcast_to(weight, shape_of(loss))))
+
+
+def smooth_l1_loss(
+    input: Array, target: Array, *, reduction: str = "mean", beta: float = 1.0
+) -> Array:
+    """½ d² / β where d = |x − y| < β, d − ½ β beyond."""
+    distance = na.abs(_difference(input, target))
+    if beta == 0:
+        return _reduced("smooth_l1_loss", distance, reduction)
+    near = na.divide(na.multiply(na.square(distance), 0.5), beta)
+    loss = na.where(na.less(distance, beta), near, na.subtract(distance, 0.5 * beta))
+    return _reduced("smooth_l1_loss", loss, reduction)
+
+
+def huber_loss(
+    input: Array, target: Array, *, reduction: str = "mean", delta: float = 1.0
+) -> Array:
+    """½ d² where d = |x − y| ≤ δ, δ (d − ½ δ) beyond."""
+    distance = na.abs(_difference(input, target))
+    near = na.multiply(na.square(distance), 0.5)
+    far = na.multiply(na.subtract(distance, 0.5 * delta), delta)
+    return _reduced("huber_loss", na.where(na.less_equal(distance, delta), near, far), reduction)
+
+
+def _difference(x: Array, y: Array) -> Array:
+    return na.subtract(*promote_arrays(x, y))
+
+
+def poisson_nll_loss(
+    input: Array,
+    target: Array,
+    log_input: bool = True,
+    full: bool = False,
+    *,
+    eps: float = 1e-8,
+    reduction: str = "mean",
+) -> Array:
+    """eˣ − y x; `full` adds Stirling's approximation of ln y!."""
+    if log_input:
+        loss = na.subtract(na.exp(input), na.multiply(target, input))
+    else:
+        loss = na.subtract(input, na.multiply(target, na.log(na.add(input, eps))))
+    if full:
+        large = na.greater(target, 1)
+        safe = na.where(large, target, na.ones_like(target))
+        stirling = na.add(
+            na.subtract(na.multiply(safe, na.log(safe)), safe),
+            na.multiply(na.log(na.multiply(safe, 2 * math.pi)), 0.5),
+        )
+        loss = na.add(loss, na.where(large, stirling, na.zeros_like(stirling)))
+    return _reduced("poisson_nll_loss", loss, reduction)
+
+
+def gaussian_nll_loss(
+    input: Array,
+    target: Array,
+    var: Array,
+    *,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Array:
+    """½ (ln v + (x − y)² / v), the variance at least eps."""
+    if shape_of(var) != shape_of(input) and shape_of(var) == shape_of(input)[:-1]:
+        var = na.expand_dims(var, axis=-1)
+    # The limit takes no part in the gradient, as upstream.
+    var = na.add(var, na.stop_gradient(na.subtract(na.maximum(var, na.full_like(var, eps)), var)))
+    loss = na.multiply(
+        na.add(na.log(var), na.divide(na.square(na.subtract(input, target)), var)), 0.5
+    )
+    if full:
+        loss = na.add(loss, 0.5 * math.log(2 * math.pi))
+    return _reduced("gaussian_nll_loss", loss, reduction)
+
+
+# -- probabilities -------------------------------------------------------------------------
+
+
+def binary_cross_entropy(
+    input: Array, target: Array, weight: Array | None = None, *, reduction: str = "mean"
+) -> Array:
+    """−(y ln p + (1 − y) ln(1 − p)), the logarithms at least −100."""
+    floor = -100.0
+    yes = na.clip(na.log(input), floor, None)
+    no = na.clip(na.log1p(na.negative(input)), floor, None)
+    loss = na.subtract(na.multiply(na.subtract(target, 1.0), no), na.multiply(target, yes))
+    loss = loss if weight is None else na.multiply(loss, weight)
+    return _reduced("binary_cross_entropy", loss, reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input: Array,
+    target: Array,
+    weight: Array | None = None,
+    *,
+    reduction: str = "mean",
+    pos_weight: Array | None = None,
+) -> Array:
+    """`binary_cross_entropy` of σ(x), computed without overflow."""
+    no = na.multiply(na.subtract(1.0, target), input)
+    log_sigmoid = na.log_sigmoid(input)
+    if pos_weight is not None:
+        factor = na.add(na.multiply(na.subtract(pos_weight, 1.0), target), 1.0)
+        log_sigmoid = na.multiply(factor, log_sigmoid)
+    loss = na.subtract(no, log_sigmoid)
+    loss = loss if weight is None else na.multiply(loss, weight)
+    return _reduced("binary_cross_entropy_with_logits", loss, reduction)
+
+
+def kl_div(
+    input: Array, target: Array, *, reduction: str = "mean", log_target: bool = False
+) -> Array:
+    """y (ln y − x), with x a logarithm; "batchmean" divides the sum by the first size."""
+    if log_target:
+        loss = na.multiply(na.exp(target), na.subtract(target, input))
+    else:
+        loss = na.subtract(xlogy(target, target), na.multiply(target, input))
+    if reduction == "batchmean":
+        return na.divide(na.sum(loss), float(shape_of(input)[0]))
+    return _reduced("kl_div", loss, reduction)
+
+
+# -- classes -------------------------------------------------------------------------------
+
+
+def cross_entropy(
+    input: Array,
+    target: Array,
+    weight: Array | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Array:
+    """−ln softmax(x) at the class `target`, or against probabilities of the classes."""
+    axis = 0 if ndim_of(input) == 1 else 1
+    logs = log_softmax(input, axis)
+    if shape_of(target) == shape_of(input) and dtypes.dtype_of(target).is_floating:
+        return _against_probabilities(logs, target, weight, axis, reduction, label_smoothing)
+    loss = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)
+    if label_smoothing == 0:
+        return loss
+    classes = shape_of(input)[axis]
+    chosen = na.not_equal(target, ignore_index)
+    weighted = logs if weight is None else na.multiply(logs, _on_axis(weight, logs, axis))
+    smooth = na.negative(na.sum(weighted, axis=axis))
+    smooth = na.where(chosen, smooth, na.zeros_like(smooth))
+    if reduction == "sum":
+        smooth = na.sum(smooth)
+    elif reduction == "mean":
+        smooth = na.divide(na.sum(smooth), _total_weight(target, chosen, weight, logs))
+    share = label_smoothing / classes
+    return na.add(na.multiply(loss, 1 - label_smoothing), na.multiply(smooth, share))
+
+
+def _against_probabilities(
+    logs: Array,
+    target: Array,
+    weight: Array | None,
+    axis: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Array:
+    if label_smoothing > 0:
+        share = label_smoothing / shape_of(logs)[axis]
+        target = na.add(na.multiply(target, 1 - label_smoothing), share)
+    terms = na.multiply(logs, target)
+    if weight is not None:
+        terms = na.multiply(terms, _on_axis(weight, logs, axis))
+    loss = na.negative(na.sum(terms, axis=axis))
+    return _reduced("cross_entropy", loss, reduction)
+
+
+def nll_loss(
+    input: Array,
+    target: Array,
+    weight: Array | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Array:
+    """−x at the class `target`; the mean counts each element by its weight."""
+    axis = 0 if ndim_of(input) == 1 else 1
+    chosen = na.not_equal(target, ignore_index)
+    safe = na.where(chosen, target, na.zeros_like(target))
+    picked = na.squeeze(
+        na.take_along_axis(input, na.expand_dims(safe, axis=axis), axis=axis), axis=axis
+    )
+    loss = na.negative(picked)
+    if weight is not None:
+        loss = na.multiply(loss, _weights(weight, safe))
+    loss = na.where(chosen, loss, na.zeros_like(loss))
+    if reduction != "mean":
+        return _reduced("nll_loss", loss, reduction)
+    return na.divide(na.sum(loss), _total_weight(target, chosen, weight, input))
+
+
+def _weights(weight: Array, classes: Array) -> Array:
+    flat = na.take(weight, na.reshape(classes, (-1,)), axis=0)
+    return na.reshape(flat, shape_of(classes))
+
+
+def _total_weight(target: Array, chosen: Array, weight: Array | None, like: Array) -> Array:
+    counted = na.astype(chosen, dtypes.dtype_of(like))
+    if weight is not None:
+        safe = na.where(chosen, target, na.zeros_like(target))
+        counted = na.multiply(counted, _weights(weight, safe))
+    return na.sum(counted)
+
+
+def _on_axis(vector: Array, x: Array, axis: int) -> Array:
+    return na.reshape(vector, tuple(-1 if a == axis else 1 for a in range(ndim_of(x))))
+
+
+def multilabel_soft_margin_loss(
+    input: Array, target: Array, weight: Array | None = None, *, reduction: str = "mean"
+) -> Array:
+    """The mean over classes of the binary cross entropy of σ(x)."""
+    yes = na.multiply(target, na.log_sigmoid(input))
+    no = na.multiply(na.subtract(1.0, target), na.log_sigmoid(na.negative(input)))
+    loss = na.negative(na.add(yes, no))
+    loss = loss if weight is None else na.multiply(loss, weight)
+    return _reduced("multilabel_soft_margin_loss", na.mean(loss, axis=-1), reduction)
+
+
+def multi_margin_loss(
+    input: Array,
+    target: Array,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Array | None = None,
+    *,
+    reduction: str = "mean",
+) -> Array:
+    """Σ over other classes of max(0, margin − x at the class + x)ᵖ / classes."""
+    x = input if ndim_of(input) == 2 else na.expand_dims(input, axis=0)
+    classes = na.reshape(target, (-1, 1))
+    count = shape_of(x)[1]
+    picked = na.take_along_axis(x, classes, axis=1)
+    excess = na.relu(na.add(na.subtract(x, picked), margin))
+    excess = excess if p == 1 else na.pow(excess, p)
+    excess = excess if weight is None else na.multiply(excess, _weights(weight, classes))
+    others = na.not_equal(na.arange(count, dtype=dtypes.dtype_of(target), like=x), classes)
+    terms = na.where(others, excess, na.zeros_like(excess))
+    loss = na.divide(na.sum(terms, axis=1), float(count))
+    loss = loss if ndim_of(input) == 2 else na.reshape(loss, ())
+    return _reduced("multi_margin_loss", loss, reduction)
+
+
+# -- margins -------------------------------------------------------------------------------
+
+
+def hinge_embedding_loss(
+    input: Array, target: Array, margin: float = 1.0, *, reduction: str = "mean"
+) -> Array:
+    """x where y = 1, max(0, margin − x) where y = −1."""
+    zero = na.zeros_like(input)
+    near = na.where(na.equal(target, 1), input, zero)
+    far = na.where(na.equal(target, -1), na.relu(na.subtract(margin, input)), zero)
+    return _reduced("hinge_embedding_loss", na.add(near, far), reduction)
+
+
+def soft_margin_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
+    """ln(1 + e^(−y x))."""
+    loss = na.log1p(na.exp(na.negative(na.multiply(target, input))))
+    return _reduced("soft_margin_loss", loss, reduction)
+
+
+def margin_ranking_loss(
+    input1: Array, input2: Array, target: Array, margin: float = 0, *, reduction: str = "mean"
+) -> Array:
+    """max(0, −y (x₁ − x₂) + margin)."""
+    gap = na.multiply(na.negative(target), na.subtract(input1, input2))
+    return _reduced("margin_ranking_loss", na.relu(na.add(gap, float(margin))), reduction)
+
+
+def cosine_embedding_loss(
+    input1: Array, input2: Array, target: Array, margin: float = 0, *, reduction: str = "mean"
+) -> Array:
+    """1 − cos where y = 1, max(0, cos − margin) where y = −1."""
+    cosine = cosine_similarity(input1, input2, dim=-1)
+    zero = na.zeros_like(cosine)
+    near = na.where(na.equal(target, 1), na.subtract(1.0, cosine), zero)
+    far = na.where(na.equal(target, -1), na.relu(na.subtract(cosine, float(margin))), zero)
+    return _reduced("cosine_embedding_loss", na.add(near, far), reduction)
+
+
+def triplet_margin_loss(
+    anchor: Array,
+    positive: Array,
+    negative: Array,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    *,
+    reduction: str = "mean",
+) -> Array:
+    """max(0, ‖a − p‖ − ‖a − n‖ + margin)."""
+    near = pairwise_distance(anchor, positive, p, eps)
+    far = pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = na.minimum(far, pairwise_distance(positive, negative, p, eps))
+    loss = na.relu(na.add(na.subtract(near, far), margin))
+    return _reduced("triplet_margin_loss", loss, reduction)

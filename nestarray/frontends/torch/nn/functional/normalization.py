@@ -1,0 +1,114 @@
+"""Normalization, https://docs.pytorch.org/docs/stable/nn.functional.html#normalization-functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.errors import ArgumentError
+from nestarray.frontends.torch import linalg
+from nestarray.frontends.torch.dims import ndim_of, shape_of
+from nestarray.typing import Array
+
+
+def batch_norm(
+    input: Array,
+    running_mean: Array | None,
+    running_var: Array | None,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Array:
+    """Normalized over all dimensions but channels: by the batch in training, else as it ran.
+
+    The running statistics are not written: `torch.ops.aten._native_batch_norm_legit_functional`
+    returns new ones.
+    """
+    if training or running_mean is None or running_var is None:
+        return na.batch_norm_training(input, weight, bias, eps=eps)[0]
+    return na.batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
+
+
+def layer_norm(
+    input: Array,
+    normalized_shape: Sequence[int],
+    weight: Array | None = None,
+    bias: Array | None = None,
+    eps: float = 1e-5,
+) -> Array:
+    """Normalized over the last dimensions, `normalized_shape`."""
+    return na.layer_norm(
+        input, weight, bias, axis=_last("layer_norm", input, normalized_shape), eps=eps
+    )
+
+
+def rms_norm(
+    input: Array,
+    normalized_shape: Sequence[int],
+    weight: Array | None = None,
+    eps: float | None = None,
+) -> Array:
+    """x / √(mean(x²) + eps) over the last dimensions; eps is that of the dtype if not given."""
+    if eps is None:
+        eps = float(na.finfo(dtypes.dtype_of(input)).eps)
+    return na.rms_norm(input, weight, axis=_last("rms_norm", input, normalized_shape), eps=eps)
+
+
+def group_norm(
+    input: Array,
+    num_groups: int,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    eps: float = 1e-5,
+) -> Array:
+    """Normalized over each group of channels."""
+    return na.group_norm(input, weight, bias, num_groups=num_groups, eps=eps)
+
+
+def instance_norm(
+    input: Array,
+    running_mean: Array | None = None,
+    running_var: Array | None = None,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Array:
+    """Normalized over each channel of each example."""
+    if use_input_stats:
+        return na.instance_norm(input, weight, bias, eps=eps)
+    if running_mean is None or running_var is None:
+        raise ArgumentError(
+            "instance_norm: running_mean, running_var: got None, expected the statistics to "
+            "normalize by; or pass use_input_stats=True"
+        )
+    return na.batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
+
+
+def local_response_norm(
+    input: Array, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Array:
+    """x / (k + α · mean of x² over neighbouring channels)^β."""
+    return na.local_response_norm(input, size=size, alpha=alpha, beta=beta, k=k)
+
+
+def normalize(
+    input: Array, p: float = 2.0, dim: int | Sequence[int] = 1, eps: float = 1e-12
+) -> Array:
+    """x / max(‖x‖ₚ, eps) over `dim`."""
+    length = linalg.vector_norm(input, p, dim, keepdim=True)
+    return na.divide(input, na.clip(length, eps, None))
+
+
+def _last(name: str, x: Array, shape: Sequence[int]) -> tuple[int, ...]:
+    wanted = (shape,) if isinstance(shape, int) else tuple(shape)
+    if shape_of(x)[ndim_of(x) - len(wanted) :] != wanted:
+        raise ArgumentError(
+            f"{name}: normalized_shape: got {wanted} for an array of shape {shape_of(x)}, "
+            "expected its last sizes"
+        )
+    return tuple(range(-len(wanted), 0))

@@ -1,0 +1,323 @@
+"""Pooling, https://docs.pytorch.org/docs/stable/nn.functional.html#pooling-functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.frontends.torch.dims import ndim_of, per_dim, shape_of
+from nestarray.typing import Array
+
+Ints = int | Sequence[int]
+Sizes = int | Sequence[int | None]
+
+
+def _pooled(function: Callable[..., Array], count: int, x: Array, **settings: Any) -> Array:
+    """`function` on `(n, c, *spatial)`, also for one example without the first dimension."""
+    given = {
+        name: per_dim(name, value, count)
+        if name in ("kernel_size", "stride", "padding", "dilation")
+        else value
+        for name, value in settings.items()
+    }
+    if ndim_of(x) == count + 1:
+        return na.squeeze(function(na.expand_dims(x, axis=0), **given), axis=0)
+    return function(x, **given)
+
+
+def _step(stride: Ints | None, kernel_size: Ints) -> Ints:
+    """torch's default: windows side by side (ATen writes an empty list)."""
+    return kernel_size if stride is None or (not isinstance(stride, int) and not stride) else stride
+
+
+# -- largest -------------------------------------------------------------------------------
+
+
+def max_pool1d(
+    input: Array,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element of each window of `(n, c, l)`."""
+    return _max_pool(1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool2d(
+    input: Array,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element of each window of `(n, c, h, w)`."""
+    return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool3d(
+    input: Array,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element of each window of `(n, c, d, h, w)`."""
+    return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def _max_pool(
+    count: int,
+    x: Array,
+    kernel_size: Ints,
+    stride: Ints | None,
+    padding: Ints,
+    dilation: Ints,
+    ceil_mode: bool,
+    return_indices: bool,
+) -> Any:
+    function = (na.max_pool1d, na.max_pool2d, na.max_pool3d)[count - 1]
+    settings: dict[str, Any] = {
+        "kernel_size": kernel_size,
+        "stride": _step(stride, kernel_size),
+        "padding": padding,
+        "dilation": dilation,
+    }
+    if not return_indices:
+        return _pooled(function, count, x, **settings, ceil_mode=ceil_mode)
+    plain = {name: per_dim(name, value, count) for name, value in settings.items()}
+    batched = x if ndim_of(x) == count + 2 else na.expand_dims(x, axis=0)
+    values, indices = _max_and_place(batched, count, ceil_mode, **plain)
+    if ndim_of(x) == count + 1:
+        values, indices = na.squeeze(values, axis=0), na.squeeze(indices, axis=0)
+    return values, indices
+
+
+def _max_and_place(
+    x: Array,
+    count: int,
+    ceil_mode: bool,
+    *,
+    kernel_size: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+) -> tuple[Array, Array]:
+    """The largest element of each window, and its place in the flattened image."""
+    import itertools
+
+    shape = shape_of(x)[2:]
+    lowest = na.full((), float("-inf"), dtype=dtypes.dtype_of(x), like=x)
+    margins, output = [], []
+    for n, k, s, p, d in zip(shape, kernel_size, stride, padding, dilation):
+        extent = d * (k - 1) + 1
+        length = _windows(n, extent, s, p, ceil_mode)
+        output.append(length)
+        margins.append((p, max((length - 1) * s + extent - n - p, 0)))
+    inside = na.pad(na.ones(shape, dtype=dtypes.bool, like=x), margins)
+    numbers = na.reshape(na.arange(_product(shape), dtype=dtypes.int64, like=x), shape)
+    places = na.pad(numbers, margins)
+    padded = na.pad(x, [(0, 0), (0, 0), *margins])
+    padded = na.where(inside, padded, lowest)
+    windows, at = [], []
+    for offset in itertools.product(*(range(k) for k in kernel_size)):
+        part = tuple(
+            slice(o * d, o * d + (length - 1) * s + 1, s)
+            for o, d, length, s in zip(offset, dilation, output, stride)
+        )
+        windows.append(na.getitem(padded, (slice(None), slice(None), *part)))
+        at.append(na.getitem(places, part))
+    values = na.stack(windows, axis=-1)
+    first = na.argmax(values, axis=-1, keepdims=True)
+    place = na.broadcast_to(na.stack(at, axis=-1), shape_of(values))
+    return (
+        na.squeeze(na.take_along_axis(values, first, axis=-1), axis=-1),
+        na.squeeze(na.take_along_axis(place, first, axis=-1), axis=-1),
+    )
+
+
+def _windows(size: int, extent: int, stride: int, padding: int, ceil_mode: bool) -> int:
+    free = size + 2 * padding - extent
+    count = (-(-free // stride) if ceil_mode else free // stride) + 1
+    # The last window must start inside the image or its left margin.
+    return count - 1 if ceil_mode and (count - 1) * stride >= size + padding else count
+
+
+def _product(numbers: Sequence[int]) -> int:
+    result = 1
+    for n in numbers:
+        result *= n
+    return result
+
+
+def adaptive_max_pool1d(input: Array, output_size: Sizes, return_indices: bool = False) -> Any:
+    """The largest element of each of `output_size` parts, with `return_indices` its place too."""
+    if return_indices:
+        return _adaptive_max_and_place(1, input, output_size)
+    return _adaptive(na.adaptive_max_pool1d, 1, input, output_size)
+
+
+def adaptive_max_pool2d(input: Array, output_size: Sizes, return_indices: bool = False) -> Any:
+    """The largest element of each of `output_size` parts, with `return_indices` its place too."""
+    if return_indices:
+        return _adaptive_max_and_place(2, input, output_size)
+    return _adaptive(na.adaptive_max_pool2d, 2, input, output_size)
+
+
+def adaptive_max_pool3d(input: Array, output_size: Sizes, return_indices: bool = False) -> Any:
+    """The largest element of each of `output_size` parts, with `return_indices` its place too."""
+    if return_indices:
+        return _adaptive_max_and_place(3, input, output_size)
+    return _adaptive(na.adaptive_max_pool3d, 3, input, output_size)
+
+
+def _adaptive_max_and_place(count: int, x: Array, output_size: Sizes) -> tuple[Array, Array]:
+    lead, spatial = shape_of(x)[: ndim_of(x) - count], shape_of(x)[ndim_of(x) - count :]
+    parts = per_part(output_size, count)
+    # For each dimension the elements of each part; short parts repeat their last element,
+    # which changes neither the maximum nor, since `argmax` takes the first, its place.
+    grids = []
+    for n, part in zip(spatial, parts):
+        m = n if part is None else part
+        bounds = [(i * n // m, -(-(i + 1) * n // m)) for i in range(m)]
+        longest = max(stop - start for start, stop in bounds)
+        grids.append([[min(a + k, b - 1) for k in range(longest)] for a, b in bounds])
+    places = _outer_places(grids, spatial)
+    sizes = tuple(len(g) for g in grids)
+    index = na.asarray(places, dtype=dtypes.int64, like=x)
+    windows = na.take(na.reshape(x, (*lead, _product(spatial))), index, axis=-1)
+    first = na.argmax(windows, axis=-1, keepdims=True)
+    values = na.squeeze(na.take_along_axis(windows, first, axis=-1), axis=-1)
+    at = na.take_along_axis(na.broadcast_to(index, shape_of(windows)), first, axis=-1)
+    return (
+        na.reshape(values, (*lead, *sizes)),
+        na.reshape(na.squeeze(at, axis=-1), (*lead, *sizes)),
+    )
+
+
+def _outer_places(grids: list[list[list[int]]], spatial: Sequence[int]) -> list[list[int]]:
+    """For each combination of parts the places of its elements in the flattened image."""
+    places = [[0]]
+    for size, parts in zip(spatial, grids):
+        places = [
+            [p * size + q for p in before for q in part] for before in places for part in parts
+        ]
+    return places
+
+
+# -- average -------------------------------------------------------------------------------
+
+
+def avg_pool1d(
+    input: Array,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Array:
+    """The mean of each window of `(n, c, l)`."""
+    return _pooled(
+        na.avg_pool1d, 1, input, kernel_size=kernel_size, stride=_step(stride, kernel_size),
+        padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad,
+    )  # fmt: skip
+
+
+def avg_pool2d(
+    input: Array,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Array:
+    """The mean of each window of `(n, c, h, w)`."""
+    return _pooled(
+        na.avg_pool2d, 2, input, kernel_size=kernel_size, stride=_step(stride, kernel_size),
+        padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad,
+        divisor_override=divisor_override,
+    )  # fmt: skip
+
+
+def avg_pool3d(
+    input: Array,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Array:
+    """The mean of each window of `(n, c, d, h, w)`."""
+    return _pooled(
+        na.avg_pool3d, 3, input, kernel_size=kernel_size, stride=_step(stride, kernel_size),
+        padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad,
+        divisor_override=divisor_override,
+    )  # fmt: skip
+
+
+def adaptive_avg_pool1d(input: Array, output_size: Sizes) -> Array:
+    """The mean of each of `output_size` parts."""
+    return _adaptive(na.adaptive_avg_pool1d, 1, input, output_size)
+
+
+def adaptive_avg_pool2d(input: Array, output_size: Sizes) -> Array:
+    """The mean of each of `output_size` parts."""
+    return _adaptive(na.adaptive_avg_pool2d, 2, input, output_size)
+
+
+def adaptive_avg_pool3d(input: Array, output_size: Sizes) -> Array:
+    """The mean of each of `output_size` parts."""
+    return _adaptive(na.adaptive_avg_pool3d, 3, input, output_size)
+
+
+def _adaptive(function: Callable[..., Array], count: int, x: Array, output_size: Sizes) -> Array:
+    return _pooled(function, count, x, output_size=per_part(output_size, count))
+
+
+def per_part(output_size: Sizes, count: int) -> tuple[int | None, ...]:
+    """The number of parts of each dimension; None keeps the dimension."""
+    if isinstance(output_size, int):
+        return (output_size,) * count
+    return tuple(output_size) * (count if len(output_size) == 1 else 1)
+
+
+# -- p-norm --------------------------------------------------------------------------------
+
+
+def lp_pool1d(
+    input: Array,
+    norm_type: float,
+    kernel_size: int,
+    stride: Ints | None = None,
+    ceil_mode: bool = False,
+) -> Array:
+    """(Σ xᵖ)^(1/p) of each window."""
+    mean = avg_pool1d(na.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    return _root(mean, norm_type, kernel_size)
+
+
+def lp_pool2d(
+    input: Array,
+    norm_type: float,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    ceil_mode: bool = False,
+) -> Array:
+    """(Σ xᵖ)^(1/p) of each window."""
+    mean = avg_pool2d(na.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    return _root(mean, norm_type, _product(per_dim("kernel_size", kernel_size, 2)))
+
+
+def _root(mean: Array, norm_type: float, elements: int) -> Array:
+    total = na.multiply(na.relu(na.multiply(na.sign(mean), na.abs(mean))), float(elements))
+    return na.pow(total, 1.0 / norm_type)

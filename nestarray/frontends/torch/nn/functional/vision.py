@@ -1,0 +1,116 @@
+"""Images and margins, https://docs.pytorch.org/docs/stable/nn.functional.html#vision-functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.errors import ArgumentError
+from nestarray.frontends.torch.dims import ndim_of, shape_of
+from nestarray.typing import Array
+
+_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+
+
+def pad(
+    input: Array, pad: Sequence[int], mode: str = "constant", value: float | None = None
+) -> Array:
+    """Margins before and after, the last dimension first; negative ones cut.
+
+    "constant", "reflect", "replicate" or "circular".
+    """
+    ndim = ndim_of(input)
+    pairs = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
+    margins = [(0, 0)] * (ndim - len(pairs)) + pairs[::-1]
+    if mode != "constant" and mode not in _MODES:
+        raise ArgumentError(
+            f"pad: mode: got {mode!r}, expected 'constant', 'reflect', 'replicate' or 'circular'"
+        )
+    if any(side < 0 for pair in margins for side in pair):
+        inner = tuple(
+            slice(max(-before, 0), size - max(-after, 0))
+            for (before, after), size in zip(margins, shape_of(input))
+        )
+        input = na.getitem(input, inner)
+        margins = [(max(before, 0), max(after, 0)) for before, after in margins]
+    if all(pair == (0, 0) for pair in margins):
+        return input
+    if mode == "constant":
+        fill = 0 if value is None else value
+        fill = bool(fill) if dtypes.dtype_of(input) is dtypes.bool else fill
+        return na.pad(input, margins, constant_values=fill)
+    return na.pad(input, margins, mode=_MODES[mode])
+
+
+def interpolate(
+    input: Array,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Array:
+    """`(n, c, *spatial)` in another size."""
+    if scale_factor is not None and recompute_scale_factor:
+        spatial = shape_of(input)[2:]
+        factors = (
+            (scale_factor,) * len(spatial)
+            if isinstance(scale_factor, (int, float))
+            else tuple(scale_factor)
+        )
+        size = tuple(int(n * factor) for n, factor in zip(spatial, factors))
+        scale_factor = None
+    return na.interpolate(
+        input,
+        size=size,
+        scale_factor=scale_factor,
+        mode=mode,
+        align_corners=bool(align_corners),
+        antialias=antialias,
+    )
+
+
+def upsample(
+    input: Array,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Array:
+    """`interpolate`."""
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def pixel_shuffle(input: Array, upscale_factor: int) -> Array:
+    """`(*, c · r², h, w)` → `(*, c, h · r, w · r)`."""
+    return na.pixel_shuffle(input, upscale_factor=upscale_factor)
+
+
+def pixel_unshuffle(input: Array, downscale_factor: int) -> Array:
+    """`(*, c, h · r, w · r)` → `(*, c · r², h, w)`."""
+    return na.pixel_unshuffle(input, downscale_factor=downscale_factor)
+
+
+def channel_shuffle(input: Array, groups: int) -> Array:
+    """The channels `(g, c)` as `(c, g)`."""
+    return na.channel_shuffle(input, groups=groups)
+
+
+def affine_grid(theta: Array, size: Sequence[int], align_corners: bool | None = None) -> Array:
+    """The points at which an affine map reads an image of `size`."""
+    return na.affine_grid(theta, size=tuple(size), align_corners=bool(align_corners))
+
+
+def grid_sample(
+    input: Array,
+    grid: Array,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Array:
+    """The values of an image at points between its elements."""
+    return na.grid_sample(
+        input, grid, mode=mode, padding_mode=padding_mode, align_corners=bool(align_corners)
+    )

@@ -1,0 +1,301 @@
+"""ATen's own operations: those of torch.ops.aten that have no public twin.
+
+They appear in graphs of torch.export. Schemas:
+https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/native_functions.yaml
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.errors import ArgumentError
+from nestarray.frontends.torch import reduction
+from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
+from nestarray.frontends.torch.nn.functional import convolution as _convolutions
+from nestarray.frontends.torch.nn.functional import pooling as _pooling
+from nestarray.frontends.torch.nn.functional.dropout import keep_mask
+from nestarray.typing import Array, DTypeLike
+
+# -- copies and parts ----------------------------------------------------------------------
+
+
+def alias(input: Array) -> Array:
+    """input."""
+    return input
+
+
+def lift_fresh_copy(input: Array) -> Array:
+    """input: a constant of the program."""
+    return input
+
+
+def slice(
+    input: Array,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Array:
+    """The elements ``start:end:step`` of a dimension."""
+    axis = wrap("slice", dim, ndim_of(input))
+    size = shape_of(input)[axis]
+    first, last, _ = builtins.slice(start, end).indices(size)
+    if first == 0 and last == size and step == 1:
+        return input
+    last = builtins.max(first, last)
+    place = (builtins.slice(None),) * axis + (builtins.slice(first, last, step),)
+    return na.getitem(input, place)
+
+
+def index(input: Array, indices: Sequence[Array | None]) -> Array:
+    """input[indices], where None stands for a whole dimension."""
+    return na.getitem(input, tuple(builtins.slice(None) if i is None else i for i in indices))
+
+
+def _unsafe_view(input: Array, size: Sequence[int]) -> Array:
+    """The elements in another shape."""
+    return na.reshape(input, tuple(size))
+
+
+def _reshape_alias(input: Array, size: Sequence[int], stride: Sequence[int]) -> Array:
+    """The elements in another shape; strides are the framework's business."""
+    return na.reshape(input, tuple(size))
+
+
+def _is_all_true(input: Array) -> Array:
+    """Whether all booleans are true."""
+    return na.all(input)
+
+
+def _is_any_true(input: Array) -> Array:
+    """Whether a boolean is true."""
+    return na.any(input)
+
+
+# -- softmax -------------------------------------------------------------------------------
+
+
+def _softmax(input: Array, dim: int, half_to_float: bool = False) -> Array:
+    """eˣ / Σ eˣ along `dim`."""
+    return _along(na.softmax, _widened(input, half_to_float), dim)
+
+
+def _log_softmax(input: Array, dim: int, half_to_float: bool = False) -> Array:
+    """x − ln Σ eˣ along `dim`."""
+    return _along(na.log_softmax, _widened(input, half_to_float), dim)
+
+
+def _safe_softmax(input: Array, dim: int, dtype: DTypeLike | None = None) -> Array:
+    """softmax, with zeros where all elements are −∞."""
+    x = input if dtype is None else na.astype(input, dtype)
+    empty = na.all(na.equal(x, -math.inf), axis=dim, keepdims=True)
+    return na.where(empty, na.zeros_like(x), na.softmax(x, axis=dim))
+
+
+def _widened(x: Array, half_to_float: bool) -> Array:
+    return na.astype(x, dtypes.float32) if half_to_float else x
+
+
+def _along(function: Any, x: Array, dim: int) -> Array:
+    if ndim_of(x) == 0:
+        return na.reshape(function(na.reshape(x, (1,)), axis=0), ())
+    return function(x, axis=wrap("softmax", dim, ndim_of(x)))
+
+
+# -- normalization with statistics ---------------------------------------------------------
+
+
+def _native_batch_norm_legit_no_training(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array,
+    running_var: Array,
+    momentum: float,
+    eps: float,
+) -> tuple[Array, Array, Array]:
+    """Batch norm by the running statistics; the saved ones are empty."""
+    out = na.batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
+    nothing = na.zeros((0,), dtype=dtypes.dtype_of(input), like=input)
+    return out, nothing, nothing
+
+
+def _native_batch_norm_legit(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Array, Array, Array]:
+    """Batch norm by the statistics of the batch, with its mean and 1 / √(variance + eps)."""
+    out, mean, variance = na.batch_norm_training(input, weight, bias, eps=eps)
+    return out, mean, na.rsqrt(na.add(variance, eps))
+
+
+def _native_batch_norm_legit_functional(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array,
+    running_var: Array,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Array, Array, Array, Array, Array]:
+    """Batch norm of training: also the statistics saved, and the new running ones."""
+    if not training:
+        out, mean, rstd = _native_batch_norm_legit_no_training(
+            input, weight, bias, running_mean, running_var, momentum, eps
+        )
+        return out, mean, rstd, running_mean, running_var
+    out, mean, variance = na.batch_norm_training(input, weight, bias, eps=eps)
+    shape = shape_of(input)
+    count = math.prod(shape) // shape[1]
+    # The running variance is corrected for the mean being an estimate, the one used is not.
+    unbiased = na.multiply(variance, count / builtins.max(count - 1, 1))
+    return (
+        out,
+        mean,
+        na.rsqrt(na.add(variance, eps)),
+        _moved(running_mean, mean, momentum),
+        _moved(running_var, unbiased, momentum),
+    )
+
+
+def _moved(old: Array, new: Array, momentum: float) -> Array:
+    new = na.stop_gradient(na.astype(new, dtypes.dtype_of(old), copy=False))
+    return na.add(na.multiply(old, 1 - momentum), na.multiply(new, momentum))
+
+
+def native_batch_norm(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Array, Array, Array]:
+    """Batch norm with the statistics saved."""
+    if not training:
+        if running_mean is None or running_var is None:
+            raise ArgumentError(
+                "native_batch_norm: running_mean, running_var: got None with training=False, "
+                "expected the running statistics"
+            )
+        return _native_batch_norm_legit_no_training(
+            input, weight, bias, running_mean, running_var, momentum, eps
+        )
+    return _native_batch_norm_legit(input, weight, bias, training, momentum, eps)
+
+
+def native_layer_norm(
+    input: Array,
+    normalized_shape: Sequence[int],
+    weight: Array | None,
+    bias: Array | None,
+    eps: float,
+) -> tuple[Array, Array, Array]:
+    """Layer norm, with mean and 1 / √(variance + eps)."""
+    axes = tuple(range(-len(normalized_shape), 0))
+    out = na.layer_norm(input, weight, bias, axis=axes, eps=eps)
+    mean = na.mean(input, axis=axes, keepdims=True)
+    variance = na.mean(na.square(na.subtract(input, mean)), axis=axes, keepdims=True)
+    return out, mean, na.rsqrt(na.add(variance, eps))
+
+
+def native_group_norm(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    eps: float,
+) -> tuple[Array, Array, Array]:
+    """Group norm, with mean and 1 / √(variance + eps) of each group."""
+    out = na.group_norm(input, weight, bias, num_groups=group, eps=eps)
+    groups = na.reshape(input, (N, group, -1))
+    mean = na.mean(groups, axis=-1)
+    distance = na.subtract(groups, na.expand_dims(mean, axis=-1))
+    variance = na.mean(na.square(distance), axis=-1)
+    return out, mean, na.rsqrt(na.add(variance, eps))
+
+
+def _weight_norm(v: Array, g: Array, dim: int = 0) -> Array:
+    """g · v / ‖v‖, the norm over all dimensions but `dim`."""
+    axis = wrap("_weight_norm", dim, ndim_of(v))
+    others = tuple(a for a in range(ndim_of(v)) if a != axis)
+    length = reduction.norm(v, 2, others, keepdim=True) if others else na.abs(v)
+    return na.multiply(v, na.divide(g, length))
+
+
+# -- randomness ----------------------------------------------------------------------------
+
+
+def native_dropout(
+    input: Array, p: float, train: bool | None = True, *, key: Array | None = None
+) -> tuple[Array, Array]:
+    """Dropout, and where elements survived."""
+    if not train or p == 0:
+        return input, na.ones_like(input, dtype=dtypes.bool)
+    if p == 1:
+        return na.zeros_like(input), na.zeros_like(input, dtype=dtypes.bool)
+    keep = keep_mask("native_dropout", key, p, shape_of(input))
+    scaled = na.multiply(na.astype(keep, dtypes.dtype_of(input)), 1.0 / (1.0 - p))
+    return na.multiply(input, scaled), keep
+
+
+# -- windows -------------------------------------------------------------------------------
+
+
+def convolution(
+    input: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+) -> Array:
+    """Any convolution, its number of dimensions that of `weight` but two."""
+    count = ndim_of(weight) - 2
+    if transposed:
+        back = getattr(_convolutions, f"conv_transpose{count}d")
+        return back(input, weight, bias, stride, padding, output_padding, groups, dilation)
+    forward = getattr(_convolutions, f"conv{count}d")
+    return forward(input, weight, bias, stride, padding, dilation, groups)
+
+
+def max_pool2d_with_indices(
+    input: Array,
+    kernel_size: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> tuple[Array, Array]:
+    """Max pooling, and the places of the maxima in the flattened image."""
+    return _pooling.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def max_pool3d_with_indices(
+    input: Array,
+    kernel_size: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> tuple[Array, Array]:
+    """Max pooling, and the places of the maxima in the flattened volume."""
+    return _pooling.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode, True)

@@ -1,0 +1,219 @@
+"""Sorting, searching and running values.
+
+Upstream: https://docs.pytorch.org/docs/stable/torch.html, one page a function:
+https://docs.pytorch.org/docs/stable/generated/torch.sort.html
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.frontends.torch.dims import ndim_of, numel_of, shape_of, wrap
+from nestarray.frontends.torch.promotion import accumulating, cast, promote_arrays
+from nestarray.frontends.torch.return_types import ValuesIndices
+from nestarray.typing import Array, DTypeLike
+
+# -- sorting -------------------------------------------------------------------------------
+
+
+def sort(
+    input: Array, dim: int = -1, descending: bool = False, stable: bool = False
+) -> ValuesIndices:
+    """The elements in order, and where they were. The order of equal elements is kept."""
+    if ndim_of(input) == 0:
+        return ValuesIndices(input, na.zeros((), dtype=dtypes.int64, like=input))
+    axis = wrap("sort", dim, ndim_of(input))
+    indices = argsort(input, axis, descending, stable)
+    return ValuesIndices(na.take_along_axis(input, indices, axis=axis), indices)
+
+
+def argsort(input: Array, dim: int = -1, descending: bool = False, stable: bool = False) -> Array:
+    """Where the elements in order are. The order of equal elements is kept."""
+    if ndim_of(input) == 0:
+        return na.zeros((), dtype=dtypes.int64, like=input)
+    axis = wrap("argsort", dim, ndim_of(input))
+    x = na.astype(input, dtypes.uint8) if dtypes.dtype_of(input) is dtypes.bool else input
+    return cast(na.argsort(x, axis=axis, descending=descending, stable=True), dtypes.int64)
+
+
+def msort(input: Array) -> Array:
+    """The elements in order along the first dimension."""
+    return sort(input, 0).values
+
+
+def topk(
+    input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> ValuesIndices:
+    """The `k` largest (or smallest) elements in order, and where they are."""
+    if ndim_of(input) == 0:
+        values, indices = sort(input)
+        return ValuesIndices(values, indices)
+    axis = wrap("topk", dim, ndim_of(input))
+    indices = argsort(input, axis, descending=largest)
+    indices = na.getitem(indices, (builtins.slice(None),) * axis + (builtins.slice(0, k),))
+    return ValuesIndices(na.take_along_axis(input, indices, axis=axis), indices)
+
+
+def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
+    """The `k`-th smallest element, counted from 1, and where it is."""
+    if ndim_of(input) == 0:
+        return sort(input)
+    axis = wrap("kthvalue", dim, ndim_of(input))
+    place = (builtins.slice(None),) * axis + (builtins.slice(k - 1, k),)
+    indices = na.getitem(argsort(input, axis), place)
+    values = na.take_along_axis(input, indices, axis=axis)
+    if not keepdim:
+        values, indices = na.squeeze(values, axis=axis), na.squeeze(indices, axis=axis)
+    return ValuesIndices(values, indices)
+
+
+# -- searching -----------------------------------------------------------------------------
+
+
+def searchsorted(
+    sorted_sequence: Array,
+    input: Array | float,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Array | None = None,
+) -> Array:
+    """Where `input` would go to keep each row in order: how many elements lie before it."""
+    rows, x = promote_arrays(sorted_sequence, input)
+    if sorter is not None:
+        rows = na.take_along_axis(rows, sorter, axis=-1)
+    after = right or side == "right"
+    lies_before = na.less_equal if after else na.less
+    rows = na.expand_dims(rows, axis=-2) if ndim_of(rows) > 1 else rows
+    count = na.sum(na.astype(lies_before(rows, na.expand_dims(x, axis=-1)), dtypes.int64), axis=-1)
+    return cast(count, dtypes.int32 if out_int32 else dtypes.int64)
+
+
+def bucketize(
+    input: Array | float, boundaries: Array, *, out_int32: bool = False, right: bool = False
+) -> Array:
+    """The bucket of each element between 1-d `boundaries`."""
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+
+
+def histc(input: Array, bins: int = 100, min: float = 0, max: float = 0) -> Array:
+    """How many elements fall in each of `bins` equal intervals of [min, max]."""
+    dtype = dtypes.dtype_of(input)
+    x = na.reshape(input, (-1,))
+    wide = dtype if dtype.is_floating else dtypes.float32
+    low = na.full((), min, dtype=wide, like=x)
+    high = na.full((), max, dtype=wide, like=x)
+    if min == max and numel_of(input):
+        low, high = cast(na.min(x), wide), cast(na.max(x), wide)
+        flat = na.equal(low, high)
+        one = na.ones_like(low)
+        low, high = (
+            na.where(flat, na.subtract(low, one), low),
+            na.where(flat, na.add(high, one), high),
+        )
+    x = cast(x, wide)
+    place = na.floor(
+        na.divide(na.multiply(na.subtract(x, low), float(bins)), na.subtract(high, low))
+    )
+    place = na.where(na.equal(x, high), na.full_like(place, bins - 1), place)
+    inside = na.logical_and(na.greater_equal(x, low), na.less_equal(x, high))
+    place = na.where(inside, place, na.full_like(place, -1))
+    buckets = na.arange(bins, dtype=wide, like=x)
+    hits = na.equal(na.expand_dims(place, axis=-1), buckets)
+    return na.sum(na.astype(hits, dtype), axis=0)
+
+
+def bincount(input: Array, weights: Array | None = None, minlength: int = 0) -> Array:
+    """How often each number from 0 on occurs; reads the largest value, so it is eager only."""
+    size = builtins.max(int(na.max(input)) + 1 if numel_of(input) else 0, minlength)
+    hits = na.equal(na.expand_dims(input, axis=-1), na.arange(size, like=input))
+    if weights is None:
+        return na.sum(na.astype(hits, dtypes.int64), axis=0)
+    dtype = dtypes.dtype_of(weights)
+    wide = dtype if dtype is dtypes.float32 else dtypes.float64
+    return na.matmul(cast(weights, wide), na.astype(hits, wide))
+
+
+# -- running values ------------------------------------------------------------------------
+
+
+def cumsum(input: Array, dim: int, *, dtype: DTypeLike | None = None) -> Array:
+    """The running sum; integers and booleans are summed in int64."""
+    return _running(na.cumulative_sum, "cumsum", accumulating(input, dtype), dim)
+
+
+def cumprod(input: Array, dim: int, *, dtype: DTypeLike | None = None) -> Array:
+    """The running product; integers and booleans are multiplied in int64."""
+    return _running(na.cumulative_prod, "cumprod", accumulating(input, dtype), dim)
+
+
+def cummax(input: Array, dim: int) -> ValuesIndices:
+    """The running maximum, and where it was last."""
+    return _running_extreme(input, dim, na.greater_equal)
+
+
+def cummin(input: Array, dim: int) -> ValuesIndices:
+    """The running minimum, and where it was last."""
+    return _running_extreme(input, dim, na.less_equal)
+
+
+def logcumsumexp(input: Array, dim: int) -> Array:
+    """ln of the running sum of eˣ."""
+    if ndim_of(input) == 0:
+        return input
+    axis = wrap("logcumsumexp", dim, ndim_of(input))
+    x = na.moveaxis(input, axis, -1)
+    size = shape_of(x)[-1]
+    places = na.arange(size, like=x)
+    visible = na.less_equal(places, na.expand_dims(places, axis=-1))
+    rows = na.where(
+        visible,
+        na.expand_dims(x, axis=-2),
+        na.full((), float("-inf"), dtype=dtypes.dtype_of(x), like=x),
+    )
+    return na.moveaxis(na.logsumexp(rows, axis=-1), -1, axis)
+
+
+def diff(
+    input: Array,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Array | None = None,
+    append: Array | None = None,
+) -> Array:
+    """The differences of neighbours along a dimension, taken `n` times."""
+    axis = wrap("diff", dim, ndim_of(input))
+    return na.diff(input, axis=axis, n=n, prepend=prepend, append=append)
+
+
+def _running(function: Any, name: str, x: Array, dim: int) -> Array:
+    axis = wrap(name, dim, ndim_of(x))
+    if ndim_of(x) == 0:
+        return x
+    return function(x, axis=axis, dtype=dtypes.dtype_of(x))
+
+
+def _running_extreme(x: Array, dim: int, wins: Any) -> ValuesIndices:
+    """Each element against all before it: the last one that none of them beats."""
+    if ndim_of(x) == 0:
+        return ValuesIndices(x, na.zeros((), dtype=dtypes.int64, like=x))
+    axis = wrap("cummax", dim, ndim_of(x))
+    rows = na.moveaxis(x, axis, -1)
+    ordered = na.astype(rows, dtypes.uint8) if dtypes.dtype_of(x) is dtypes.bool else rows
+    size = shape_of(rows)[-1]
+    places = na.arange(size, dtype=dtypes.int64, like=x)
+    earlier = na.less_equal(places, na.expand_dims(places, axis=-1))
+    here, there = na.expand_dims(ordered, axis=-1), na.expand_dims(ordered, axis=-2)
+    beats = wins(here, there)
+    if dtypes.dtype_of(x).is_floating:
+        beats = na.logical_or(beats, na.isnan(here))
+    unbeaten = na.all(na.logical_or(beats, na.logical_not(earlier)), axis=-1)
+    records = na.where(unbeaten, places, na.full_like(places, -1))
+    candidates = na.where(earlier, na.expand_dims(records, axis=-2), na.full_like(places, -1))
+    indices = na.max(candidates, axis=-1)
+    values = na.take_along_axis(rows, indices, axis=-1)
+    return ValuesIndices(na.moveaxis(values, -1, axis), na.moveaxis(indices, -1, axis))

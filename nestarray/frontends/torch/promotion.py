@@ -1,0 +1,126 @@
+"""Which dtype a result has, as torch decides it.
+
+Operands fall in three classes: arrays with dimensions, 0-d arrays, Python numbers. A
+lower class decides the dtype only if it is of a higher category (bool < integer <
+floating < complex); within a class the usual table holds. So ``float32[3] + float64[]``
+is float32 in torch, where NumPy and the Array API give float64.
+
+Source: https://docs.pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.dtypes import DType
+from nestarray.frontends.torch.dims import ndim_of
+from nestarray.typing import Array, DTypeLike
+
+Number = (builtins.bool, int, float, complex)
+_CATEGORY = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
+_COMPLEX_OF = {
+    dtypes.float16: dtypes.complex64,
+    dtypes.bfloat16: dtypes.complex64,
+    dtypes.float32: dtypes.complex64,
+    dtypes.float64: dtypes.complex128,
+}
+
+
+def is_number(x: Any) -> bool:
+    """Whether `x` is a Python number and not an array (NumPy's scalars are 0-d arrays)."""
+    return isinstance(x, Number) and not hasattr(x, "dtype")
+
+
+def promote_types(type1: DTypeLike, type2: DTypeLike) -> DType:
+    """torch.promote_types."""
+    return dtypes.promote_types(dtypes.as_dtype(type1), dtypes.as_dtype(type2))
+
+
+def _combine(higher: DType | None, lower: DType | None) -> DType | None:
+    """The dtype of two classes of operands, of which `higher` has priority."""
+    if higher is None or lower is None:
+        return higher if lower is None else lower
+    if _CATEGORY[lower.kind] <= _CATEGORY[higher.kind]:
+        return higher
+    if lower.kind == "complex":
+        return _COMPLEX_OF.get(higher, lower)
+    return dtypes.promote_types(higher, lower)
+
+
+def result_type(*operands: Any) -> DType:
+    """torch.result_type, of any number of arrays and Python numbers."""
+    classes: list[DType | None] = [None, None, None]
+    for x in operands:
+        rank = 2 if is_number(x) else 1 if ndim_of(x) == 0 else 0
+        dtype = dtypes.dtype_of(x)
+        before = classes[rank]
+        classes[rank] = dtype if before is None else dtypes.promote_types(before, dtype)
+    result = _combine(_combine(classes[0], classes[1]), classes[2])
+    assert result is not None, "result_type needs at least one operand"
+    return result
+
+
+def cast(x: Array, dtype: DTypeLike) -> Array:
+    """`x` as `dtype`, `x` itself if it is that already."""
+    if dtypes.dtype_of(x) is dtypes.as_dtype(dtype):
+        return x
+    return na.astype(x, dtype)
+
+
+def to_array(x: Any, dtype: DTypeLike, like: Array) -> Array:
+    """An array of `dtype`, from an array or from a Python number next to the array `like`."""
+    return na.full((), x, dtype=dtype, like=like) if is_number(x) else cast(x, dtype)
+
+
+def promote(x: Any, y: Any) -> tuple[Any, Any]:
+    """Two operands for an op of `nestarray`, such that it computes in torch's dtype.
+
+    A Python number stays one: beside an array it is weakly typed in torch as in nestarray.
+    """
+    if is_number(x) or is_number(y):
+        return x, y
+    first, second = dtypes.dtype_of(x), dtypes.dtype_of(y)
+    if first is second:
+        return x, y
+    dtype = result_type(x, y)
+    return cast(x, dtype), cast(y, dtype)
+
+
+def promote_arrays(*operands: Any) -> tuple[Array, ...]:
+    """Operands, at least one an array, all as arrays of their `result_type`."""
+    dtype = result_type(*operands)
+    like = next(x for x in operands if not is_number(x))
+    return tuple(to_array(x, dtype, like) for x in operands)
+
+
+def floating(x: Array) -> Array:
+    """`x`, integers and booleans as float32: torch's rule for functions with real values."""
+    return x if dtypes.dtype_of(x).is_inexact else na.astype(x, dtypes.float32)
+
+
+def accumulating(x: Array, dtype: DTypeLike | None = None) -> Array:
+    """`x` as `dtype`; without one, integers and booleans as int64: torch's rule for sums."""
+    if dtype is not None:
+        return cast(x, dtype)
+    return x if dtypes.dtype_of(x).is_inexact else na.astype(x, dtypes.int64)
+
+
+def is_floating_point(input: Array) -> builtins.bool:
+    """torch.is_floating_point."""
+    return dtypes.dtype_of(input).is_floating
+
+
+def is_complex(input: Array) -> builtins.bool:
+    """torch.is_complex."""
+    return dtypes.dtype_of(input).kind == "complex"
+
+
+def can_cast(from_: DTypeLike, to: DTypeLike) -> builtins.bool:
+    """torch.can_cast: the category does not fall (a signed type is not cast to an unsigned one)."""
+    source, target = dtypes.as_dtype(from_), dtypes.as_dtype(to)
+    if source.kind == "int" and target.kind == "uint":
+        return False
+    return _CATEGORY[source.kind] <= _CATEGORY[target.kind]

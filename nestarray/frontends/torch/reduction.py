@@ -1,0 +1,372 @@
+"""Reductions: one value from many.
+
+Upstream: https://docs.pytorch.org/docs/stable/torch.html#reduction-ops, one page a function:
+https://docs.pytorch.org/docs/stable/generated/torch.sum.html
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.errors import ArgumentError
+from nestarray.frontends.torch import ordering, pointwise
+from nestarray.frontends.torch.dims import axes_of, ndim_of, numel_of, shape_of, wrap, wrap_all
+from nestarray.frontends.torch.promotion import accumulating, cast, floating
+from nestarray.frontends.torch.return_types import MinMax, ValuesIndices
+from nestarray.typing import Array, DTypeLike
+
+Dims = int | Sequence[int] | None
+
+
+# -- sums ----------------------------------------------------------------------------------
+
+
+def sum(
+    input: Array, dim: Dims = None, keepdim: bool = False, *, dtype: DTypeLike | None = None
+) -> Array:
+    """Σ over the dimensions `dim`; integers and booleans are counted in int64."""
+    x = accumulating(input, dtype)
+    return _reduced(na.sum, "sum", x, dim, keepdim)
+
+
+def nansum(
+    input: Array, dim: Dims = None, keepdim: bool = False, *, dtype: DTypeLike | None = None
+) -> Array:
+    """`sum` with NaN as 0."""
+    return sum(_without_nan(input), dim, keepdim, dtype=dtype)
+
+
+def prod(
+    input: Array, dim: int | None = None, keepdim: bool = False, *, dtype: DTypeLike | None = None
+) -> Array:
+    """Π over the dimension `dim`; integers and booleans are multiplied in int64."""
+    return _reduced(na.prod, "prod", accumulating(input, dtype), dim, keepdim)
+
+
+def mean(
+    input: Array, dim: Dims = None, keepdim: bool = False, *, dtype: DTypeLike | None = None
+) -> Array:
+    """The average over the dimensions `dim`."""
+    x = _inexact("mean", input if dtype is None else cast(input, dtype))
+    return _reduced(na.mean, "mean", x, dim, keepdim)
+
+
+def nanmean(
+    input: Array, dim: Dims = None, keepdim: bool = False, *, dtype: DTypeLike | None = None
+) -> Array:
+    """The average of the elements that are not NaN."""
+    x = _inexact("nanmean", input if dtype is None else cast(input, dtype))
+    count = sum(cast(na.logical_not(na.isnan(x)), dtypes.dtype_of(x)), dim, keepdim)
+    return na.divide(nansum(x, dim, keepdim), count)
+
+
+def count_nonzero(input: Array, dim: Dims = None) -> Array:
+    """How many elements are not 0."""
+    is_bool = dtypes.dtype_of(input) is dtypes.bool
+    return sum(input if is_bool else na.not_equal(input, 0), dim)
+
+
+def logsumexp(input: Array, dim: Dims, keepdim: bool = False) -> Array:
+    """ln Σ eˣ over the dimensions `dim`."""
+    x = floating(input)
+    return _reduced(na.logsumexp, "logsumexp", x, dim, keepdim)
+
+
+def trapezoid(y: Array, x: Array | None = None, *, dx: float = 1, dim: int = -1) -> Array:
+    """The integral by the trapezoidal rule."""
+    axis = wrap("trapezoid", dim, ndim_of(y))
+    step: Any = dx if x is None else na.diff(x, axis=-1 if ndim_of(x) == 1 else axis)
+    if x is not None and ndim_of(x) == 1:
+        step = na.reshape(step, (-1,) + (1,) * (ndim_of(y) - 1 - axis))
+    size = shape_of(y)[axis]
+    before = [builtins.slice(None)] * axis
+    left = na.getitem(y, (*before, builtins.slice(0, size - 1)))
+    right = na.getitem(y, (*before, builtins.slice(1, size)))
+    areas = pointwise.mul(pointwise.add(left, right), step)
+    return sum(pointwise.div(areas, 2), axis)
+
+
+# -- spread --------------------------------------------------------------------------------
+
+
+def var(
+    input: Array,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> Array:
+    """The variance, Σ(x − mean)² / (n − correction); torch corrects by 1 unless told otherwise."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    return _var(_inexact("var", input), dim, keepdim, _correction(unbiased, correction))
+
+
+def std(
+    input: Array,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> Array:
+    """The standard deviation, √`var`."""
+    return na.sqrt(var(input, dim, unbiased, keepdim, correction=correction))
+
+
+def var_mean(
+    input: Array,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Array, Array]:
+    """`var` and `mean`."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    return var(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
+
+
+def std_mean(
+    input: Array,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Array, Array]:
+    """`std` and `mean`."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    return std(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
+
+
+def _correction(unbiased: bool | None, correction: float | None) -> float:
+    if correction is not None:
+        return correction
+    return 1 if unbiased is None else int(unbiased)
+
+
+def _var(x: Array, dim: Dims, keepdim: bool, correction: float) -> Array:
+    axes = wrap_all("var", dim, ndim_of(x))
+    count = math.prod(shape_of(x)[a] for a in axes)
+    distance = na.abs(na.subtract(x, mean(x, dim, keepdim=True)))
+    total = sum(na.square(distance), dim, keepdim)
+    freedom = builtins.max(count - correction, 0)
+    if freedom == 0:
+        return na.multiply(total, float("nan") if count == 0 or correction else float("inf"))
+    return na.divide(total, float(freedom))
+
+
+# -- extremes ------------------------------------------------------------------------------
+
+
+def amax(input: Array, dim: Dims = (), keepdim: bool = False) -> Array:
+    """The largest element over the dimensions `dim`."""
+    return _extreme(na.max, "amax", input, dim, keepdim)
+
+
+def amin(input: Array, dim: Dims = (), keepdim: bool = False) -> Array:
+    """The smallest element over the dimensions `dim`."""
+    return _extreme(na.min, "amin", input, dim, keepdim)
+
+
+def aminmax(input: Array, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
+    """`amin` and `amax`."""
+    dims: Dims = () if dim is None else dim
+    return MinMax(amin(input, dims, keepdim), amax(input, dims, keepdim))
+
+
+def max(input: Array, dim: Any = None, keepdim: bool = False) -> Any:
+    """The largest element; with a dimension also where it is; with an array `maximum`."""
+    if dim is None:
+        return amax(input)
+    if not isinstance(dim, int):
+        return pointwise.maximum(input, dim)
+    return _at(input, argmax(input, dim, keepdim=True), dim, keepdim)
+
+
+def min(input: Array, dim: Any = None, keepdim: bool = False) -> Any:
+    """The smallest element; with a dimension also where it is; with an array `minimum`."""
+    if dim is None:
+        return amin(input)
+    if not isinstance(dim, int):
+        return pointwise.minimum(input, dim)
+    return _at(input, argmin(input, dim, keepdim=True), dim, keepdim)
+
+
+def argmax(input: Array, dim: int | None = None, keepdim: bool = False) -> Array:
+    """Where the largest element is, counted through all if `dim` is None."""
+    return _arg(na.argmax, "argmax", input, dim, keepdim)
+
+
+def argmin(input: Array, dim: int | None = None, keepdim: bool = False) -> Array:
+    """Where the smallest element is, counted through all if `dim` is None."""
+    return _arg(na.argmin, "argmin", input, dim, keepdim)
+
+
+def _at(x: Array, indices: Array, dim: int, keepdim: bool) -> ValuesIndices:
+    """The elements at `indices`: their gradient goes to these alone, as in torch."""
+    if ndim_of(x) == 0:
+        return ValuesIndices(x, na.reshape(indices, ()))
+    axis = wrap("max", dim, ndim_of(x))
+    values = na.take_along_axis(x, indices, axis=axis)
+    if not keepdim:
+        values, indices = na.squeeze(values, axis=axis), na.squeeze(indices, axis=axis)
+    return ValuesIndices(values, indices)
+
+
+def _arg(function: Any, name: str, x: Array, dim: int | None, keepdim: bool) -> Array:
+    shape = shape_of(x)
+    if dtypes.dtype_of(x) is dtypes.bool:
+        x = na.astype(x, dtypes.uint8)
+    if dim is None or not shape:
+        found = function(na.reshape(x, (-1,)), axis=0)
+        found = na.reshape(found, (1,) * len(shape)) if keepdim else found
+    else:
+        found = function(x, axis=wrap(name, dim, len(shape)), keepdims=keepdim)
+    return cast(found, dtypes.int64)
+
+
+def _extreme(function: Any, name: str, x: Array, dim: Dims, keepdim: bool) -> Array:
+    if dtypes.dtype_of(x) is dtypes.bool:
+        return cast(_reduced(function, name, cast(x, dtypes.uint8), dim, keepdim), dtypes.bool)
+    return _reduced(function, name, x, dim, keepdim)
+
+
+# -- truth ---------------------------------------------------------------------------------
+
+
+def all(input: Array, dim: Dims = None, keepdim: bool = False) -> Array:
+    """Whether all elements over the dimensions `dim` are true."""
+    return _reduced(na.all, "all", _truth(input), dim, keepdim)
+
+
+def any(input: Array, dim: Dims = None, keepdim: bool = False) -> Array:
+    """Whether an element over the dimensions `dim` is true."""
+    return _reduced(na.any, "any", _truth(input), dim, keepdim)
+
+
+def _truth(x: Array) -> Array:
+    return x if dtypes.dtype_of(x) is dtypes.bool else na.not_equal(x, 0)
+
+
+# -- order statistics ----------------------------------------------------------------------
+
+
+def median(input: Array, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The middle element, the lower one of two; with a dimension also where it is."""
+    if dim is None:
+        if numel_of(input) == 0:
+            raise ArgumentError("median: got an empty array, expected at least one element")
+        return _median(na.reshape(input, (-1,)), 0, False).values
+    return _median(input, dim, keepdim)
+
+
+def _median(x: Array, dim: int, keepdim: bool) -> ValuesIndices:
+    if ndim_of(x) == 0:
+        return ValuesIndices(x, na.zeros((), dtype=dtypes.int64, like=x))
+    axis = wrap("median", dim, ndim_of(x))
+    found = ordering.kthvalue(x, (shape_of(x)[axis] + 1) // 2, axis, keepdim)
+    if not dtypes.dtype_of(x).is_floating:
+        return found
+    # A NaN sorts last, but makes the median NaN.
+    first_nan = argmax(na.isnan(x), axis, keepdim=True)
+    nan_there = any(na.isnan(x), axis, keepdim)
+    at_nan = _at(x, first_nan, axis, keepdim)
+    return ValuesIndices(
+        na.where(nan_there, at_nan.values, found.values),
+        na.where(nan_there, at_nan.indices, found.indices),
+    )
+
+
+def quantile(
+    input: Array,
+    q: float | Array,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Array:
+    """The `q`-quantiles; one more dimension in front if `q` is 1-d."""
+    x = input if dim is not None else na.reshape(input, (-1,))
+    axis = 0 if dim is None else wrap("quantile", dim, ndim_of(input))
+    result = na.quantile(x, q, axis=axis, keepdims=keepdim, method=interpolation)
+    if keepdim and dim is None:
+        lead = () if ndim_of(q) == 0 else shape_of(q)
+        result = na.reshape(result, lead + (1,) * ndim_of(input))
+    return result
+
+
+def mode(input: Array, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
+    """The most frequent element, the smallest of several, and where it is last."""
+    axis = wrap("mode", dim, ndim_of(input))
+    x = na.moveaxis(input, axis, -1)
+    same = na.equal(na.expand_dims(x, axis=-1), na.expand_dims(x, axis=-2))
+    count = sum(same, -1)
+    frequent = na.equal(count, amax(count, -1, keepdim=True))
+    ordered = na.sort(x, axis=-1)
+    rank = sum(na.less(na.expand_dims(x, axis=-2), na.expand_dims(x, axis=-1)), -1)
+    size = shape_of(x)[-1]
+    smallest = amin(na.where(frequent, rank, na.full_like(rank, size)), -1, keepdim=True)
+    values = na.take_along_axis(ordered, smallest, axis=-1)
+    places = na.arange(size, dtype=dtypes.int64, like=x)
+    indices = amax(na.where(na.equal(x, values), places, na.full_like(rank, -1)), -1, keepdim=True)
+    values, indices = na.moveaxis(values, -1, axis), na.moveaxis(indices, -1, axis)
+    if not keepdim:
+        values, indices = na.squeeze(values, axis=axis), na.squeeze(indices, axis=axis)
+    return ValuesIndices(values, indices)
+
+
+# -- norms ---------------------------------------------------------------------------------
+
+
+def norm(
+    input: Array,
+    p: float | str | None = "fro",
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """The vector norm (Σ|x|ᵖ)^(1/p); "fro" is p = 2."""
+    from nestarray.frontends.torch import linalg
+
+    if p == "nuc":
+        return linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim)
+    order = 2.0 if p is None or p == "fro" else float(p)
+    return linalg.vector_norm(input, order, dim, keepdim, dtype=dtype)
+
+
+def dist(input: Array, other: Array, p: float = 2) -> Array:
+    """The `norm` of input − other."""
+    return norm(pointwise.sub(input, other), p)
+
+
+# -- shared --------------------------------------------------------------------------------
+
+
+def _reduced(function: Any, name: str, x: Array, dim: Dims, keepdim: bool) -> Array:
+    return function(x, axis=axes_of(name, x, dim), keepdims=keepdim)
+
+
+def _inexact(name: str, x: Array) -> Array:
+    if not dtypes.dtype_of(x).is_inexact:
+        raise ArgumentError(
+            f"{name}: input: got {dtypes.dtype_of(x)}, expected a floating dtype; "
+            "cast it first, or pass dtype="
+        )
+    return x
+
+
+def _without_nan(x: Array) -> Array:
+    if not dtypes.dtype_of(x).is_inexact:
+        return x
+    return na.where(na.isnan(x), na.zeros_like(x), x)

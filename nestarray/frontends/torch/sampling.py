@@ -1,0 +1,130 @@
+"""Random numbers. Each function takes a `key`, the one parameter that upstream does not have.
+
+Upstream: https://docs.pytorch.org/docs/stable/torch.html#random-sampling, one page a function:
+https://docs.pytorch.org/docs/stable/generated/torch.rand.html. The distributions are
+upstream's; the streams are those of `nestarray.random`, alike on every backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.errors import ArgumentError
+from nestarray.frontends.torch.dims import shape_of, sizes
+from nestarray.frontends.torch.promotion import cast
+from nestarray.typing import Array, DTypeLike
+
+
+def required_key(name: str, key: Array | None) -> Array:
+    """`key`.
+
+    Raises:
+        ArgumentError: it is None.
+    """
+    if key is None:
+        raise ArgumentError(
+            f"{name}: key: got None, expected a key: random functions take "
+            f"key=, for example {name}(..., key=na.random.key(0))"
+        )
+    return key
+
+
+def rand(*size: Any, dtype: DTypeLike | None = None, key: Array | None = None) -> Array:
+    """Uniform in [0, 1)."""
+    return na.random.uniform(required_key("rand", key), sizes(size), dtype=_float(dtype))
+
+
+def rand_like(input: Array, *, dtype: DTypeLike | None = None, key: Array | None = None) -> Array:
+    """Uniform in [0, 1), of the shape and dtype of `input`."""
+    wanted = dtypes.dtype_of(input) if dtype is None else dtype
+    return na.random.uniform(required_key("rand_like", key), shape_of(input), dtype=wanted)
+
+
+def randn(*size: Any, dtype: DTypeLike | None = None, key: Array | None = None) -> Array:
+    """Normal with mean 0 and variance 1."""
+    return na.random.normal(required_key("randn", key), sizes(size), dtype=_float(dtype))
+
+
+def randn_like(input: Array, *, dtype: DTypeLike | None = None, key: Array | None = None) -> Array:
+    """Normal with mean 0 and variance 1, of the shape and dtype of `input`."""
+    wanted = dtypes.dtype_of(input) if dtype is None else dtype
+    return na.random.normal(required_key("randn_like", key), shape_of(input), dtype=wanted)
+
+
+def normal(
+    mean: Array | float,
+    std: Array | float = 1.0,
+    size: Sequence[int] | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    key: Array | None = None,
+) -> Array:
+    """Normal with these means and standard deviations."""
+    shape = size if size is not None else na.broadcast_shapes(shape_of(mean), shape_of(std))
+    array = next((x for x in (mean, std) if hasattr(x, "dtype")), None)
+    wanted = dtypes.dtype_of(array) if dtype is None and array is not None else _float(dtype)
+    draw = na.random.normal(required_key("normal", key), tuple(shape), dtype=wanted)
+    return na.add(na.multiply(draw, std), mean)
+
+
+def randint(
+    low: int,
+    high: int | None = None,
+    size: Sequence[int] = (),
+    *,
+    dtype: DTypeLike | None = None,
+    key: Array | None = None,
+) -> Array:
+    """Integers in [low, high)."""
+    if high is None:
+        low, high = 0, low
+    draw = na.random.randint(required_key("randint", key), tuple(size), low, high)
+    return cast(draw, dtypes.int64 if dtype is None else dtype)
+
+
+def randint_like(
+    input: Array,
+    low: int,
+    high: int | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    key: Array | None = None,
+) -> Array:
+    """Integers in [low, high), of the shape and dtype of `input`."""
+    wanted = dtypes.dtype_of(input) if dtype is None else dtype
+    return randint(low, high, shape_of(input), dtype=wanted, key=required_key("randint_like", key))
+
+
+def randperm(n: int, *, dtype: DTypeLike = dtypes.int64, key: Array | None = None) -> Array:
+    """0 … n − 1 in random order."""
+    return cast(na.random.permutation(required_key("randperm", key), n), dtype)
+
+
+def bernoulli(input: Array, p: float | None = None, *, key: Array | None = None) -> Array:
+    """1 with probability `input` (or `p`), else 0; of the dtype of `input`."""
+    probability = input if p is None else p
+    draw = na.random.bernoulli(required_key("bernoulli", key), probability, shape_of(input))
+    return na.astype(draw, dtypes.dtype_of(input))
+
+
+def multinomial(
+    input: Array, num_samples: int, replacement: bool = False, *, key: Array | None = None
+) -> Array:
+    """Indices drawn with the probabilities of each row, largest perturbed ones first."""
+    key = required_key("multinomial", key)
+    shape = shape_of(input)
+    draws = (num_samples, *shape) if replacement else shape
+    dtype = dtypes.dtype_of(input)
+    uniform = na.random.uniform(key, draws, dtype=dtype, minval=na.finfo(dtype).smallest_normal)
+    score = na.subtract(na.log(input), na.log(na.negative(na.log(uniform))))
+    if replacement:
+        return cast(na.moveaxis(na.argmax(score, axis=-1), 0, -1), dtypes.int64)
+    order = na.argsort(score, axis=-1, descending=True)
+    return cast(na.getitem(order, (..., slice(0, num_samples))), dtypes.int64)
+
+
+def _float(dtype: DTypeLike | None) -> DTypeLike:
+    return dtypes.float32 if dtype is None else dtype

@@ -1,0 +1,118 @@
+"""torch.special, https://docs.pytorch.org/docs/stable/special.html."""
+
+from __future__ import annotations
+
+import math
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.frontends.torch.nn.functional.activation import log_softmax as log_softmax
+from nestarray.frontends.torch.nn.functional.activation import softmax as softmax
+from nestarray.frontends.torch.pointwise import exp2 as exp2
+from nestarray.frontends.torch.pointwise import expm1 as expm1
+from nestarray.frontends.torch.pointwise import log1p as log1p
+from nestarray.frontends.torch.pointwise import round as round
+from nestarray.frontends.torch.promotion import floating, promote_arrays
+from nestarray.frontends.torch.reduction import logsumexp as logsumexp
+from nestarray.typing import Array
+
+
+def erf(input: Array) -> Array:
+    """The error function."""
+    return na.erf(floating(input))
+
+
+def erfc(input: Array) -> Array:
+    """1 − erf(x)."""
+    return na.erfc(floating(input))
+
+
+def erfinv(input: Array) -> Array:
+    """The inverse of `erf`."""
+    return na.erfinv(floating(input))
+
+
+def gammaln(input: Array) -> Array:
+    """ln |Γ(x)|."""
+    return na.lgamma(floating(input))
+
+
+def digamma(input: Array) -> Array:
+    """The derivative of `gammaln`."""
+    return na.digamma(floating(input))
+
+
+def ndtr(input: Array) -> Array:
+    """The probability of a normal variable below x."""
+    x = floating(input)
+    return na.multiply(na.erfc(na.multiply(x, -math.sqrt(0.5))), 0.5)
+
+
+def ndtri(input: Array) -> Array:
+    """The inverse of `ndtr`."""
+    x = floating(input)
+    return na.multiply(na.erfinv(na.subtract(na.multiply(x, 2.0), 1.0)), math.sqrt(2.0))
+
+
+def logit(input: Array, eps: float | None = None) -> Array:
+    """ln(x / (1 − x)), x limited to [eps, 1 − eps]."""
+    x = floating(input)
+    x = x if eps is None else na.clip(x, eps, 1 - eps)
+    return na.subtract(na.log(x), na.log1p(na.negative(x)))
+
+
+def expit(input: Array) -> Array:
+    """1 / (1 + e⁻ˣ)."""
+    return na.sigmoid(floating(input))
+
+
+def sinc(input: Array) -> Array:
+    """sin(πx) / πx, 1 at 0."""
+    x = na.multiply(floating(input), math.pi)
+    zero = na.equal(x, 0)
+    safe = na.where(zero, na.ones_like(x), x)
+    return na.where(zero, na.ones_like(x), na.divide(na.sin(safe), safe))
+
+
+def entr(input: Array) -> Array:
+    """−x ln x; 0 at 0, −∞ below."""
+    x = floating(input)
+    positive = na.greater(x, 0)
+    safe = na.where(positive, x, na.ones_like(x))
+    value = na.negative(na.multiply(safe, na.log(safe)))
+    below = na.full_like(x, -math.inf)
+    result = na.where(positive, value, na.where(na.equal(x, 0), na.zeros_like(x), below))
+    return na.where(na.isnan(x), x, result)
+
+
+def xlogy(input: Array | float, other: Array | float) -> Array:
+    """x ln y, 0 where x is 0."""
+    x, y = (floating(a) for a in promote_arrays(input, other))
+    return _unless_zero(x, y, na.log)
+
+
+def xlog1py(input: Array | float, other: Array | float) -> Array:
+    """x ln(1 + y), 0 where x is 0."""
+    x, y = (floating(a) for a in promote_arrays(input, other))
+    return _unless_zero(x, y, na.log1p)
+
+
+def _unless_zero(x: Array, y: Array, logarithm) -> Array:  # type: ignore[no-untyped-def]
+    zero = na.logical_and(na.equal(x, 0), na.logical_not(na.isnan(y)))
+    safe = na.where(zero, na.ones_like(y), y)
+    return na.multiply(x, logarithm(safe))
+
+
+def log_ndtr(input: Array) -> Array:
+    """ln `ndtr`; by the asymptotic series far below 0, where `ndtr` would be 0."""
+    x = floating(input)
+    far = na.less(x, -8.0 if dtypes.dtype_of(x) is dtypes.float32 else -25.0)
+    near = na.log(ndtr(na.where(far, na.zeros_like(x), x)))
+    deep = na.where(far, x, na.full_like(x, -30.0))
+    square = na.multiply(deep, deep)
+    series = na.subtract(1.0, na.divide(na.subtract(1.0, na.divide(3.0, square)), square))
+    tail = na.add(na.log(na.divide(series, na.negative(deep))), na.multiply(square, -0.5))
+    return na.where(far, na.subtract(tail, 0.5 * math.log(2 * math.pi)), near)
+
+
+psi = digamma

@@ -1,0 +1,463 @@
+"""Which function of this frontend an ATen operation is, and how its arguments are passed.
+
+``aten.linear.default`` is `torch.nn.functional.linear`: the name of the operation finds
+the function, and its schema's argument names find the parameters. So most operations
+need no entry here; `EXCEPTIONS` has those that are called otherwise, `RENAMED` the
+parameters that are. An overload whose arguments the function does not take has no rule:
+nothing is dropped silently but where and how an array is stored.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from nestarray.errors import MissingOpError
+from nestarray.frontends.torch import linalg, methods, ops, special
+from nestarray.frontends.torch.nn import functional
+
+Arguments = dict[str, Any]
+
+
+class _Targets(frozenset[str]):
+    """Names of operations, that contain the operations too."""
+
+    def __contains__(self, target: object) -> bool:
+        return super().__contains__(_name_of(target))
+
+
+#: Operations without effect on values: graphs go without them.
+IGNORED = _Targets(
+    [
+        "aten._assert_tensor_metadata.default",
+        "aten._assert_async.default",
+        "aten._assert_async.msg",
+        "aten._assert_scalar.default",
+        "aten.sym_constrain_range.default",
+        "aten.sym_constrain_range_for_size.default",
+        "torch._check",
+        "torch.sym_constrain_range",
+        "torch._functorch.predispatch._add_batch_dim",
+    ]
+)
+
+#: Schema arguments about storage, which is the framework's business, or without effect here.
+UNUSED = frozenset(
+    ["device", "layout", "memory_format", "pin_memory", "non_blocking", "implicit", "generator", "cudnn_enabled", "cudnn_enable", "sparse_grad", "stable", "unsafe"]
+) - {"stable"}  # fmt: skip
+
+
+class Call(NamedTuple):
+    """One call of a function of this frontend."""
+
+    function: Callable[..., Any]
+    name: str
+    args: tuple[Any, ...]
+    kwargs: Arguments
+    is_random: bool
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How one operation is called.
+
+    Attributes:
+        target: the operation, ``"aten.linear.default"``.
+        function: an importable function of this frontend.
+        name: as it is printed, ``"torch.nn.functional.linear"``.
+        adapt: from schema arguments to parameters, where names alone do not tell.
+    """
+
+    target: str
+    function: Callable[..., Any]
+    name: str
+    adapt: Callable[[Arguments], Arguments] | None = None
+    signature: inspect.Signature = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "signature", _signature(self.function))
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the function can draw random numbers: it takes a ``key``."""
+        parameter = self.signature.parameters.get("key")
+        return parameter is not None and parameter.kind is parameter.KEYWORD_ONLY
+
+    def arguments(self, schema_args: Mapping[str, Any]) -> tuple[tuple[Any, ...], Arguments]:
+        """Positional and keyword arguments, from schema argument names and values."""
+        call = self.call(schema_args)
+        return call.args, call.kwargs
+
+    def call(self, schema_args: Mapping[str, Any]) -> Call:
+        """The call for these arguments; those at their schema's default may be left out.
+
+        Raises:
+            MissingOpError: the function does not take one of them.
+        """
+        if self.function.__module__ in ("_operator", "math", "builtins"):
+            return Call(self.function, self.name, tuple(schema_args.values()), {}, False)
+        function, name = self.function, self.name
+        named = {k: v for k, v in schema_args.items() if k not in UNUSED}
+        if name.endswith("scaled_dot_product_attention") and _number(named.get("dropout_p", 0)):
+            function, name = (
+                functional.dropout_attention,
+                _name_of_function(functional.dropout_attention),
+            )
+            named = {{"key": "keys", "value": "values"}.get(k, k): v for k, v in named.items()}
+        if self.adapt is not None:
+            named = self.adapt(named)
+        args, kwargs = _bind(self.target, function, named)
+        return Call(function, name, args, kwargs, self.is_random_call(function, named))
+
+    def is_random_call(self, function: Callable[..., Any], named: Arguments) -> bool:
+        """Whether the call draws: dropout outside of training does not."""
+        parameter = _signature(function).parameters.get("key")
+        if parameter is None or parameter.kind is not parameter.KEYWORD_ONLY:
+            return False
+        off = [named[k] is False for k in ("training", "train") if k in named]
+        chance = named.get("p", named.get("dropout", named.get("dropout_p", 1)))
+        return not any(off) and not (_is_constant(chance) and chance == 0)
+
+
+def _number(value: Any) -> bool:
+    return not _is_constant(value) or value > 0
+
+
+def _is_constant(value: Any) -> bool:
+    return isinstance(value, (int, float))
+
+
+@cache
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    try:
+        return inspect.signature(function)
+    except ValueError:  # some builtins have none
+        return inspect.Signature()
+
+
+def _bind(
+    target: str, function: Callable[..., Any], named: Arguments
+) -> tuple[tuple[Any, ...], Arguments]:
+    """Arrays and required arguments by position, settings by name."""
+    args: list[Any] = []
+    kwargs: Arguments = {}
+    by_position = True
+    left = dict(named)
+    parameters = list(_signature(function).parameters.values())
+    if "self" in left and "input" not in (p.name for p in parameters):
+        left = {parameters[0].name if k == "self" else k: v for k, v in left.items()}
+    for parameter in parameters:
+        source = parameter.name
+        if source not in left:
+            source = next((old for old in RENAMED.get(parameter.name, ()) if old in left), "")
+        if not source:
+            by_position = False
+            continue
+        value = _readable(parameter.name, left.pop(source))
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            args.extend([value] if _is_size(parameter.name) else value)
+        elif by_position and _goes_by_position(parameter):
+            args.append(value)
+        else:
+            by_position = False
+            kwargs[parameter.name] = value
+    if left:
+        raise MissingOpError(
+            f"{target}: {', '.join(left)}: {_name_of_function(function)} does not take "
+            f"{'it' if len(left) == 1 else 'them'}; add the parameter to the frontend"
+        )
+    return tuple(args), kwargs
+
+
+def _is_size(name: str) -> bool:
+    """Sizes stay one list, ``view(x, [2, 3])``; arrays are spread, ``meshgrid(x, y)``."""
+    return name in ("size", "repeats", "shape")
+
+
+def _goes_by_position(parameter: inspect.Parameter) -> bool:
+    if parameter.kind is parameter.KEYWORD_ONLY:
+        return False
+    return parameter.default is parameter.empty or "Array" in str(parameter.annotation)
+
+
+def _readable(name: str, value: Any) -> Any:
+    """ATen's numbers for a kind of reduction as upstream's public words."""
+    if name == "reduction" and isinstance(value, int):
+        return ("none", "mean", "sum")[value]
+    return value
+
+
+#: Parameter → the schema arguments that mean it under another name.
+RENAMED: dict[str, tuple[str, ...]] = {
+    "input": ("self", "x", "input"),
+    "other": ("mat2", "tensor", "vec", "exponent"),
+    "tensor": ("self", "other"),
+    "mat2": ("other",),
+    "vec": ("tensor",),
+    "vec2": ("vec2", "other"),
+    "training": ("train",),
+    "train": ("training",),
+    "x": ("self", "input"),
+    "y": ("other",),
+    "A": ("self", "input"),
+    "B": ("other",),
+    "dims": ("dim", "shifts_dims"),
+    "dim": ("dims",),
+    "size": ("shape", "size"),
+    "shape": ("size",),
+    "repeats": ("repeats",),
+    "split_size_or_sections": ("split_size", "split_sizes"),
+    "indices_or_sections": ("sections", "indices", "tensor_indices_or_sections"),
+    "num_groups": ("num_groups",),
+    "running_mean": ("running_mean",),
+    "min_val": ("min_val",),
+    "unbiased": ("unbiased",),
+    "ord": ("ord", "p"),
+    "tensors": ("tensors", "matrices"),
+    "operands": ("tensors",),
+    "a": ("self",),
+    "b": ("other",),
+    "fill_value": ("value", "fill_value"),
+    "p": ("p", "norm_type"),
+    "indices": ("indices", "index"),
+    "weight": ("weight",),
+    "values": ("values",),
+    "n": ("n",),
+    "m": ("m",),
+    "offset": ("offset",),
+    "row": ("row",),
+    "col": ("col",),
+    "abs": ("abs",),
+    "real": ("real",),
+    "imag": ("imag",),
+    "x1": ("x1", "input1"),
+    "x2": ("x2", "input2"),
+    "start_dim": ("start_dim",),
+    "sorted_sequence": ("sorted_sequence",),
+    "boundaries": ("boundaries",),
+    "pad": ("pad", "padding"),
+    "mask": ("mask",),
+    "normalized_shape": ("normalized_shape",),
+}
+
+# -- exceptions ----------------------------------------------------------------------------
+
+
+def _renamed(order: str) -> Callable[[Arguments], Arguments]:
+    """Schema arguments under new names: ``"self→other other→input"``."""
+    pairs = dict(pair.split("→") for pair in order.split())
+
+    def adapt(named: Arguments) -> Arguments:
+        return {pairs.get(k, k): v for k, v in named.items()}
+
+    return adapt
+
+
+def _embedding(named: Arguments) -> Arguments:
+    """ATen's weight comes first, and −1 says that there is no padding row."""
+    named = {("input" if k == "indices" else k): v for k, v in named.items()}
+    if named.get("padding_idx") == -1:
+        del named["padding_idx"]
+    return named
+
+
+def _upsampled(mode: str, antialias: bool = False) -> Callable[[Arguments], Arguments]:
+    """ATen has one operation a mode; sizes or factors decide, and an empty list is none."""
+
+    def adapt(named: Arguments) -> Arguments:
+        size = named.get("output_size")
+        factors = named.get("scale_factors")
+        result: Arguments = {"input": named.get("self", named.get("input"))}
+        if size:
+            result["size"] = tuple(size)
+            factors = None
+        elif factors:
+            result["scale_factor"] = tuple(factors)
+        result["mode"] = mode
+        if named.get("align_corners"):
+            result["align_corners"] = True
+        if antialias:
+            result["antialias"] = True
+        return result
+
+    return adapt
+
+
+def _padded(mode: str) -> Callable[[Arguments], Arguments]:
+    def adapt(named: Arguments) -> Arguments:
+        named = {("pad" if k == "padding" else k): v for k, v in named.items()}
+        return {**named, "mode": mode} if mode != "constant" else named
+
+    return adapt
+
+
+_BATCHED = "torch.nn.functional."
+#: Operation (with or without its overload) → the function, and how to adapt the arguments.
+EXCEPTIONS: dict[str, tuple[str, Callable[[Arguments], Arguments] | None]] = {
+    "aten.__and__": ("torch.bitwise_and", None),
+    "aten.__or__": ("torch.bitwise_or", None),
+    "aten.__xor__": ("torch.bitwise_xor", None),
+    "aten.__lshift__": ("torch.bitwise_left_shift", None),
+    "aten.__rshift__": ("torch.bitwise_right_shift", None),
+    "aten.max.other": ("torch.maximum", None),
+    "aten.min.other": ("torch.minimum", None),
+    "aten.pow.Scalar": ("torch.pow", None),
+    "aten.where": ("torch.where", None),
+    "aten._to_copy": ("torch.Tensor.to", None),
+    "aten.copy": ("torch.Tensor.copy", None),
+    "aten.expand": ("torch.Tensor.expand", None),
+    "aten.embedding": ("torch.nn.functional.embedding", _embedding),
+    "aten.index_put": ("torch.index_put", None),
+    "aten._index_put_impl": ("torch.index_put", None),
+    "aten._unsafe_index_put": ("torch.index_put", None),
+    "aten._unsafe_index": ("torch.ops.aten.index", None),
+    "aten.split_with_sizes": ("torch.split", None),
+    "aten.split_copy": ("torch.split", None),
+    "aten.im2col": ("torch.nn.functional.unfold", None),
+    "aten.col2im": ("torch.nn.functional.fold", None),
+    "aten.log_sigmoid": ("torch.nn.functional.logsigmoid", None),
+    "aten._adaptive_avg_pool2d": ("torch.nn.functional.adaptive_avg_pool2d", None),
+    "aten._adaptive_avg_pool3d": ("torch.nn.functional.adaptive_avg_pool3d", None),
+    "aten.constant_pad_nd": ("torch.nn.functional.pad", None),
+    "aten.reflection_pad1d": ("torch.nn.functional.pad", _padded("reflect")),
+    "aten.reflection_pad2d": ("torch.nn.functional.pad", _padded("reflect")),
+    "aten.reflection_pad3d": ("torch.nn.functional.pad", _padded("reflect")),
+    "aten.replication_pad1d": ("torch.nn.functional.pad", _padded("replicate")),
+    "aten.replication_pad2d": ("torch.nn.functional.pad", _padded("replicate")),
+    "aten.replication_pad3d": ("torch.nn.functional.pad", _padded("replicate")),
+    "aten.upsample_nearest1d": (_BATCHED + "interpolate", _upsampled("nearest")),
+    "aten.upsample_nearest2d": (_BATCHED + "interpolate", _upsampled("nearest")),
+    "aten.upsample_nearest3d": (_BATCHED + "interpolate", _upsampled("nearest")),
+    "aten._upsample_nearest_exact1d": (_BATCHED + "interpolate", _upsampled("nearest-exact")),
+    "aten._upsample_nearest_exact2d": (_BATCHED + "interpolate", _upsampled("nearest-exact")),
+    "aten.upsample_linear1d": (_BATCHED + "interpolate", _upsampled("linear")),
+    "aten.upsample_bilinear2d": (_BATCHED + "interpolate", _upsampled("bilinear")),
+    "aten.upsample_trilinear3d": (_BATCHED + "interpolate", _upsampled("trilinear")),
+    "aten.upsample_bicubic2d": (_BATCHED + "interpolate", _upsampled("bicubic")),
+    "aten._upsample_bilinear2d_aa": (_BATCHED + "interpolate", _upsampled("bilinear", True)),
+    "aten._upsample_bicubic2d_aa": (_BATCHED + "interpolate", _upsampled("bicubic", True)),
+    "aten.cross_entropy_loss": ("torch.nn.functional.cross_entropy", None),
+    "aten.nll_loss_nd": ("torch.nn.functional.nll_loss", None),
+    "aten.nll_loss2d": ("torch.nn.functional.nll_loss", None),
+    "aten._fused_rms_norm": ("torch.nn.functional.rms_norm", None),
+    "aten.scatter.value": ("torch.scatter", _renamed("value→src")),
+    "aten.scatter.value_reduce": ("torch.scatter", _renamed("value→src")),
+    "aten.sym_size": ("torch.Tensor.size", None),
+    "aten.unfold": ("torch.Tensor.unfold", None),
+}
+
+#: Python functions of sizes, as they appear in graphs with sizes that a value decides.
+PYTHON: dict[str, Callable[..., Any]] = {
+    f"_operator.{f.__name__}": f
+    for f in (
+        operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv,
+        operator.mod, operator.neg, operator.pow, operator.eq, operator.ne, operator.lt,
+        operator.le, operator.gt, operator.ge, operator.and_, operator.or_, operator.not_,
+    )
+}  # fmt: skip
+
+
+def find(target: Any) -> Rule | None:
+    """The rule of an operation; None if the frontend has no function for it.
+
+    Args:
+        target: an ``OpOverload``, its name ``"aten.linear.default"``, or a Python function
+            of sizes.
+
+    Example:
+        >>> from nestarray.frontends.torch import vocabulary
+        >>> vocabulary.find("aten.linear.default").name
+        'torch.nn.functional.linear'
+    """
+    rule = _find(_name_of(target))
+    if rule is None or rule.target.startswith("_operator."):
+        return rule
+    schema = getattr(target, "_schema", None)
+    return rule if schema is None or _takes(rule, schema) else None
+
+
+@cache
+def _find(name: str) -> Rule | None:
+    if name in PYTHON:
+        return Rule(name, PYTHON[name], name.replace("_operator", "operator"))
+    library, _, rest = name.partition(".")
+    base = rest.partition(".")[0]
+    if library == "transformers":
+        function = getattr(ops.transformers, base, None)
+        return None if function is None else Rule(name, function, f"torch.ops.{library}.{base}")
+    if library == "torch":  # Python functions: torch.sym_max …
+        from nestarray.frontends.torch import symbolic
+
+        function = getattr(symbolic, rest, None)
+        return None if function is None else Rule(name, function, f"torch.{rest}")
+    if library != "aten":
+        return None
+    exception = EXCEPTIONS.get(name) or EXCEPTIONS.get(f"aten.{base}")
+    if exception is not None:
+        path, adapt = exception
+        return Rule(name, _resolve(path), path, adapt)
+    for space, prefix, attribute in _spaces(base):
+        function = space.__dict__.get(attribute)
+        if inspect.isfunction(function) and not attribute.startswith("__"):
+            return Rule(name, function, prefix + attribute)
+    return None
+
+
+def _spaces(base: str) -> list[tuple[ModuleType, str, str]]:
+    """Where a function of this name may be: (module, its public name, attribute)."""
+    import nestarray.frontends.torch as torch
+
+    places = [
+        (torch, "torch.", base),
+        (functional, "torch.nn.functional.", base),
+        (methods, "torch.Tensor.", base),
+        (ops.aten, "torch.ops.aten.", base),
+    ]
+    for library, module in (("linalg", linalg), ("special", special)):
+        if base.startswith(f"{library}_"):
+            places.insert(0, (module, f"torch.{library}.", base.removeprefix(f"{library}_")))
+    return places
+
+
+def _resolve(path: str) -> Callable[..., Any]:
+    import nestarray.frontends.torch as torch
+
+    found: Any = torch
+    for part in path.split(".")[1:]:
+        found = getattr(found, part)
+    return found
+
+
+def _takes(rule: Rule, schema: Any) -> bool:
+    """Whether the function has a parameter for every argument that must be given."""
+    required = {
+        a.name: None for a in schema.arguments if not a.has_default_value() and a.name not in UNUSED
+    }
+    try:
+        rule.call({k: [] if k in ("tensors", "size") else v for k, v in required.items()})
+    except MissingOpError:
+        return False
+    return True
+
+
+def _name_of(target: Any) -> str:
+    """``"aten.linear.default"``, ``"_operator.add"``, ``"torch.sym_max"``."""
+    if isinstance(target, str):
+        return target
+    if hasattr(target, "_schema"):
+        return str(target)
+    module, name = getattr(target, "__module__", ""), getattr(target, "__name__", "")
+    return f"{module}.{name}" if module and name else str(target)
+
+
+@cache
+def _name_of_function(function: Callable[..., Any]) -> str:
+    for space, prefix, attribute in _spaces(function.__name__):
+        if space.__dict__.get(attribute) is function:
+            return prefix + attribute
+    return f"{function.__module__}.{function.__qualname__}"
