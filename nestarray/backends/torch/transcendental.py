@@ -29,6 +29,6 @@ tan = torch.tan
 tanh = torch.tanh
 rsqrt = torch.rsqrt
 
-atan2 = promoting(torch.atan2, _cast)
-hypot = promoting(_floating_pair(torch.hypot), _cast)
-logaddexp = promoting(_floating_pair(torch.logaddexp), _cast)
+atan2 = promoting(torch.atan2, _cast, scalar_ok=False)
+hypot = promoting(_floating_pair(torch.hypot), _cast, scalar_ok=False)
+logaddexp = promoting(_floating_pair(torch.logaddexp), _cast, scalar_ok=False)
