@@ -410,7 +410,7 @@ def _plain(spec: Any, leaves: Iterator[Any]) -> Any:
     if spec.type is tuple:
         return tuple(children)
     keys = _child_names(spec)
-    return dict(zip(keys, children, strict=True)) if keys else tuple(children)
+    return tuple(children) if keys is None else dict(zip(keys, children, strict=True))
 
 
 def _child_names(spec: Any) -> list[Any] | None:
