@@ -1,0 +1,59 @@
+# `make` keeps its environment in .venv; nothing else on the machine is touched.
+# Needs: python3 (3.11 or later), make, and a package index that pip can reach.
+
+PYTHON ?= python3
+JOBS ?= 2
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PYTEST := TF_CPP_MIN_LOG_LEVEL=3 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help env test test-full demo bench lint format docs clean
+
+help:
+	@echo "make demo       train in PyTorch, move to JAX, TensorFlow and NumPy, fine-tune in JAX, move back"
+	@echo "make test       the fast tests (JOBS=$(JOBS) processes)"
+	@echo "make test-full  all tests, with many more models and random examples"
+	@echo "make bench      time against the frameworks and other libraries"
+	@echo "make lint       formatting, lint, types"
+	@echo "make docs       write the generated pages under docs/ again"
+	@echo "make env        only the environment in $(VENV)"
+	@echo "make clean      remove the environment and everything that is generated"
+
+env: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	touch $@
+
+test: $(READY)
+	$(PYTEST) --numprocesses $(JOBS) --dist worksteal
+
+test-full: $(READY)
+	HYPOTHESIS_PROFILE=full $(PYTEST) --numprocesses $(JOBS) --dist worksteal -m "full or not full" --timeout 3600
+
+demo: $(READY)
+	$(BIN)/python -m nestarray demo
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: $(READY)
+	$(BIN)/python docs/generate_ops.py
+	$(BIN)/python docs/generate_models.py
+
+clean:
+	rm -rf $(VENV) build dist demo_output .pytest_cache .ruff_cache .hypothesis *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
