@@ -8,6 +8,7 @@ it stands in, which is what survives when small numbers are rounded in another o
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +23,10 @@ from nestarray.graph.graph import Graph, Node, map_nodes
 if TYPE_CHECKING:
     from nestarray.graph.reference import TorchReference
 
-#: A gradient leaf that is this much smaller than the largest one is rounding noise
-#: (the gradient of a bias before a normalization is zero but for rounding).
-NOISE = 1e-5
+#: An error of so many units in the last place of the model's largest gradient is rounding,
+#: in whichever leaf it stands: the gradient of a bias before a normalization is zero, and
+#: what is computed for it is the rounding of a sum of large numbers.
+NOISE_ULPS = 4
 
 _FLOAT32_OUTPUT, _FLOAT32_GRADIENT = 1e-4, 1e-3
 _FLOAT64_OUTPUT, _FLOAT64_GRADIENT = 1e-10, 1e-8
@@ -273,8 +275,7 @@ def _compare_values(
 
     def check(node: Node, value: Any) -> None:
         if node in expected:
-            where = " ".join(p for p in (node.origin, node.module, node.line) if p)
-            rows.append(_compare(node.name, expected.pop(node), _host(value), rtol, where))
+            rows.append(_compare(node.name, expected.pop(node), _host(value), rtol, _where(node)))
 
     with torch.no_grad():
         want, want_state = source.run(
@@ -290,6 +291,12 @@ def _compare_values(
         _compare(path, _host(x), _host(got_state[path]), rtol) for path, x in want_state.items()
     ]
     return outputs, state, rows
+
+
+def _where(node: Node) -> str:
+    """The operation behind a node, its module and its line."""
+    maker = node.args[0] if node.target is operator.getitem else node
+    return " ".join(part for part in (maker.origin, node.module, node.line) if part)
 
 
 def _compare_gradients(
@@ -323,12 +330,14 @@ def _compare_gradients(
 
     _, got = execute_with_gradients(loss_fn, graph.v)
     pairs = [
-        (path, np.zeros(tuple(x.shape)) if g is None else _host(g), _host(y))
+        (path, _host(torch.zeros_like(x) if g is None else g), _host(y))
         for path, x, g, y in zip(graph.v.paths(), leaves, expected, got.leaves(), strict=True)
         if x.requires_grad
     ]
     largest = max((_magnitude(g) for _, g, _ in pairs), default=0.0)
-    return [_compare(path, g, y, rtol, floor=NOISE * largest) for path, g, y in pairs]
+    eps = max(float(np.finfo(g.dtype).eps) for _, g, _ in pairs)
+    floor = NOISE_ULPS * eps * largest / rtol
+    return [_compare(path, g, y, rtol, floor=floor) for path, g, y in pairs]
 
 
 def _projection(output: Any, backend: str) -> Any:

@@ -26,7 +26,7 @@ def test_agreement(traced, backend, train):
     assert [c.name for c in report.gradients] == list(traced[train].v.paths())
     assert len(report.nodes) >= 6
     assert bool(report.state) == train
-    assert 0 < report.gradient_error < 1e-4 or backend == "torch"
+    assert backend == "torch" or 0 < report.gradient_error < 1e-3
 
 
 def test_numpy_says_why_it_has_no_gradients(traced):
@@ -40,7 +40,7 @@ def test_a_wrong_constant_is_found_in_outputs_gradients_and_nodes():
     torch.manual_seed(0)
     graph = na.trace_graph(ConvNet(), torch.randn(2, 1, 8, 8)).to_backend("jax")
     node = next(n for n in graph.calls if "batch_norm" in n.origin)
-    node.args = tuple(0.5 if a == 1e-5 else a for a in node.args if not hasattr(a, "shape"))
+    node.args = tuple(0.5 if a == 1e-5 else a for a in node.args)
     node.kwargs = {k: 0.5 if k == "eps" else a for k, a in node.kwargs.items()}
     report = graph.verify()
     assert not report.ok
