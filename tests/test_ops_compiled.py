@@ -21,9 +21,10 @@ ROWS = [
 ]
 
 
+@pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize(("case", "backend"), ROWS)
 def test_compiled_is_plain(case: Case, backend: str) -> None:
-    args, kwargs = case.draw("float32")
+    args, kwargs = case.draw(case.dtypes[0])
     inputs: list[np.ndarray] = []
     convert(args, inputs.append)
 

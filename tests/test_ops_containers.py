@@ -12,7 +12,7 @@ from tests.cases import Case, all_cases, on_backend
 
 
 def has_arrays(case: Case) -> bool:
-    args, kwargs = case.draw("float32")
+    args, kwargs = case.draw(case.dtypes[0])
     return bool(positions(case, args, kwargs))
 
 
@@ -36,9 +36,10 @@ ROWS = [
 ]
 
 
+@pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize(("case", "backend"), ROWS)
 def test_container_is_leaf_by_leaf(case: Case, backend: str) -> None:
-    args, kwargs = on_backend(case.draw("float32"), backend)
+    args, kwargs = on_backend(case.draw(case.dtypes[0]), backend)
     names = positions(case, args, kwargs)
     bound = case.record.signature.bind(*args, **kwargs)
     for name in names:

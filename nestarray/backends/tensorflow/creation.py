@@ -91,6 +91,7 @@ def arange(
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/range"""
     first, end = (0, start) if stop is None else (start, stop)
+    end = end if (end - first) * step > 0 else first  # TensorFlow refuses an empty range
     with _place(device, like):
         return tf.cast(tf.range(first, end, step, tf.int64), _dtype(dtype, dtypes.int64))
 

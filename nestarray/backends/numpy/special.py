@@ -1,0 +1,39 @@
+"""NumPy: `nestarray.ops.special`, by SciPy where it is installed, else by the ops' own bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from nestarray.backends.base import floating_pair, promoting
+from nestarray.backends.numpy.elementwise import _cast
+
+try:
+    import scipy.special as _scipy
+except ImportError:
+    _scipy = None
+
+
+def _in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, which has float32 and float64, in float32 for everything narrower."""
+
+    def call(x: Any, /) -> Any:
+        dtype = x.dtype
+        if dtype == np.float32 or dtype == np.float64:
+            return native(x)
+        result = native(np.asarray(x, np.float32))
+        return result if dtype.kind in "biu" else result.astype(dtype)
+
+    return call
+
+
+if _scipy is not None:
+    erf = _in_float32(_scipy.erf)
+    erfc = _in_float32(_scipy.erfc)
+    erfinv = _in_float32(_scipy.erfinv)
+    lgamma = _in_float32(_scipy.gammaln)
+    digamma = _in_float32(_scipy.digamma)
+    xlogy = promoting(floating_pair(_scipy.xlogy, _cast), _cast)
+    xlog1py = promoting(floating_pair(_scipy.xlog1py, _cast), _cast)

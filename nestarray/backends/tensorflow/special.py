@@ -1,0 +1,42 @@
+"""TensorFlow: `nestarray.ops.special`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from nestarray.dispatch import supports
+
+
+def _in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, which has no kernel for half precision, in float32 for it and for integers."""
+
+    def call(x: Any, /) -> Any:
+        dtype = x.dtype
+        if dtype.size > 2 and dtype.is_floating:
+            return native(x)
+        result = native(tf.cast(x, tf.float32))
+        return tf.cast(result, dtype) if dtype.is_floating else result
+
+    return call
+
+
+def _erf(x: Any) -> Any:
+    # In float64 TensorFlow's erf of ±∞ is NaN; beyond 6 it is ±1.
+    return tf.math.erf(tf.clip_by_value(x, -30.0, 30.0) if x.dtype is tf.float64 else x)
+
+
+erf = _in_float32(_erf)
+erfc = _in_float32(tf.math.erfc)
+lgamma = _in_float32(tf.math.lgamma)
+digamma = _in_float32(tf.math.digamma)
+
+_erfinv = _in_float32(tf.math.erfinv)
+
+
+@supports(lambda x: x.dtype is not tf.float64)  # it loses 13 of 16 digits near ±1
+def erfinv(x: Any, /) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/erfinv"""
+    return _erfinv(x)

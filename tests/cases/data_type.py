@@ -1,0 +1,57 @@
+"""Cases of `nestarray.ops.data_type`; what they share with no other op is in tests/test_interop.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nestarray.config import BACKENDS
+from tests.cases import Case
+
+
+def real(rng: np.random.Generator) -> tuple[Any, ...]:
+    return (rng.uniform(-3, 3, (2, 3)),)
+
+
+CASES = [
+    Case("astype", lambda rng: (*real(rng), "float64"), reference=lambda x, _: x, dtype="float64"),
+    Case(
+        "astype",
+        lambda rng: (*real(rng), "int32"),
+        reference=lambda x, _: np.trunc(x),
+        differentiable=False,
+        dtype="int32",
+        id="int",
+    ),
+    Case(
+        "astype",
+        lambda rng: (*real(rng), "bool"),
+        reference=lambda x, _: x != 0,
+        differentiable=False,
+        id="bool",
+    ),
+    Case(
+        "astype",
+        lambda rng: (*real(rng), "float32"),
+        {"copy": False},
+        reference=lambda x, _, copy: x,
+        dtypes=("float32",),
+        differentiable=False,
+        id="same",
+    ),
+    Case("to_device", lambda rng: (*real(rng), "cpu"), reference=lambda x, _: x),
+    Case("stop_gradient", real, reference=lambda x: x, differentiable=False),
+    *(
+        Case(
+            "to_backend",
+            lambda rng, name=name: (*real(rng), name),
+            reference=lambda x, _: x,
+            differentiable=False,
+            backends=(name,),
+            reason="the result is of the backend that the argument names",
+            id=name,
+        )
+        for name in BACKENDS
+    ),
+]
