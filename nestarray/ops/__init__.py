@@ -14,7 +14,6 @@ from typing import Any
 
 from nestarray.container import Container
 from nestarray.dispatch import OPS
-
 from nestarray.ops.activations import *
 from nestarray.ops.attention import *
 from nestarray.ops.contraction import *
@@ -32,6 +31,7 @@ from nestarray.ops.normalization import *
 from nestarray.ops.pooling import *
 from nestarray.ops.random import *
 from nestarray.ops.searching import *
+from nestarray.ops.sets import *
 from nestarray.ops.sorting import *
 from nestarray.ops.special import *
 from nestarray.ops.statistical import *

@@ -1,0 +1,40 @@
+"""JAX: `nestarray.ops.searching`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from nestarray.backends.base import promoted
+from nestarray.backends.jax.core import native_dtype
+from nestarray.backends.jax.elementwise import _cast
+from nestarray.backends.results import TopKResult
+from nestarray.dispatch import supports
+
+argmax = jnp.argmax
+argmin = jnp.argmin
+nonzero = jnp.nonzero
+
+
+def where(condition: Any, x1: Any, x2: Any, /) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.where.html"""
+    return jnp.where(condition, *promoted((x1, x2), _cast))
+
+
+def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.searchsorted.html"""
+    x1, x2 = promoted((x1, x2), _cast)
+    return jnp.searchsorted(x1, x2, side=side, sorter=sorter).astype(native_dtype("int64"))
+
+
+def _takes_last(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> bool:
+    return largest and axis in (-1, x.ndim - 1)
+
+
+@supports(_takes_last)
+def top_k(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKResult:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.lax.top_k.html"""
+    values, indices = jax.lax.top_k(x, k)
+    return TopKResult(values, indices.astype(native_dtype("int64")))

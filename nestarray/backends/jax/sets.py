@@ -1,0 +1,15 @@
+"""JAX: `nestarray.ops.sets`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from nestarray.backends.base import promoted
+from nestarray.backends.jax.elementwise import _cast
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.isin.html"""
+    return jnp.isin(*promoted((x1, x2), _cast), invert=invert)

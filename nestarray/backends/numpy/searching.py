@@ -1,0 +1,25 @@
+"""NumPy: `nestarray.ops.searching`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nestarray.backends.base import promoted
+from nestarray.backends.numpy.elementwise import _cast
+
+argmax = np.argmax
+argmin = np.argmin
+nonzero = np.nonzero
+
+
+def where(condition: Any, x1: Any, x2: Any, /) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.where.html"""
+    return np.where(condition, *promoted((x1, x2), _cast))
+
+
+def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.searchsorted.html"""
+    x1, x2 = promoted((x1, x2), _cast)
+    return np.searchsorted(x1, x2, side=side, sorter=sorter)

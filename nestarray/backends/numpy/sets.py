@@ -1,0 +1,15 @@
+"""NumPy: `nestarray.ops.sets`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nestarray.backends.base import promoted
+from nestarray.backends.numpy.elementwise import _cast
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.isin.html"""
+    return np.isin(*promoted((x1, x2), _cast), invert=invert)

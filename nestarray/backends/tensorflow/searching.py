@@ -1,0 +1,66 @@
+"""TensorFlow: `nestarray.ops.searching`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from nestarray.backends.base import promoted
+from nestarray.backends.results import TopKResult
+from nestarray.backends.tensorflow.elementwise import _cast
+from nestarray.dispatch import supports
+
+
+def where(condition: Any, x1: Any, x2: Any, /) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/where"""
+    return tf.where(condition, *promoted((x1, x2), _cast))
+
+
+def _placed(search: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    rank = len(x.shape)
+    if axis is None:
+        x, axis = tf.reshape(x, (-1,)), 0
+    found = search(x, axis)
+    if x.dtype.is_floating:  # TensorFlow passes NaN over
+        is_nan = tf.math.is_nan(x)
+        first = tf.argmax(is_nan, axis)
+        found = tf.where(tf.reduce_any(is_nan, axis), first, found)
+    if not keepdims:
+        return found
+    return tf.expand_dims(found, axis) if len(x.shape) == rank else tf.reshape(found, (1,) * rank)
+
+
+def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/argmax"""
+    return _placed(tf.argmax, x, axis, keepdims)
+
+
+def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/argmin"""
+    return _placed(tf.argmin, x, axis, keepdims)
+
+
+def nonzero(x: Any, /) -> tuple[Any, ...]:
+    """https://www.tensorflow.org/api_docs/python/tf/where"""
+    return tuple(tf.unstack(tf.where(tf.cast(x, tf.bool)), axis=-1))
+
+
+def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/searchsorted"""
+    x1, x2 = promoted((x1, x2), _cast)
+    if sorter is not None:
+        x1 = tf.gather(x1, sorter)
+    found = tf.searchsorted(x1, tf.reshape(x2, (-1,)), side, tf.int64)
+    return tf.reshape(found, tf.shape(x2))
+
+
+def _takes_last(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> bool:
+    return largest and axis in (-1, len(x.shape) - 1) and x.dtype != tf.bool
+
+
+@supports(_takes_last)
+def top_k(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKResult:
+    """https://www.tensorflow.org/api_docs/python/tf/math/top_k"""
+    values, indices = tf.math.top_k(x, k)
+    return TopKResult(values, tf.cast(indices, tf.int64))

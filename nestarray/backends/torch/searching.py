@@ -1,0 +1,53 @@
+"""PyTorch: `nestarray.ops.searching`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from nestarray.backends.base import promoted
+from nestarray.backends.results import TopKResult
+from nestarray.backends.torch.elementwise import _cast
+
+
+def where(condition: Any, x1: Any, x2: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.where.html"""
+    return torch.where(condition, *promoted((x1, x2), _cast))
+
+
+def _numbers(x: Any) -> Any:
+    return x.to(torch.uint8) if x.dtype is torch.bool else x
+
+
+def _placed(search: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    if axis is None:
+        found = search(_numbers(x))
+        return found.reshape((1,) * x.ndim) if keepdims else found
+    return search(_numbers(x), axis, keepdims)
+
+
+def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.argmax.html"""
+    return _placed(torch.argmax, x, axis, keepdims)
+
+
+def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.argmin.html"""
+    return _placed(torch.argmin, x, axis, keepdims)
+
+
+def nonzero(x: Any, /) -> tuple[Any, ...]:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nonzero.html"""
+    return torch.nonzero(x, as_tuple=True)
+
+
+def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.searchsorted.html"""
+    x1, x2 = (x.contiguous() for x in promoted((x1, x2), _cast))
+    return torch.searchsorted(x1, x2, side=side, sorter=sorter)
+
+
+def top_k(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKResult:
+    """https://docs.pytorch.org/docs/stable/generated/torch.topk.html"""
+    return TopKResult(*torch.topk(x, k, axis, largest))

@@ -1,0 +1,15 @@
+"""PyTorch: `nestarray.ops.sets`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from nestarray.backends.base import promoted
+from nestarray.backends.torch.elementwise import _cast
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.isin.html"""
+    return torch.isin(*promoted((x1, x2), _cast), invert=invert)

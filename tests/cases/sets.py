@@ -1,0 +1,70 @@
+"""Cases of `nestarray.ops.sets`; the oracle is NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests.cases import Case
+
+Rng = np.random.Generator
+
+
+def integers(rng: Rng) -> tuple[Any, ...]:
+    return (rng.integers(-3, 3, (3, 4)),)
+
+
+def halves(rng: Rng) -> tuple[Any, ...]:
+    return (rng.integers(-3, 3, 9) / 2,)
+
+
+def bools(rng: Rng) -> tuple[Any, ...]:
+    return (rng.random((2, 3)) < 0.5,)
+
+
+def with_nan(rng: Rng) -> tuple[Any, ...]:
+    return (np.asarray([np.nan, 1.0, np.nan, -1.0, 1.0]),)
+
+
+def empty(rng: Rng) -> tuple[Any, ...]:
+    return (np.zeros((2, 0)),)
+
+
+ARGS = {"": integers, "float": halves, "bool": bools, "nan": with_nan, "empty": empty}
+
+REFERENCES = {
+    "unique_all": np.unique_all,
+    "unique_counts": np.unique_counts,
+    "unique_inverse": np.unique_inverse,
+    "unique_values": lambda x: np.unique(x, equal_nan=False),
+}
+
+CASES = [
+    Case(
+        "isin",
+        lambda rng: (rng.integers(0, 9, (2, 3)), rng.integers(0, 9, (2, 2))),
+        reference=np.isin,
+        differentiable=False,
+    ),
+    Case(
+        "isin",
+        lambda rng: (rng.integers(0, 9, 6) / 2, rng.integers(0, 4, 3)),
+        {"invert": True},
+        reference=np.isin,
+        differentiable=False,
+        id="promotes",
+    ),
+    Case(
+        "isin",
+        lambda rng: (rng.integers(0, 3, 6), 1),
+        reference=np.isin,
+        differentiable=False,
+        id="number",
+    ),
+    *(
+        Case(op, args, reference=reference, differentiable=False, jit=False, id=id)
+        for op, reference in REFERENCES.items()
+        for id, args in ARGS.items()
+    ),
+]
