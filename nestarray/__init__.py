@@ -2,6 +2,8 @@
 
 from nestarray import dtypes as dtypes
 from nestarray import errors as errors
+from nestarray import nn as nn
+from nestarray import random as random
 from nestarray import tree as tree
 from nestarray.backends import backend_of as backend_of
 from nestarray.config import current_backend as current_backend
@@ -35,7 +37,6 @@ from nestarray.dtypes import uint64 as uint64
 from nestarray.graph import Graph as Graph
 from nestarray.graph import trace_graph as trace_graph
 from nestarray.ops import *
-import nestarray.random as random  # not `from`: the chapter ops.random came with the star
 from nestarray.reductions import tree_all as tree_all
 from nestarray.reductions import tree_any as tree_any
 from nestarray.reductions import tree_dot as tree_dot

@@ -10,6 +10,7 @@ stay as they are.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from nestarray.container import Container
@@ -36,6 +37,14 @@ from nestarray.ops.sorting import *
 from nestarray.ops.special import *
 from nestarray.ops.statistical import *
 from nestarray.ops.transcendental import *
+
+# The functions and not the chapters: `na.random` is a module of its own.
+__all__ = [
+    name
+    for chapter in list(globals().values())
+    if isinstance(chapter, ModuleType)
+    for name in chapter.__all__
+]
 
 
 def _attach_methods() -> None:

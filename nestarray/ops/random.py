@@ -108,7 +108,7 @@ def random_bits(key: Array, *, shape: Shape, dtype: DTypeLike = "uint32") -> Arr
     Example:
         >>> import nestarray as na
         >>> na.random_bits(na.random.key(0), shape=(2,))
-        array([1797259609, 3463139105], dtype=uint32)
+        array([4070199207, 4202968722], dtype=uint32)
 
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.random.bits.html
@@ -144,7 +144,7 @@ def random_uniform(key: Array, *, shape: Shape, dtype: DTypeLike = "float32") ->
     Example:
         >>> import nestarray as na
         >>> na.random_uniform(na.random.key(0), shape=(2,))
-        array([0.41845703, 0.80632496], dtype=float32)
+        array([0.947667 , 0.9785799], dtype=float32)
 
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.random.uniform.html
@@ -193,7 +193,8 @@ def normal_quantile(u: Array) -> Array:
         c = ops.where(is_central, ops.full_like(w, central), ops.full_like(w, tail))
         p = c if p is None else ops.add(c, ops.multiply(p, w))
     is_end = ops.equal(ops.abs(x), 1.0)
-    root = ops.where(is_end, ops.multiply(x, float("inf")), ops.multiply(p, x))
+    infinity = ops.copysign(ops.full_like(x, float("inf")), x)
+    root = ops.where(is_end, infinity, ops.multiply(p, x))
     return ops.multiply(ops.astype(root, dtype), threefry.rounded(2.0**0.5, dtype))
 
 
@@ -222,7 +223,7 @@ def random_integers(
     Example:
         >>> import nestarray as na
         >>> na.random_integers(na.random.key(0), low=0, high=10, shape=(5,))
-        array([9, 0, 6, 0, 8], dtype=int32)
+        array([9, 0, 2, 3, 1], dtype=int32)
 
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.random.randint.html

@@ -1,0 +1,93 @@
+"""Affine maps and look-up tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from nestarray import ops
+from nestarray.nn import initializers
+from nestarray.nn.initializers import Initializer
+from nestarray.nn.module import Module, Variable
+from nestarray.typing import Array
+
+
+class Linear(Module):
+    """The affine map x Wᵀ + b.
+
+    Args:
+        in_features: size of the last axis of x.
+        out_features: size of the last axis of the result.
+        bias: whether to add b.
+        initializer: of the weight; None is PyTorch's, uniform in ±1 / √in.
+
+    Variables: weight `(out, in)`, bias `(out,)`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> net = na.nn.Linear(2, 3).init(na.random.key(0))
+        >>> net(np.ones((4, 2), np.float32)).shape
+        (4, 3)
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        *,
+        initializer: Initializer | None = None,
+    ) -> None:
+        self.in_features, self.out_features, self.has_bias = in_features, out_features, bias
+        self._initializer = initializer or initializers.fan_in_uniform()
+
+    def variables(self) -> Mapping[str, Variable]:
+        """weight, and bias if there is one."""
+        shape = (self.out_features, self.in_features)
+        found = {"weight": Variable(shape, self._initializer)}
+        if self.has_bias:
+            bound = self.in_features**-0.5 if self.in_features else 0.0
+            found["bias"] = Variable((self.out_features,), initializers.uniform(bound))
+        return found
+
+    def forward(self, x: Array) -> Array:
+        """x: `(*batch, in)`; returns `(*batch, out)`."""
+        return ops.linear(x, self.weight, self.bias if self.has_bias else None)
+
+
+class Embedding(Module):
+    """Rows of a table: weight[indices].
+
+    Args:
+        num_embeddings: number of rows.
+        embedding_dim: size of a row.
+        initializer: of the weight; None is standard normal.
+
+    Variables: weight `(num_embeddings, embedding_dim)`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> net = na.nn.Embedding(10, 4).init(na.random.key(0))
+        >>> net(np.asarray([[1, 2, 3]])).shape
+        (1, 3, 4)
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.Embedding.html
+    """
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, *, initializer: Initializer | None = None
+    ) -> None:
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self._initializer = initializer or initializers.normal(1.0)
+
+    def variables(self) -> Mapping[str, Variable]:
+        """weight."""
+        shape = (self.num_embeddings, self.embedding_dim)
+        return {"weight": Variable(shape, self._initializer)}
+
+    def forward(self, indices: Array) -> Array:
+        """indices: `(*batch,)`, integers; returns `(*batch, embedding_dim)`."""
+        return ops.embedding(indices, self.weight)

@@ -1,0 +1,498 @@
+"""`Module`: layers hold settings, variables are Containers, a call changes nothing.
+
+A module declares its own variables (`variables`) and state (`states`) as shapes and
+initializers; its children are the modules among its attributes. `init` draws the values,
+each from a key that is folded from the variable's path, and returns a copy that holds
+them as two Containers nested by attribute name: `v`, which is trained, and `s`, which is
+not. The children hold nothing, so the same layers serve any number of variables.
+
+A call of the module that a user holds, the root, opens a frame: its variables, its state,
+whether it trains, its key. Inside `forward`, ``self.weight`` and ``self.child(x)`` find
+their part of the frame by the path of the module below the root; changes of state are
+collected in it. The frame is a context variable, so calls in threads, in gradients and
+under ``jit`` do not see each other. A module that stands in several places has one path,
+the first, and so shares its variables.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from typing import Any, NamedTuple, TypeVar
+
+from nestarray import dtypes, random
+from nestarray.container import Container
+from nestarray.container.container import from_leaves
+from nestarray.container.spec import Spec, explain_mismatch
+from nestarray.errors import ArgumentError, PathError, ShapeError, StructureError
+from nestarray.nn.initializers import Initializer
+from nestarray.typing import Array, DTypeLike
+
+M = TypeVar("M", bound="Module")
+
+
+class Variable(NamedTuple):
+    """What a module declares of one variable: its shape, how it begins, its dtype."""
+
+    shape: tuple[int, ...]
+    initializer: Initializer
+    dtype: DTypeLike = "float32"
+
+
+class _Frame:
+    """One call of a root module."""
+
+    __slots__ = ("counts", "key", "leaves", "prefixes", "root", "train", "updates")
+
+    def __init__(
+        self, root: Module, v: Container, s: Container, train: bool, key: Array | None
+    ) -> None:
+        self.root, self.train, self.key = root, train, key
+        self.prefixes = root._prefixes()
+        self.leaves: dict[str, Array] = dict(v.flat_items()) | dict(s.flat_items())
+        self.updates: dict[str, Array] = {}
+        self.counts: dict[str, int] = {}
+
+    def prefix_of(self, module: Module) -> str | None:
+        """``"a/b/"`` for the module at a/b below the root; None for a module elsewhere."""
+        place = self.prefixes.get(id(module))
+        return None if place is None else place[0]
+
+
+_frame: ContextVar[_Frame | None] = ContextVar("nestarray_module_call", default=None)
+
+#: Modules whose declarations are being read: an attribute missing then is no variable.
+_declaring: ContextVar[frozenset[int]] = ContextVar("nestarray_declaring", default=frozenset())
+
+
+class Module:
+    """A layer, or a model made of layers. Subclasses define `__init__` and `forward`.
+
+    Children are the modules that `__init__` assigns to attributes, alone or in lists,
+    tuples and dicts. A layer with variables of its own declares them in `variables` and
+    reads them as attributes.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> class MLP(na.nn.Module):
+        ...     def __init__(self, sizes):
+        ...         self.fc1 = na.nn.Linear(sizes[0], sizes[1])
+        ...         self.fc2 = na.nn.Linear(sizes[1], sizes[2])
+        ...
+        ...     def forward(self, x):
+        ...         return self.fc2(na.relu(self.fc1(x)))
+        >>> net = MLP((2, 3, 1)).init(na.random.key(0))
+        >>> net.v.paths()
+        ('fc1/weight', 'fc1/bias', 'fc2/weight', 'fc2/bias')
+        >>> x = np.ones((5, 2), np.float32)
+        >>> net(x).shape, net(x, v=net.v * 0).sum()
+        ((5, 1), np.float32(0.0))
+    """
+
+    # -- to define -------------------------------------------------------------------------
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module computes; call the module, not this."""
+        raise ArgumentError(f"{type(self).__name__}: has no forward; define it to say what to do")
+
+    def variables(self) -> Mapping[str, Variable]:
+        """The trainable variables of this module itself, without its children's."""
+        return {}
+
+    def states(self) -> Mapping[str, Variable]:
+        """The state of this module itself, such as running statistics."""
+        return {}
+
+    def children(self) -> Mapping[str, Module]:
+        """The modules inside by name; ``blocks/0`` is the first of a list ``blocks``."""
+        found: dict[str, Module] = {}
+        for name, value in vars(self).items():
+            if not name.startswith("_"):
+                found.update(_modules_in(name, value))
+        return found
+
+    # -- variables -------------------------------------------------------------------------
+
+    def init(self: M, key: Array) -> M:
+        """A copy with variables and state on the backend of `key`.
+
+        Each value is drawn from ``na.random.fold_in(key, path)``, so that adding a layer
+        leaves those of the others as they were.
+
+        Args:
+            key: as made by ``na.random.key``.
+        """
+        values = [
+            Container.from_flat_dict({
+                path: declared.initializer(
+                    random.fold_in(key, path), declared.shape, declared.dtype
+                )
+                for path, declared in group.items()
+            })
+            for group in self._declared()
+        ]  # fmt: skip
+        return self._with(*values)
+
+    @property
+    def v(self) -> Container:
+        """The trainable variables, nested by attribute name.
+
+        Raises:
+            StructureError: the module has none yet.
+        """
+        return self._held()[0]
+
+    @property
+    def s(self) -> Container:
+        """The state, nested by attribute name; empty for most modules.
+
+        Raises:
+            StructureError: the module has none yet.
+        """
+        return self._held()[1]
+
+    def with_variables(self: M, v: Any, s: Any = None) -> M:
+        """A copy that holds other variables.
+
+        Args:
+            v: Container with the paths and shapes that the module declares, such as
+                ``Container.from_torch_module(net)``. Entries that the module declares as
+                state (``from_torch_module(net, buffers=True)`` has them) are taken as such.
+            s: the state; None keeps the present one, or takes the declared beginning.
+
+        Raises:
+            StructureError: paths are missing, or there are others.
+            ShapeError: a shape is not the declared one.
+        """
+        variables, states = self._declared()
+        v = v if isinstance(v, Container) else Container(v)
+        inside = {p: x for p, x in v.flat_items() if p in states}
+        if inside:
+            v = v.delete(*inside)
+            s = Container.from_flat_dict(inside) if s is None else s
+        if s is None:
+            s = vars(self).get("_s")
+        if s is None:
+            key = random.key(0, like=v) if v.leaves() else random.key(0)
+            s = Container.from_flat_dict({
+                path: declared.initializer(key, declared.shape, declared.dtype)
+                for path, declared in states.items()
+            })  # fmt: skip
+        v = self._matched(v, 0, "with_variables: v")
+        s = self._matched(s, 1, "with_variables: s")
+        for given, group in ((v, variables), (s, states)):
+            for path, leaf in given.flat_items():
+                wanted = group[path].shape
+                if tuple(leaf.shape) != tuple(wanted):
+                    raise ShapeError(
+                        f"{type(self).__name__}.with_variables: {path!r}: got the shape "
+                        f"{tuple(leaf.shape)}, expected {tuple(wanted)}"
+                    )
+        return self._with(v, s)
+
+    def to_backend(self: M, backend: str) -> M:
+        """A copy whose variables and state are arrays of another framework."""
+        v, s = self._held()
+        return self._with(v.to_backend(backend), s.to_backend(backend))
+
+    def _with(self: M, v: Container, s: Container) -> M:
+        new = copy.copy(self)
+        vars(new)["_v"], vars(new)["_s"] = v, s
+        return new
+
+    def _held(self) -> tuple[Container, Container]:
+        held = vars(self)
+        if "_v" not in held:
+            name = type(self).__name__
+            raise StructureError(
+                f"{name}: has no variables yet. Call model = model.init(na.random.key(0)), which "
+                "returns a copy that has them, or pass them: model(x, v=v)"
+            )
+        return held["_v"], held["_s"]
+
+    # -- the tree of modules ---------------------------------------------------------------
+
+    def named_modules(self) -> Iterator[tuple[str, Module]]:
+        """(path, module) of this module, path ``""``, and of all below, each once."""
+        seen: set[int] = set()
+
+        def walk(path: str, module: Module) -> Iterator[tuple[str, Module]]:
+            if id(module) in seen:
+                return
+            seen.add(id(module))
+            yield path, module
+            for name, child in module.children().items():
+                yield from walk(f"{path}/{name}" if path else name, child)
+
+        return walk("", self)
+
+    def _prefixes(self) -> dict[int, tuple[str, Module]]:
+        """Identity → (path prefix, module) for all modules below; it keeps them alive."""
+        known = vars(self).get("_known_modules")
+        if known is None:
+            known = {id(m): (f"{p}/" if p else "", m) for p, m in self.named_modules()}
+            vars(self)["_known_modules"] = known
+        return known
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if not k.startswith("_known")}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        for cache in ("_known_modules", "_known_specs"):
+            vars(self).pop(cache, None)
+        object.__setattr__(self, name, value)
+
+    def _declared(self) -> tuple[dict[str, Variable], dict[str, Variable]]:
+        variables: dict[str, Variable] = {}
+        states: dict[str, Variable] = {}
+        for path, module in self.named_modules():
+            prefix = f"{path}/" if path else ""
+            variables |= {prefix + name: d for name, d in module.variables().items()}
+            states |= {prefix + name: d for name, d in module.states().items()}
+        return variables, states
+
+    def _matched(self, given: Any, group: int, what: str) -> Container:
+        """`given` as a Container in the order of the declarations; checked once for a structure."""
+        if not isinstance(given, Container):
+            given = Container(given)
+        known = vars(self).setdefault("_known_specs", {})
+        order = known.get((group, given.spec))
+        if order is None:
+            spec = Container.from_flat_dict(dict.fromkeys(self._declared()[group])).spec
+            order = given.spec.permutation_to(spec)
+            if order is None:
+                raise _explain(spec, given.spec, f"{type(self).__name__}: {what}")
+            order = known[group, given.spec] = (spec, order)
+        spec, places = order
+        if given.spec is spec:
+            return given
+        return from_leaves(spec, tuple([given._leaves[i] for i in places]))
+
+    # -- calls -----------------------------------------------------------------------------
+
+    def __call__(
+        self,
+        *args: Any,
+        v: Any = None,
+        s: Any = None,
+        train: bool = False,
+        key: Array | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Compute `forward` of the other arguments.
+
+        Args:
+            *args: of `forward`.
+            v: the variables to use; None: those that the module holds.
+            s: the state to use; None: the one that the module holds.
+            train: whether layers train (dropout drops, statistics run). The result is
+                then ``(out, s)`` with the new state.
+            key: what random layers draw from; needed by them when training.
+            **kwargs: of `forward`.
+
+        Returns:
+            what `forward` returns, or ``(out, s)`` under `train`.
+
+        Raises:
+            StructureError: there are no variables, or `v` or `s` has others than declared.
+            ArgumentError: a layer needs a key and there is none.
+        """
+        frame = _frame.get()
+        is_child = frame is not None and frame.prefix_of(self) is not None
+        if is_child and v is None and s is None and not train and key is None:
+            return self.forward(*args, **kwargs)
+        v = self._matched(self.v if v is None else v, 0, "v")
+        if s is None:
+            s = vars(self).get("_s", Container())
+            if not len(s) and self._has_state():
+                s = self.s  # says that there is none
+        s = self._matched(s, 1, "s")
+        frame = _Frame(self, v, s, train, key)
+        token = _frame.set(frame)
+        try:
+            out = self.forward(*args, **kwargs)
+        finally:
+            _frame.reset(token)
+        if not train:
+            return out
+        leaves = [frame.updates.get(path, leaf) for path, leaf in s.flat_items()]
+        return out, from_leaves(s.spec, tuple(leaves))
+
+    def _has_state(self) -> bool:
+        return any(module.states() for _, module in self.named_modules())
+
+    def _place(self, what: str) -> tuple[_Frame, str]:
+        frame = _frame.get()
+        prefix = None if frame is None else frame.prefix_of(self)
+        if frame is not None and prefix is not None:
+            return frame, prefix
+        raise ArgumentError(
+            f"{type(self).__name__}: {what} is known only during a call of the model that the "
+            "layer is a part of"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        """A variable or a state of this module, during a call or of the ones it holds."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        frame = _frame.get()
+        prefix = None if frame is None else frame.prefix_of(self)
+        if frame is not None and prefix is not None and prefix + name in frame.leaves:
+            return frame.updates.get(prefix + name, frame.leaves[prefix + name])
+        if not self._declares(name):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        if "_v" in vars(self):
+            return (self.v if name in self.v else self.s)[name]
+        raise AttributeError(
+            f"{type(self).__name__}: {name!r} is a variable; a layer has variables during a call "
+            "of its model only. Read them from the model: model.v[...]"
+        )
+
+    def _declares(self, name: str) -> bool:
+        declaring = _declaring.get()
+        if id(self) in declaring:
+            return False
+        token = _declaring.set(declaring | {id(self)})
+        try:
+            return name in self.variables() or name in self.states()
+        finally:
+            _declaring.reset(token)
+
+    @property
+    def training(self) -> bool:
+        """Whether the running call trains; False outside of calls."""
+        frame = _frame.get()
+        return frame is not None and frame.train
+
+    def key_for(self, purpose: str) -> Array:
+        """A key of this layer for one use in the running call.
+
+        It is folded from the call's key and the layer's path; a second use in the same call,
+        of a layer that is applied twice, gets another one.
+
+        Args:
+            purpose: what the key is for, for the message.
+
+        Raises:
+            ArgumentError: the call has no key.
+        """
+        frame, prefix = self._place("a key")
+        if frame.key is None:
+            raise ArgumentError(
+                f"{type(frame.root).__name__}: key: got None, but {type(self).__name__} "
+                f"({prefix.rstrip('/') or 'the model itself'}) needs one for {purpose}; pass "
+                "model(x, train=True, key=na.random.key(0)), with a new key for each call"
+            )
+        count = frame.counts[prefix] = frame.counts.get(prefix, -1) + 1
+        key = random.fold_in(frame.key, prefix.rstrip("/"))
+        return random.fold_in(key, count) if count else key
+
+    def update_state(self, **values: Array) -> None:
+        """Set states of this layer; the call returns them, the module keeps what it has.
+
+        Raises:
+            PathError: the layer declares no such state.
+        """
+        frame, prefix = self._place("state")
+        for name, value in values.items():
+            if prefix + name not in frame.leaves or name not in self.states():
+                raise PathError(f"{type(self).__name__}: declares no state {name!r}")
+            frame.updates[prefix + name] = value
+
+    # -- display ---------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        children = self.children()
+        names = {name.partition("/")[0] for name in children}
+        settings = [
+            f"{name}={_show(value)}"
+            for name, value in vars(self).items()
+            if not name.startswith("_") and name not in names and not _is_empty(value)
+        ]
+        head = f"{type(self).__name__}({', '.join(settings)}"
+        if not children:
+            return head + ")"
+        lines = [f"{name}: {child!r}".replace("\n", "\n  ") for name, child in children.items()]
+        inner = "".join(f"\n  {line}" for line in lines)
+        return f"{head}{inner}\n)"
+
+    def summary(self) -> str:
+        """A table of the layers that have variables: path, type, shapes, number of elements.
+
+        Example:
+            >>> import nestarray as na
+            >>> print(na.nn.Sequential(na.nn.Linear(2, 3), na.relu).summary())
+            path   layer   variables                elements
+            0      Linear  weight (3, 2), bias (3)         9
+            total                                          9
+        """
+        rows, total = [("path", "layer", "variables", "elements")], 0
+        for path, module in self.named_modules():
+            declared = {**module.variables(), **module.states()}
+            if declared:
+                number = sum(_size(d.shape) for d in module.variables().values())
+                total += number
+                shapes = ", ".join(f"{n} {_show_shape(d.shape)}" for n, d in declared.items())
+                rows.append((path or ".", type(module).__name__, shapes, f"{number:,}"))
+        rows.append(("total", "", "", f"{total:,}"))
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        return "\n".join(
+            "  ".join([*(c.ljust(w) for c, w in zip(row[:3], widths)), row[3].rjust(widths[3])])
+            for row in rows
+        )
+
+
+def _modules_in(name: str, value: Any) -> dict[str, Module]:
+    if isinstance(value, Module):
+        return {name: value}
+    if isinstance(value, (list, tuple)):
+        items: Any = enumerate(value)
+    elif isinstance(value, Mapping) and not isinstance(value, Container):
+        items = value.items()
+    else:
+        return {}
+    found: dict[str, Module] = {}
+    for key, item in items:
+        found |= _modules_in(f"{name}/{key}", item)
+    return found
+
+
+def _explain(expected: Spec, given: Spec, what: str) -> StructureError:
+    mine, theirs = set(expected.path_names), set(given.path_names)
+    missing = [p for p in expected.path_names if p not in theirs]
+    extra = [p for p in given.path_names if p not in mine]
+    if not missing and not extra:
+        return explain_mismatch(expected, given, what)
+    parts = []
+    if missing:
+        parts.append(f"lacks {_some(missing)}")
+    if extra:
+        parts.append(f"has {_some(extra)}, which the model does not declare")
+    return StructureError(f"{what}: {' and '.join(parts)}")
+
+
+def _some(paths: list[str]) -> str:
+    shown = ", ".join(map(repr, paths[:3]))
+    return shown + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+
+
+def _show(value: Any) -> str:
+    if callable(value) and hasattr(value, "__name__"):
+        return value.__name__
+    return str(value) if isinstance(value, dtypes.DType) else repr(value)
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, (list, tuple, dict)) and not value
+
+
+def _show_shape(shape: tuple[int, ...]) -> str:
+    return f"({', '.join(map(str, shape))})"
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    size = 1
+    for n in shape:
+        size *= n
+    return size
