@@ -16,7 +16,9 @@ Draw = Callable[[Rng], tuple[Any, ...]]
 
 
 def pair(rng: Rng) -> tuple[Any, ...]:
-    return rng.normal(size=(3, 4)), rng.normal(size=(3, 4)) * 2.0
+    """Their differences are well away from 0, ±0.5 and ±1, where derivatives jump."""
+    target = rng.normal(size=(3, 4))
+    return target + rng.permutation(np.linspace(-3.9, 3.9, 12)).reshape(3, 4), target
 
 
 def probabilities(rng: Rng) -> tuple[Any, ...]:
@@ -24,8 +26,9 @@ def probabilities(rng: Rng) -> tuple[Any, ...]:
 
 
 def log_probabilities(rng: Rng) -> tuple[Any, ...]:
-    x, target = rng.normal(size=(2, 3, 4))
-    return x - np.logaddexp.reduce(x, axis=-1, keepdims=True), np.exp(target) / np.exp(target).sum()
+    x, target = rng.normal(size=(3, 4)), rng.uniform(0.2, 1.0, (3, 4))
+    x = x - np.logaddexp.reduce(x, axis=-1, keepdims=True)
+    return x, target / target.sum(axis=-1, keepdims=True)
 
 
 def weighted_logits(rng: Rng) -> tuple[Any, ...]:

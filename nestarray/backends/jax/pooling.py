@@ -1,4 +1,4 @@
-"""JAX: `nestarray.ops.pooling`; the body serves what is adaptive."""
+"""JAX: `nestarray.ops.pooling`; the body serves what is adaptive or dilated."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 from nestarray.backends import windows
+from nestarray.dispatch import supports
 
 
 def _reduce(x: Any, at: windows.Windows, start: Any, function: Callable[..., Any]) -> Any:
@@ -21,11 +22,24 @@ def _reduce(x: Any, at: windows.Windows, start: Any, function: Callable[..., Any
         (1, 1, *at.kernel),
         (1, 1, *at.stride),
         ((0, 0), (0, 0), *at.padding),
-        window_dilation=(1, 1, *at.dilation),
     )
 
 
 def _max_pool(count: int) -> Callable[..., Any]:
+    def is_native(
+        x: Any,
+        /,
+        *,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+    ) -> bool:
+        # reduce_window has no derivative with a window dilation
+        return dilation == 1
+
+    @supports(is_native)
     def max_pool(
         x: Any,
         /,
@@ -44,7 +58,6 @@ def _max_pool(count: int) -> Callable[..., Any]:
             kernel_size,
             stride=stride,
             padding=padding,
-            dilation=dilation,
             ceil_mode=ceil_mode,
         )
         lowest = -np.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min

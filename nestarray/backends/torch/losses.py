@@ -6,6 +6,7 @@ from typing import Any
 
 import torch.nn.functional as F
 
+from nestarray.backends.torch.derivatives import is_constant
 from nestarray.dispatch import supports
 
 _REDUCTIONS = ("mean", "sum", "none")
@@ -66,7 +67,8 @@ def _classes_fit(
     expected = list(x.shape)
     if not target.is_floating_point():
         del expected[axis]
-    return list(target.shape) == expected and reduction in _REDUCTIONS
+    fits = list(target.shape) == expected and reduction in _REDUCTIONS
+    return fits and is_constant(weight)
 
 
 @supports(_classes_fit)
@@ -108,7 +110,7 @@ def nll_loss(
 
 
 def _weighted_is_native(x: Any, target: Any, *weights: Any, reduction: str = "mean") -> bool:
-    return _is_native(x, target, reduction=reduction)
+    return _is_native(x, target, reduction=reduction) and all(map(is_constant, weights))
 
 
 @supports(_weighted_is_native)

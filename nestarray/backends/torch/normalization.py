@@ -6,17 +6,9 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch.autograd import forward_ad
 
+from nestarray.backends.torch.derivatives import is_constant
 from nestarray.dispatch import supports
-
-
-def _is_constant(x: Any) -> bool:
-    """Whether no derivative is asked for: torch knows none for running moments.
-
-    https://github.com/pytorch/pytorch/blob/main/tools/autograd/derivatives.yaml
-    """
-    return not x.requires_grad and forward_ad.unpack_dual(x).tangent is None
 
 
 def _given_moments(
@@ -29,7 +21,8 @@ def _given_moments(
     axis: int = 1,
     eps: float = 1e-5,
 ) -> bool:
-    return x.ndim > 1 and axis == 1 and _is_constant(mean) and _is_constant(variance)
+    # torch knows no derivative by running moments
+    return x.ndim > 1 and axis == 1 and is_constant(mean) and is_constant(variance)
 
 
 @supports(_given_moments)
