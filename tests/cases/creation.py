@@ -62,7 +62,7 @@ CASES = [
     plain("full", 2, 7, id="int"),
     plain("full", (2,), True, id="bool"),
     plain("full", (2,), 1 + 2j, id="complex"),
-    plain("full", (2,), 7, kwargs={"dtype": "float64"}, dtype="float64", id="cast"),
+    plain("full", (2,), 0.1, kwargs={"dtype": "float64"}, dtype="float64", id="float64"),
     like("zeros_like", np.zeros_like),
     like(
         "zeros_like",

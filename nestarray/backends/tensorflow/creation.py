@@ -24,6 +24,12 @@ def _size(shape: Any) -> Any:
     return (shape,) if isinstance(shape, int) else shape
 
 
+def _value(fill_value: Any, dtype: Any) -> Any:
+    # Left to itself TensorFlow makes a Python number float32 first, and loses half of its digits.
+    wide = {float: tf.float64, int: tf.int64, complex: tf.complex128}.get(type(fill_value))
+    return tf.cast(tf.constant(fill_value, wide), dtype)
+
+
 def zeros(shape: Any, *, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/zeros"""
     with _place(device, like):
@@ -47,7 +53,7 @@ def full(
     """https://www.tensorflow.org/api_docs/python/tf/fill"""
     found = _dtype(dtype, dtypes.dtype_of(fill_value))
     with _place(device, like):
-        return tf.fill(_size(shape), tf.cast(fill_value, found))
+        return tf.fill(_size(shape), _value(fill_value, found))
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
@@ -70,7 +76,7 @@ def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/fill"""
     with on_device(device):
-        return tf.fill(tf.shape(x), tf.cast(fill_value, _dtype(dtype, x.dtype)))
+        return tf.fill(tf.shape(x), _value(fill_value, _dtype(dtype, x.dtype)))
 
 
 def _whole(start: Any, stop: Any = None, step: Any = 1, **settings: Any) -> bool:

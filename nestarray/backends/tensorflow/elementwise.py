@@ -13,7 +13,9 @@ from nestarray.dispatch import supports
 
 
 def _cast(x: Any, dtype: Any) -> Any:
-    return tf.cast(x, native_dtype(dtype))
+    # tf.cast would make a Python number float32 first, and lose half of its digits.
+    number = x.__class__ in (int, float, complex)
+    return tf.constant(x, native_dtype(dtype)) if number else tf.cast(x, native_dtype(dtype))
 
 
 def _is_integer(x: Any) -> bool:
@@ -65,23 +67,27 @@ def _number_first(native: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _negative_unsigned(x: Any) -> Any:
+    return tf.bitcast(tf.math.negative(_as_signed_bits(x)), x.dtype)
+
+
 def _trunc(x: Any) -> Any:
     return tf.where(x < 0, tf.math.ceil(x), tf.math.floor(x))
 
 
-def _signed_zeros_as_bits(x: Any) -> Any:
-    return tf.bitcast(x, {2: tf.int16, 4: tf.int32, 8: tf.int64}[x.dtype.size])
+def _as_signed_bits(x: Any) -> Any:
+    return tf.bitcast(x, {1: tf.int8, 2: tf.int16, 4: tf.int32, 8: tf.int64}[x.dtype.size])
 
 
 def _copysign(x1: Any, x2: Any) -> Any:
-    negative_too = (_signed_zeros_as_bits(x1) < 0) == (_signed_zeros_as_bits(x2) < 0)
+    negative_too = (_as_signed_bits(x1) < 0) == (_as_signed_bits(x2) < 0)
     return tf.where(negative_too, x1, -x1)
 
 
 def _nextafter(x1: Any, x2: Any) -> Any:
     if x1.dtype in (tf.float32, tf.float64):
         return tf.math.nextafter(x1, x2)
-    bits = _signed_zeros_as_bits(x1)
+    bits = _as_signed_bits(x1)
     # Of one sign the bit patterns are in the order of the numbers; from 0 the step leaves 0.
     away = tf.where((x2 > x1) == (bits >= 0), bits + 1, bits - 1)
     smallest = tf.where(x2 > 0, tf.ones_like(bits), tf.cast(-32767, bits.dtype))
@@ -98,7 +104,7 @@ def _fmod(x1: Any, x2: Any) -> Any:
 
 
 abs = _on_integers(tf.math.abs, tf.identity)  # unsigned integers
-negative = _on_integers(tf.math.negative, lambda x: tf.zeros_like(x) - x)
+negative = _on_integers(tf.math.negative, _negative_unsigned)
 positive = tf.identity
 square = tf.math.square
 sign = _on_integers(tf.math.sign, lambda x: tf.cast(x != 0, x.dtype))

@@ -8,7 +8,12 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.base import promoting
-from nestarray.backends.tensorflow.elementwise import _cast, _on_integers, _signed_zeros_as_bits
+from nestarray.backends.tensorflow.elementwise import (
+    _as_signed_bits,
+    _cast,
+    _number_first,
+    _on_integers,
+)
 
 
 def _of_bools(native: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,12 +49,12 @@ isnan = _parts(tf.math.is_nan, tf.math.logical_or, False)
 logical_not = _of_bools(tf.math.logical_not)
 bitwise_invert = _on_integers(tf.bitwise.invert, tf.math.logical_not)
 
-equal = promoting(tf.math.equal, _cast)
-not_equal = promoting(tf.math.not_equal, _cast)
-less = promoting(tf.math.less, _cast)
-less_equal = promoting(tf.math.less_equal, _cast)
-greater = promoting(tf.math.greater, _cast)
-greater_equal = promoting(tf.math.greater_equal, _cast)
+equal = promoting(_number_first(tf.math.equal), _cast)
+not_equal = promoting(_number_first(tf.math.not_equal), _cast)
+less = promoting(_number_first(tf.math.less), _cast)
+less_equal = promoting(_number_first(tf.math.less_equal), _cast)
+greater = promoting(_number_first(tf.math.greater), _cast)
+greater_equal = promoting(_number_first(tf.math.greater_equal), _cast)
 bitwise_and = _bits(tf.bitwise.bitwise_and, tf.math.logical_and)
 bitwise_or = _bits(tf.bitwise.bitwise_or, tf.math.logical_or)
 bitwise_xor = _bits(tf.bitwise.bitwise_xor, tf.math.logical_xor)
@@ -63,4 +68,4 @@ logical_xor = _of_bools(tf.math.logical_xor)
 
 def signbit(x: Any, /) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.signbit.html"""
-    return _signed_zeros_as_bits(x) < 0 if x.dtype.is_floating else x < 0
+    return _as_signed_bits(x) < 0 if x.dtype.is_floating else x < 0

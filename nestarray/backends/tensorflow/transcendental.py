@@ -41,7 +41,9 @@ def _hypot(x1: Any, x2: Any) -> Any:
     safe = tf.where(plain, large, tf.ones_like(large))
     ratio = tf.where(plain, small, tf.zeros_like(small)) / safe
     infinite = tf.math.is_inf(a) | tf.math.is_inf(b)
-    return tf.where(infinite, math.inf, large * tf.sqrt(1.0 + ratio * ratio))
+    return tf.where(
+        infinite, tf.constant(math.inf, large.dtype), large * tf.sqrt(1.0 + ratio * ratio)
+    )
 
 
 def _logaddexp(x1: Any, x2: Any) -> Any:
