@@ -28,6 +28,7 @@ LAYERS = [
     {"nn"},
     {"frontends"},
     {"graph"},
+    {"demo", "__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 FILES = sorted(

@@ -1,0 +1,43 @@
+"""The demo tells the truth: the backends agree and fine-tuning in JAX helps the torch network."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nestarray import demo
+
+
+def test_demo(tmp_path: Path) -> None:
+    figures = demo.run(tmp_path / "out", epochs=3, tuning_epochs=4)
+    assert [row.backend for row in figures["rows"]] == list(demo.BACKENDS)
+    for row in figures["rows"]:
+        assert row.agrees
+        assert row.forward < 1e-5
+        assert (row.gradient is None) == (row.backend == "numpy")
+        assert row.accuracy == figures["rows"][0].accuracy > 0.9
+    assert figures["after"] > figures["before"] + 0.15
+    assert figures["after"] == figures["in_jax"]
+    assert figures["picture"].stat().st_size > 10_000
+
+
+def test_command_line() -> None:
+    code = [sys.executable, "-m", "nestarray"]
+    wrong = subprocess.run([*code, "nonsense"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert "invalid choice: 'nonsense'" in wrong.stderr
+    shown = subprocess.run([*code, "--help"], capture_output=True, text=True, check=True)
+    assert "demo" in shown.stdout
+
+
+def test_message_of_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(SystemExit) as info:
+        demo.main()
+    assert str(info.value) == (
+        "The demo needs the package 'sklearn'. "
+        "Install everything it needs with: pip install 'nestarray[all,demo]'"
+    )
