@@ -44,7 +44,7 @@ def _binary(native: Callable[[Any, Any], Any]) -> _Many:
             return None
         dtypes = [x.dtype for x in left]
         if right.__class__ is tuple:
-            if dtypes != [x.dtype for x in right]:
+            if dtypes != [getattr(x, "dtype", None) for x in right]:  # numbers have none
                 return None
         # a number: narrow types would compute with it in single precision, an array does not;
         # a tensor for all leaves: left to broadcasting
