@@ -1,304 +1,268 @@
-"""Optimizers as functions: ``v, state = optimizer.step(v, grads, state)``.
+"""Optimizers as pairs of pure functions: ``init(v) -> state`` and ``step(v, grads, state)``.
 
-An optimizer holds settings only. Its state is a Container that `init` makes: a counter,
-and moments in the structure of the variables. Nothing is changed in place, so a step may
-stand under ``jit``, in ``scan``, or be kept for later.
+Variables, gradients and states are Containers of one backend, so a step can be compiled
+with `na.jit`, stored, moved to another framework and continued there. The numbers are
+those of ``optax`` and of ``torch.optim``. Leaves that are not floating are left as they are.
 
-Bias correction divides the moments by 1 − βᵗ, which is the moving average of ones with
-the weights of the moments: c ← β c + (1 − β). Kept as an array in the state it needs no
-power, has no cancellation where t is small, and rounds alike on every backend.
-
-Leaves that are not floating are handed through unchanged.
+Example:
+    >>> import nestarray as na
+    >>> from nestarray import nn
+    >>> v = na.Container(w=na.ones((2,)))
+    >>> optimizer = nn.SGD(0.5)
+    >>> v, state = optimizer.step(v, na.Container(w=na.ones((2,))), optimizer.init(v))
+    >>> v.w
+    array([0.5, 0.5], dtype=float32)
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
-from nestarray import dtypes, ops, tree
+from nestarray import backends, dtypes, ops
 from nestarray.container import Container
-from nestarray.container.access import line_up
-from nestarray.errors import ArgumentError, StructureError
-from nestarray.typing import Array, Nest
+from nestarray.errors import ArgumentError
+from nestarray.typing import Array
 
-#: A number, or a function of the number of steps done, an int32 array `()`.
-Rate: TypeAlias = float | Callable[[Array], Any]
+#: A number, or a function of the number of steps done (an int32 array of shape `()`).
+LearningRate = float | Callable[[Array], Any]
 
 
 class Optimizer:
-    """What optimizers share. Subclasses define `_slots` and `_update`.
+    """What every optimizer does around its rule: count steps, leave other leaves alone.
+
+    A subclass says which moments it keeps (`moments`) and how a step changes them and the
+    variables (`update`).
 
     Args:
-        learning_rate: a number, or a function of the number of steps done before.
+        learning_rate: a number, or a schedule: a function of the number of steps done.
     """
 
-    def __init__(self, learning_rate: Rate) -> None:
-        if not callable(learning_rate) and learning_rate < 0:
-            raise ArgumentError(
-                f"{type(self).__name__}: learning_rate: got {learning_rate}, expected a number "
-                "that is not negative, or a function of the step"
-            )
+    #: Names of the Containers of zeros, of the structure of `v`, that the state holds.
+    moments: tuple[str, ...] = ()
+
+    def __init__(self, learning_rate: LearningRate) -> None:
         self.learning_rate = learning_rate
+
+    def init(self, v: Container) -> Container:
+        """The state before the first step: ``count`` and the moments, on the backend of `v`.
+
+        Raises:
+            ArgumentError: `v` is not a Container with a floating leaf.
+        """
+        floating = _floating(v, "init", "v")
+        like = next(iter(floating.leaves()), None)
+        if like is None:
+            raise ArgumentError(
+                f"{self!r}.init: v has no floating leaf, so there is nothing to train"
+            )
+        count = ops.zeros((), dtype=dtypes.int32, like=like)
+        zeros = {name: ops.zeros_like(floating) for name in self.moments}
+        return Container(count=count, **zeros)
+
+    def step(self, v: Container, grads: Container, state: Container) -> tuple[Container, Container]:
+        """One step against the gradient.
+
+        Args:
+            v: variables.
+            grads: gradients, with the keys of `v`.
+            state: from `init`, or from the step before.
+
+        Returns:
+            (new variables, new state).
+
+        Raises:
+            StructureError: `v`, `grads` and `state` do not match; names the first path.
+        """
+        old = _floating(v, "step", "v")
+        slopes = _floating(grads, "step", "grads")
+        count = state["count"] + 1
+        rate = self.learning_rate
+        scale = _Scale(rate(state["count"]) if callable(rate) else rate, count)
+        new, kept = self.update(old, slopes, state, scale)
+        changed = new if old.spec is v.spec else v.update(new)
+        return changed, Container(count=count, **kept)
+
+    def update(
+        self, v: Container, grads: Container, state: Container, scale: _Scale
+    ) -> tuple[Container, dict[str, Container]]:
+        """(new variables, new moments by name) of one step."""
+        raise TypeError(f"{type(self).__name__} defines no update")
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
         return f"{type(self).__name__}({settings})"
 
-    def init(self, v: Nest) -> Container:
-        """The state to begin with, on the backend of `v`.
 
-        Args:
-            v: Container, or any nest, of arrays.
+class _Scale:
+    """Numbers that one step needs, each in the dtype of the leaves that it multiplies."""
 
-        Raises:
-            ArgumentError: there is no floating array in `v`.
+    def __init__(self, rate: Any, count: Array) -> None:
+        self._rate, self._count = rate, count
+
+    def rate(self, c: Container) -> Any:
+        """The learning rate, to multiply `c` with."""
+        return self._rate if isinstance(self._rate, (int, float)) else _in_dtypes(self._rate, c)
+
+    def correction(self, decay: float, c: Container) -> Container:
+        """1 − decayᵗ for the t-th step, to divide `c` by.
+
+        As −expm1(t ln decay): the difference itself would lose four digits of float32 in
+        the first steps, and differently on each backend.
         """
-        like = next((x for x in tree.flatten(v)[0] if _is_floating(x)), None)
-        if like is None:
-            raise ArgumentError(
-                f"{type(self).__name__}.init: v: got no floating array, expected variables"
-            )
-        return Container(step=ops.zeros((), dtype="int32", like=like), **self._begin(v, like))
+        rate = math.log(decay) if decay else -math.inf
+        made = {}
+        for dtype in {dtypes.dtype_of(leaf) for leaf in c.leaves()}:
+            wide = dtypes.float64 if dtype is dtypes.float64 else dtypes.float32
+            power = ops.expm1(ops.multiply(ops.astype(self._count, wide), rate))
+            made[dtype] = ops.astype(ops.negative(power), dtype)
+        return c.map(lambda leaf: made[dtypes.dtype_of(leaf)])
 
-    def step(self, v: Nest, grads: Nest, state: Container) -> tuple[Nest, Container]:
-        """The variables and the state after one step.
 
-        Args:
-            v: the variables.
-            grads: the gradients, in the structure of `v`.
-            state: what `init` or the last step returned.
+def _in_dtypes(number: Array, c: Container) -> Container:
+    """A 0-d array for each leaf of `c`, in its dtype; one array for all leaves of a dtype."""
+    made = {d: ops.astype(number, d) for d in {dtypes.dtype_of(leaf) for leaf in c.leaves()}}
+    return c.map(lambda leaf: made[dtypes.dtype_of(leaf)])
 
-        Returns:
-            ``(v, state)``, new ones.
 
-        Raises:
-            StructureError: the structures do not match.
-        """
-        leaves, structure = tree.flatten(v)
-        slopes = _lined_up(v, grads, len(leaves), type(self).__name__)
-        rate = (
-            self.learning_rate(state.step) if callable(self.learning_rate) else self.learning_rate
+def _floating(c: Any, method: str, name: str) -> Container:
+    if not isinstance(c, Container):
+        raise ArgumentError(
+            f"optimizer.{method}: {name}: got {type(c).__name__}, expected a Container; "
+            "na.Container(tree) makes one of nested dicts"
         )
-        scalars = self._advance(state)
-        slots = [name for name in state if name not in scalars and name != "step"]
-        columns = [_lined_up(v, state[name], len(leaves), type(self).__name__) for name in slots]
-        new_leaves: list[Any] = []
-        new_columns: list[list[Any]] = [[] for _ in slots]
-        for leaf, slope, *moments in zip(leaves, slopes, *columns, strict=True):
-            if _is_floating(leaf):
-                change, moments = self._update(leaf, slope, moments, rate, scalars)
-                leaf = ops.subtract(leaf, ops.astype(change, leaf.dtype, copy=False))
-            new_leaves.append(leaf)
-            for column, moment in zip(new_columns, moments, strict=True):
-                column.append(moment)
-        trees = {
-            name: tree.unflatten(structure, column)
-            for name, column in zip(slots, new_columns, strict=True)
-        }
-        new_state = Container(step=ops.add(state.step, 1), **scalars, **trees)
-        return tree.unflatten(structure, new_leaves), new_state
-
-    def _begin(self, v: Nest, like: Array) -> dict[str, Any]:
-        """The entries of the state besides the counter."""
-        return {}
-
-    def _advance(self, state: Container) -> dict[str, Array]:
-        """The scalars of the state after this step."""
-        return {}
-
-    def _update(
-        self, leaf: Array, slope: Array, moments: list[Array], rate: Any, scalars: dict[str, Array]
-    ) -> tuple[Array, list[Array]]:
-        """(what to subtract from the leaf, its new moments)."""
-        raise ArgumentError(f"{type(self).__name__}: defines no _update")
+    if all(map(_is_floating, c.leaves())):
+        return c
+    return c.select(lambda path, leaf: _is_floating(leaf))
 
 
-def _is_floating(x: Any) -> bool:
-    return hasattr(x, "dtype") and dtypes.dtype_of(x).is_inexact
-
-
-def _lined_up(v: Nest, other: Nest, number: int, name: str) -> tuple[Any, ...]:
-    """The leaves of `other` for those of `v`, by key between Containers."""
-    if isinstance(v, Container) and isinstance(other, Container):
-        return line_up(v.spec, other, f"{name}.step")
-    leaves = tree.flatten(other)[0]
-    if len(leaves) != number:
-        raise StructureError(
-            f"{name}.step: got {len(leaves)} leaves, expected {number}, as in the variables"
-        )
-    return leaves
-
-
-def _zeros(v: Nest) -> Nest:
-    return tree.map(lambda x: ops.zeros_like(x) if _is_floating(x) else x, v)
+def _is_floating(leaf: Any) -> bool:
+    is_array = backends.backend_of_type(type(leaf)) is not None
+    return is_array and dtypes.dtype_of(leaf).is_floating
 
 
 class SGD(Optimizer):
-    """Gradient descent: v ← v − rate · (g + weight_decay · v), or with momentum.
-
-    With momentum μ: m ← μ m + g, v ← v − rate · m; Nesterov's takes g + μ m for m.
+    """Gradient descent, v ← v − η g, with momentum m ← μ m + g in place of g if asked for.
 
     Args:
-        learning_rate: a number, or a function of the number of steps done before.
+        learning_rate: η, a number or a schedule.
         momentum: μ; 0 keeps no moments.
-        nesterov: whether to look ahead.
-        weight_decay: what of v is added to its gradient.
-
-    Raises:
-        ArgumentError: `nesterov` without momentum.
+        nesterov: descend along g + μ m.
 
     Example:
-        >>> import numpy as np, nestarray as na
-        >>> v = na.Container(w=np.asarray([1.0, 2.0]))
-        >>> optimizer = na.nn.SGD(0.1)
-        >>> v, state = optimizer.step(v, v * 2, optimizer.init(v))
-        >>> v.w
-        array([0.8, 1.6])
+        >>> from nestarray import nn
+        >>> nn.SGD(0.1, momentum=0.9)
+        SGD(learning_rate=0.1, momentum=0.9, nesterov=False)
 
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.optim.SGD.html
     """
 
     def __init__(
-        self,
-        learning_rate: Rate,
-        momentum: float = 0.0,
-        *,
-        nesterov: bool = False,
-        weight_decay: float = 0.0,
+        self, learning_rate: LearningRate, *, momentum: float = 0.0, nesterov: bool = False
     ) -> None:
         super().__init__(learning_rate)
-        if nesterov and not momentum:
-            raise ArgumentError("SGD: nesterov: got True, expected a momentum above 0 with it")
-        self.momentum, self.nesterov, self.weight_decay = momentum, nesterov, weight_decay
+        self.momentum, self.nesterov = momentum, nesterov
 
-    def _begin(self, v: Nest, like: Array) -> dict[str, Any]:
-        return {"momentum": _zeros(v)} if self.momentum else {}
+    @property
+    def moments(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The momentum, if there is any."""
+        return ("trace",) if self.momentum else ()
 
-    def _update(
-        self, leaf: Array, slope: Array, moments: list[Array], rate: Any, scalars: dict[str, Array]
-    ) -> tuple[Array, list[Array]]:
-        if self.weight_decay:
-            slope = ops.add(slope, ops.multiply(leaf, self.weight_decay))
+    def update(
+        self, v: Container, grads: Container, state: Container, scale: _Scale
+    ) -> tuple[Container, dict[str, Container]]:
+        """One step; see the class."""
         if not self.momentum:
-            return ops.multiply(slope, rate), []
-        moment = ops.add(ops.multiply(moments[0], self.momentum), slope)
-        ahead = ops.add(slope, ops.multiply(moment, self.momentum)) if self.nesterov else moment
-        return ops.multiply(ahead, rate), [moment]
+            return v - grads * scale.rate(v), {}
+        trace = grads + state["trace"] * self.momentum
+        direction = grads + trace * self.momentum if self.nesterov else trace
+        return v - direction * scale.rate(v), {"trace": trace}
 
 
 class Adam(Optimizer):
-    """Adaptive moments: v ← v − rate · m̂ / (√n̂ + eps).
-
-    m ← β₁ m + (1 − β₁) g and n ← β₂ n + (1 − β₂) g², divided by 1 − βᵗ to give m̂ and n̂.
+    """Adaptive moments: v ← v − η m̂ / (√n̂ + ε), with running means m of g and n of g².
 
     Args:
-        learning_rate: a number, or a function of the number of steps done before.
-        beta1: how much of m stays in a step.
-        beta2: how much of n stays in a step.
-        eps: added to the root.
+        learning_rate: η, a number or a schedule.
+        b1: decay of m; m̂ = m / (1 − b1ᵗ).
+        b2: decay of n; n̂ = n / (1 − b2ᵗ).
+        eps: ε, outside of the root.
 
     Example:
-        >>> import numpy as np, nestarray as na
-        >>> v = na.Container(w=np.asarray([1.0, -2.0]))
-        >>> optimizer = na.nn.Adam(0.5)
-        >>> v, state = optimizer.step(v, v * 2, optimizer.init(v))
-        >>> v.w.round(5)
-        array([ 0.5, -1.5])
+        >>> from nestarray import nn
+        >>> nn.Adam(1e-3).b2
+        0.999
 
     References:
-        https://arxiv.org/abs/1412.6980
-        https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html
+        Kingma and Ba, Adam: a method for stochastic optimization. ICLR 2015.
     """
+
+    moments = ("mu", "nu")
 
     def __init__(
         self,
-        learning_rate: Rate = 1e-3,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
+        learning_rate: LearningRate = 1e-3,
+        *,
+        b1: float = 0.9,
+        b2: float = 0.999,
         eps: float = 1e-8,
     ) -> None:
         super().__init__(learning_rate)
-        for name, beta in (("beta1", beta1), ("beta2", beta2)):
-            if not 0.0 <= beta < 1.0:
-                raise ArgumentError(
-                    f"{type(self).__name__}: {name}: got {beta}, expected a number from 0 to "
-                    "below 1"
-                )
-        self.beta1, self.beta2, self.eps = beta1, beta2, eps
+        self.b1, self.b2, self.eps = b1, b2, eps
 
-    def _begin(self, v: Nest, like: Array) -> dict[str, Any]:
-        found = [dtypes.dtype_of(x) for x in tree.flatten(v)[0] if _is_floating(x)]
-        is_double = any(d in (dtypes.float64, dtypes.complex128) for d in found)
-        zero = ops.zeros((), dtype="float64" if is_double else "float32", like=like)
-        return {"correction1": zero, "correction2": zero, "m": _zeros(v), "n": _zeros(v)}
+    def update(
+        self, v: Container, grads: Container, state: Container, scale: _Scale
+    ) -> tuple[Container, dict[str, Container]]:
+        """One step; see the class."""
+        direction, kept = self._direction(v, grads, state, scale)
+        return v - direction * scale.rate(v), kept
 
-    def _advance(self, state: Container) -> dict[str, Array]:
-        return {
-            "correction1": _average(state.correction1, 1.0, self.beta1),
-            "correction2": _average(state.correction2, 1.0, self.beta2),
-        }
-
-    def _update(
-        self, leaf: Array, slope: Array, moments: list[Array], rate: Any, scalars: dict[str, Array]
-    ) -> tuple[Array, list[Array]]:
-        m, n = moments
-        square = ops.real(ops.multiply(slope, ops.conj(slope))) if _is_complex(slope) else None
-        square = ops.multiply(slope, slope) if square is None else ops.astype(square, slope.dtype)
-        m = _average(m, slope, self.beta1)
-        n = _average(n, square, self.beta2)
-        root = ops.sqrt(ops.divide(n, scalars["correction2"]))
-        change = ops.divide(ops.divide(m, scalars["correction1"]), ops.add(root, self.eps))
-        return ops.multiply(self._decayed(change, leaf), rate), [m, n]
-
-    def _decayed(self, change: Array, leaf: Array) -> Array:
-        return change
+    def _direction(
+        self, v: Container, grads: Container, state: Container, scale: _Scale
+    ) -> tuple[Container, dict[str, Container]]:
+        mu = state["mu"] * self.b1 + grads * (1 - self.b1)
+        nu = state["nu"] * self.b2 + grads * grads * (1 - self.b2)
+        mean, square = mu / scale.correction(self.b1, mu), nu / scale.correction(self.b2, nu)
+        return mean / (ops.sqrt(square) + self.eps), {"mu": mu, "nu": nu}
 
 
 class AdamW(Adam):
-    """`Adam` with weight decay beside the moments: v ← v − rate · (m̂ / (√n̂ + eps) + decay · v).
+    """Adam with decoupled weight decay: v ← v − η (m̂ / (√n̂ + ε) + λ v).
 
     Args:
-        learning_rate: a number, or a function of the number of steps done before.
-        beta1: how much of m stays in a step.
-        beta2: how much of n stays in a step.
-        eps: added to the root.
-        weight_decay: the share of v that is subtracted, times the rate.
+        learning_rate: η, a number or a schedule.
+        weight_decay: λ.
+        decay: patterns (see `Container.select`) of the leaves that decay; all by default.
+        b1, b2, eps: as in `Adam`.
 
     Example:
-        >>> import numpy as np, nestarray as na
-        >>> v = na.Container(w=np.asarray([1.0, -2.0]))
-        >>> optimizer = na.nn.AdamW(0.5, weight_decay=0.1)
-        >>> v, state = optimizer.step(v, v * 2, optimizer.init(v))
-        >>> v.w.round(5)
-        array([ 0.45, -1.4 ])
+        >>> from nestarray import nn
+        >>> nn.AdamW(1e-3, decay="**/weight").weight_decay
+        0.01
 
     References:
-        https://arxiv.org/abs/1711.05101
-        https://docs.pytorch.org/docs/stable/generated/torch.optim.AdamW.html
+        Loshchilov and Hutter, Decoupled weight decay regularization. ICLR 2019.
     """
 
     def __init__(
         self,
-        learning_rate: Rate = 1e-3,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        eps: float = 1e-8,
+        learning_rate: LearningRate = 1e-3,
+        *,
         weight_decay: float = 1e-2,
+        decay: Any = "**",
+        b1: float = 0.9,
+        b2: float = 0.999,
+        eps: float = 1e-8,
     ) -> None:
-        super().__init__(learning_rate, beta1, beta2, eps)
-        self.weight_decay = weight_decay
+        super().__init__(learning_rate, b1=b1, b2=b2, eps=eps)
+        self.weight_decay, self.decay = weight_decay, decay
 
-    def _decayed(self, change: Array, leaf: Array) -> Array:
-        return ops.add(change, ops.multiply(leaf, self.weight_decay))
-
-
-def _average(old: Array, new: Any, beta: float) -> Array:
-    """β old + (1 − β) new."""
-    scaled = (1.0 - beta) * new if isinstance(new, float) else ops.multiply(new, 1.0 - beta)
-    return ops.add(ops.multiply(old, beta), scaled)
-
-
-def _is_complex(x: Array) -> bool:
-    return dtypes.dtype_of(x).kind == "complex"
+    def update(
+        self, v: Container, grads: Container, state: Container, scale: _Scale
+    ) -> tuple[Container, dict[str, Container]]:
+        """One step; see the class."""
+        direction, kept = self._direction(v, grads, state, scale)
+        decays = v.mask(self.decay).map(lambda hit: self.weight_decay if hit else 0.0)
+        return v - (direction + v * decays) * scale.rate(v), kept
