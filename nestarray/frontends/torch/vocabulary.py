@@ -296,6 +296,24 @@ def _padded(mode: str) -> Callable[[Arguments], Arguments]:
     return adapt
 
 
+def _from_zero(named: Arguments) -> Arguments:
+    """The overload without a lower bound."""
+    return {"low": 0, **named}
+
+
+def _sampled(named: Arguments) -> Arguments:
+    """ATen's numbers for the modes as upstream's public words."""
+    words = {
+        "interpolation_mode": ("mode", ("bilinear", "nearest", "bicubic")),
+        "padding_mode": ("padding_mode", ("zeros", "border", "reflection")),
+    }
+    result: Arguments = {}
+    for name, value in named.items():
+        new, choices = words.get(name, (name, None))
+        result[new] = choices[value] if choices is not None and value is not None else value
+    return result
+
+
 _BATCHED = "torch.nn.functional."
 #: Operation (with or without its overload) → the function, and how to adapt the arguments.
 EXCEPTIONS: dict[str, tuple[str, Callable[[Arguments], Arguments] | None]] = {
@@ -345,6 +363,13 @@ EXCEPTIONS: dict[str, tuple[str, Callable[[Arguments], Arguments] | None]] = {
     "aten.nll_loss_nd": ("torch.nn.functional.nll_loss", None),
     "aten.nll_loss2d": ("torch.nn.functional.nll_loss", None),
     "aten._fused_rms_norm": ("torch.nn.functional.rms_norm", None),
+    "aten.adaptive_max_pool2d": ("torch.ops.aten.adaptive_max_pool2d", None),
+    "aten.adaptive_max_pool3d": ("torch.ops.aten.adaptive_max_pool3d", None),
+    "aten.repeat_interleave.Tensor": ("torch.repeat_interleave", _renamed("repeats→input")),
+    "aten.randint.default": ("torch.randint", _from_zero),
+    "aten.randint_like.default": ("torch.randint_like", _from_zero),
+    "aten.grid_sampler": ("torch.nn.functional.grid_sample", _sampled),
+    "aten.grid_sampler_2d": ("torch.nn.functional.grid_sample", _sampled),
     "aten.scatter.value": ("torch.scatter", _renamed("value→src")),
     "aten.scatter.value_reduce": ("torch.scatter", _renamed("value→src")),
     "aten.sym_size": ("torch.Tensor.size", None),

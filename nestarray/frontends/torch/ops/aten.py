@@ -94,7 +94,8 @@ def _safe_softmax(input: Array, dim: int, dtype: DTypeLike | None = None) -> Arr
     """softmax, with zeros where all elements are −∞."""
     x = input if dtype is None else na.astype(input, dtype)
     empty = na.all(na.equal(x, -math.inf), axis=dim, keepdims=True)
-    return na.where(empty, na.zeros_like(x), na.softmax(x, axis=dim))
+    zero = na.zeros_like(x)
+    return na.where(empty, zero, na.softmax(na.where(empty, zero, x), axis=dim))
 
 
 def _widened(x: Array, half_to_float: bool) -> Array:
@@ -299,3 +300,13 @@ def max_pool3d_with_indices(
 ) -> tuple[Array, Array]:
     """Max pooling, and the places of the maxima in the flattened volume."""
     return _pooling.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def adaptive_max_pool2d(input: Array, output_size: Sequence[int]) -> tuple[Array, Array]:
+    """Adaptive max pooling, and the places of the maxima in the flattened image."""
+    return _pooling.adaptive_max_pool2d(input, output_size, True)
+
+
+def adaptive_max_pool3d(input: Array, output_size: Sequence[int]) -> tuple[Array, Array]:
+    """Adaptive max pooling, and the places of the maxima in the flattened volume."""
+    return _pooling.adaptive_max_pool3d(input, output_size, True)

@@ -1,0 +1,59 @@
+"""Arrays from torch to a backend and results back, to compare a frontend function with torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+import nestarray as na
+from nestarray import backends, dtypes
+
+#: (rtol, atol): float32 chains of a few roundings, on frameworks that sum in other orders.
+TOLERANCE = {"float32": (2e-5, 2e-5), "complex64": (2e-5, 2e-5)}
+#: float64 functions that a framework computes in series of its own.
+TOLERANCE |= {"float64": (1e-9, 1e-10), "complex128": (1e-9, 1e-10)}
+
+
+def to_backend(value: Any, backend: str) -> Any:
+    """torch tensors in a nest as arrays of `backend`, torch dtypes as ours, devices as None."""
+    if isinstance(value, torch.Tensor):
+        value = value.detach().resolve_conj().resolve_neg()
+        if backend == "torch":
+            return value.clone()
+        return backends.core(backend).from_numpy(value.numpy().copy())
+    if isinstance(value, torch.Size):
+        return tuple(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)([to_backend(item, backend) for item in value])
+    if isinstance(value, dict):
+        return {k: to_backend(item, backend) for k, item in value.items()}
+    if isinstance(value, torch.dtype):
+        return dtypes.as_dtype(value)
+    if isinstance(value, (torch.device, torch.layout, torch.memory_format)):
+        return None
+    return value
+
+
+def assert_same(actual: Any, expected: Any, backend: str, *, values: bool = True) -> None:
+    """`actual` of `backend` has the structure, dtypes, shapes and values of torch's result."""
+    if isinstance(expected, (list, tuple)):
+        assert isinstance(actual, (list, tuple)), f"got {type(actual).__name__}"
+        assert len(actual) == len(expected), f"got {len(actual)} results, expected {len(expected)}"
+        for one, other in zip(actual, expected):
+            assert_same(one, other, backend, values=values)
+        return
+    if not isinstance(expected, torch.Tensor):
+        assert actual == expected, f"got {actual!r}, expected {expected!r}"
+        return
+    expected = expected.detach().resolve_conj().resolve_neg()
+    assert na.backend_of(actual) == backend
+    found, wanted = na.dtype_of(actual), dtypes.as_dtype(expected.dtype)
+    assert found is wanted, f"got {found}, expected {wanted}"
+    ours, theirs = backends.core(backend).to_numpy(actual), expected.numpy()
+    assert ours.shape == theirs.shape, f"got the shape {ours.shape}, expected {theirs.shape}"
+    if not values:
+        return
+    rtol, atol = TOLERANCE.get(found.name, (0, 0))
+    np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=atol)
