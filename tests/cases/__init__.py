@@ -40,8 +40,10 @@ class Case:
         dtype: the dtype of the result where it is not that of the floating arguments.
         jit: the op can be compiled for these arguments (its shapes depend on no values).
         tolerance: rtol and atol, looser than the dtype's; `reason` is then required.
-        reason: why `tolerance`, or why not all `backends`.
+        reason: why `tolerance`, or why not all `backends` or `bodies`.
         backends: where the case holds.
+        bodies: the backends that can compute the op's default body, where they have a
+            function of their own.
         id: tells several cases of one op apart.
     """
 
@@ -56,10 +58,12 @@ class Case:
     tolerance: float | None = None
     reason: str = ""
     backends: tuple[str, ...] = BACKENDS
+    bodies: tuple[str, ...] = BACKENDS
     id: str = ""
 
     def __post_init__(self) -> None:
-        if (self.tolerance is not None or set(self.backends) != set(BACKENDS)) and not self.reason:
+        everywhere = set(self.backends) == set(self.bodies) == set(BACKENDS)
+        if (self.tolerance is not None or not everywhere) and not self.reason:
             raise ValueError(f"Case {self.name}: a tolerance or fewer backends need a reason")
 
     @property

@@ -27,6 +27,8 @@ def _size(shape: Any) -> Any:
 def _value(fill_value: Any, dtype: Any) -> Any:
     # Left to itself TensorFlow makes a Python number float32 first, and loses half of its digits.
     wide = {float: tf.float64, int: tf.int64, complex: tf.complex128}.get(type(fill_value))
+    if wide is tf.int64 and fill_value >= 2**63:
+        wide = tf.uint64
     return tf.cast(tf.constant(fill_value, wide), dtype)
 
 
