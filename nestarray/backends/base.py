@@ -118,3 +118,10 @@ def mean_dtype(x: Any) -> dtypes.DType:
     """The dtype of a mean of `x`: its own, or float32 for integers and bools."""
     own = dtypes.dtype_of(x)
     return own if own.is_inexact else dtypes.float32
+
+
+def clip_dtype(x: Any, *bounds: Any) -> dtypes.DType:
+    """The dtype of `x` clipped: its own, or the promoted one where a bound is of a higher kind."""
+    own = dtypes.dtype_of(x)
+    promoted = dtypes.result_dtype(x, *(b for b in bounds if b is not None))
+    return promoted if promoted.is_inexact and not own.is_inexact else own

@@ -75,7 +75,7 @@ def relu6(x: Array, /) -> Array:
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.nn.relu6.html
     """
-    return ops.clip(x, 0, 6)
+    return ops.hard_tanh(x, min_value=0, max_value=6)
 
 
 @op
@@ -319,6 +319,8 @@ def hard_swish(x: Array, /) -> Array:
 def hard_tanh(x: Array, /, *, min_value: float = -1.0, max_value: float = 1.0) -> Array:
     """x between two limits, min(max(x, min_value), max_value).
 
+    The derivative is 1 between the limits and 0 elsewhere, at the limits too.
+
     Args:
         x: any shape, floating.
         min_value: the lower limit.
@@ -332,7 +334,8 @@ def hard_tanh(x: Array, /, *, min_value: float = -1.0, max_value: float = 1.0) -
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardtanh.html
     """
-    return ops.clip(x, min_value, max_value)
+    below = ops.where(ops.greater_equal(x, max_value), max_value, x)
+    return ops.where(ops.less_equal(x, min_value), min_value, below)
 
 
 @op

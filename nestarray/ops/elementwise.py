@@ -6,6 +6,7 @@ import builtins
 import math
 
 from nestarray import dtypes, ops
+from nestarray.backends.base import clip_dtype
 from nestarray.dispatch import op, primitive
 from nestarray.typing import Array
 
@@ -399,7 +400,7 @@ def fmin(x1: Array, x2: Array, /) -> Array:
 def clip(x: Array, /, min: Array | float | None = None, max: Array | float | None = None) -> Array:
     """`x` kept between two bounds: min where x < min, max where x > max.
 
-    NaN stays NaN.
+    NaN stays NaN. At a bound the derivative is that of `x`, 1.
 
     Args:
         x: real.
@@ -419,20 +420,13 @@ def clip(x: Array, /, min: Array | float | None = None, max: Array | float | Non
     """
     if min is None and max is None:
         return ops.positive(x)
-    dtype = _clip_dtype(x, min, max)
+    dtype = clip_dtype(x, min, max)
     x = ops.astype(x, dtype, copy=False)
     if min is not None:
         x = ops.maximum(x, _bound(min, dtype))
     if max is not None:
         x = ops.minimum(x, _bound(max, dtype))
     return x
-
-
-def _clip_dtype(x: Array, *bounds: Array | float | None) -> dtypes.DType:
-    """The dtype of `x`, or the promoted one where a bound is of a higher kind."""
-    own = dtypes.dtype_of(x)
-    promoted = dtypes.result_dtype(x, *(b for b in bounds if b is not None))
-    return promoted if promoted.is_inexact and not own.is_inexact else own
 
 
 def _bound(bound: Array | float, dtype: dtypes.DType) -> Array | float:

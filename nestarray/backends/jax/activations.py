@@ -8,14 +8,11 @@ import jax
 import jax.numpy as jnp
 
 relu = jax.nn.relu
-relu6 = jax.nn.relu6
 selu = jax.nn.selu
 silu = jax.nn.silu
 softsign = jax.nn.soft_sign
 sigmoid = jax.nn.sigmoid
 log_sigmoid = jax.nn.log_sigmoid
-hard_sigmoid = jax.nn.hard_sigmoid
-hard_swish = jax.nn.hard_swish
 mish = jax.nn.mish
 softmax = jax.nn.softmax
 log_softmax = jax.nn.log_softmax

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from nestarray.backends.base import floating, floating_pair, promoting
+from nestarray.backends.base import clip_dtype, floating, floating_pair, promoting
 from nestarray.backends.jax.core import native_dtype
 from nestarray.dispatch import supports
 
@@ -50,3 +50,17 @@ copysign = promoting(floating_pair(jnp.copysign, _cast), _cast)
 def round(x: Any, /, *, decimals: int = 0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.round.html"""
     return jnp.round(x)
+
+
+def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.clip.html
+
+    By `where`: the derivative of ``jnp.maximum`` where its operands are equal is 1/2.
+    """
+    dtype = clip_dtype(x, min, max)
+    x = _cast(x, dtype)
+    if min is not None:
+        x = jnp.where(x < _cast(min, dtype), _cast(min, dtype), x)
+    if max is not None:
+        x = jnp.where(x > _cast(max, dtype), _cast(max, dtype), x)
+    return x
