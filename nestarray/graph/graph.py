@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from nestarray import backends, dtypes
+from nestarray import backends, dtypes, ops
 from nestarray.config import check_backend_name, use_backend
 from nestarray.container import Container
 from nestarray.dtypes import DType
@@ -309,10 +309,22 @@ class Graph:
         backends.core(backend)
         return self.replace(
             backend=backend,
-            v=self.v.to_backend(backend),
-            s=self.s.to_backend(backend),
-            constants=self.constants.to_backend(backend),
+            v=self._moved("v", self.v, backend),
+            s=self._moved("s", self.s, backend),
+            constants=self._moved("constants", self.constants, backend),
         )
+
+    def _moved(self, source: str, c: Container, backend: str) -> Container:
+        """`c` on `backend`; integers that JAX narrowed get the traced width back."""
+        traced = {n.path: n.aval for n in self.nodes if n.source == source}
+
+        def restored(path: str, leaf: Any) -> Any:
+            aval = traced.get(path)
+            if backend == "jax" or aval is None or not aval.dtype.is_integer:
+                return leaf
+            return ops.astype(leaf, aval.dtype, copy=False)
+
+        return c.to_backend(backend).map(restored, with_path=True)
 
     def replace(self, **changes: Any) -> Graph:
         """A graph with some attributes changed."""
