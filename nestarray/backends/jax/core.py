@@ -84,6 +84,31 @@ def to_numpy(x: Any) -> np.ndarray:
     return np.asarray(x)
 
 
+def is_traced(x: Any) -> bool:
+    """Whether `x` stands for an array in a function that is being traced."""
+    return isinstance(x, jax.core.Tracer)
+
+
+def for_dlpack(x: Any) -> Any:
+    """`x` as an object that exports DLPack; None where it cannot."""
+    return x if len(x.devices()) == 1 else None
+
+
+def from_dlpack(x: Any) -> Any:
+    """An array over the memory of an object that exports DLPack, or a copy of it."""
+    return jax.dlpack.from_dlpack(x)
+
+
+def copied(x: Any) -> Any:
+    """`x` in memory of its own."""
+    return jnp.array(x, copy=True)
+
+
+def address(x: Any) -> int | None:
+    """Where the memory of `x` starts; None where that is not told."""
+    return x.unsafe_buffer_pointer() if len(x.devices()) == 1 else None
+
+
 def block_until_ready(x: Any) -> Any:
     """Wait until `x` is computed, and return it."""
     return jax.block_until_ready(x)

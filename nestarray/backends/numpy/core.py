@@ -73,7 +73,28 @@ def from_numpy(x: np.ndarray, device: Any = None) -> Any:
 
 def to_numpy(x: Any) -> np.ndarray:
     """A NumPy array with the values of `x`; shares memory where it can."""
-    return np.asarray(x)
+    x = np.asarray(x)
+    return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
+
+
+def is_traced(x: Any) -> bool:
+    """Whether `x` stands for an array in a function that is being traced."""
+    return False
+
+
+def for_dlpack(x: Any) -> Any:
+    """`x` as an object that exports DLPack; None where it cannot."""
+    return np.asarray(x) if x.dtype.isnative and x.dtype.kind != "V" else None
+
+
+def copied(x: Any) -> Any:
+    """`x` in memory of its own."""
+    return np.array(x)
+
+
+def address(x: Any) -> int | None:
+    """Where the memory of `x` starts; None where that is not told."""
+    return np.asarray(x).__array_interface__["data"][0]
 
 
 def block_until_ready(x: Any) -> Any:

@@ -64,7 +64,63 @@ def from_numpy(x: np.ndarray, device: Any = None) -> Any:
 
 def to_numpy(x: Any) -> np.ndarray:
     """A NumPy array with the values of `x`; shares memory where it can."""
-    return x.numpy()
+    view = _host_view(for_dlpack(x)) if tf.executing_eagerly() else None
+    return x.numpy() if view is None else view
+
+
+def is_traced(x: Any) -> bool:
+    """Whether `x` stands for an array in a function that is being traced."""
+    return not (tf.executing_eagerly() if isinstance(x, tf.Variable) else hasattr(x, "numpy"))
+
+
+def for_dlpack(x: Any) -> Any:
+    """`x` as an object that exports DLPack; None where it cannot."""
+    return x.value() if isinstance(x, tf.Variable) else x
+
+
+def from_dlpack(x: Any) -> Any:
+    """An array over the memory of an object that exports DLPack; None where that is not safe."""
+    # Inside tf.function a constant must be one of the graph. Kernels crash on memory that is not
+    # aligned, which TensorFlow's import does not check; addresses elsewhere than on the host are.
+    if not tf.executing_eagerly() or _is_misaligned(x):
+        return None
+    try:
+        return tf.experimental.dlpack.from_dlpack(x.__dlpack__())
+    except tf.errors.InvalidArgumentError:  # strides
+        return None
+
+
+_HOST, _ALIGNMENT = 1, 64  # kDLCPU in dlpack.h; EIGEN_MAX_ALIGN_BYTES
+
+
+def _is_misaligned(x: Any) -> bool:
+    for name in ("data_ptr", "unsafe_buffer_pointer"):  # torch, JAX
+        if hasattr(x, name):
+            return getattr(x, name)() % _ALIGNMENT != 0
+    if isinstance(x, np.ndarray):
+        return x.ctypes.data % _ALIGNMENT != 0
+    return x.__dlpack_device__()[0] == _HOST
+
+
+def copied(x: Any) -> Any:
+    """`x` in memory of its own."""
+    return tf.raw_ops.DeepCopy(x=x)  # tf.identity shares the memory
+
+
+def address(x: Any) -> int | None:
+    """Where the memory of `x` starts; None where that is not told."""
+    host = _host_view(for_dlpack(x))
+    return None if host is None else host.__array_interface__["data"][0]
+
+
+def _host_view(x: Any) -> np.ndarray | None:
+    """A NumPy array, not writable, over the memory of a tensor on the host."""
+    bits = tf.bitcast(x, tf.uint16) if x.dtype is tf.bfloat16 else x
+    try:
+        view = np.from_dlpack(bits)
+    except (RuntimeError, BufferError, AttributeError):  # on another device
+        return None
+    return view.view(x.dtype.as_numpy_dtype) if bits is not x else view
 
 
 def block_until_ready(x: Any) -> Any:

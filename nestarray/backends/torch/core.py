@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
 from nestarray import dtypes
 from nestarray.dtypes import DType
@@ -58,22 +59,61 @@ def device_to_share(like: Any) -> Any:
 
 def from_numpy(x: np.ndarray, device: Any = None) -> Any:
     """This backend's array with the values of a NumPy array; shares memory where it can."""
-    if x.dtype.name == "bfloat16":
-        return to_device(torch.from_numpy(x.view(np.int16)).view(torch.bfloat16), device)
+    x = np.asarray(x)
+    if not x.dtype.isnative:
+        x = x.astype(x.dtype.newbyteorder("="))
     if not x.flags.writeable or any(s < 0 for s in x.strides):
         x = x.copy()
-    tensor = torch.from_numpy(x) if x.ndim else torch.as_tensor(x)
+    if x.dtype.name == "bfloat16":
+        tensor = torch.from_numpy(x.view(np.int16)).view(torch.bfloat16)
+    else:
+        tensor = torch.from_numpy(x)
     return tensor if device is None else to_device(tensor, device)
 
 
 def to_numpy(x: Any) -> np.ndarray:
     """A NumPy array with the values of `x`; shares memory where it can."""
-    x = x.detach().cpu().resolve_conj().resolve_neg()
+    x = _plain(x).cpu()
     if x.dtype is torch.bfloat16:
         import ml_dtypes
 
         return x.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
     return x.numpy()
+
+
+def is_traced(x: Any) -> bool:
+    """Whether `x` stands for an array in a function that is being traced."""
+    return isinstance(x, FakeTensor)
+
+
+def for_dlpack(x: Any) -> Any:
+    """`x` as an object that exports DLPack; None where it cannot."""
+    return _plain(x)
+
+
+def from_dlpack(x: Any) -> Any:
+    """An array over the memory of an object that exports DLPack."""
+    return torch.from_dlpack(x)
+
+
+def copied(x: Any) -> Any:
+    """`x` in memory of its own."""
+    return x.clone()
+
+
+def address(x: Any) -> int | None:
+    """Where the memory of `x` starts; None where that is not told."""
+    return x.data_ptr()
+
+
+def _plain(x: Any) -> Any:
+    """`x` as values in memory: no graph behind it, no pending conjugation, not sparse."""
+    if x.layout is not torch.strided:
+        raise ArgumentError(
+            f"to_backend: x: got a tensor of the layout {x.layout}, expected a dense one; "
+            "call x.to_dense() first"
+        )
+    return x.detach().resolve_conj().resolve_neg()
 
 
 def block_until_ready(x: Any) -> Any:
