@@ -56,8 +56,7 @@ def scaled_dot_product_attention(
         https://arxiv.org/abs/1706.03762
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
     """
-    length, dim = query.shape[-2:]
-    source = key.shape[-2]
+    dim = query.shape[-1]
     heads = 1
     if enable_gqa:
         heads = _heads_a_key(query, key)
@@ -68,7 +67,7 @@ def scaled_dot_product_attention(
             mask = ops.expand_dims(mask, -3) if mask.shape[-3] == 1 else _split_heads(mask, heads)
     scores = ops.matmul(query * (dim**-0.5 if scale is None else scale), _transposed(key))
     if is_causal:
-        scores = _keep(_causal(length, source, query), scores)
+        scores = _keep(_causal(ops.shape(query)[-2], ops.shape(key)[-2], query), scores)
     if mask is not None:
         is_bool = dtypes.dtype_of(mask) is dtypes.bool
         scores = _keep(mask, scores) if is_bool else scores + mask
@@ -88,18 +87,13 @@ def _heads_a_key(query: Array, key: Array) -> int:
 
 
 def _split_heads(x: Array, heads: int) -> Array:
-    *lead, count, length, dim = x.shape
-    return ops.reshape(x, (*_sizes(lead), count // heads, heads, length, dim))
+    *lead, count, length, dim = ops.shape(x)
+    return ops.reshape(x, (*lead, count // heads, heads, length, dim))
 
 
 def _merge_heads(x: Array) -> Array:
-    *lead, count, heads, length, dim = x.shape
-    return ops.reshape(x, (*_sizes(lead), count * heads, length, dim))
-
-
-def _sizes(lead: Any) -> tuple[int, ...]:
-    # a first size that is known at run time only is what the others leave
-    return tuple(-1 if n is None else n for n in lead)
+    *lead, count, heads, length, dim = ops.shape(x)
+    return ops.reshape(x, (*lead, count * heads, length, dim))
 
 
 def _transposed(x: Array) -> Array:
@@ -107,10 +101,10 @@ def _transposed(x: Array) -> Array:
     return ops.permute_dims(x, (*range(count - 2), count - 1, count - 2))
 
 
-def _causal(length: int, source: int, like: Array) -> Array:
-    rows = ops.reshape(ops.arange(length, like=like, dtype=dtypes.int32), (length, 1))
-    columns = ops.reshape(ops.arange(source, like=like, dtype=dtypes.int32), (1, source))
-    return ops.greater_equal(rows, columns)
+def _causal(length: Any, source: Any, like: Array) -> Array:
+    rows = ops.arange(length, like=like, dtype=dtypes.int32)
+    columns = ops.arange(source, like=like, dtype=dtypes.int32)
+    return ops.greater_equal(ops.expand_dims(rows, 1), ops.expand_dims(columns, 0))
 
 
 def _keep(mask: Array, scores: Array) -> Array:

@@ -457,7 +457,6 @@ def _pick(x: Array, row: Array, column: Array) -> Array:
     )
     flat = ops.clip(row, 0.0, height - 1.0) * float(width) + ops.clip(column, 0.0, width - 1.0)
     index = ops.reshape(ops.astype(flat, dtypes.int64), (-1, 1, lines * points))
-    index = ops.broadcast_to(index, (x.shape[0], channels, lines * points))
     found = ops.take_along_axis(ops.reshape(x, (-1, channels, height * width)), index, axis=-1)
     found = ops.reshape(found, (-1, channels, lines, points))
     return ops.where(ops.expand_dims(inside, 1), found, 0.0)

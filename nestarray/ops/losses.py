@@ -602,7 +602,7 @@ def _class_loss(
     index = ops.where(counts, target, 0)
     share = ops.astype(counts, dtypes.dtype_of(log_probs))
     if weight is not None:
-        share = share * ops.reshape(ops.take(weight, ops.reshape(index, (-1,)), axis=0), expected)
+        share = share * ops.take(weight, index, axis=0)
     picked = ops.take_along_axis(log_probs, ops.expand_dims(index, axis), axis=axis)
     loss = -ops.squeeze(picked, axis) * share
     if label_smoothing:

@@ -54,18 +54,21 @@ def batch_norm_training(
     return out, mean, variance
 
 
-def _is_trailing(x: Any, axis: Any) -> bool:
-    axes = (axis,) if isinstance(axis, int) else axis
-    return sorted(a % x.ndim for a in axes) == list(range(x.ndim - len(axes), x.ndim))
+def _is_native(x: Any, weight: Any, bias: Any, axis: Any) -> bool:
+    """Whether the axes are the last ones, and weight and bias have their sizes."""
+    if axis != -1:
+        axes = (axis,) if isinstance(axis, int) else axis
+        if sorted(a % x.ndim for a in axes) != list(range(x.ndim - len(axes), x.ndim)):
+            return False
+    sizes = _normalized_shape(x, axis)
+    return (weight is None or weight.shape == sizes) and (bias is None or bias.shape == sizes)
 
 
 def _normalized_shape(x: Any, axis: Any) -> Any:
     return x.shape[-1:] if isinstance(axis, int) else x.shape[-len(axis) :]
 
 
-@supports(
-    lambda x, weight=None, bias=None, *, axis=-1, eps=1e-5: axis == -1 or _is_trailing(x, axis)
-)
+@supports(lambda x, weight=None, bias=None, *, axis=-1, eps=1e-5: _is_native(x, weight, bias, axis))
 def layer_norm(
     x: Any, weight: Any = None, bias: Any = None, *, axis: Any = -1, eps: float = 1e-5
 ) -> Any:
@@ -73,7 +76,7 @@ def layer_norm(
     return F.layer_norm(x, _normalized_shape(x, axis), weight, bias, eps)
 
 
-@supports(lambda x, weight=None, *, axis=-1, eps=1e-6: axis == -1 or _is_trailing(x, axis))
+@supports(lambda x, weight=None, *, axis=-1, eps=1e-6: _is_native(x, weight, None, axis))
 def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.rms_norm.html"""
     return F.rms_norm(x, _normalized_shape(x, axis), weight, eps)
