@@ -294,7 +294,7 @@ def hard_sigmoid(x: Array, /) -> Array:
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.nn.hard_sigmoid.html
     """
-    return ops.clip(x + 3.0, 0, 6) / 6.0
+    return ops.relu6(x + 3.0) / 6.0
 
 
 @op
