@@ -22,7 +22,7 @@ def to_backend(value: Any, backend: str) -> Any:
         value = value.detach().resolve_conj().resolve_neg()
         if backend == "torch":
             return value.clone()
-        return backends.core(backend).from_numpy(value.numpy().copy())
+        return backends.core(backend).from_numpy(_host(value))
     if isinstance(value, torch.Size):
         return tuple(value)
     if isinstance(value, (list, tuple)):
@@ -34,6 +34,11 @@ def to_backend(value: Any, backend: str) -> Any:
     if isinstance(value, (torch.device, torch.layout, torch.memory_format)):
         return None
     return value
+
+
+def _host(x: torch.Tensor) -> np.ndarray:
+    """The values of a tensor; NumPy takes no bfloat16 from torch."""
+    return backends.core("torch").to_numpy(x).copy()
 
 
 def assert_same(actual: Any, expected: Any, backend: str, *, values: bool = True) -> None:
@@ -51,7 +56,7 @@ def assert_same(actual: Any, expected: Any, backend: str, *, values: bool = True
     assert na.backend_of(actual) == backend
     found, wanted = na.dtype_of(actual), dtypes.as_dtype(expected.dtype)
     assert found is wanted, f"got {found}, expected {wanted}"
-    ours, theirs = backends.core(backend).to_numpy(actual), expected.numpy()
+    ours, theirs = backends.core(backend).to_numpy(actual), _host(expected)
     assert ours.shape == theirs.shape, f"got the shape {ours.shape}, expected {theirs.shape}"
     if not values:
         return

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import nestarray as na
+from nestarray import dtypes
 from nestarray.errors import ShapeError
-from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
+from nestarray.frontends.torch.dims import broadcast_shape, ndim_of, shape_of, wrap
 from nestarray.frontends.torch.pointwise import add, mul
 from nestarray.frontends.torch.promotion import promote
 from nestarray.typing import Array
@@ -96,9 +97,12 @@ def addbmm(
 
 def _added(input: Array, product: Array, beta: float, alpha: float) -> Array:
     """β · input + α · product; ``beta=0`` ignores the input, even NaN."""
+    if not dtypes.dtype_of(product).is_inexact:  # upstream casts the factors
+        beta, alpha = int(beta), int(alpha)
     product = product if alpha == 1 else mul(product, alpha)
     if beta == 0:
-        return product
+        shape = broadcast_shape(shape_of(product), shape_of(input))
+        return na.broadcast_to(product, shape)
     return add(product, input if beta == 1 else mul(input, beta))
 
 
@@ -111,6 +115,11 @@ def tensordot(a: Array, b: Array, dims: Any = 2) -> Array:
         tuple(wrap("tensordot", d, ndim_of(a)) for d in first),
         tuple(wrap("tensordot", d, ndim_of(b)) for d in second),
     )
+    for i, j in zip(*axes):  # a size of 1 stands for any other
+        if shape_of(a)[i] == 1 != shape_of(b)[j]:
+            b = na.sum(b, axis=j, keepdims=True)
+        elif shape_of(b)[j] == 1 != shape_of(a)[i]:
+            a = na.sum(a, axis=i, keepdims=True)
     return na.tensordot(a, b, axes=axes)
 
 

@@ -163,7 +163,9 @@ def logspace(
     start: float, end: float, steps: int, base: float = 10.0, *, dtype: DTypeLike | None = None
 ) -> Array:
     """The powers of `base` with exponents from `linspace`."""
-    return na.pow(base, linspace(start, end, steps, dtype=dtype))
+    wanted = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)
+    wide = wanted if wanted.is_inexact else dtypes.float64
+    return cast(na.pow(base, linspace(start, end, steps, dtype=wide)), wanted)
 
 
 def eye(n: int, m: int | None = None, *, dtype: DTypeLike | None = None) -> Array:

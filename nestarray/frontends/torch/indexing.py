@@ -217,6 +217,8 @@ def _neutral(reduce: str, dtype: dtypes.DType) -> float:
         return 0
     if reduce == "prod":
         return 1
+    if dtype is dtypes.bool:
+        return reduce == "amin"
     if dtype.is_inexact:
         return float("-inf") if reduce == "amax" else float("inf")
     info = na.iinfo(dtype)

@@ -296,10 +296,11 @@ def quantile(
     interpolation: str = "linear",
 ) -> Array:
     """The `q`-quantiles; one more dimension in front if `q` is 1-d."""
-    x = input if dim is not None else na.reshape(input, (-1,))
-    axis = 0 if dim is None else wrap("quantile", dim, ndim_of(input))
+    flat = dim is None or ndim_of(input) == 0
+    x = na.reshape(input, (-1,)) if flat else input
+    axis = 0 if flat else wrap("quantile", dim or 0, ndim_of(input))
     result = na.quantile(x, q, axis=axis, keepdims=keepdim, method=interpolation)
-    if keepdim and dim is None:
+    if keepdim and flat:
         lead = () if ndim_of(q) == 0 else shape_of(q)
         result = na.reshape(result, lead + (1,) * ndim_of(input))
     return result
@@ -307,6 +308,8 @@ def quantile(
 
 def mode(input: Array, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     """The most frequent element, the smallest of several, and where it is last."""
+    if ndim_of(input) == 0:
+        return ValuesIndices(input, na.zeros((), dtype=dtypes.int64, like=input))
     axis = wrap("mode", dim, ndim_of(input))
     x = na.moveaxis(input, axis, -1)
     same = na.equal(na.expand_dims(x, axis=-1), na.expand_dims(x, axis=-2))

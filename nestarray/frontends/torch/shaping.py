@@ -303,11 +303,15 @@ def chunk(input: Array, chunks: int, dim: int = 0) -> tuple[Array, ...]:
 
 
 def tensor_split(
-    input: Array, indices_or_sections: int | Sequence[int], dim: int = 0
+    input: Array, indices_or_sections: int | Sequence[int] | Array, dim: int = 0
 ) -> tuple[Array, ...]:
     """`n` parts whose sizes differ by at most 1, or cut before each index."""
     axis = wrap("tensor_split", dim, ndim_of(input))
     total = shape_of(input)[axis]
+    if hasattr(indices_or_sections, "dtype"):  # an array, read as numbers
+        listed = na.reshape(indices_or_sections, (-1,))
+        numbers = [int(n) for n in na.unstack(listed, axis=0)] if numel_of(listed) else []
+        indices_or_sections = numbers if ndim_of(indices_or_sections) else numbers[0]
     if isinstance(indices_or_sections, int):
         small, more = divmod(total, indices_or_sections)
         return split(input, [small + (i < more) for i in range(indices_or_sections)], axis)

@@ -39,7 +39,9 @@ def gammaln(input: Array) -> Array:
 
 def digamma(input: Array) -> Array:
     """The derivative of `gammaln`."""
-    return na.digamma(floating(input))
+    x = floating(input)
+    at_zero = na.copysign(na.full_like(x, math.inf), na.negative(x))
+    return na.where(na.equal(x, 0), at_zero, na.digamma(x))
 
 
 def ndtr(input: Array) -> Array:

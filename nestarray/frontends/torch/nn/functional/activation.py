@@ -22,7 +22,7 @@ def relu(input: Array, inplace: bool = False) -> Array:
 
 def relu6(input: Array, inplace: bool = False) -> Array:
     """min(max(0, x), 6)."""
-    return na.relu6(input)
+    return na.relu6(input) if dtypes.dtype_of(input).is_inexact else na.clip(input, 0, 6)
 
 
 def leaky_relu(input: Array, negative_slope: float = 0.01, inplace: bool = False) -> Array:
@@ -121,6 +121,8 @@ def hardtanh(
     input: Array, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Array:
     """x limited to [min_val, max_val]."""
+    if not dtypes.dtype_of(input).is_inexact:  # upstream casts the bounds
+        return na.clip(input, int(min_val), int(max_val))
     return na.hard_tanh(input, min_value=min_val, max_value=max_val)
 
 

@@ -282,7 +282,7 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Array:
     """Σ over other classes of max(0, margin − x at the class + x)ᵖ / classes."""
-    x = input if ndim_of(input) == 2 else na.expand_dims(input, axis=0)
+    x = input if ndim_of(input) == 2 else na.reshape(input, (1, -1))
     classes = na.reshape(target, (-1, 1))
     count = shape_of(x)[1]
     picked = na.take_along_axis(x, classes, axis=1)

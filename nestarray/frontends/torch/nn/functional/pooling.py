@@ -115,7 +115,9 @@ def _max_and_place(
     import itertools
 
     shape = shape_of(x)[2:]
-    lowest = na.full((), float("-inf"), dtype=dtypes.dtype_of(x), like=x)
+    dtype = dtypes.dtype_of(x)
+    least = float("-inf") if dtype.is_floating else na.iinfo(dtype).min
+    lowest = na.full((), least, dtype=dtype, like=x)
     margins, output = [], []
     for n, k, s, p, d in zip(shape, kernel_size, stride, padding, dilation):
         extent = d * (k - 1) + 1
@@ -225,7 +227,7 @@ def avg_pool1d(
     count_include_pad: bool = True,
 ) -> Array:
     """The mean of each window of `(n, c, l)`."""
-    return _pooled(
+    return _averaged(
         na.avg_pool1d, 1, input, kernel_size=kernel_size, stride=_step(stride, kernel_size),
         padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad,
     )  # fmt: skip
@@ -241,7 +243,7 @@ def avg_pool2d(
     divisor_override: int | None = None,
 ) -> Array:
     """The mean of each window of `(n, c, h, w)`."""
-    return _pooled(
+    return _averaged(
         na.avg_pool2d, 2, input, kernel_size=kernel_size, stride=_step(stride, kernel_size),
         padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad,
         divisor_override=divisor_override,
@@ -258,11 +260,20 @@ def avg_pool3d(
     divisor_override: int | None = None,
 ) -> Array:
     """The mean of each window of `(n, c, d, h, w)`."""
-    return _pooled(
+    return _averaged(
         na.avg_pool3d, 3, input, kernel_size=kernel_size, stride=_step(stride, kernel_size),
         padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad,
         divisor_override=divisor_override,
     )  # fmt: skip
+
+
+def _averaged(function: Callable[..., Array], count: int, x: Array, **settings: Any) -> Array:
+    """`_pooled`; the mean of integers is an integer, rounded towards 0."""
+    dtype = dtypes.dtype_of(x)
+    if dtype.is_inexact:
+        return _pooled(function, count, x, **settings)
+    mean = _pooled(function, count, na.astype(x, dtypes.float64), **settings)
+    return na.astype(na.trunc(mean), dtype)
 
 
 def adaptive_avg_pool1d(input: Array, output_size: Sizes) -> Array:

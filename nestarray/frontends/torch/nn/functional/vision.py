@@ -27,20 +27,23 @@ def pad(
         raise ArgumentError(
             f"pad: mode: got {mode!r}, expected 'constant', 'reflect', 'replicate' or 'circular'"
         )
-    if any(side < 0 for pair in margins for side in pair):
-        inner = tuple(
-            slice(max(-before, 0), size - max(-after, 0))
-            for (before, after), size in zip(margins, shape_of(input))
-        )
-        input = na.getitem(input, inner)
-        margins = [(max(before, 0), max(after, 0)) for before, after in margins]
-    if all(pair == (0, 0) for pair in margins):
-        return input
-    if mode == "constant":
-        fill = 0 if value is None else value
-        fill = bool(fill) if dtypes.dtype_of(input) is dtypes.bool else fill
-        return na.pad(input, margins, constant_values=fill)
-    return na.pad(input, margins, mode=_MODES[mode])
+    wider = [(max(before, 0), max(after, 0)) for before, after in margins]
+    x = input
+    if any(pair != (0, 0) for pair in wider):
+        if mode == "constant":
+            fill = 0 if value is None else value
+            fill = bool(fill) if dtypes.dtype_of(input) is dtypes.bool else fill
+            x = na.pad(x, wider, constant_values=fill)
+        else:
+            x = na.pad(x, wider, mode=_MODES[mode])
+    if wider == margins:
+        return x
+    # Cut last: a margin repeats elements of the whole input.
+    inner = tuple(
+        slice(max(-before, 0), size - max(-after, 0))
+        for (before, after), size in zip(margins, shape_of(x))
+    )
+    return na.getitem(x, inner)
 
 
 def interpolate(

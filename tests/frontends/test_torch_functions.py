@@ -1,0 +1,137 @@
+"""Each function of the torch frontend against torch, on torch's own test inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+import torch
+
+import nestarray as na
+from nestarray import backends
+from tests.frontends.compare import assert_same, to_backend
+from tests.frontends.op_samples import expected, function_of, records, samples
+
+#: Records that no comparison of values fits, and why.
+LEFT_OUT = {
+    "to": "its record passes devices and memory formats by position",
+    "linalg.pinv-singular": "its record computes the inverse of a product that it builds itself",
+}
+
+#: Elements that nobody should read: shape and dtype alone are compared.
+UNDEFINED = {"empty", "empty_like", "new_empty"}
+
+#: Which of equal elements stands where is not defined: indices are compared by what they name.
+TIES = {"topk", "kthvalue", "sort", "argsort", "median", "msort", "mode"}
+
+#: Vectors are defined up to a sign: what they multiply to is compared.
+FACTORS = {"linalg.qr", "linalg.svd", "linalg.eigh"}
+
+#: (record, dtype) → why it is not compared.
+DTYPES = {
+    ("nn.functional.local_response_norm", torch.int64): "upstream rounds its mean to an integer",
+    **{
+        (f"nn.functional.conv{kind}{n}d", torch.int64): "TensorFlow convolves no 64-bit integers"
+        for n in (1, 2, 3)
+        for kind in ("", "_transpose")
+    },
+}
+
+
+NAMES = sorted(name for name in records() if name not in LEFT_OUT)
+DTYPE = {"float32": torch.float32, "float64": torch.float64, "int64": torch.int64}
+
+
+def _compare(name: str, dtype: torch.dtype, backend: str, limit: int | None) -> int:
+    info = records()[name]
+    if not info.supports_dtype(dtype, "cpu") or (info.name, dtype) in DTYPES:
+        return 0
+    function = function_of(info.name)
+    assert function is not None
+    torch.manual_seed(0)
+    count = 0
+    with jax.enable_x64(True), na.use_backend(backend), np.errstate(all="ignore"):
+        for args, kwargs in samples(info, dtype, limit):
+            actual = function(*to_backend(args, backend), **to_backend(kwargs, backend))
+            wanted = expected(info, args, kwargs)
+            _assert_equivalent(info.name, args, kwargs, actual, wanted, backend)
+            count += 1
+    return count
+
+
+def _assert_equivalent(
+    name: str, args: Any, kwargs: Any, actual: Any, wanted: Any, backend: str
+) -> None:
+    if name in FACTORS:
+        assert_same(actual, wanted, backend, values=False)
+        assert_same(_product(name, actual), _torch_product(name, wanted), backend)
+    elif name in TIES and isinstance(wanted, tuple):
+        assert_same(actual[0], wanted[0], backend)
+        assert_same(actual[1], wanted[1], backend, values=False)
+        _assert_names_values(args[0], _dim(name, args, kwargs), actual, backend)
+    elif name == "argsort":
+        assert_same(actual, wanted, backend, values=False)
+        ordered = torch.gather(args[0], _dim(name, args, kwargs), _tensor(actual, backend))
+        theirs = torch.gather(args[0], _dim(name, args, kwargs), wanted)
+        assert torch.equal(ordered, theirs)
+    else:
+        assert_same(actual, wanted, backend, values=name not in UNDEFINED)
+
+
+def _dim(name: str, args: Any, kwargs: Any) -> int:
+    place = 2 if name in ("topk", "kthvalue") else 1
+    given = args[place] if len(args) > place else kwargs.get("dim", -1)
+    return given
+
+
+def _tensor(x: Any, backend: str) -> torch.Tensor:
+    return torch.as_tensor(backends.core(backend).to_numpy(x))
+
+
+def _assert_names_values(x: torch.Tensor, dim: int, result: Any, backend: str) -> None:
+    values, indices = (_tensor(part, backend) for part in result)
+    if x.ndim == 0:
+        assert indices == 0
+        return
+    if values.ndim < x.ndim:
+        values, indices = values.unsqueeze(dim), indices.unsqueeze(dim)
+    found = torch.gather(x, dim, indices)
+    torch.testing.assert_close(found, values, rtol=0, atol=0, equal_nan=True)
+
+
+def _product(name: str, parts: Any) -> Any:
+    if name == "linalg.qr":
+        return na.matmul(*parts) if parts[0].shape[-1] else parts[1]
+    if name == "linalg.svd":
+        u, s, vh = parts
+        count = s.shape[-1]
+        u, vh = u[..., :, :count], vh[..., :count, :]
+        return na.matmul(na.multiply(u, na.expand_dims(s, axis=-2)), vh)
+    values, vectors = parts
+    scaled = na.multiply(vectors, na.expand_dims(values, axis=-2))
+    return na.matmul(scaled, na.swapaxes(vectors, -1, -2))
+
+
+def _torch_product(name: str, parts: Any) -> Any:
+    return _product(name, tuple(parts))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_function(name: str, backend: str) -> None:
+    # JAX compiles each new shape: one input there, three elsewhere.
+    for dtype in (torch.float32, torch.int64)[: 1 if backend == "jax" else 2]:
+        _compare(name, dtype, backend, 1 if backend == "jax" else 3)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("dtype", list(DTYPE))
+@pytest.mark.parametrize("name", NAMES)
+def test_function_on_all_inputs(name: str, dtype: str, backend: str) -> None:
+    _compare(name, DTYPE[dtype], backend, 8 if backend == "jax" else 60)
+
+
+def test_records_are_many() -> None:
+    assert len(NAMES) > 400
+    assert set(LEFT_OUT) <= set(records())
