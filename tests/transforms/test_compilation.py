@@ -1,0 +1,155 @@
+"""`jit`: the results of the plain call, one trace for each structure and shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import nestarray as na
+from nestarray.testing import assert_close
+from tests.transforms.test_gradients import loss, variables
+
+#: torch's own compiler takes seconds for a kernel; its tracing is what is tested here.
+OPTIONS: dict[str, dict[str, Any]] = {"torch": {"backend": "aot_eager"}}
+
+
+def jit(fn: Any, backend: str) -> Any:
+    return na.jit(fn, **OPTIONS.get(backend, {}))
+
+
+def several(c: na.Container, x: Any) -> Any:
+    """Several ops over a Container."""
+    d = na.exp(c) + x * 2.0
+    return na.multiply(na.add(d, c), 2.0), na.concat([c.a, x])
+
+
+def small(backend: str) -> tuple[na.Container, Any]:
+    x = na.to_backend(np.asarray([1.0, -2.0], np.float32), backend)
+    return na.Container(a=x, b={"c": x + 1.0}), x
+
+
+def test_it_is_the_plain_call(backend: str) -> None:
+    c, x = small(backend)
+    compiled = jit(several, backend)
+    for _ in range(2):
+        first, second = compiled(c, x)
+        assert_close(first, several(c, x)[0])
+        assert_close(second, several(c, x)[1])
+        assert first.spec is c.spec
+
+
+def test_one_trace_for_each_structure_and_shape(backend: str) -> None:
+    if backend == "numpy":
+        return  # runs the function itself each time
+    calls: list[int] = []
+
+    def fn(c: na.Container) -> Any:
+        calls.append(1)
+        return na.negative(c)
+
+    compiled = jit(fn, backend)
+    c, x = small(backend)
+    for argument, traces in (
+        (c, 1),
+        (c * 2.0, 1),
+        (na.Container(a=x), 2),
+        (na.Container(a=na.concat([x, x])), 3),
+        (c, 3),
+    ):
+        assert_close(compiled(argument), na.negative(argument))
+        assert len(calls) == traces
+
+
+def test_what_is_no_array_stays(backend: str) -> None:
+    c, x = small(backend)
+
+    def fn(x: Any, nest: Any) -> Any:
+        return {"out": [x * 2.0, nest["c"]], "number": 3, "none": None}
+
+    found = jit(fn, backend)(x, {"c": c})
+    assert_close(found["out"][0], x * 2.0)
+    assert_close(found["out"][1], c)
+    assert int(found["number"]) == 3
+    assert found["none"] is None
+
+
+@pytest.mark.parametrize("name", ["torch", "tensorflow"])
+def test_settings_are_constants_of_the_trace(name: str) -> None:
+    _, x = small(name)
+    compiled = jit(lambda x, *, power, kind: x**power if kind == "power" else x, name)
+    assert_close(compiled(x, power=2, kind="power"), x * x)
+    assert_close(compiled(x, power=3, kind="power"), x * x * x)
+    assert_close(compiled(x, power=3, kind="same"), x)
+
+
+@pytest.mark.parametrize("name", ["jax", "torch", "tensorflow"])
+class TestGradients:
+    def test_of_a_compiled_function(self, name: str) -> None:
+        v = variables(name)
+        assert_close(na.grad(jit(loss, name))(v), na.grad(loss)(v))
+
+    def test_compiled(self, name: str) -> None:
+        v = variables(name)
+        value, gradients = jit(na.value_and_grad(loss), name)(v)
+        assert_close(value, loss(v))
+        assert_close(gradients, na.grad(loss)(v))
+
+    def test_of_compiled_gradients(self, name: str) -> None:
+        v = variables(name)
+
+        def outer(inner: Any) -> Any:
+            return lambda v: na.tree_sum(inner(v) ** 2)
+
+        expected = na.grad(outer(na.grad(loss)))(v)
+        assert_close(na.grad(outer(jit(na.grad(loss), name)))(v), expected)
+        assert_close(na.grad(outer(na.grad(jit(loss, name))))(v), expected)
+        assert_close(jit(na.grad(outer(jit(na.grad(loss), name))), name)(v), expected)
+
+
+def test_a_trace_with_gradients_is_another_one_in_torch() -> None:
+    compiled = jit(na.grad(lambda x: na.sum(x**3)), "torch")
+    x = torch.tensor([2.0])
+    assert not compiled(x).requires_grad
+    x = x.requires_grad_()
+    (second,) = torch.autograd.grad(compiled(x).sum(), x)
+    assert second.item() == pytest.approx(12.0)
+
+
+def test_inside_of_vmap() -> None:
+    xs = torch.linspace(-1, 1, 6).reshape(3, 2)
+    fn = jit(na.grad(lambda c: na.sum(c.a**3)), "torch")
+    found = torch.func.vmap(lambda x: fn(na.Container(a=x)).a)(xs)
+    assert_close(found, 3 * xs**2)
+
+
+def test_torchs_own_compiler_reads_ops_on_arrays() -> None:
+    x = torch.linspace(0, 1, 4)
+
+    def fn(x: Any) -> Any:
+        return na.tanh(na.add(na.exp(x), na.multiply(x, 2.0)))
+
+    expected = fn(x)  # the tables of these ops are warm now
+    found = torch.compile(fn, fullgraph=True, backend="eager")(x)
+    assert_close(found, expected)
+
+
+def test_as_a_method(backend: str) -> None:
+    class Scale:
+        factor = 3.0
+
+        @na.jit
+        def plain(self, x: Any) -> Any:
+            return x * self.factor
+
+    if backend in ("numpy", "tensorflow"):
+        _, x = small(backend)
+        assert_close(Scale().plain(x), x * 3.0)
+        assert_close(Scale.plain(Scale(), x), x * 3.0)
+
+
+def test_its_name() -> None:
+    assert na.jit(loss).__name__ == "loss"
+    assert repr(na.jit(loss)) == "<nestarray.jit of loss>"
