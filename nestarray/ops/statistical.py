@@ -399,10 +399,12 @@ def logsumexp(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Arra
     from nestarray import ops
 
     greatest = ops.max(x, axis=axis, keepdims=True)
-    # −∞ − (−∞) would be NaN; where all is −∞ nothing needs to be scaled.
-    greatest = ops.where(ops.isfinite(greatest), greatest, 0.0)
-    total = ops.sum(ops.exp(ops.subtract(x, greatest)), axis=axis, keepdims=True)
-    result = ops.add(ops.log(total), greatest)
+    # ±∞ and NaN are the result themselves; −∞ − (−∞) would be NaN, and the sum 0.
+    is_finite = ops.isfinite(greatest)
+    shift = ops.where(is_finite, greatest, 0.0)
+    total = ops.sum(ops.exp(ops.subtract(x, shift)), axis=axis, keepdims=True)
+    logarithm = ops.log(ops.where(is_finite, total, 1.0))
+    result = ops.where(is_finite, ops.add(logarithm, shift), greatest)
     return result if keepdims else ops.squeeze(result, many_axes(axis, len(x.shape), "logsumexp"))
 
 

@@ -1,0 +1,152 @@
+"""Factors that are determined up to a sign: put together again, and their derivatives.
+
+What is compared between backends is what the signs do not touch: the product of the
+factors, orthonormality, values, and derivatives of functions of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nestarray as na
+from nestarray import Container, backends
+from nestarray.testing import assert_close
+from tests.test_ops_gradients import AUTODIFF, GRADIENTS, SUM
+
+RNG = np.random.default_rng(0)
+TALL = RNG.standard_normal((2, 4, 3))
+WIDE = RNG.standard_normal((3, 4))
+SQUARE = RNG.standard_normal((2, 3, 3))
+POSITIVE = SQUARE @ SQUARE.swapaxes(-1, -2) + np.diag([1.0, 2.0, 4.0])
+
+pytestmark = pytest.mark.usefixtures("x64")
+
+
+def on(backend: str, x: np.ndarray) -> Any:
+    return backends.core(backend).from_numpy(x)
+
+
+def host(x: Any) -> np.ndarray:
+    return backends.core(backends.backend_of(x)).to_numpy(x)
+
+
+def identity_like(x: np.ndarray) -> np.ndarray:
+    return np.broadcast_to(np.eye(x.shape[-1]), (*x.shape[:-2], x.shape[-1], x.shape[-1]))
+
+
+def adjoint(x: np.ndarray) -> np.ndarray:
+    return np.conj(x.swapaxes(-1, -2))
+
+
+@pytest.mark.parametrize("x", [TALL, WIDE, SQUARE], ids=["tall", "wide", "square"])
+@pytest.mark.parametrize("mode", ["reduced", "complete"])
+def test_qr(backend: str, x: np.ndarray, mode: str) -> None:
+    Q, R = map(host, na.qr(on(backend, x), mode=mode))
+    m, n = x.shape[-2:]
+    k = m if mode == "complete" else min(m, n)
+    assert (Q.shape[-2:], R.shape[-2:]) == ((m, k), (k, n))
+    assert_close(Q @ R, x)
+    assert_close(adjoint(Q) @ Q, identity_like(Q))
+    assert_close(R, np.triu(R))
+
+
+@pytest.mark.parametrize(
+    "x", [TALL, WIDE, SQUARE + 1j * TALL[:, :3]], ids=["tall", "wide", "complex"]
+)
+@pytest.mark.parametrize("full_matrices", [True, False])
+def test_svd(backend: str, x: np.ndarray, full_matrices: bool) -> None:
+    result = na.svd(on(backend, x), full_matrices=full_matrices)
+    U, S, Vh = map(host, result)
+    m, n = x.shape[-2:]
+    k = min(m, n)
+    assert (U.shape[-1], Vh.shape[-2]) == ((m, n) if full_matrices else (k, k))
+    assert_close(U[..., :k] * S[..., None, :] @ Vh[..., :k, :], x)
+    assert_close(adjoint(U) @ U, identity_like(U) + 0 * adjoint(U) @ U)
+    assert_close(Vh @ adjoint(Vh), identity_like(adjoint(Vh)) + 0 * Vh @ adjoint(Vh))
+    assert_close(S, np.linalg.svdvals(x))
+    assert result._fields == ("U", "S", "Vh")
+
+
+def test_eigh(backend: str) -> None:
+    values, vectors = map(host, na.eigh(on(backend, POSITIVE)))
+    assert_close(values, np.linalg.eigvalsh(POSITIVE))
+    assert_close(POSITIVE @ vectors, vectors * values[..., None, :])
+    assert_close(adjoint(vectors) @ vectors, identity_like(vectors))
+
+
+def test_eig(backend: str) -> None:
+    values, vectors = map(host, na.eig(on(backend, SQUARE)))
+    assert values.dtype == vectors.dtype == np.complex128
+    assert_close(SQUARE @ vectors, vectors * values[..., None, :])
+    assert_close(np.linalg.norm(vectors, axis=-2), np.ones((2, 3)))
+    found = host(na.eigvals(on(backend, SQUARE)))
+    assert_close(np.sort_complex(found.round(9)), np.sort_complex(values.round(9)))
+
+
+def test_containers_of_factors(backend: str) -> None:
+    both = na.svd(Container(a=on(backend, TALL), b=on(backend, WIDE)), full_matrices=False)
+    assert [part.spec is both.U.spec for part in both] == [True] * 3
+    assert_close(host(both.S["b"]), np.linalg.svdvals(WIDE))
+
+
+def symmetric(x: Any) -> Any:
+    return na.multiply(na.add(x, na.matrix_transpose(x)), 0.5)
+
+
+def of_svd(x: Any) -> Any:
+    """U S² Vh, in which the signs cancel."""
+    U, S, Vh = na.svd(x, full_matrices=False)
+    return na.matmul(na.multiply(U, na.expand_dims(na.multiply(S, S), -2)), Vh)
+
+
+def of_qr(x: Any) -> Any:
+    Q, R = na.qr(x)
+    return na.concat([na.matmul(Q, na.matrix_transpose(Q)), na.matmul(na.matrix_transpose(R), R)])
+
+
+def of_eigh(x: Any) -> Any:
+    values, vectors = na.eigh(symmetric(x))
+    scaled = na.multiply(vectors, na.expand_dims(na.exp(na.multiply(values, 0.1)), -2))
+    return na.matmul(scaled, na.matrix_transpose(vectors))
+
+
+def of_eigvalsh(x: Any) -> Any:
+    return na.eigvalsh(symmetric(x))
+
+
+def of_cholesky(x: Any) -> Any:
+    return na.cholesky(symmetric(x))
+
+
+def of_upper_cholesky(x: Any) -> Any:
+    return na.cholesky(symmetric(x), upper=True)
+
+
+FUNCTIONS: list[tuple[Callable[[Any], Any], np.ndarray]] = [
+    (of_svd, TALL[0]),
+    (of_qr, SQUARE[0] + 2 * np.eye(3)),
+    (of_eigh, POSITIVE),
+    (of_eigvalsh, POSITIVE),
+    (of_cholesky, POSITIVE),
+    (of_upper_cholesky, POSITIVE),
+]
+
+
+@pytest.mark.parametrize("backend", AUTODIFF)
+@pytest.mark.parametrize(("function", "x"), FUNCTIONS, ids=[f.__name__ for f, _ in FUNCTIONS])
+def test_derivatives(backend: str, function: Callable[[Any], Any], x: np.ndarray) -> None:
+    """The gradient of ⟨w, f(x)⟩ is what central differences of f on NumPy give."""
+    weight = np.random.default_rng(1).uniform(0.5, 1.5, function(x).shape)
+
+    def loss(value: Any) -> Any:
+        return SUM[backend](function(value) * on(backend, weight))
+
+    (gradient,) = GRADIENTS[backend](loss, [on(backend, x)])
+    step, direction = 1e-5, np.random.default_rng(2).uniform(-1, 1, x.shape)
+    moved = [(function(x + sign * step * direction) * weight).sum() for sign in (1, -1)]
+    slope = (moved[0] - moved[1]) / (2 * step)
+    assert abs((gradient * direction).sum() - slope) <= 1e-6 * (1 + abs(slope))
