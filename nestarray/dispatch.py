@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable
 from functools import partial, wraps
 from typing import Any, TypeVar
 
-from nestarray import backends
+from nestarray import backends, dtypes
 from nestarray.config import current_backend
 from nestarray.container import Container, algebra
 from nestarray.errors import ArgumentError, MixedBackendError, UnsupportedError
@@ -131,9 +131,26 @@ class Op:
         )
 
     def _call_default(self, types: tuple[type, ...], *args: Any, **kwargs: Any) -> Any:
-        function = self.implementation(current_backend())
+        backend = current_backend()
+        function = self.implementation(backend)
         select = getattr(function, "select", None)
-        return (function if select is None else select(types))(*args, **kwargs)
+        if select is not None:
+            return select(types)(*args, **kwargs)
+        if "like" in self.array_parameters or all(t is type(None) for t in types):
+            return function(*args, **kwargs)
+        bound = self.signature.bind(*args, **kwargs)
+        for name in self.array_parameters:
+            value = bound.arguments.get(name)
+            if value.__class__ in (bool, int, float, complex):
+                bound.arguments[name] = _array_of(value, backend)
+        return function(*bound.args, **bound.kwargs)
+
+
+def _array_of(number: complex, backend: str) -> Any:
+    import numpy as np
+
+    dtype = backends.core("numpy").native_dtype(dtypes.scalar_dtype(number))
+    return backends.core(backend).from_numpy(np.asarray(number, dtype))
 
 
 def _is_numpy_scalar(t: type) -> bool:

@@ -281,7 +281,9 @@ def xlogy(x1: Array, x2: Array, /) -> Array:
     """
     zero = ops.logical_and(ops.equal(x1, 0), ops.logical_not(ops.isnan(x2)))
     # Both the value and the gradient of the branch not taken must be finite.
-    return ops.where(zero, 0.0 * x1, ops.multiply(x1, ops.log(ops.where(zero, 1.0, x2))))
+    return ops.where(
+        zero, ops.multiply(x1, 0.0), ops.multiply(x1, ops.log(ops.where(zero, 1.0, x2)))
+    )
 
 
 @op
@@ -301,7 +303,9 @@ def xlog1py(x1: Array, x2: Array, /) -> Array:
         https://docs.pytorch.org/docs/stable/special.html#torch.special.xlog1py
     """
     zero = ops.logical_and(ops.equal(x1, 0), ops.logical_not(ops.isnan(x2)))
-    return ops.where(zero, 0.0 * x1, ops.multiply(x1, ops.log1p(ops.where(zero, 0.0, x2))))
+    return ops.where(
+        zero, ops.multiply(x1, 0.0), ops.multiply(x1, ops.log1p(ops.where(zero, 0.0, x2)))
+    )
 
 
 @op

@@ -29,15 +29,32 @@ def _on_integers(native: Callable[..., Any], other: Callable[..., Any]) -> Calla
     that floating arguments pay nothing; reading a dtype alone costs a third of a microsecond.
     """
 
-    def call(*operands: Any) -> Any:
+    def call(x: Any, /) -> Any:
         try:
-            return native(*operands)
-        except (TypeError, ValueError, tf.errors.InvalidArgumentError):
-            if not all(_is_integer(x) for x in operands if hasattr(x, "dtype")):
+            return native(x)
+        except _REFUSED:
+            if not _is_integer(x):
                 raise
-        return other(*operands)
+        return other(x)
 
     return call
+
+
+def _pair_on_integers(native: Callable[..., Any], other: Callable[..., Any]) -> Callable[..., Any]:
+    """As `_on_integers`, for two operands of one dtype."""
+
+    def call(x1: Any, x2: Any, /) -> Any:
+        try:
+            return native(x1, x2)
+        except _REFUSED:
+            if not _is_integer(x1):
+                raise
+        return other(x1, x2)
+
+    return call
+
+
+_REFUSED = (TypeError, ValueError, tf.errors.InvalidArgumentError)
 
 
 def _floating(native: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,21 +13,22 @@ from nestarray.backends.tensorflow.elementwise import (
     _cast,
     _number_first,
     _on_integers,
+    _pair_on_integers,
 )
 
 
 def _of_bools(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, with numbers as whether they are not 0."""
+    """`native` on two operands, with numbers as whether they are not 0."""
 
-    def call(*operands: Any) -> Any:
-        return native(*(tf.cast(x, tf.bool) for x in operands))
+    def call(x1: Any, x2: Any, /) -> Any:
+        return native(tf.cast(x1, tf.bool), tf.cast(x2, tf.bool))
 
     return call
 
 
 def _bits(native: Callable[..., Any], of_bools: Callable[..., Any]) -> Callable[..., Any]:
     """`native` on the bits of integers, `of_bools` on booleans, which TensorFlow keeps apart."""
-    return promoting(_on_integers(native, of_bools), _cast, scalar_ok=False)
+    return promoting(_pair_on_integers(native, of_bools), _cast, scalar_ok=False)
 
 
 def _parts(test: Callable[..., Any], join: Callable[..., Any], value: bool) -> Callable[..., Any]:
@@ -46,7 +47,6 @@ def _parts(test: Callable[..., Any], join: Callable[..., Any], value: bool) -> C
 isfinite = _parts(tf.math.is_finite, tf.math.logical_and, True)
 isinf = _parts(tf.math.is_inf, tf.math.logical_or, False)
 isnan = _parts(tf.math.is_nan, tf.math.logical_or, False)
-logical_not = _of_bools(tf.math.logical_not)
 bitwise_invert = _on_integers(tf.bitwise.invert, tf.math.logical_not)
 
 equal = promoting(_number_first(tf.math.equal), _cast)
@@ -69,3 +69,8 @@ logical_xor = _of_bools(tf.math.logical_xor)
 def signbit(x: Any, /) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.signbit.html"""
     return _as_signed_bits(x) < 0 if x.dtype.is_floating else x < 0
+
+
+def logical_not(x: Any, /) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/logical_not"""
+    return tf.math.logical_not(tf.cast(x, tf.bool))

@@ -1,0 +1,232 @@
+"""Dtypes of results are alike on all backends: integers become float32, numbers are weak, half stays half."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nestarray as na
+from nestarray import backends, dtypes
+from nestarray.dtypes import DType
+from nestarray.errors import DtypeError, MixedBackendError
+from nestarray.testing import assert_close
+from tests.cases.transcendental import DOMAINS
+
+HALVES = ("float16", "bfloat16")
+
+
+def on(backend: str, values: Any, dtype: str) -> Any:
+    host = np.asarray(values).astype(backends.core("numpy").native_dtype(dtype))
+    return backends.core(backend).from_numpy(host)
+
+
+def numpy_of(x: Any) -> np.ndarray:
+    return backends.core(na.backend_of(x)).to_numpy(x)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("op", [*DOMAINS, "reciprocal", "angle", "rsqrt", "erf", "lgamma", "sinc"])
+def test_integers_become_float32(op: str, backend: str) -> None:
+    function = getattr(na, op)
+    values = [0, 0] if op == "atanh" else [1, 1]  # of which it is infinite, and NumPy warns
+    for dtype in ("bool", "int8", "int32", "int64", "uint8"):
+        result = function(on(backend, values, dtype))
+        assert na.dtype_of(result) is na.float32, dtype
+        expected = function(on(backend, values, "float32"))
+        assert_close(numpy_of(result), numpy_of(expected))
+
+
+@pytest.mark.parametrize("op", ["divide", "atan2", "hypot", "logaddexp", "copysign", "xlogy"])
+def test_pairs_of_integers_become_float32(op: str, backend: str) -> None:
+    function = getattr(na, op)
+    for dtype in ("int8", "int32", "uint8"):
+        pair = on(backend, [1, 2], dtype), on(backend, [2, 3], dtype)
+        assert na.dtype_of(function(*pair)) is na.float32
+        assert na.dtype_of(function(pair[0], 2)) is na.float32
+        assert na.dtype_of(function(2, pair[0])) is na.float32
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize(
+    "op",
+    [
+        *DOMAINS,
+        "abs",
+        "square",
+        "floor",
+        "sign",
+        "erf",
+        "erfc",
+        "erfinv",
+        "lgamma",
+        "digamma",
+        "sinc",
+    ],
+)
+def test_half_precision_stays(op: str, dtype: str, backend: str) -> None:
+    function = getattr(na, op)
+    values = [1.25, 2.0] if op == "acosh" else [0.25, 0.5]
+    result = function(on(backend, values, dtype))
+    assert na.dtype_of(result) is na.as_dtype(dtype)
+    wide = function(on(backend, values, "float32"))
+    assert_close(
+        numpy_of(na.astype(result, "float32")),
+        numpy_of(wide),
+        rtol=2e-2,
+        atol=1e-2,
+        reason="computed in half precision",
+    )
+
+
+@pytest.mark.usefixtures("x64")
+def test_promotion_is_that_of_the_standard(backend: str) -> None:
+    for a in dtypes.ALL:
+        for b in dtypes.ALL:
+            if dtypes.bool in (a, b):
+                continue
+            wanted = dtypes.promote_types(a, b)
+            x, y = on(backend, [1, 2], a.name), on(backend, [1, 1], b.name)
+            assert na.dtype_of(na.multiply(x, y)) is wanted, (a, b)
+            assert na.dtype_of(na.equal(x, y)) is na.bool, (a, b)
+
+
+NUMBERS = [(True, "bool"), (2, "int"), (1.5, "float"), (1 + 2j, "complex")]
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(("number", "kind"), NUMBERS, ids=[k for _, k in NUMBERS])
+def test_numbers_lift_the_kind_only(number: Any, kind: str, backend: str) -> None:
+    for dtype in dtypes.ALL:
+        if dtype is dtypes.bool:
+            continue
+        x = on(backend, [1, 2], dtype.name)
+        wanted = dtypes.result_dtype(x, number)
+        for result in (na.multiply(x, number), na.multiply(number, x)):
+            assert na.dtype_of(result) is wanted, (dtype, number)
+    small = on(backend, [1, 2], "int8")
+    assert na.dtype_of(na.add(small, 2)) is na.int8
+    assert na.dtype_of(na.add(small, 1.5)) is na.float32
+
+
+@pytest.mark.parametrize("op", ["exp", "sin", "abs", "negative", "erf", "logit", "isnan"])
+def test_a_number_alone_goes_to_the_default_backend(op: str, backend: str) -> None:
+    with na.use_backend(backend):
+        result = getattr(na, op)(0.5)
+    assert na.backend_of(result) == backend
+    assert na.dtype_of(result) in (na.float32, na.bool)
+
+
+def test_two_numbers(backend: str) -> None:
+    with na.use_backend(backend):
+        assert_close(numpy_of(na.divide(1, 2)), np.asarray(0.5, "float32"))
+        assert_close(numpy_of(na.maximum(1.0, 2.0)), np.asarray(2.0, "float32"))
+
+
+def test_full_precision_of_numbers(backend: str) -> None:
+    x = on("numpy", [1.0], "float64")
+    if backend == "jax":
+        return
+    assert_close(
+        numpy_of(na.multiply(0.1, on(backend, [1.0], "float64"))), x * 0.1, rtol=0.0, atol=0.0
+    )
+
+
+def test_two_frameworks_in_one_call() -> None:
+    message = (
+        "add: got arrays of numpy and of torch in one call. Move one of them first, "
+        'for example with na.to_backend(x, "numpy")'
+    )
+    with pytest.raises(MixedBackendError) as error:
+        na.add(on("numpy", [1.0], "float32"), on("torch", [1.0], "float32"))
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_finfo(dtype: str) -> None:
+    import ml_dtypes
+
+    expected = ml_dtypes.finfo(dtype)
+    info = na.finfo(dtype)
+    assert info.dtype is na.as_dtype(dtype)
+    for field in ("bits", "eps", "max", "min", "smallest_normal"):
+        assert getattr(info, field) == float(getattr(expected, field)), field
+
+
+def test_finfo_of_complex_and_of_an_array() -> None:
+    assert na.finfo(na.complex64) == na.finfo(na.float32)
+    assert na.finfo(np.zeros(1)) == na.finfo("float64")
+    with pytest.raises(
+        DtypeError, match="finfo: dtype: got int8, expected a floating or complex dtype"
+    ):
+        na.finfo("int8")
+
+
+@pytest.mark.parametrize("dtype", [d.name for d in dtypes.ALL if d.is_integer])
+def test_iinfo(dtype: str) -> None:
+    info, expected = na.iinfo(dtype), np.iinfo(dtype)
+    assert (info.bits, info.min, info.max) == (expected.bits, expected.min, expected.max)
+    with pytest.raises(DtypeError, match="iinfo: dtype: got float32, expected an integer dtype"):
+        na.iinfo("float32")
+
+
+KINDS = [
+    "bool",
+    "signed integer",
+    "unsigned integer",
+    "integral",
+    "real floating",
+    "complex floating",
+    "numeric",
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_isdtype_agrees_with_numpy(kind: str) -> None:
+    for dtype in dtypes.ALL:
+        if dtype is not na.bfloat16:
+            assert na.isdtype(dtype, kind) == np.isdtype(np.dtype(dtype.name), kind), dtype
+
+
+def test_isdtype_of_several_kinds() -> None:
+    assert na.isdtype(na.bfloat16, ("bool", "real floating"))
+    assert na.isdtype("int8", na.int8)
+    with pytest.raises(
+        DtypeError, match="isdtype: kind: got 'wide', expected a dtype or one of bool, signed"
+    ):
+        na.isdtype(na.int8, "wide")
+
+
+def test_result_type_and_can_cast() -> None:
+    assert na.result_type(np.zeros(2, "int8"), "uint8") is na.int16
+    assert na.result_type(na.float16, 1.0) is na.float16
+    assert na.result_type(1, 2.0) is na.float32
+    assert na.can_cast(na.uint8, na.int16)
+    assert not na.can_cast(na.uint64, na.int64)
+    assert not na.can_cast(na.int16, na.uint16)
+    with pytest.raises(DtypeError, match="result_type: got no argument"):
+        na.result_type()
+
+
+DTYPE_PAIRS = [(a, b) for a in dtypes.ALL for b in dtypes.ALL if na.bfloat16 not in (a, b)]
+
+
+def test_can_cast_within_a_kind_agrees_with_numpy() -> None:
+    def alike(a: DType, b: DType) -> bool:
+        return a.kind == b.kind or {a.kind, b.kind} == {"int", "uint"}
+
+    for a, b in DTYPE_PAIRS:
+        if alike(a, b):
+            assert na.can_cast(a, b) == np.can_cast(a.name, b.name), (a, b)
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
+def test_stop_gradient_is_a_constant(backend: str) -> None:
+    from tests.test_ops_gradients import GRADIENTS, SUM
+
+    def loss(x: Any) -> Any:
+        return SUM[backend](na.stop_gradient(x) * x)
+
+    (gradient,) = GRADIENTS[backend](loss, [on(backend, [2.0, 3.0], "float32")])
+    assert_close(gradient, np.asarray([2.0, 3.0], "float32"))
