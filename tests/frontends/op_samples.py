@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
@@ -72,4 +73,6 @@ def expected(info: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         "where": torch.where,
         "nn.functional.embedding": torch.nn.functional.embedding,
     }.get(info.name, info.op)
-    return operation(*args, **kwargs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch's notes on its own interface
+        return operation(*args, **kwargs)

@@ -181,6 +181,9 @@ def qr(A: Array, mode: str = "reduced") -> tuple[Array, Array]:
 
 def svd(A: Array, full_matrices: bool = True) -> tuple[Array, Array, Array]:
     """U, S and Vᴴ with A = U diag(S) Vᴴ."""
+    if hermitian:  # only the lower triangle counts
+        below = na.swapaxes(na.tril(A, k=-1), -2, -1)
+        A = na.add(na.tril(A), na.conj(below) if dtypes.dtype_of(A).kind == "complex" else below)
     u, s, vh = na.svd(A, full_matrices=full_matrices)
     return u, s, vh
 
@@ -192,15 +195,47 @@ def svdvals(A: Array) -> Array:
 
 def eigh(A: Array, UPLO: str = "L") -> tuple[Array, Array]:
     """The eigenvalues of symmetric matrices, smallest first, and the eigenvectors."""
-    values, vectors = na.eigh(A)
+    values, vectors = na.eigh(_lower(A, UPLO))
     return values, vectors
 
 
 def eigvalsh(A: Array, UPLO: str = "L") -> Array:
     """The eigenvalues of symmetric matrices, smallest first."""
-    return na.eigvalsh(A)
+    return na.eigvalsh(_lower(A, UPLO))
 
 
-def pinv(A: Array) -> Array:
-    """The pseudo-inverse."""
-    return na.pinv(A)
+def _lower(A: Array, UPLO: str) -> Array:
+    """A symmetric matrix whose lower triangle is that of `A` that "L" or "U" names."""
+    if UPLO.upper() == "L":
+        return A
+    flipped = na.swapaxes(A, -2, -1)
+    return na.conj(flipped) if dtypes.dtype_of(A).kind == "complex" else flipped
+
+
+def pinv(
+    A: Array,
+    *,
+    atol: float | Array | None = None,
+    rtol: float | Array | None = None,
+    hermitian: bool = False,
+) -> Array:
+    """The pseudo-inverse; singular values up to max(atol, rtol · the largest) count as 0."""
+    u, s, vh = na.svd(A, full_matrices=False)
+    largest = na.max(s, axis=-1, keepdims=True)
+    if rtol is None:
+        eps = float(na.finfo(dtypes.dtype_of(s)).eps)
+        rtol = 0.0 if atol is not None else eps * builtins.max(shape_of(A)[-2:])
+    limit = na.multiply(largest, _column(rtol))
+    if atol is not None:
+        limit = na.maximum(limit, na.add(na.zeros_like(limit), _column(atol)))
+    kept = na.greater(s, limit)
+    safe = na.where(kept, s, na.ones_like(s))
+    inverse = na.where(kept, na.reciprocal(safe), na.zeros_like(s))
+    left, right = na.swapaxes(vh, -2, -1), na.swapaxes(u, -2, -1)
+    if dtypes.dtype_of(A).kind == "complex":
+        left, right = na.conj(left), na.conj(right)
+    return na.matmul(na.multiply(left, na.expand_dims(inverse, axis=-2)), right)
+
+
+def _column(x: float | Array) -> float | Array:
+    return na.expand_dims(x, axis=-1) if hasattr(x, "dtype") else x

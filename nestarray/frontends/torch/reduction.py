@@ -53,6 +53,8 @@ def mean(
 ) -> Array:
     """The average over the dimensions `dim`."""
     x = _inexact("mean", input if dtype is None else cast(input, dtype))
+    if numel_of(x) == 0:
+        return na.multiply(sum(x, dim, keepdim), math.nan)
     return _reduced(na.mean, "mean", x, dim, keepdim)
 
 
