@@ -121,13 +121,18 @@ def eye(
         return tf.eye(n_rows, n_cols, list(batch_shape) or None, _dtype(dtype))
 
 
+def _reach(k: int, size: int | None) -> int:
+    """`k`, but not more than an axis has, where its length is known."""
+    return k if size is None else min(k, size)
+
+
 @supports(lambda x, k=0: k >= 0)
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/band_part"""
-    return tf.linalg.band_part(x, -1, min(k, int(x.shape[-1])))
+    return tf.linalg.band_part(x, -1, _reach(k, x.shape[-1]))
 
 
 @supports(lambda x, k=0: k <= 0)
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/band_part"""
-    return tf.linalg.band_part(x, min(-k, int(x.shape[-2])), -1)
+    return tf.linalg.band_part(x, _reach(-k, x.shape[-2]), -1)
