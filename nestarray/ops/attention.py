@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from nestarray import dtypes, ops
 from nestarray.dispatch import op
@@ -67,7 +66,7 @@ def scaled_dot_product_attention(
             mask = ops.expand_dims(mask, -3) if mask.shape[-3] == 1 else _split_heads(mask, heads)
     scores = ops.matmul(query * (dim**-0.5 if scale is None else scale), _transposed(key))
     if is_causal:
-        scores = _keep(_causal(ops.shape(query)[-2], ops.shape(key)[-2], query), scores)
+        scores = _keep(_causal(scores), scores)
     if mask is not None:
         is_bool = dtypes.dtype_of(mask) is dtypes.bool
         scores = _keep(mask, scores) if is_bool else scores + mask
@@ -101,9 +100,13 @@ def _transposed(x: Array) -> Array:
     return ops.permute_dims(x, (*range(count - 2), count - 1, count - 2))
 
 
-def _causal(length: Any, source: Any, like: Array) -> Array:
-    rows = ops.arange(length, like=like, dtype=dtypes.int32)
-    columns = ops.arange(source, like=like, dtype=dtypes.int32)
+def _causal(scores: Array) -> Array:
+    """Where a key is not later than the query."""
+    length, source = ops.shape(scores)[-2:]
+    if not (isinstance(length, int) and isinstance(source, int)):  # known at run time only
+        return ops.greater(ops.tril(ops.ones_like(scores)), 0)
+    rows = ops.arange(length, like=scores, dtype=dtypes.int32)
+    columns = ops.arange(source, like=scores, dtype=dtypes.int32)
     return ops.greater_equal(ops.expand_dims(rows, 1), ops.expand_dims(columns, 0))
 
 

@@ -1,7 +1,7 @@
 """TensorFlow: `nestarray.ops.pooling`.
 
 On a CPU TensorFlow pools channels last only, so the channels are moved here and back;
-the body serves dilated windows, what is adaptive, and float64 over three axes.
+the body serves dilated windows, what is adaptive, and over three axes all but float32.
 
 https://www.tensorflow.org/api_docs/python/tf/nn/max_pool
 """
@@ -29,7 +29,7 @@ def _pool(native: Callable[..., Any], x: Any, at: windows.Windows, fill: float) 
 
 def _has_kernel(x: Any, count: int) -> bool:
     # https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/kernels/pooling_ops_3d.cc
-    return x.dtype.is_floating and (count < 3 or x.dtype != tf.float64)
+    return x.dtype == tf.float32 or (count < 3 and x.dtype.is_floating)
 
 
 def _max_pool(count: int) -> Callable[..., Any]:

@@ -33,6 +33,8 @@ def _is_native(
     spelling = _SPELLING.get((mode, x.ndim))
     if spelling is None or (size is None) == (scale_factor is None):
         return False
+    if antialias and x.is_cpu and x.itemsize < 4:  # no kernel for half precision
+        return False
     return not antialias or spelling in ("bilinear", "bicubic")
 
 

@@ -104,7 +104,11 @@ def instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 
     return F.instance_norm(x, weight=weight, bias=bias, eps=eps)
 
 
-@supports(lambda x, *, size, alpha=1e-4, beta=0.75, k=1.0: x.ndim > 2)
+@supports(
+    lambda x, *, size, alpha=1e-4, beta=0.75, k=1.0: (
+        x.ndim > 2 and (x.itemsize > 2 or not x.is_cpu)  # no kernel for half precision there
+    )
+)
 def local_response_norm(
     x: Any, /, *, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Any:

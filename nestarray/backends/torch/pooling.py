@@ -77,6 +77,8 @@ def _avg_pool(count: int) -> Callable[..., Any]:
     ) -> bool:
         if count == 1 and divisor_override is not None:  # torch's avg_pool1d has no such setting
             return False
+        if count == 3 and x.is_cpu and x.itemsize < 4:  # no kernel for half precision
+            return False
         return _is_native(x, count, kernel_size, padding)
 
     @supports(is_native)
