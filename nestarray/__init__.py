@@ -36,6 +36,8 @@ from nestarray.dtypes import uint32 as uint32
 from nestarray.dtypes import uint64 as uint64
 from nestarray.graph import Graph as Graph
 from nestarray.graph import trace_graph as trace_graph
+from nestarray.graph.module import GraphModule as GraphModule
+from nestarray.graph.module import to_module as to_module
 from nestarray.ops import *
 from nestarray.reductions import tree_all as tree_all
 from nestarray.reductions import tree_any as tree_any

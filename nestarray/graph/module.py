@@ -1,0 +1,165 @@
+"""A traced network as a layer: `to_module` makes an `nestarray.nn.Module` of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nestarray import dtypes, ops
+from nestarray.backends import backend_of, backend_of_type, find_backend
+from nestarray.container import Container
+from nestarray.container.container import from_leaves
+from nestarray.errors import ConversionError
+from nestarray.graph.graph import Graph
+from nestarray.nn.module import Module, Variable
+from nestarray.typing import Array
+
+
+class GraphModule(Module):
+    """A network of another framework, with the conventions of `nestarray.nn.Module`.
+
+    ``module.v`` and ``module.s`` are its parameters and its state; ``module(x, v=v)`` is a
+    pure function; ``module(x, train=True, key=key)`` returns ``(out, s)``. It may stand
+    among the layers of a larger model. `init` begins with the source's own values.
+    """
+
+    def __init__(self, graph: Graph, source: tuple[Any, tuple[Any, ...], dict[str, Any]]) -> None:
+        self._source: Any = source
+        # whether it trains, backend → the graph; filled when asked for
+        self._graphs: dict[tuple[bool, str], Graph] = {(False, graph.backend): graph}
+        self._v, self._s = graph.v, graph.s
+
+    def variables(self) -> Mapping[str, Variable]:
+        """The parameters of the source by path."""
+        return _declared(next(iter(self._graphs.values())).v)
+
+    def states(self) -> Mapping[str, Variable]:
+        """The buffers of the source by path."""
+        return _declared(next(iter(self._graphs.values())).s)
+
+    @property
+    def graph(self) -> Graph:
+        """The evaluation behaviour, on the backend of the variables and with these."""
+        return self._with_own(train=False)
+
+    @property
+    def training_graph(self) -> Graph:
+        """The training behaviour; traced when first asked for.
+
+        Raises:
+            ConversionError: torch cannot export the training behaviour, or the module was
+                pickled before it was traced.
+        """
+        return self._with_own(train=True)
+
+    def _with_own(self, *, train: bool) -> Graph:
+        graph = self._graph(train, find_backend((self.v, self.s)))
+        return graph.replace(v=self.v, s=self.s)
+
+    def _graph(self, train: bool, backend: str | None) -> Graph:
+        any_backend = next((g for (trains, _), g in self._graphs.items() if trains == train), None)
+        if any_backend is None:
+            any_backend = self._traced_in_training()
+        backend = backend or any_backend.backend
+        if (train, backend) not in self._graphs:
+            self._graphs[train, backend] = any_backend.to_backend(backend)
+        return self._graphs[train, backend]
+
+    def _traced_in_training(self) -> Graph:
+        from nestarray.graph.from_torch import trace_torch
+
+        if self._source is None:
+            raise ConversionError(
+                "GraphModule: the training behaviour was not traced before this module was "
+                "pickled; read module.training_graph once before pickling"
+            )
+        net, args, kwargs = self._source
+        graph = trace_torch(net, args, kwargs, train=True)
+        self._graphs[True, graph.backend] = graph
+        return graph
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """The network, with the variables of the running call."""
+        any_graph = next(iter(self._graphs.values()))
+        leaves = (*self._gathered(any_graph.v), *self._gathered(any_graph.s))
+        backend = next((backend_of_type(type(x)) for x in leaves), None)
+        graph = self._graph(self.training, backend)
+        v = from_leaves(graph.v.spec, self._gathered(graph.v))
+        s = from_leaves(graph.s.spec, self._gathered(graph.s))
+        if not self.training:
+            return graph(*args, v=v, s=s, **kwargs)
+        key = self.key_for("its random operations") if graph.needs_key else None
+        out, new = graph(*args, v=v, s=s, key=key, **kwargs)
+        self.update_state(**dict(new.flat_items()))
+        return out
+
+    def _gathered(self, own: Container) -> tuple[Any, ...]:
+        return tuple([getattr(self, path) for path in own.paths()])
+
+    def verify(self, *args: Any, train: bool = False, **kwargs: Any) -> Any:
+        """Compare with the source; see `Graph.verify`.
+
+        Args:
+            *args, **kwargs: of `Graph.verify`.
+            train: compare the training behaviour.
+        """
+        graph = self.training_graph if train else self.graph
+        return graph.verify(*args, **kwargs)
+
+    def __copy__(self) -> GraphModule:
+        new = object.__new__(type(self))
+        vars(new).update(vars(self))  # with the source, which only pickling leaves behind
+        return new
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_source": None}
+
+    def __repr__(self) -> str:
+        return f"GraphModule({next(iter(self._graphs.values()))!r})"
+
+
+def _declared(c: Container) -> dict[str, Variable]:
+    return {
+        path: Variable(tuple(leaf.shape), _Kept(leaf), dtypes.dtype_of(leaf))
+        for path, leaf in c.flat_items()
+    }
+
+
+class _Kept:
+    """The initializer that gives a value that there is already."""
+
+    def __init__(self, value: Array) -> None:
+        self._value = value
+
+    def __call__(self, key: Array, shape: Any, dtype: Any = None) -> Array:
+        """The value, on the backend of `key`."""
+        return ops.to_backend(self._value, backend_of(key))
+
+
+def to_module(net: Any, *args: Any, **kwargs: Any) -> GraphModule:
+    """Turn a ``torch.nn.Module`` into an `nestarray.nn.Module` that any backend runs and trains.
+
+    Args:
+        net: the module; it is not changed.
+        *args, **kwargs: example inputs, as ``net(*args, **kwargs)`` takes them.
+
+    Returns:
+        a module on torch, with ``.v``, ``.s`` and ``.to_backend("jax")``. The training
+        behaviour is traced when it is first called.
+
+    Raises:
+        ArgumentError: `net` is not a ``torch.nn.Module``.
+        ConversionError: torch cannot export the module.
+        MissingOpError: the module uses operations without a frontend function; lists all.
+
+    Example:
+        >>> import numpy as np, torch, nestarray as na
+        >>> module = na.to_module(torch.nn.Linear(2, 3), torch.ones(4, 2)).to_backend("numpy")
+        >>> module(np.ones((4, 2), "float32")).shape
+        (4, 3)
+        >>> module.v.paths()
+        ('weight', 'bias')
+    """
+    from nestarray.graph import trace_graph
+
+    return GraphModule(trace_graph(net, *args, **kwargs), (net, args, kwargs))
