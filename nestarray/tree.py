@@ -1,16 +1,15 @@
 """Nests: Containers inside whatever else Python programs hold arrays in.
 
 A nest is a Container, or dicts, lists, (named) tuples, attrs classes … of nests, or
-a leaf. dm-tree walks everything that is not a Container; a Container is flat already
-and gives its leaves at once. Leaves are matched by key, never by position.
+a leaf. dm-tree walks everything that is not a Container, and is imported when that
+happens; a Container is flat already and gives its leaves at once. Leaves are matched by
+key, never by position.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
-
-import tree as dm_tree
 
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
@@ -36,6 +35,8 @@ class Structure(NamedTuple):
         """A hashable value, equal for equal structures (for caches)."""
         if self.outer is None or isinstance(self.outer, Spec):
             return self.outer
+        import tree as dm_tree
+
         boxes = [b.spec if isinstance(b, _Box) else None for b in dm_tree.flatten(self.outer)]
         shape = dm_tree.map_structure(lambda _: None, self.outer)
         return repr(shape), tuple(boxes)
@@ -56,6 +57,8 @@ def flatten(nest: Any) -> tuple[tuple[Any, ...], Structure]:
         return nest._leaves, Structure(nest._spec)
     if not isinstance(nest, (Mapping, Sequence)) or isinstance(nest, str | bytes):
         return (nest,), Structure(None)
+    import tree as dm_tree
+
     leaves: list[Any] = []
     containers: list[Container] = []
 
@@ -82,6 +85,8 @@ def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
         return leaves[0]
     if isinstance(outer, Spec):
         return from_leaves(outer, tuple(leaves))
+    import tree as dm_tree
+
     position = 0
 
     def fill(item: Any) -> Any:

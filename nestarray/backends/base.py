@@ -11,18 +11,25 @@ Function = Callable[..., Any]
 
 
 def promoting(
-    native: Function, cast: Callable[[Any, Any], Any], *, scalar_ok: bool = True
+    native: Function,
+    cast: Callable[[Any, Any], Any],
+    *,
+    scalar_ok: bool | Callable[[Any], bool] = True,
+    reflected: Function | None = None,
 ) -> Function:
     """A two-operand function that promotes as `nestarray.dtypes` says.
 
     Args:
         native: the framework's function; called at once where the dtypes are equal.
         cast: ``cast(x, dtype)`` makes an array or a Python number an array of `dtype`.
-        scalar_ok: `native` takes a Python number beside an array, as weakly typed.
+        scalar_ok: `native` takes a Python number beside an array, as weakly typed; or
+            whether it does as second operand, beside an array of a dtype.
+        reflected: ``reflected(x, number)`` for a number as first operand in the latter case.
 
     Returns:
         the function; its ``select(types)`` skips the test where the types settle it.
     """
+    known: dict[tuple[Any, type], bool] = {}
 
     def call(x1: Any, x2: Any, /) -> Any:
         if x1.dtype is x2.dtype:
@@ -33,24 +40,43 @@ def promoting(
         dtype = dtypes.result_dtype(x1, x2)
         return native(cast(x1, dtype), cast(x2, dtype))
 
-    def with_scalar(x1: Any, x2: Any, /) -> Any:
-        array, scalar = (x2, x1) if isinstance(x1, (bool, int, float, complex)) else (x1, x2)
-        if scalar_ok and _stays(scalar, dtypes.dtype_of(array).kind):
-            return native(x1, x2)
-        return by_promotion(x1, x2)
+    def number_second(x: Any, number: Any, /) -> Any:
+        try:
+            keeps = known[x.dtype, number.__class__]
+        except KeyError:
+            keeps = keeps_dtype(x.dtype, number)
+        return native(x, number) if keeps else by_promotion(x, number)
 
-    def for_number(dtype: Any, number: Any) -> Function | None:
-        stays = scalar_ok and _stays(number, dtypes.as_dtype(dtype).kind)
-        return native if stays else None
+    def number_first(number: Any, x: Any, /) -> Any:
+        try:
+            keeps = known[x.dtype, number.__class__]
+        except KeyError:
+            keeps = keeps_dtype(x.dtype, number)
+        if keeps and scalar_ok is True:
+            return native(number, x)
+        return reflected(x, number) if keeps and reflected else by_promotion(number, x)
+
+    def keeps_dtype(dtype: Any, number: Any) -> bool:
+        if isinstance(scalar_ok, bool):
+            takes = scalar_ok
+        else:
+            takes = scalar_ok(dtype) and not isinstance(number, bool)
+        keeps = takes and _stays(number, dtypes.as_dtype(dtype).kind)
+        known[dtype, number.__class__] = keeps
+        return keeps
 
     def select(types: tuple[type, ...]) -> Function:
-        numbers = sum(issubclass(t, (bool, int, float, complex)) for t in types)
-        return call if numbers == 0 else with_scalar if numbers == 1 else by_promotion
+        numbers = [issubclass(t, (bool, int, float, complex)) for t in types]
+        if not any(numbers):
+            return call
+        return by_promotion if all(numbers) else number_first if numbers[0] else number_second
 
     call.select = select  # type: ignore[attr-defined]
     # for Containers, which look at the dtypes of all leaves at once
     call.same_dtype = native  # type: ignore[attr-defined]
-    with_scalar.with_number = for_number  # type: ignore[attr-defined]
+    number_second.with_number = lambda dtype, number: (  # type: ignore[attr-defined]
+        native if keeps_dtype(dtype, number) else None
+    )
     return call
 
 
@@ -89,6 +115,8 @@ _RANK = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
 
 def _stays(scalar: Any, kind: str) -> bool:
     """Whether a Python number leaves the dtype of an array of this kind as it is."""
+    if isinstance(scalar, bool) and kind != "bool":
+        return False  # TensorFlow does not take True for a number
     return _RANK[dtypes.scalar_dtype(scalar).kind] <= _RANK[kind]
 
 

@@ -317,6 +317,10 @@ def test_torch_foreach_equals_leaf_by_leaf(name: str, dtype: str) -> None:
             expected = function(x[i], right[i] if isinstance(right, list) else right)
             assert leaf.dtype is expected.dtype
             assert leaf.equal(expected)
+        if not isinstance(right, list):
+            for leaf, source in zip(function(right, na.Container(x)).leaves(), x, strict=True):
+                assert leaf.dtype is function(right, source).dtype
+                assert leaf.equal(function(right, source))
 
 
 @pytest.mark.parametrize("name", ["abs", "exp", "negative", "sqrt"])

@@ -40,10 +40,16 @@ reciprocal = torch.reciprocal
 square = torch.square
 trunc = torch.trunc
 
-add = promoting(torch.add, _cast, scalar_ok=False)
-subtract = promoting(torch.subtract, _cast, scalar_ok=False)
-multiply = promoting(torch.multiply, _cast, scalar_ok=False)
-divide = promoting(torch.true_divide, _cast, scalar_ok=False)
+
+def _is_wide(dtype: torch.dtype) -> bool:
+    """Where torch computes with a number as an array would: narrow types go through float32."""
+    return dtype is torch.float32 or dtype is torch.float64
+
+
+add = promoting(torch.add, _cast, scalar_ok=_is_wide, reflected=torch.add)
+subtract = promoting(torch.subtract, _cast, scalar_ok=_is_wide, reflected=torch.rsub)
+multiply = promoting(torch.multiply, _cast, scalar_ok=_is_wide, reflected=torch.multiply)
+divide = promoting(torch.true_divide, _cast, scalar_ok=_is_wide)
 floor_divide = promoting(torch.floor_divide, _cast, scalar_ok=False)
 remainder = promoting(torch.remainder, _cast, scalar_ok=False)
 fmod = promoting(torch.fmod, _cast, scalar_ok=False)

@@ -38,8 +38,10 @@ def _unary(native: Callable[[Any], Any]) -> _Many:
     return many
 
 
-def _binary(native: Callable[[Any, Any], Any]) -> _Many:
+def _binary(native: Callable[[Any, Any], Any], *, commutes: bool = False) -> _Many:
     def many(left: Any, right: Any) -> tuple[torch.Tensor, ...] | None:
+        if commutes and left.__class__ is not tuple:
+            left, right = right, left
         if left.__class__ is not tuple or _is_observed():
             return None
         dtypes = [x.dtype for x in left]
@@ -63,7 +65,7 @@ exp = _unary(torch._foreach_exp)
 negative = _unary(torch._foreach_neg)
 sqrt = _unary(torch._foreach_sqrt)
 
-add = _binary(torch._foreach_add)
+add = _binary(torch._foreach_add, commutes=True)
 subtract = _binary(torch._foreach_sub)
-multiply = _binary(torch._foreach_mul)
+multiply = _binary(torch._foreach_mul, commutes=True)
 divide = _binary(torch._foreach_div)

@@ -1,0 +1,1 @@
+"""Benchmarks: nestarray beside the frameworks themselves and other libraries, in one run."""

@@ -1,0 +1,54 @@
+"""usage: python -m benchmarks [--write] [dispatch] [trees] [models] [imports]
+
+With --write the tables go into docs/benchmarks.md too.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+import sys
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+
+NAMES = ["imports", "dispatch", "trees", "models"]
+PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+PACKAGES = ["numpy", "torch", "jax", "tensorflow-cpu", "optree", "dm-tree", "tensordict", "keras"]
+
+
+def main(arguments: list[str]) -> None:
+    """Run the benchmarks that are named, or all."""
+    names = [a for a in arguments if not a.startswith("-")] or NAMES
+    unknown = sorted(set(names) - set(NAMES))
+    if unknown:
+        raise SystemExit(f"unknown benchmark {unknown[0]!r}; there are {', '.join(NAMES)}")
+    parts = []
+    for name in names:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the frameworks' own
+            tables = importlib.import_module(f"benchmarks.{name}").tables()
+        for table in tables:
+            table.print()
+            parts.append(table.markdown())
+    if "--write" in arguments:
+        PAGE.write_text("\n".join([_head(), *parts]))
+
+
+def _head() -> str:
+    versions = ", ".join(f"{p} {version(p)}" for p in PACKAGES)
+    return (
+        "# Benchmarks\n\n"
+        "Written by `python -m benchmarks --write`; do not edit. Everything in a table was measured\n"
+        "in one run, taking turns; compare within a table, not between machines.\n\n"
+        f"{os.cpu_count()} CPU cores, {platform.system()} {platform.machine()}, "
+        f"Python {platform.python_version()}, {versions}.\n"
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
