@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,16 @@ from nestarray.dispatch import supports
 
 def _cast(x: Any, dtype: Any) -> Any:
     return np.asarray(x, dtype=native_dtype(dtype))
+
+
+def _promoting(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`promoting`, where numbers are weak: beside ml_dtypes' bfloat16 they make float32."""
+    return promoting(
+        native,
+        _cast,
+        scalar_ok=lambda dtype: dtype.kind != "V",
+        reflected=lambda x, number: native(number, x),
+    )
 
 
 abs = np.abs
@@ -30,20 +41,20 @@ trunc = np.trunc
 angle = floating(np.angle, _cast)
 reciprocal = floating(np.reciprocal, _cast)
 
-add = promoting(np.add, _cast)
-subtract = promoting(np.subtract, _cast)
-multiply = promoting(np.multiply, _cast)
-floor_divide = promoting(np.floor_divide, _cast)
-remainder = promoting(np.remainder, _cast)
-fmod = promoting(np.fmod, _cast)
-pow = promoting(np.power, _cast)
-maximum = promoting(np.maximum, _cast)
-minimum = promoting(np.minimum, _cast)
-fmax = promoting(np.fmax, _cast)
-fmin = promoting(np.fmin, _cast)
-nextafter = promoting(np.nextafter, _cast)
-divide = promoting(floating_pair(np.divide, _cast), _cast)
-copysign = promoting(floating_pair(np.copysign, _cast), _cast)
+add = _promoting(np.add)
+subtract = _promoting(np.subtract)
+multiply = _promoting(np.multiply)
+floor_divide = _promoting(np.floor_divide)
+remainder = _promoting(np.remainder)
+fmod = _promoting(np.fmod)
+pow = _promoting(np.power)
+maximum = _promoting(np.maximum)
+minimum = _promoting(np.minimum)
+fmax = _promoting(np.fmax)
+fmin = _promoting(np.fmin)
+nextafter = _promoting(np.nextafter)
+divide = _promoting(floating_pair(np.divide, _cast))
+copysign = _promoting(floating_pair(np.copysign, _cast))
 
 
 @supports(lambda x, decimals=0: decimals == 0)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nestarray.backends.base import promoting
-from nestarray.backends.numpy.elementwise import _cast
+from nestarray.backends.numpy.elementwise import _promoting
 
 isfinite = np.isfinite
 isinf = np.isinf
@@ -14,17 +13,17 @@ logical_not = np.logical_not
 signbit = np.signbit
 bitwise_invert = np.bitwise_invert
 
-equal = promoting(np.equal, _cast)
-not_equal = promoting(np.not_equal, _cast)
-less = promoting(np.less, _cast)
-less_equal = promoting(np.less_equal, _cast)
-greater = promoting(np.greater, _cast)
-greater_equal = promoting(np.greater_equal, _cast)
-bitwise_and = promoting(np.bitwise_and, _cast)
-bitwise_or = promoting(np.bitwise_or, _cast)
-bitwise_xor = promoting(np.bitwise_xor, _cast)
-bitwise_left_shift = promoting(np.left_shift, _cast)
-bitwise_right_shift = promoting(np.right_shift, _cast)
+equal = _promoting(np.equal)
+not_equal = _promoting(np.not_equal)
+less = _promoting(np.less)
+less_equal = _promoting(np.less_equal)
+greater = _promoting(np.greater)
+greater_equal = _promoting(np.greater_equal)
+bitwise_and = _promoting(np.bitwise_and)
+bitwise_or = _promoting(np.bitwise_or)
+bitwise_xor = _promoting(np.bitwise_xor)
+bitwise_left_shift = _promoting(np.left_shift)
+bitwise_right_shift = _promoting(np.right_shift)
 
 logical_and = np.logical_and
 logical_or = np.logical_or

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import floating_pair, promoting
-from nestarray.backends.numpy.elementwise import _cast
+from nestarray.backends.base import floating_pair
+from nestarray.backends.numpy.elementwise import _cast, _promoting
 
 try:
     import scipy.special as _scipy
@@ -35,5 +35,5 @@ if _scipy is not None:
     erfinv = _in_float32(_scipy.erfinv)
     lgamma = _in_float32(_scipy.gammaln)
     digamma = _in_float32(_scipy.digamma)
-    xlogy = promoting(floating_pair(_scipy.xlogy, _cast), _cast)
-    xlog1py = promoting(floating_pair(_scipy.xlog1py, _cast), _cast)
+    xlogy = _promoting(floating_pair(_scipy.xlogy, _cast))
+    xlog1py = _promoting(floating_pair(_scipy.xlog1py, _cast))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from nestarray.backends.base import floating, floating_pair, promoting
-from nestarray.backends.numpy.elementwise import _cast
+from nestarray.backends.base import floating, floating_pair
+from nestarray.backends.numpy.elementwise import _cast, _promoting
 
 acos = floating(np.arccos, _cast)
 acosh = floating(np.arccosh, _cast)
@@ -28,6 +28,6 @@ sqrt = floating(np.sqrt, _cast)
 tan = floating(np.tan, _cast)
 tanh = floating(np.tanh, _cast)
 
-atan2 = promoting(floating_pair(np.arctan2, _cast), _cast)
-hypot = promoting(floating_pair(np.hypot, _cast), _cast)
-logaddexp = promoting(floating_pair(np.logaddexp, _cast), _cast)
+atan2 = _promoting(floating_pair(np.arctan2, _cast))
+hypot = _promoting(floating_pair(np.hypot, _cast))
+logaddexp = _promoting(floating_pair(np.logaddexp, _cast))
