@@ -114,6 +114,12 @@ def settings(
     return Windows(kernel, stride, pairs, dilation, overhang)
 
 
+def _paddings(count: int) -> str:
+    if count == 1:
+        return "an integer or a pair (before, after)"
+    return f"an integer, or {count} integers or pairs (before, after)"
+
+
 def _pairs(
     op: str,
     padding: Padding,
@@ -134,8 +140,7 @@ def _pairs(
             entries *= count
         if isinstance(padding, str) or len(entries) != count:
             raise ArgumentError(
-                f"{op}: padding: got {padding!r}, expected 'same', 'valid', an integer, "
-                f"or {count} integers or pairs (before, after)"
+                f"{op}: padding: got {padding!r}, expected 'same', 'valid', {_paddings(count)}"
             )
         pairs = tuple((e, e) if isinstance(e, int) else tuple(e) for e in entries)
     if any(low < 0 or high < 0 for low, high in pairs):
@@ -244,8 +249,8 @@ def transposed_convolution(
         )
     if padding == "same":
         raise ArgumentError(
-            f"{op}: padding: got 'same', expected 'valid', an integer, or {count} integers or "
-            "pairs; the size of the output is then given by output_padding"
+            f"{op}: padding: got 'same', expected 'valid', {_paddings(count)}; the size of the "
+            "output is given by output_padding"
         )
     kernel = tuple(weight_shape[2:])
     steps = per_axis(op, "stride", stride, count)

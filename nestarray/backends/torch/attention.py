@@ -19,8 +19,9 @@ def _is_native(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> bool:
-    # torch takes one of the two
-    return mask is None or not is_causal
+    if enable_gqa and query.shape[-3] % key.shape[-3]:
+        return False
+    return mask is None or not is_causal  # torch takes one of the two
 
 
 @supports(_is_native)
