@@ -103,7 +103,11 @@ def floating_pair(native: Function, cast: Callable[[Any, Any], Any]) -> Function
     """As `floating`, for two operands of one dtype, of which one may be a Python number."""
 
     def call(x1: Any, x2: Any, /) -> Any:
-        if (x1 if hasattr(x1, "dtype") else x2).dtype.kind in "biu":
+        try:
+            kind = x1.dtype.kind
+        except AttributeError:
+            kind = x2.dtype.kind
+        if kind in "biu":
             x1, x2 = cast(x1, dtypes.float32), cast(x2, dtypes.float32)
         return native(x1, x2)
 
