@@ -441,9 +441,9 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.qr(np.asarray([[3.0, 1.0], [4.0, 1.0]])).R.round(6)
-        array([[-5. , -1.4],
-               [ 0. ,  0.2]])
+        >>> np.abs(na.qr(np.asarray([[3.0, 1.0], [4.0, 1.0]])).R).round(6)
+        array([[5. , 1.4],
+               [0. , 0.2]])
 
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.qr.html

@@ -393,8 +393,8 @@ def logsumexp(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Arra
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.logsumexp(np.asarray([1000.0, 1000.0]))
-        np.float64(1000.6931471805599)
+        >>> na.logsumexp(np.asarray([[1000.0, 1000.0]]), axis=1)
+        array([1000.69314718])
     """
     from nestarray import ops
 

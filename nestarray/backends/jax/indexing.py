@@ -48,11 +48,11 @@ def _multiplied(x: Any, index: Any, value: Any) -> Any:
 
     @jax.custom_jvp
     def multiplied(x: Any, value: Any) -> Any:
-        return x.at[index].mul(value)
+        return jnp.asarray(x).at[index].mul(value)
 
     @multiplied.defjvp
     def rule(primals: Any, tangents: Any) -> Any:
-        x, value = primals
+        x, value = map(jnp.asarray, primals)
         dx, dvalue = tangents
         is_zero, is_zero_value = x == 0, value == 0
         zeros = is_zero.astype(jnp.int32).at[index].add(is_zero_value.astype(jnp.int32))
