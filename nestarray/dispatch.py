@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import inspect
 import linecache
-import textwrap
 from collections.abc import Callable, Iterable
-from functools import partial, wraps
+from functools import cache, partial, wraps
+from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 from nestarray import backends, dtypes
@@ -214,56 +214,58 @@ def _register(record: Op) -> Any:
 
 def _compile(record: Op) -> Callable[..., Any]:
     """The public function: the op's signature, one look-up, one call."""
-    names = {p.name for p in record.parameters}
-    assert not names & {"_table", "_resolve", "_types"}, record.name
     declared, passed, types = [], [], []
-    defaults: dict[str, Any] = {}
-    star = False
+    has_star = False
     for p in record.parameters:
-        if p.kind is p.KEYWORD_ONLY and not star:
+        assert p.name not in ("_table", "_resolve", "_types", "type"), record.name
+        if p.kind is p.KEYWORD_ONLY and not has_star:
             declared.append("*")
-            star = True
-        text = p.name
-        if p.default is not p.empty:
-            defaults[f"_default_{p.name}"] = p.default
-            text += f"=_default_{p.name}"
+            has_star = True
         if p.kind is p.VAR_POSITIONAL:
-            text, star = f"*{text}", True
-        declared.append(text)
+            has_star = True
+        declared.append(f"*{p.name}" if p.kind is p.VAR_POSITIONAL else p.name)
         if p.kind is p.POSITIONAL_ONLY and (
             p is record.parameters[-1] or _next(record, p).kind is not p.POSITIONAL_ONLY
         ):
             declared.append("/")
-        passed.append(
-            f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY
-            else f"*{p.name}" if p.kind is p.VAR_POSITIONAL
-            else p.name
-        )  # fmt: skip
+        passed.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else declared[-1])
+        if passed[-1] == "/":
+            passed[-1] = p.name
         if _holds_arrays(p):
-            types.append(f"_types({p.name})" if _is_sequence(p) else f"{p.name}.__class__")
+            # type(2.0) and not 2.0.__class__, which torch.compile does not find in a table
+            types.append(f"_types({p.name})" if _is_sequence(p) else f"type({p.name})")
     assert types, f"op {record.name} has no array parameter"
-    key = ", ".join(types)
-    source = textwrap.dedent(f"""\
-        def {record.name}({", ".join(declared)}):
-            try:
-                _function = _table[{key}]
-            except KeyError:
-                _function = _resolve({key})
-            return _function({", ".join(passed)})
-        """)
-    filename = f"<nestarray op {record.name}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    namespace: dict[str, Any] = {
+    code = _template(", ".join(declared), ", ".join(types), ", ".join(passed))
+    namespace = {
         "_table": record.table,
         "_resolve": record.resolve,
         "_types": _types_of(record.name),
-        **defaults,
+        "__name__": __name__,
     }
-    exec(compile(source, filename, "exec"), namespace)  # a fixed template, as in dataclasses
-    function = wraps(record.body)(namespace[record.name])
-    function.__signature__ = record.signature
-    function.op = record
-    return function
+    name = record.name
+    function = FunctionType(code.replace(co_name=name, co_qualname=name), namespace, name)
+    function.__defaults__ = record.body.__defaults__
+    function.__kwdefaults__ = record.body.__kwdefaults__
+    public = wraps(record.body)(function)
+    public.op = record  # type: ignore[attr-defined]
+    return public
+
+
+@cache
+def _template(declared: str, key: str, passed: str) -> CodeType:
+    """The code of all ops whose parameters are called alike."""
+    source = (
+        f"def op({declared}):\n"
+        "    try:\n"
+        f"        _function = _table[{key}]\n"
+        "    except KeyError:\n"
+        f"        _function = _resolve({key})\n"
+        f"    return _function({passed})\n"
+    )
+    filename = f"<nestarray op({declared})>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    module = compile(source, filename, "exec")  # a fixed template, as in dataclasses
+    return next(c for c in module.co_consts if isinstance(c, CodeType))
 
 
 def _next(record: Op, parameter: inspect.Parameter) -> inspect.Parameter:

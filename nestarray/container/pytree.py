@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from typing import Any
 
@@ -95,7 +94,7 @@ _REGISTER: dict[str, Callable[[], None]] = {
 }
 
 
-class _RegisteringLoader(Loader):
+class _RegisteringLoader:
     """Runs a module's own loader, then registers Containers with the module."""
 
     def __init__(self, loader: Any, register: Callable[[], None]) -> None:
@@ -113,7 +112,7 @@ class _RegisteringLoader(Loader):
         self._register()
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: Any = None
     ) -> ModuleSpec | None:
