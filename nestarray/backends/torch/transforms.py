@@ -27,6 +27,9 @@ from nestarray import tree
 #: How many gradients are being taken around the running code.
 _depth: ContextVar[int] = ContextVar("nestarray_torch_gradients", default=0)
 
+#: A list while a function is traced; gradients taken in it that others look through add to it.
+_looked_through: ContextVar[list[str] | None] = ContextVar("nestarray_torch_trace", default=None)
+
 
 def value_and_grad(
     fn: Callable[..., Any], leaves: list[Any], has_aux: bool, name: str
@@ -37,6 +40,9 @@ def value_and_grad(
     connected = torch.is_grad_enabled() and (
         _depth.get() > 0 or any(leaf.requires_grad for leaf in leaves)
     )
+    trace = _looked_through.get()
+    if connected and trace is not None:
+        trace.append(name)
     with torch.enable_grad(), _deeper():
         values = [
             # A view is a new place in the outer graph: tied arrays get one gradient each.
@@ -127,8 +133,20 @@ def trace_key(arrays: list[Any]) -> tuple[Any, ...]:
 def compile_leaves(
     fn: Callable[..., tuple[Any, ...]], arrays: list[Any], options: dict[str, Any]
 ) -> Callable[..., tuple[Any, ...]]:
-    """https://docs.pytorch.org/docs/stable/generated/torch.compile.html"""
+    """https://docs.pytorch.org/docs/stable/generated/torch.compile.html
+
+    A trace of a backward pass holds detached values in the place of what autograd saved, so
+    it must not be differentiated. A function that takes gradients of its own, and whose
+    arguments require gradients, therefore stays as it is.
+    """
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    graph = make_fx(fn, tracing_mode="fake", _allow_non_fake_inputs=True)(*arrays)
+    looked_through: list[str] = []
+    token = _looked_through.set(looked_through)
+    try:
+        graph = make_fx(fn, tracing_mode="fake", _allow_non_fake_inputs=True)(*arrays)
+    finally:
+        _looked_through.reset(token)
+    if looked_through and torch.is_grad_enabled() and any(x.requires_grad for x in arrays):
+        return fn
     return torch.compile(graph, **{"fullgraph": True, "dynamic": False} | options)
