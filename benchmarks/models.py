@@ -68,7 +68,9 @@ def _gpt2() -> tuple[Any, Any]:
     import torch
     from transformers import GPT2Config, GPT2Model
 
-    config = GPT2Config(n_layer=3, n_head=4, n_embd=192, vocab_size=1000, n_positions=128)
+    config = GPT2Config(
+        n_layer=3, n_head=4, n_embd=192, vocab_size=1000, n_positions=128, use_cache=False
+    )
     return GPT2Model(config).eval(), torch.randint(0, 1000, (2, 96))
 
 
