@@ -17,6 +17,7 @@ A parameter ``like: Array | None`` thereby makes a creation function follow an a
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import linecache
 from collections.abc import Callable, Iterable
@@ -241,6 +242,7 @@ def _compile(record: Op) -> Callable[..., Any]:
         "_resolve": record.resolve,
         "_types": _types_of(record.name),
         "__name__": __name__,
+        "__builtins__": builtins.__dict__,  # torch.compile looks for it
     }
     name = record.name
     function = FunctionType(code.replace(co_name=name, co_qualname=name), namespace, name)
