@@ -181,9 +181,6 @@ def qr(A: Array, mode: str = "reduced") -> tuple[Array, Array]:
 
 def svd(A: Array, full_matrices: bool = True) -> tuple[Array, Array, Array]:
     """U, S and Vᴴ with A = U diag(S) Vᴴ."""
-    if hermitian:  # only the lower triangle counts
-        below = na.swapaxes(na.tril(A, k=-1), -2, -1)
-        A = na.add(na.tril(A), na.conj(below) if dtypes.dtype_of(A).kind == "complex" else below)
     u, s, vh = na.svd(A, full_matrices=full_matrices)
     return u, s, vh
 
@@ -220,6 +217,9 @@ def pinv(
     hermitian: bool = False,
 ) -> Array:
     """The pseudo-inverse; singular values up to max(atol, rtol · the largest) count as 0."""
+    if hermitian:  # only the lower triangle counts
+        below = na.swapaxes(na.tril(A, k=-1), -2, -1)
+        A = na.add(na.tril(A), na.conj(below) if dtypes.dtype_of(A).kind == "complex" else below)
     u, s, vh = na.svd(A, full_matrices=False)
     largest = na.max(s, axis=-1, keepdims=True)
     if rtol is None:

@@ -119,8 +119,6 @@ def is_complex(input: Array) -> builtins.bool:
 
 
 def can_cast(from_: DTypeLike, to: DTypeLike) -> builtins.bool:
-    """torch.can_cast: the category does not fall (a signed type is not cast to an unsigned one)."""
+    """torch.can_cast: bool, integer, floating, complex, and never back."""
     source, target = dtypes.as_dtype(from_), dtypes.as_dtype(to)
-    if source.kind == "int" and target.kind == "uint":
-        return False
     return _CATEGORY[source.kind] <= _CATEGORY[target.kind]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -42,14 +42,26 @@ IGNORED = _Targets(
         "aten.sym_constrain_range_for_size.default",
         "torch._check",
         "torch.sym_constrain_range",
-        "torch._functorch.predispatch._add_batch_dim",
     ]
 )
 
-#: Schema arguments about storage, which is the framework's business, or without effect here.
+#: Schema arguments about storage, which is the framework's business, or about copies and
+#: random generators, which values and keys replace.
 UNUSED = frozenset(
-    ["device", "layout", "memory_format", "pin_memory", "non_blocking", "implicit", "generator", "cudnn_enabled", "cudnn_enable", "sparse_grad", "stable", "unsafe"]
-) - {"stable"}  # fmt: skip
+    [
+        "device",
+        "layout",
+        "memory_format",
+        "pin_memory",
+        "non_blocking",
+        "copy",
+        "implicit",
+        "generator",
+        "cudnn_enabled",
+        "cudnn_enable",
+        "sparse_grad",
+    ]
+)
 
 
 class Call(NamedTuple):
@@ -77,16 +89,11 @@ class Rule:
     function: Callable[..., Any]
     name: str
     adapt: Callable[[Arguments], Arguments] | None = None
-    signature: inspect.Signature = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "signature", _signature(self.function))
 
     @property
     def is_random(self) -> bool:
         """Whether the function can draw random numbers: it takes a ``key``."""
-        parameter = self.signature.parameters.get("key")
-        return parameter is not None and parameter.kind is parameter.KEYWORD_ONLY
+        return _takes_key(self.function)
 
     def arguments(self, schema_args: Mapping[str, Any]) -> tuple[tuple[Any, ...], Arguments]:
         """Positional and keyword arguments, from schema argument names and values."""
@@ -103,33 +110,32 @@ class Rule:
             return Call(self.function, self.name, tuple(schema_args.values()), {}, False)
         function, name = self.function, self.name
         named = {k: v for k, v in schema_args.items() if k not in UNUSED}
-        if name.endswith("scaled_dot_product_attention") and _number(named.get("dropout_p", 0)):
-            function, name = (
-                functional.dropout_attention,
-                _name_of_function(functional.dropout_attention),
-            )
+        if function is functional.scaled_dot_product_attention and _may_exceed_zero(
+            named.get("dropout_p", 0)
+        ):
+            function = functional.dropout_attention
+            name = "torch.nn.functional.dropout_attention"
             named = {{"key": "keys", "value": "values"}.get(k, k): v for k, v in named.items()}
         if self.adapt is not None:
             named = self.adapt(named)
         args, kwargs = _bind(self.target, function, named)
-        return Call(function, name, args, kwargs, self.is_random_call(function, named))
-
-    def is_random_call(self, function: Callable[..., Any], named: Arguments) -> bool:
-        """Whether the call draws: dropout outside of training does not."""
-        parameter = _signature(function).parameters.get("key")
-        if parameter is None or parameter.kind is not parameter.KEYWORD_ONLY:
-            return False
-        off = [named[k] is False for k in ("training", "train") if k in named]
-        chance = named.get("p", named.get("dropout", named.get("dropout_p", 1)))
-        return not any(off) and not (_is_constant(chance) and chance == 0)
+        return Call(function, name, args, kwargs, _takes_key(function) and _draws(named))
 
 
-def _number(value: Any) -> bool:
-    return not _is_constant(value) or value > 0
+def _takes_key(function: Callable[..., Any]) -> bool:
+    parameter = _signature(function).parameters.get("key")
+    return parameter is not None and parameter.kind is parameter.KEYWORD_ONLY
 
 
-def _is_constant(value: Any) -> bool:
-    return isinstance(value, (int, float))
+def _draws(named: Arguments) -> bool:
+    """Whether a call of a function with a ``key`` needs it: dropout may be off."""
+    if any(named.get(k) is False for k in ("training", "train")):
+        return False
+    return all(_may_exceed_zero(named[k]) for k in ("p", "dropout", "dropout_p") if k in named)
+
+
+def _may_exceed_zero(value: Any) -> bool:
+    return not isinstance(value, (int, float)) or value > 0
 
 
 @cache
@@ -147,10 +153,10 @@ def _bind(
     args: list[Any] = []
     kwargs: Arguments = {}
     by_position = True
-    left = dict(named)
     parameters = list(_signature(function).parameters.values())
-    if "self" in left and "input" not in (p.name for p in parameters):
-        left = {parameters[0].name if k == "self" else k: v for k, v in left.items()}
+    names = [p.name for p in parameters]
+    itself = "input" if "input" in names else names[0]
+    left = {(itself if k == "self" else k): v for k, v in named.items()}
     for parameter in parameters:
         source = parameter.name
         if source not in left:
@@ -168,7 +174,7 @@ def _bind(
             kwargs[parameter.name] = value
     if left:
         raise MissingOpError(
-            f"{target}: {', '.join(left)}: {_name_of_function(function)} does not take "
+            f"{target}: {', '.join(left)}: {function.__name__} does not take "
             f"{'it' if len(left) == 1 else 'them'}; add the parameter to the frontend"
         )
     return tuple(args), kwargs
@@ -192,57 +198,13 @@ def _readable(name: str, value: Any) -> Any:
     return value
 
 
-#: Parameter → the schema arguments that mean it under another name.
+#: Parameter → the schema arguments that mean it under another name. ATen's ``self`` is
+#: ``input``, or the first parameter.
 RENAMED: dict[str, tuple[str, ...]] = {
-    "input": ("self", "x", "input"),
-    "other": ("mat2", "tensor", "vec", "exponent"),
-    "tensor": ("self", "other"),
-    "mat2": ("other",),
-    "vec": ("tensor",),
-    "vec2": ("vec2", "other"),
     "training": ("train",),
-    "train": ("training",),
-    "x": ("self", "input"),
-    "y": ("other",),
-    "A": ("self", "input"),
-    "B": ("other",),
-    "dims": ("dim", "shifts_dims"),
-    "dim": ("dims",),
-    "size": ("shape", "size"),
-    "shape": ("size",),
-    "repeats": ("repeats",),
+    "operands": ("tensors",),
     "split_size_or_sections": ("split_size", "split_sizes"),
     "indices_or_sections": ("sections", "indices", "tensor_indices_or_sections"),
-    "num_groups": ("num_groups",),
-    "running_mean": ("running_mean",),
-    "min_val": ("min_val",),
-    "unbiased": ("unbiased",),
-    "ord": ("ord", "p"),
-    "tensors": ("tensors", "matrices"),
-    "operands": ("tensors",),
-    "a": ("self",),
-    "b": ("other",),
-    "fill_value": ("value", "fill_value"),
-    "p": ("p", "norm_type"),
-    "indices": ("indices", "index"),
-    "weight": ("weight",),
-    "values": ("values",),
-    "n": ("n",),
-    "m": ("m",),
-    "offset": ("offset",),
-    "row": ("row",),
-    "col": ("col",),
-    "abs": ("abs",),
-    "real": ("real",),
-    "imag": ("imag",),
-    "x1": ("x1", "input1"),
-    "x2": ("x2", "input2"),
-    "start_dim": ("start_dim",),
-    "sorted_sequence": ("sorted_sequence",),
-    "boundaries": ("boundaries",),
-    "pad": ("pad", "padding"),
-    "mask": ("mask",),
-    "normalized_shape": ("normalized_shape",),
 }
 
 # -- exceptions ----------------------------------------------------------------------------
@@ -289,9 +251,10 @@ def _upsampled(mode: str, antialias: bool = False) -> Callable[[Arguments], Argu
 
 
 def _padded(mode: str) -> Callable[[Arguments], Arguments]:
+    """ATen has one operation a mode."""
+
     def adapt(named: Arguments) -> Arguments:
-        named = {("pad" if k == "padding" else k): v for k, v in named.items()}
-        return {**named, "mode": mode} if mode != "constant" else named
+        return {("pad" if k == "padding" else k): v for k, v in named.items()} | {"mode": mode}
 
     return adapt
 
@@ -314,7 +277,8 @@ def _sampled(named: Arguments) -> Arguments:
     return result
 
 
-_BATCHED = "torch.nn.functional."
+_INTERPOLATE = "torch.nn.functional.interpolate"
+
 #: Operation (with or without its overload) → the function, and how to adapt the arguments.
 EXCEPTIONS: dict[str, tuple[str, Callable[[Arguments], Arguments] | None]] = {
     "aten.__and__": ("torch.bitwise_and", None),
@@ -324,13 +288,8 @@ EXCEPTIONS: dict[str, tuple[str, Callable[[Arguments], Arguments] | None]] = {
     "aten.__rshift__": ("torch.bitwise_right_shift", None),
     "aten.max.other": ("torch.maximum", None),
     "aten.min.other": ("torch.minimum", None),
-    "aten.pow.Scalar": ("torch.pow", None),
-    "aten.where": ("torch.where", None),
     "aten._to_copy": ("torch.Tensor.to", None),
-    "aten.copy": ("torch.Tensor.copy", None),
-    "aten.expand": ("torch.Tensor.expand", None),
     "aten.embedding": ("torch.nn.functional.embedding", _embedding),
-    "aten.index_put": ("torch.index_put", None),
     "aten._index_put_impl": ("torch.index_put", None),
     "aten._unsafe_index_put": ("torch.index_put", None),
     "aten._unsafe_index": ("torch.ops.aten.index", None),
@@ -348,17 +307,17 @@ EXCEPTIONS: dict[str, tuple[str, Callable[[Arguments], Arguments] | None]] = {
     "aten.replication_pad1d": ("torch.nn.functional.pad", _padded("replicate")),
     "aten.replication_pad2d": ("torch.nn.functional.pad", _padded("replicate")),
     "aten.replication_pad3d": ("torch.nn.functional.pad", _padded("replicate")),
-    "aten.upsample_nearest1d": (_BATCHED + "interpolate", _upsampled("nearest")),
-    "aten.upsample_nearest2d": (_BATCHED + "interpolate", _upsampled("nearest")),
-    "aten.upsample_nearest3d": (_BATCHED + "interpolate", _upsampled("nearest")),
-    "aten._upsample_nearest_exact1d": (_BATCHED + "interpolate", _upsampled("nearest-exact")),
-    "aten._upsample_nearest_exact2d": (_BATCHED + "interpolate", _upsampled("nearest-exact")),
-    "aten.upsample_linear1d": (_BATCHED + "interpolate", _upsampled("linear")),
-    "aten.upsample_bilinear2d": (_BATCHED + "interpolate", _upsampled("bilinear")),
-    "aten.upsample_trilinear3d": (_BATCHED + "interpolate", _upsampled("trilinear")),
-    "aten.upsample_bicubic2d": (_BATCHED + "interpolate", _upsampled("bicubic")),
-    "aten._upsample_bilinear2d_aa": (_BATCHED + "interpolate", _upsampled("bilinear", True)),
-    "aten._upsample_bicubic2d_aa": (_BATCHED + "interpolate", _upsampled("bicubic", True)),
+    "aten.upsample_nearest1d": (_INTERPOLATE, _upsampled("nearest")),
+    "aten.upsample_nearest2d": (_INTERPOLATE, _upsampled("nearest")),
+    "aten.upsample_nearest3d": (_INTERPOLATE, _upsampled("nearest")),
+    "aten._upsample_nearest_exact1d": (_INTERPOLATE, _upsampled("nearest-exact")),
+    "aten._upsample_nearest_exact2d": (_INTERPOLATE, _upsampled("nearest-exact")),
+    "aten.upsample_linear1d": (_INTERPOLATE, _upsampled("linear")),
+    "aten.upsample_bilinear2d": (_INTERPOLATE, _upsampled("bilinear")),
+    "aten.upsample_trilinear3d": (_INTERPOLATE, _upsampled("trilinear")),
+    "aten.upsample_bicubic2d": (_INTERPOLATE, _upsampled("bicubic")),
+    "aten._upsample_bilinear2d_aa": (_INTERPOLATE, _upsampled("bilinear", True)),
+    "aten._upsample_bicubic2d_aa": (_INTERPOLATE, _upsampled("bicubic", True)),
     "aten.cross_entropy_loss": ("torch.nn.functional.cross_entropy", None),
     "aten.nll_loss_nd": ("torch.nn.functional.nll_loss", None),
     "aten.nll_loss2d": ("torch.nn.functional.nll_loss", None),
@@ -463,7 +422,7 @@ def _takes(rule: Rule, schema: Any) -> bool:
     required = {
         a.name: None for a in schema.arguments if not a.has_default_value() and a.name not in UNUSED
     }
-    try:
+    try:  # the names alone matter; a list stands for what is spread into several arguments
         rule.call({k: [] if k in ("tensors", "size") else v for k, v in required.items()})
     except MissingOpError:
         return False
@@ -478,11 +437,3 @@ def _name_of(target: Any) -> str:
         return str(target)
     module, name = getattr(target, "__module__", ""), getattr(target, "__name__", "")
     return f"{module}.{name}" if module and name else str(target)
-
-
-@cache
-def _name_of_function(function: Callable[..., Any]) -> str:
-    for space, prefix, attribute in _spaces(function.__name__):
-        if space.__dict__.get(attribute) is function:
-            return prefix + attribute
-    return f"{function.__module__}.{function.__qualname__}"

@@ -31,22 +31,27 @@ def _reduced(name: str, loss: Array, reduction: str) -> Array:
 # -- numbers -------------------------------------------------------------------------------
 
 
-def l1_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
-    """|x − y|."""
-    return _reduced("l1_loss", na.abs(_difference(input, target)), reduction)
+def l1_loss(
+    input: Array, target: Array, *, reduction: str = "mean", weight: Array | None = None
+) -> Array:
+    """|x − y|; with weights, their sum divides the mean."""
+    return _weighted("l1_loss", na.abs(_difference(input, target)), reduction, weight)
 
 
 def mse_loss(
     input: Array, target: Array, *, reduction: str = "mean", weight: Array | None = None
 ) -> Array:
-    """(x − y)², weighted if a weight is given."""
-    loss = na.square(_difference(input, target))
+    """(x − y)²; with weights, their sum divides the mean."""
+    return _weighted("mse_loss", na.square(_difference(input, target)), reduction, weight)
+
+
+def _weighted(name: str, loss: Array, reduction: str, weight: Array | None) -> Array:
     if weight is None:
-        return _reduced("mse_loss", loss, reduction)
+        return _reduced(name, loss, reduction)
     loss = na.multiply(loss, weight)
     if reduction != "mean":
-        return _reduced("mse_loss", loss, reduction)
-    return na.divide(na.sum(loss), na.sum(na.broadcast_to(weight, shape_of(loss))))
+        return _reduced(name, loss, reduction)
+    return na.divide(na.sum(loss), na.sum(weight))
 
 
 def smooth_l1_loss(
@@ -62,13 +67,20 @@ def smooth_l1_loss(
 
 
 def huber_loss(
-    input: Array, target: Array, *, reduction: str = "mean", delta: float = 1.0
+    input: Array,
+    target: Array,
+    *,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    weight: Array | None = None,
 ) -> Array:
-    """½ d² where d = |x − y| ≤ δ, δ (d − ½ δ) beyond."""
+    """½ d² where d = |x − y| ≤ δ, δ (d − ½ δ) beyond; weights do not divide the mean."""
     distance = na.abs(_difference(input, target))
     near = na.multiply(na.square(distance), 0.5)
     far = na.multiply(na.subtract(distance, 0.5 * delta), delta)
-    return _reduced("huber_loss", na.where(na.less_equal(distance, delta), near, far), reduction)
+    loss = na.where(na.less_equal(distance, delta), near, far)
+    loss = loss if weight is None else na.multiply(loss, weight)
+    return _reduced("huber_loss", loss, reduction)
 
 
 def _difference(x: Array, y: Array) -> Array:

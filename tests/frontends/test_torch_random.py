@@ -1,0 +1,128 @@
+"""Random functions of the torch frontend: a key, the distribution, the same on every backend."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import nestarray as na
+import nestarray.frontends.torch as torch
+from nestarray import backends
+from nestarray.errors import ArgumentError
+
+F = torch.nn.functional
+
+
+def _host(x: object) -> np.ndarray:
+    return backends.core(na.backend_of(x)).to_numpy(x)
+
+
+@pytest.fixture
+def ones(backend: str) -> object:
+    return na.to_backend(np.ones((200, 100), np.float32), backend)
+
+
+@pytest.fixture
+def key(backend: str) -> object:
+    return na.random.key(3, backend=backend)
+
+
+def test_dropout_keeps_the_mean(ones: object, key: object) -> None:
+    out = _host(F.dropout(ones, 0.25, key=key))
+    assert set(np.unique(out)) == {np.float32(0), np.float32(1 / 0.75)}
+    assert abs(out.mean() - 1) < 0.02  # three standard deviations of the mean are 0.012
+
+
+def test_dropout_is_alike_on_every_backend(ones: object, key: object) -> None:
+    reference = F.dropout(np.ones((200, 100), np.float32), 0.25, key=na.random.key(3))
+    np.testing.assert_array_equal(_host(F.dropout(ones, 0.25, key=key)), reference)
+
+
+def test_dropout_outside_of_training_is_the_identity(ones: object) -> None:
+    assert F.dropout(ones, 0.5, training=False) is ones
+    assert F.dropout(ones, 0.0) is ones
+
+
+def test_dropout2d_drops_whole_channels(backend: str, key: object) -> None:
+    x = na.to_backend(np.ones((8, 16, 3, 3), np.float32), backend)
+    out = _host(F.dropout2d(x, 0.5, key=key))
+    channels = out.reshape(8 * 16, 9)
+    assert (channels == channels[:, :1]).all()
+    assert 0 < (channels[:, 0] == 0).mean() < 1
+
+
+def test_alpha_dropout_keeps_mean_and_variance(backend: str, key: object) -> None:
+    x = np.random.default_rng(0).normal(size=(300, 100)).astype(np.float32)
+    out = _host(F.alpha_dropout(na.to_backend(x, backend), 0.2, training=True, key=key))
+    assert abs(out.mean()) < 0.03
+    assert abs(out.var() - 1) < 0.05
+
+
+def test_native_dropout_returns_what_survived(ones: object, key: object) -> None:
+    out, kept = torch.ops.aten.native_dropout(ones, 0.5, True, key=key)
+    np.testing.assert_array_equal(_host(out), _host(kept) * np.float32(2))
+
+
+def test_dropout_attention_without_dropout_is_attention(backend: str, key: object) -> None:
+    rng = np.random.default_rng(0)
+    q, k, v = (
+        na.to_backend(rng.normal(size=(1, 2, 4, 8)).astype(np.float32), backend) for _ in range(3)
+    )
+    for settings in ({}, {"is_causal": True}, {"scale": 0.3}):
+        ours = F.dropout_attention(q, k, v, dropout_p=0.0, key=key, **settings)
+        plain = F.scaled_dot_product_attention(q, k, v, **settings)
+        np.testing.assert_allclose(_host(ours), _host(plain), rtol=1e-5, atol=1e-6)
+    dropped = F.dropout_attention(q, k, v, dropout_p=0.5, key=key)
+    assert not np.allclose(_host(dropped), _host(F.scaled_dot_product_attention(q, k, v)))
+
+
+@pytest.mark.parametrize(
+    ("draw", "mean", "deviation"),
+    [
+        (lambda k: torch.rand(100, 100, key=k), 0.5, 12**-0.5),
+        (lambda k: torch.randn([100, 100], key=k), 0.0, 1.0),
+        (lambda k: torch.normal(2.0, 3.0, (100, 100), key=k), 2.0, 3.0),
+        (lambda k: torch.randint(0, 10, (100, 100), key=k), 4.5, (99 / 12) ** 0.5),
+    ],
+)
+def test_distributions(draw: object, mean: float, deviation: float, key: object) -> None:
+    with na.use_backend(na.backend_of(key)):
+        out = _host(draw(key)).astype(np.float64)
+    assert out.shape == (100, 100)
+    assert abs(out.mean() - mean) < 0.04 * deviation
+    assert abs(out.std() - deviation) < 0.04 * deviation
+
+
+def test_bernoulli_follows_its_probabilities(backend: str, key: object) -> None:
+    p = np.tile(np.asarray([0.1, 0.9], np.float32), (5000, 1))
+    out = _host(torch.bernoulli(na.to_backend(p, backend), key=key))
+    np.testing.assert_allclose(out.mean(axis=0), [0.1, 0.9], atol=0.02)
+
+
+def test_multinomial_draws_without_replacement(backend: str, key: object) -> None:
+    weights = na.to_backend(np.asarray([[1.0, 2.0, 3.0, 0.0]], np.float32), backend)
+    with np.errstate(divide="ignore"):
+        out = _host(torch.multinomial(weights, 3, key=key))
+    assert sorted(out[0].tolist()) == [0, 1, 2]
+
+
+def test_randperm_is_a_permutation(key: object) -> None:
+    assert sorted(_host(torch.randperm(20, key=key)).tolist()) == list(range(20))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: F.dropout(x, 0.5),
+        lambda x: torch.rand(3),
+        lambda x: torch.randn_like(x),
+        lambda x: torch.bernoulli(x),
+        lambda x: torch.multinomial(x, 1),
+        lambda x: F.gumbel_softmax(x),
+        lambda x: F.rrelu(x, training=True),
+    ],
+)
+def test_without_a_key_the_error_says_what_to_pass(call: object) -> None:
+    message = r"key: got None, expected a key: random functions take key=, for example .*key=na\.random\.key\(0\)"
+    with pytest.raises(ArgumentError, match=message):
+        call(np.ones((2, 3), np.float32))

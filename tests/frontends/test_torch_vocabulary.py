@@ -1,0 +1,188 @@
+"""How ATen operations find their functions, and what is said where they find none."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import subprocess
+import sys
+
+import pytest
+import torch
+
+import nestarray.frontends.torch as frontend
+from nestarray import dtypes
+from nestarray.errors import MissingOpError
+from nestarray.frontends.torch import vocabulary
+
+aten = torch.ops.aten
+
+
+def _call(operation: object, /, **schema_args: object) -> vocabulary.Call:
+    rule = vocabulary.find(operation)
+    assert rule is not None
+    return rule.call(schema_args)
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        (aten.add.Tensor, "torch.add"),
+        (aten.linear.default, "torch.nn.functional.linear"),
+        (aten.linalg_vector_norm.default, "torch.linalg.vector_norm"),
+        (aten.special_entr.default, "torch.special.entr"),
+        (aten.view.default, "torch.Tensor.view"),
+        (aten.slice.Tensor, "torch.ops.aten.slice"),
+        (aten.__and__.Tensor, "torch.bitwise_and"),
+        (aten.max.other, "torch.maximum"),
+        (aten.max.dim, "torch.max"),
+        (operator.add, "operator.add"),
+        (torch.sym_max, "torch.sym_max"),
+        ("aten.relu.default", "torch.relu"),
+    ],
+)
+def test_names(target: object, name: str) -> None:
+    rule = vocabulary.find(target)
+    assert rule is not None
+    assert rule.name == name
+
+
+def test_arguments_are_matched_by_name() -> None:
+    call = _call(aten.embedding.default, weight="w", indices="i", padding_idx=-1)
+    assert call.args == ("i", "w")
+    assert call.kwargs == {}
+    call = _call(aten.conv2d.default, input="x", weight="w", stride=[2, 2], groups=4)
+    assert call.args == ("x", "w")
+    assert call.kwargs == {"stride": [2, 2], "groups": 4}
+    call = _call(aten.add.Tensor, self="x", other="y", alpha=2)
+    assert (call.args, call.kwargs) == (("x", "y"), {"alpha": 2})
+
+
+def test_sizes_stay_a_list_and_arrays_are_spread() -> None:
+    assert _call(aten.view.default, self="x", size=[2, 3]).args == ("x", [2, 3])
+    assert _call(aten.meshgrid.indexing, tensors=["x", "y"], indexing="ij").args == ("x", "y")
+
+
+def test_storage_is_dropped() -> None:
+    call = _call(aten.zeros.default, size=[2], dtype=dtypes.int64, device=None, pin_memory=False)
+    assert call.args == ([2],)
+    assert call.kwargs == {"dtype": dtypes.int64}
+
+
+def test_reductions_are_words() -> None:
+    assert _call(aten.mse_loss.default, self="x", target="y", reduction=2).kwargs == {
+        "reduction": "sum"
+    }
+
+
+def test_a_mode_of_its_own_is_an_argument() -> None:
+    call = _call(
+        aten.upsample_bilinear2d.vec, input="x", output_size=[4, 4], align_corners=True,
+        scale_factors=None,
+    )  # fmt: skip
+    assert call.name == "torch.nn.functional.interpolate"
+    assert call.kwargs == {"size": (4, 4), "mode": "bilinear", "align_corners": True}
+
+
+@pytest.mark.parametrize(
+    ("target", "schema_args", "random"),
+    [
+        (aten.dropout.default, {"input": "x", "p": 0.5, "train": True}, True),
+        (aten.dropout.default, {"input": "x", "p": 0.5, "train": False}, False),
+        (aten.dropout.default, {"input": "x", "p": 0.0, "train": True}, False),
+        (aten.native_dropout.default, {"input": "x", "p": 0.5, "train": True}, True),
+        (aten.rand.default, {"size": [2]}, True),
+        (aten.relu.default, {"self": "x"}, False),
+        (
+            aten.scaled_dot_product_attention.default,
+            {"query": "q", "key": "k", "value": "v", "dropout_p": 0.1},
+            True,
+        ),
+        (
+            aten.scaled_dot_product_attention.default,
+            {"query": "q", "key": "k", "value": "v"},
+            False,
+        ),
+    ],
+)
+def test_a_call_is_random_only_where_it_draws(
+    target: object, schema_args: dict[str, object], random: bool
+) -> None:
+    assert _call(target, **schema_args).is_random is random
+
+
+def test_attention_with_dropout_is_a_function_with_a_key() -> None:
+    call = _call(
+        aten.scaled_dot_product_attention.default, query="q", key="k", value="v", dropout_p=0.1
+    )
+    assert call.name == "torch.nn.functional.dropout_attention"
+    assert call.args == ("q", "k", "v")
+    assert call.kwargs == {"dropout_p": 0.1}
+
+
+def test_an_unknown_operation_has_no_rule() -> None:
+    assert vocabulary.find(aten._cdist_forward.default) is None
+    assert vocabulary.find("aten.no_such_operation.default") is None
+    assert vocabulary.find(len) is None
+
+
+def test_an_overload_with_a_required_argument_too_many_has_no_rule() -> None:
+    assert vocabulary.find(aten.view.default) is not None
+    assert vocabulary.find(aten.view.dtype) is None
+
+
+def test_an_optional_argument_too_many_is_an_error() -> None:
+    with pytest.raises(MissingOpError, match=r"aten\.elu\.default: scale: elu does not take it"):
+        _call(aten.elu.default, self="x", scale=2.0)
+
+
+def test_ignored_operations_contain_the_operation_and_its_name() -> None:
+    assert aten._assert_tensor_metadata.default in vocabulary.IGNORED
+    assert "aten._assert_scalar.default" in vocabulary.IGNORED
+    assert aten.relu.default not in vocabulary.IGNORED
+
+
+def test_exceptions_name_operations_and_functions_that_exist() -> None:
+    for operation, (path, _) in vocabulary.EXCEPTIONS.items():
+        _, base, *overload = operation.split(".")
+        packet = getattr(aten, base)
+        assert not overload or overload[0] in packet.overloads(), operation
+        assert inspect.isfunction(vocabulary._resolve(path)), path
+
+
+def test_functions_have_upstreams_parameters_in_upstreams_order() -> None:
+    """Where torch.nn.functional is Python, its signature is ours, plus ``key``."""
+    different = {}
+    for name, ours in vars(frontend.nn.functional).items():
+        theirs = getattr(torch.nn.functional, name, None)
+        if not inspect.isfunction(theirs) or not inspect.isfunction(ours):
+            continue
+        # The functions with return_indices are dispatchers without a signature of their own.
+        theirs = getattr(torch.nn.functional, f"{name}_with_indices", theirs)
+        wanted = [p for p in inspect.signature(theirs).parameters if p not in LEFT_OUT]
+        found = [p for p in inspect.signature(ours).parameters if p != "key"]
+        if wanted != found:
+            different[name] = (found, wanted)
+    assert different == {}
+
+
+#: Deprecated twins of ``reduction``, how softmax warns about a missing dim, where to write.
+LEFT_OUT = {"size_average", "reduce", "_stacklevel", "out"}
+
+
+def test_the_frontend_imports_no_framework() -> None:
+    code = (
+        "import sys, nestarray.frontends.torch, nestarray.frontends.torch.vocabulary;"
+        "print([m for m in ('torch', 'jax', 'tensorflow') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_every_function_has_a_summary() -> None:
+    spaces = [frontend, frontend.nn.functional, frontend.Tensor, frontend.linalg, frontend.special]
+    for space in [*spaces, frontend.ops.aten, frontend.ops.transformers]:
+        for name, function in vars(space).items():
+            ours = getattr(function, "__module__", "").startswith("nestarray.frontends")
+            if inspect.isfunction(function) and ours and not name.startswith("_"):
+                assert function.__doc__, f"{space.__name__}.{name}"
