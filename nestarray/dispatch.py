@@ -241,8 +241,8 @@ def _compile(record: Op) -> Callable[..., Any]:
         "_table": record.table,
         "_resolve": record.resolve,
         "_types": _types_of(record.name),
-        "__name__": __name__,
-        "__builtins__": builtins.__dict__,  # torch.compile looks for it
+        # torch.compile looks for builtins here; a __name__ would send it to that module
+        "__builtins__": builtins.__dict__,
     }
     name = record.name
     function = FunctionType(code.replace(co_name=name, co_qualname=name), namespace, name)
