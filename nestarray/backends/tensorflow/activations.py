@@ -30,8 +30,8 @@ def elu(x: Any, /, *, alpha: float = 1.0) -> Any:
     return tf.nn.elu(x)
 
 
-# The approximation's constants are rounded to float32.
-@supports(lambda x, *, approximate=False: not approximate or x.dtype != tf.float64)
+# The constants of the formulas are rounded to float32.
+@supports(lambda x, *, approximate=False: x.dtype != tf.float64)
 def gelu(x: Any, /, *, approximate: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/gelu"""
     return tf.nn.gelu(x, approximate)
