@@ -129,4 +129,4 @@ def test_unknown_mode(backend: str) -> None:
 def test_too_many_entries(backend: str) -> None:
     x = backends.core(backend).from_numpy(X)
     with pytest.raises(ShapeError, match=r"getitem: index: got 4 entries for an array of 3 dim"):
-        na.getitem(x, (0, 0, 0, 0))
+        na.getitem(x, (0, 0, 0, [0]))

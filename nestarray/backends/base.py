@@ -42,14 +42,14 @@ def promoting(
 
     def number_second(x: Any, number: Any, /) -> Any:
         try:
-            keeps = known[x.dtype, number.__class__]
+            keeps = known[x.dtype, type(number)]
         except KeyError:
             keeps = keeps_dtype(x.dtype, number)
         return native(x, number) if keeps else by_promotion(x, number)
 
     def number_first(number: Any, x: Any, /) -> Any:
         try:
-            keeps = known[x.dtype, number.__class__]
+            keeps = known[x.dtype, type(number)]
         except KeyError:
             keeps = keeps_dtype(x.dtype, number)
         if keeps and scalar_ok is True:
@@ -62,7 +62,7 @@ def promoting(
         else:
             takes = scalar_ok(dtype) and not isinstance(number, bool)
         keeps = takes and _stays(number, dtypes.as_dtype(dtype).kind)
-        known[dtype, number.__class__] = keeps
+        known[dtype, type(number)] = keeps
         return keeps
 
     def select(types: tuple[type, ...]) -> Function:
@@ -130,10 +130,36 @@ def promoted(arrays: Sequence[Any], cast: Callable[[Any, Any], Any]) -> Sequence
     Python numbers among them are weakly typed and become arrays.
     """
     first = getattr(arrays[0], "dtype", None)
-    if first is not None and all(getattr(x, "dtype", None) == first for x in arrays):
-        return arrays
-    dtype = dtypes.result_dtype(*arrays)
-    return [cast(x, dtype) for x in arrays]
+    for x in arrays:
+        if first is None or getattr(x, "dtype", None) != first:
+            dtype = dtypes.result_dtype(*arrays)
+            return [cast(x, dtype) for x in arrays]
+    return arrays
+
+
+def choosing(native: Function, cast: Callable[[Any, Any], Any]) -> Function:
+    """`where` of a framework, with `x1` and `x2` promoted as `promoting` does."""
+
+    def call(condition: Any, x1: Any, x2: Any, /) -> Any:
+        if x1.dtype is x2.dtype:
+            return native(condition, x1, x2)
+        return by_promotion(condition, x1, x2)
+
+    def with_scalar(condition: Any, x1: Any, x2: Any, /) -> Any:
+        array, scalar = (x2, x1) if isinstance(x1, (bool, int, float, complex)) else (x1, x2)
+        if _stays(scalar, dtypes.dtype_of(array).kind):
+            return native(condition, x1, x2)
+        return by_promotion(condition, x1, x2)
+
+    def by_promotion(condition: Any, x1: Any, x2: Any, /) -> Any:
+        return native(condition, *promoted((x1, x2), cast))
+
+    def select(types: tuple[type, ...]) -> Function:
+        numbers = sum(issubclass(t, (bool, int, float, complex)) for t in types[1:])
+        return call if numbers == 0 else with_scalar if numbers == 1 else by_promotion
+
+    call.select = select  # type: ignore[attr-defined]
+    return call
 
 
 def accumulation_dtype(x: Any, dtype: Any) -> dtypes.DType:

@@ -27,6 +27,21 @@ def check_mode(mode: str, op: str) -> str:
     return mode
 
 
+def is_plain(index: Any) -> bool:
+    """Whether there are but integers, slices that go forward, None and Ellipsis.
+
+    All frameworks mean the same by such an index.
+    """
+    for item in index if type(index) is tuple else (index,):
+        kind = type(item)
+        if kind is slice:
+            if item.step is not None and item.step < 0:
+                return False
+        elif kind is not int and item is not None and item is not Ellipsis:
+            return False
+    return True
+
+
 def as_tuple(index: Any) -> tuple[Any, ...]:
     """`index` as a tuple, in which lists have become NumPy arrays."""
     items = index if isinstance(index, tuple) else (index,)

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from nestarray.backends.base import promoted
+from nestarray.backends.base import choosing, promoted
 from nestarray.backends.jax.core import native_dtype
 from nestarray.backends.jax.elementwise import _cast
 from nestarray.backends.results import TopKResult
@@ -18,9 +18,7 @@ argmin = jnp.argmin
 nonzero = jnp.nonzero
 
 
-def where(condition: Any, x1: Any, x2: Any, /) -> Any:
-    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.where.html"""
-    return jnp.where(condition, *promoted((x1, x2), _cast))
+where = choosing(jnp.where, _cast)
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:

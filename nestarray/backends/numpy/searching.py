@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import promoted
+from nestarray.backends.base import choosing, promoted
 from nestarray.backends.numpy.elementwise import _cast
 
 argmax = np.argmax
@@ -14,9 +14,7 @@ argmin = np.argmin
 nonzero = np.nonzero
 
 
-def where(condition: Any, x1: Any, x2: Any, /) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.where.html"""
-    return np.where(condition, *promoted((x1, x2), _cast))
+where = choosing(np.where, _cast)
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:

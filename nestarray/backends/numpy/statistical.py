@@ -17,7 +17,8 @@ def _axes(axis: Any) -> Any:
 
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.sum.html"""
-    dtype = native_dtype(accumulation_dtype(x, dtype))
+    if dtype is not None or x.dtype.kind != "f":
+        dtype = native_dtype(accumulation_dtype(x, dtype))
     return np.sum(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
 
 
@@ -108,12 +109,3 @@ def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     with np.errstate(divide="ignore"):  # the logarithm of 0 is −∞, as everywhere
         result = np.log(np.sum(np.exp(x - greatest), axis=axis, keepdims=True)) + greatest
     return result if keepdims else np.squeeze(result, axis=axis)
-
-
-def quantile(
-    x: Any, q: Any, /, *, axis: Any = None, method: Any = "linear", keepdims: bool = False
-) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.quantile.html"""
-    x = x.astype(native_dtype(mean_dtype(x)))
-    found = np.quantile(x, q, axis=_axes(axis), method=method, keepdims=keepdims)
-    return found.astype(x.dtype)

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.axes import one_axis
-from nestarray.backends.index import check_mode, expanded, is_array, is_mask
+from nestarray.backends.index import check_mode, expanded, is_array, is_mask, is_plain
 from nestarray.backends.tensorflow.manipulation import shape
 
 _SCATTER = {
@@ -21,6 +21,8 @@ _SCATTER = {
 
 def getitem(x: Any, index: Any, /) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/gather_nd"""
+    if is_plain(index):
+        return x[index]
     items = expanded(index, len(x.shape))
     if not any(is_array(item) for item in items):
         return x[tuple(items)]

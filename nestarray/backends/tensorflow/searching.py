@@ -6,15 +6,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.base import promoted
+from nestarray.backends.base import choosing, promoted
 from nestarray.backends.results import TopKResult
 from nestarray.backends.tensorflow.elementwise import _cast
 from nestarray.dispatch import supports
 
-
-def where(condition: Any, x1: Any, x2: Any, /) -> Any:
-    """https://www.tensorflow.org/api_docs/python/tf/where"""
-    return tf.where(condition, *promoted((x1, x2), _cast))
+where = choosing(tf.where, _cast)
 
 
 def _placed(search: Any, x: Any, axis: Any, keepdims: bool) -> Any:

@@ -9,14 +9,14 @@ import torch
 import torch.nn.functional as F
 
 from nestarray.backends.axes import one_axis
-from nestarray.backends.index import check_mode, expanded, forward, is_array, is_mask
+from nestarray.backends.index import check_mode, expanded, forward, is_array, is_mask, is_plain
 
 _REDUCE = {"mul": "prod", "min": "amin", "max": "amax"}
 
 
 def getitem(x: Any, index: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/tensor_view.html"""
-    if isinstance(index, int) and not isinstance(index, bool):
+    if is_plain(index):
         return x[index]
     x, items = _native(x, index)
     return x[items]

@@ -26,6 +26,8 @@ swapaxes = torch.swapaxes
 
 def reshape(x: Any, /, shape: Any, *, order: str = "C", copy: bool | None = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.reshape.html"""
+    if copy is None and order == "C":
+        return x.reshape(shape)
     if copy:
         x = x.clone()
     if isinstance(shape, int):

@@ -6,14 +6,11 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import promoted
+from nestarray.backends.base import choosing, promoted
 from nestarray.backends.results import TopKResult
 from nestarray.backends.torch.elementwise import _cast
 
-
-def where(condition: Any, x1: Any, x2: Any, /) -> Any:
-    """https://docs.pytorch.org/docs/stable/generated/torch.where.html"""
-    return torch.where(condition, *promoted((x1, x2), _cast))
+where = choosing(torch.where, _cast)
 
 
 def _numbers(x: Any) -> Any:

@@ -22,6 +22,8 @@ def _over(x: Any, axis: Any, keepdims: bool) -> tuple[Any, Any, bool]:
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.sum.html"""
     x, dim, keepdim = _over(x, axis, keepdims)
+    if dtype is None and x.is_floating_point():
+        return torch.sum(x, dim, keepdim)
     wanted = native_dtype(accumulation_dtype(x, dtype))
     if wanted is torch.uint64:  # sums of int64 have the same bits
         return torch.sum(x.to(torch.int64), dim, keepdim).to(wanted)
@@ -43,6 +45,8 @@ def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.mean.html"""
     x, dim, keepdim = _over(x, axis, keepdims)
+    if x.is_floating_point():
+        return torch.mean(x, dim, keepdim)
     return torch.mean(x, dim, keepdim, dtype=native_dtype(mean_dtype(x)))
 
 
