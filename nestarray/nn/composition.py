@@ -63,7 +63,7 @@ class Sequential(Module):
 
     def __repr__(self) -> str:
         lines = "".join(
-            f"\n  {number}: {_name(layer)}".replace("\n", "\n  ")[2:]
+            "\n  " + f"{number}: {_name(layer)}".replace("\n", "\n  ")
             for number, layer in enumerate(self._layers)
         )
         return f"Sequential({lines}\n)" if lines else "Sequential()"

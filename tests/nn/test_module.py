@@ -1,0 +1,336 @@
+"""`Module`: variables by path, pure calls, readable errors; and the training loop."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+from typing import Any
+
+import jax
+import numpy as np
+import optax
+import pytest
+
+import nestarray as na
+from nestarray import errors, nn
+from nestarray.testing import assert_close
+
+DIFFERENTIABLE = ("jax", "torch", "tensorflow")
+
+
+class Block(nn.Module):
+    """A layer with a child and a variable of its own."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.fc = nn.Linear(size, size)
+
+    def variables(self) -> dict[str, nn.Variable]:
+        return {"scale": nn.Variable((self.size,), nn.initializers.ones)}
+
+    def forward(self, x: Any) -> Any:
+        return self.fc(x) * self.scale
+
+
+class Net(nn.Module):
+    """Linear, Conv2d, BatchNorm, LayerNorm, Dropout; lists and dicts of modules."""
+
+    def __init__(self, depth: int = 2) -> None:
+        self.conv = nn.Conv2d(1, 3, 3, padding=1)
+        self.bn = nn.BatchNorm(3)
+        self.blocks = [Block(8) for _ in range(depth)]
+        self.heads = {"a": nn.Linear(8, 2), "b": nn.Linear(8, 2)}
+        self.norm = nn.LayerNorm(8)
+        self.embed = nn.Linear(48, 8)
+        self.dropout = nn.Dropout(0.5)
+
+    def forward(self, x: Any, head: str = "a") -> Any:
+        x = na.relu(self.bn(self.conv(x)))
+        x = self.norm(self.embed(na.reshape(x, (x.shape[0], -1))))
+        for block in self.blocks:
+            x = x + block(x)
+        return self.heads[head](self.dropout(na.gelu(x)))
+
+
+def images(backend: str) -> Any:
+    x = np.random.default_rng(0).normal(size=(6, 1, 4, 4)).astype(np.float32)
+    return na.to_backend(x, backend)
+
+
+@pytest.fixture(scope="module")
+def net() -> Net:
+    """A model with variables, on NumPy."""
+    return Net().init(na.random.key(0))
+
+
+def test_paths_are_attribute_names(net: Net) -> None:
+    assert net.v.paths() == (
+        "conv/weight", "conv/bias", "bn/weight", "bn/bias",
+        "blocks/0/scale", "blocks/0/fc/weight", "blocks/0/fc/bias",
+        "blocks/1/scale", "blocks/1/fc/weight", "blocks/1/fc/bias",
+        "heads/a/weight", "heads/a/bias", "heads/b/weight", "heads/b/bias",
+        "norm/weight", "norm/bias", "embed/weight", "embed/bias",
+    )  # fmt: skip
+    assert net.s.paths() == ("bn/running_mean", "bn/running_var", "bn/num_batches_tracked")
+
+
+def test_adding_a_layer_changes_no_other(net: Net) -> None:
+    deeper = Net(3).init(na.random.key(0))
+    assert set(deeper.v.paths()) > set(net.v.paths())
+    for path, leaf in net.v.flat_items():
+        np.testing.assert_array_equal(deeper.v[path], leaf)
+
+
+def test_init_returns_a_copy() -> None:
+    layer = nn.Linear(2, 3)
+    first, second = layer.init(na.random.key(0)), layer.init(na.random.key(1))
+    assert not np.array_equal(first.v.weight, second.v.weight)
+    with pytest.raises(errors.StructureError):
+        layer.v  # noqa: B018  # the property raises
+
+
+def test_calls_with_other_variables(net: Net) -> None:
+    x = images("numpy")
+    zero = net.v.set("heads/a/weight", net.v["heads/a/weight"] * 0)
+    expected = np.broadcast_to(net.v["heads/a/bias"], (6, 2))
+    np.testing.assert_array_equal(net(x, v=zero), expected)
+    np.testing.assert_array_equal(Net()(x, v=net.v, s=net.s), net(x))
+    np.testing.assert_array_equal(net(x, v=net.v.to_dict()), net(x))
+    assert not np.array_equal(net(x, "b"), net(x, head="a"))
+
+
+def test_the_order_of_keys_does_not_matter(net: Net) -> None:
+    turned = na.Container(dict(reversed(list(net.v.items()))))
+    assert turned.spec is not net.v.spec
+    np.testing.assert_array_equal(net(images("numpy"), v=turned), net(images("numpy")))
+
+
+def test_training_returns_the_state_and_keeps_the_old(net: Net) -> None:
+    before = np.array(net.s.bn.running_mean)
+    out, s = net(images("numpy"), train=True, key=na.random.key(1))
+    again, _ = net(images("numpy"), v=net.v, s=net.s, train=True, key=na.random.key(1))
+    np.testing.assert_array_equal(out, again)
+    assert s.spec is net.s.spec
+    assert not np.array_equal(s.bn.running_mean, before)
+    np.testing.assert_array_equal(net.s.bn.running_mean, before)
+    assert int(s.bn.num_batches_tracked) == 1
+
+
+def test_a_state_that_is_applied_twice_runs_on() -> None:
+    class Twice(nn.Module):
+        def __init__(self) -> None:
+            self.bn = nn.BatchNorm(2)
+
+        def forward(self, x: Any) -> Any:
+            return self.bn(self.bn(x))
+
+    x = np.random.default_rng(0).normal(size=(4, 2)).astype(np.float32)
+    _, s = Twice().init(na.random.key(0))(x, train=True)
+    assert int(s.bn.num_batches_tracked) == 2
+
+
+def test_a_shared_module_shares_its_variables() -> None:
+    class Tied(nn.Module):
+        def __init__(self) -> None:
+            self.first = nn.Linear(2, 2, bias=False)
+            self.second = self.first
+
+        def forward(self, x: Any) -> Any:
+            return self.second(self.first(x))
+
+    tied = Tied().init(na.random.key(0))
+    assert tied.v.paths() == ("first/weight",)
+    x = np.eye(2, dtype=np.float32)
+    w = tied.v.first.weight
+    np.testing.assert_allclose(tied(x), x @ w.T @ w.T, rtol=1e-6)
+
+
+def test_a_model_inside_of_another_call_is_its_own_root(net: Net) -> None:
+    teacher = nn.Linear(2, 2).init(na.random.key(5))
+
+    class Student(nn.Module):
+        def __init__(self) -> None:
+            self.fc = nn.Linear(2, 2)
+
+        def forward(self, x: Any) -> Any:
+            return self.fc(x) - teacher(x)
+
+    x = np.ones((1, 2), np.float32)
+    student = Student().init(na.random.key(6))
+    assert student.v.paths() == ("fc/weight", "fc/bias")
+    expected = na.linear(x, *student.v.fc.leaves()) - teacher(x)
+    np.testing.assert_array_equal(student(x), expected)
+
+
+def test_to_backend(net: Net, backend: str) -> None:
+    moved = net.to_backend(backend)
+    assert na.backend_of(moved.v) == backend
+    assert na.backend_of(net.v) == "numpy"
+    found = na.to_backend(moved(images(backend)), "numpy")
+    assert_close(found, net(images("numpy")))
+
+
+def test_copies_and_pickles(net: Net) -> None:
+    x = images("numpy")
+    net(x)
+    for twin in (copy.copy(net), copy.deepcopy(net), pickle.loads(pickle.dumps(nn_only()))):
+        if isinstance(twin, Net):
+            np.testing.assert_array_equal(twin(x), net(x))
+        else:
+            np.testing.assert_array_equal(twin.v.weight, nn_only().v.weight)
+
+
+def nn_only() -> nn.Module:
+    return nn.LayerNorm(3).init(na.random.key(0))
+
+
+def test_threads_do_not_see_each_other(net: Net) -> None:
+    x = images("numpy")
+    variables = [net.v * float(i) for i in range(4)]
+    expected = [net(x, v=v) for v in variables]
+    found: dict[int, list[bool]] = {i: [] for i in range(4)}
+
+    def run(i: int) -> None:
+        for _ in range(20):
+            found[i].append(np.array_equal(net(x, v=variables[i]), expected[i]))
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(len(hits) == 20 and all(hits) for hits in found.values())
+
+
+def test_display(net: Net) -> None:
+    text = repr(net)
+    assert "blocks/1: Block(size=8" in text
+    assert "    fc: Linear(in_features=8, out_features=8, has_bias=True)" in text
+    assert repr(nn.Sequential(nn.Linear(1, 2), na.relu)) == (
+        "Sequential(\n  0: Linear(in_features=1, out_features=2, has_bias=True)\n  1: relu\n)"
+    )
+    lines = net.summary().splitlines()
+    assert lines[0].split() == ["path", "layer", "variables", "elements"]
+    assert lines[-1].split()[1] == str(sum(leaf.size for leaf in net.v.leaves()))
+
+
+class TestErrors:
+    def test_no_variables_yet(self) -> None:
+        message = r"^Net: has no variables yet\. Call model = model\.init\(na\.random\.key\(0\)\)"
+        with pytest.raises(errors.StructureError, match=message):
+            Net()(images("numpy"))
+
+    def test_missing_and_unknown_variables(self, net: Net) -> None:
+        wrong = net.v.delete("conv/bias").set("conv/bais", net.v.conv.bias)
+        message = (
+            r"^Net: v: lacks 'conv/bias' and has 'conv/bais', which the model does not declare$"
+        )
+        with pytest.raises(errors.StructureError, match=message):
+            net(images("numpy"), v=wrong)
+
+    def test_a_wrong_shape(self, net: Net) -> None:
+        wrong = net.v.set("conv/bias", np.zeros(4, np.float32))
+        message = r"^Net\.with_variables: 'conv/bias': got the shape \(4,\), expected \(3,\)"
+        with pytest.raises(errors.ShapeError, match=message):
+            net.with_variables(wrong)
+
+    def test_no_state(self, net: Net) -> None:
+        with pytest.raises(errors.StructureError, match="has no variables yet"):
+            Net()(images("numpy"), v=net.v)
+
+    def test_no_key(self, net: Net) -> None:
+        message = r"^Net: key: got None, but Dropout \(dropout\) needs one for dropping; pass"
+        with pytest.raises(errors.ArgumentError, match=message):
+            net(images("numpy"), train=True)
+
+    def test_a_layer_outside_of_its_model(self, net: Net) -> None:
+        message = r"Linear: 'weight' is a variable; a layer has variables during a call"
+        with pytest.raises(AttributeError, match=message):
+            net.embed.weight  # noqa: B018  # the attribute raises
+        with pytest.raises(AttributeError, match=r"^Net has no attribute 'wieght'$"):
+            net.wieght  # noqa: B018  # the attribute raises
+
+    def test_an_undeclared_state(self) -> None:
+        class Wrong(nn.Module):
+            def forward(self, x: Any) -> Any:
+                self.update_state(count=x)
+                return x
+
+        with pytest.raises(errors.PathError, match=r"^Wrong: declares no state 'count'$"):
+            Wrong().init(na.random.key(0))(1.0, train=True)
+
+    def test_no_forward(self) -> None:
+        with pytest.raises(errors.ArgumentError, match=r"^Module: has no forward"):
+            nn.Module().init(na.random.key(0))(1.0)
+
+
+def losses(net: Net, backend: str, steps: int = 30) -> list[float]:
+    """The training loop as a user writes it."""
+    model, x = net.to_backend(backend), images(backend)
+    target = na.to_backend(np.eye(6, 2, dtype=np.float32), backend)
+    optimizer = nn.Adam(1e-2)
+
+    def loss_fn(v: Any) -> Any:
+        return na.mean((model(x, v=v) - target) ** 2)
+
+    v, state = model.v, optimizer.init(model.v)
+    found = []
+    for _ in range(steps):
+        loss, grads = na.execute_with_gradients(loss_fn, v)
+        v, state = optimizer.step(v, grads, state)
+        found.append(float(loss))
+    return found
+
+
+def test_one_training_loop_on_all_frameworks(net: Net) -> None:
+    found = {backend: losses(net, backend) for backend in DIFFERENTIABLE}
+    assert found["jax"][-1] < 0.2 * found["jax"][0]
+    for backend in DIFFERENTIABLE:
+        np.testing.assert_allclose(found[backend], found["jax"], rtol=2e-4)
+
+
+def test_optax_takes_the_variables_as_they_are(net: Net) -> None:
+    model, x = net.to_backend("jax"), images("jax")
+    target = na.to_backend(np.eye(6, 2, dtype=np.float32), "jax")
+    optimizer = optax.adam(1e-2)
+
+    @jax.jit
+    def step(v: Any, state: Any) -> Any:
+        loss, grads = na.execute_with_gradients(lambda v: na.mean((model(x, v=v) - target) ** 2), v)
+        updates, state = optimizer.update(grads, state, v)
+        return optax.apply_updates(v, updates), state, loss
+
+    v, state = model.v, optimizer.init(model.v)
+    found = []
+    for _ in range(30):
+        v, state, loss = step(v, state)
+        found.append(float(loss))
+    assert isinstance(v, na.Container)
+    np.testing.assert_allclose(found, losses(net, "jax"), rtol=2e-4)
+
+
+@pytest.mark.parametrize("backend", DIFFERENTIABLE)
+def test_a_compiled_training_step(net: Net, backend: str) -> None:
+    model, x = net.to_backend(backend), images(backend)
+    optimizer = nn.SGD(0.1, momentum=0.9)
+    key = na.random.key(4, backend=backend)
+
+    def step(v: Any, s: Any, state: Any, key: Any) -> Any:
+        def loss_fn(v: Any) -> Any:
+            out, new = model(x, v=v, s=s, train=True, key=key)
+            return na.mean(out * out), new
+
+        (loss, s), grads = na.execute_with_gradients(loss_fn, v, has_aux=True)
+        v, state = optimizer.step(v, grads, state)
+        return v, s, state, loss
+
+    options = {"backend": "aot_eager"} if backend == "torch" else {}
+    compiled = na.jit(step, **options)
+    plain = fast = (model.v, model.s, optimizer.init(model.v))
+    for i in range(3):
+        *plain, expected = step(*plain, na.random.fold_in(key, i))
+        *fast, found = compiled(*fast, na.random.fold_in(key, i))
+        assert_close(found, expected)
+    assert_close(fast[0], plain[0], rtol=1e-4, atol=1e-5, reason="three steps of rounding")
+    assert_close(fast[1], plain[1])
