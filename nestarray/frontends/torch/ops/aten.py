@@ -62,11 +62,6 @@ def _unsafe_view(input: Array, size: Sequence[int]) -> Array:
     return na.reshape(input, tuple(size))
 
 
-def _reshape_alias(input: Array, size: Sequence[int], stride: Sequence[int]) -> Array:
-    """The elements in another shape; strides are the framework's business."""
-    return na.reshape(input, tuple(size))
-
-
 def _is_all_true(input: Array) -> Array:
     """Whether all booleans are true."""
     return na.all(input)

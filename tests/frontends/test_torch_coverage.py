@@ -1,0 +1,49 @@
+"""docs/torch_coverage.md says what is true."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def generator() -> ModuleType:
+    path = DOCS / "generate_torch_coverage.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_up_to_date(generator: ModuleType) -> None:
+    stale = "docs/torch_coverage.md is stale: run python docs/generate_torch_coverage.py"
+    assert generator.PATH.read_text() == generator.text(), stale
+
+
+def test_almost_every_function_is_compared_with_torch(generator: ModuleType) -> None:
+    compared = set().union(*generator.comparisons().values())
+    functions = generator.public_functions()
+    alone = {name for name, function in functions.items() if function not in compared}
+    assert alone <= ELSEWHERE, alone - ELSEWHERE
+
+
+#: Compared by tests of their own, in test_torch_promotion and test_torch_random.
+ELSEWHERE = {
+    "torch.Tensor.fill_diagonal",
+    "torch.can_cast",
+    "torch.nn.functional.dropout1d",
+    "torch.nn.functional.dropout2d",
+    "torch.nn.functional.dropout3d",
+    "torch.nn.functional.dropout_attention",
+    "torch.nn.functional.gumbel_softmax",
+    "torch.normal",
+    "torch.randint_like",
+    "torch.result_type",
+}

@@ -1,0 +1,85 @@
+"""Functions for which torch has no record of test inputs: one expression, run by both."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import pytest
+import torch
+
+import nestarray as na
+import nestarray.frontends.torch as frontend
+from tests.frontends.aten_cases import Draw
+from tests.frontends.compare import assert_same, to_backend
+
+#: Function → an expression of the namespace `t` and of drawn arrays `x(*sizes)`.
+EXPRESSIONS: dict[str, Callable[[Any, Callable[..., Any]], Any]] = {
+    "torch.adjoint": lambda t, x: t.adjoint(x(2, 3, 4)),
+    "torch.as_tensor": lambda t, x: t.as_tensor([[1, 2], [3, 4]]),
+    "torch.tensor": lambda t, x: [t.tensor(2), t.tensor([1.0, 2]), t.tensor([True])],
+    "torch.chain_matmul": lambda t, x: t.chain_matmul(x(2, 3), x(3, 4), x(4, 2)),
+    "torch.hamming_window": lambda t, x: [t.hamming_window(7), t.hamming_window(1)],
+    "torch.hann_window": lambda t, x: [t.hann_window(7), t.hann_window(7, False)],
+    "torch.range": lambda t, x: [t.range(1, 4.5, 0.5), t.range(0, 4)],
+    "torch.is_complex": lambda t, x: t.is_complex(x(2)),
+    "torch.is_floating_point": lambda t, x: t.is_floating_point(x(2)),
+    "torch.numel": lambda t, x: t.numel(x(2, 3)),
+    "torch.promote_types": lambda t, x: str(t.promote_types(t.int64, t.float32)).split(".")[-1],
+    "torch.rnn_relu": lambda t, x: t.rnn_relu(
+        x(5, 2, 3), x(1, 2, 4), [x(4, 3), x(4, 4), x(4), x(4)], True, 1, 0.0, False, False, False
+    ),
+    "torch.Tensor.dim": lambda t, x: t.Tensor.dim(x(2, 3)),
+    "torch.Tensor.new_tensor": lambda t, x: t.Tensor.new_tensor(x(2), [1, 2]),
+    "torch.special.expit": lambda t, x: t.special.expit(x(2, 3)),
+    "torch.nn.functional.affine_grid": lambda t, x: t.nn.functional.affine_grid(
+        x(2, 2, 3), [2, 1, 4, 5], align_corners=False
+    ),
+    "torch.nn.functional.lp_pool1d": lambda t, x: t.nn.functional.lp_pool1d(x(2, 3, 8), 2, 3),
+    "torch.nn.functional.lp_pool2d": lambda t, x: t.nn.functional.lp_pool2d(x(2, 3, 8, 8), 2, 2, 1),
+    "torch.nn.functional.rrelu": lambda t, x: t.nn.functional.rrelu(x(9)),
+    "torch.nn.functional.upsample": lambda t, x: t.nn.functional.upsample(
+        x(1, 2, 4, 4), scale_factor=1.7, mode="bilinear"
+    ),
+    "torch.ops.aten._is_any_true": lambda t, x: t.ops.aten._is_any_true(x(5) > 1),
+    "torch.ops.aten.adaptive_max_pool3d": lambda t, x: t.ops.aten.adaptive_max_pool3d(
+        x(1, 2, 4, 5, 6), [2, 3, 4]
+    ),
+    "torch.ops.aten.max_pool3d_with_indices": lambda t, x: t.ops.aten.max_pool3d_with_indices(
+        x(1, 2, 5, 5, 6), [2, 2, 2], [2, 1, 2], [1, 0, 1]
+    ),
+    "torch.ops.aten.native_batch_norm": lambda t, x: t.ops.aten.native_batch_norm(
+        x(4, 3, 5), x(3), x(3), None, None, True, 0.1, 1e-5
+    ),
+    "torch.sym_float": lambda t, x: t.sym_float(2),
+    "torch.sym_int": lambda t, x: t.sym_int(2.7),
+    "torch.sym_ite": lambda t, x: t.sym_ite(True, 2, 3),
+    "torch.sym_max": lambda t, x: t.sym_max(2, 3),
+    "torch.sym_min": lambda t, x: t.sym_min(2, 3),
+    "torch.sym_not": lambda t, x: t.sym_not(True),
+    "torch.sym_sum": lambda t, x: t.sym_sum([2, 3]),
+}
+
+
+def _evaluate(namespace: Any, name: str, convert: Callable[[Any], Any]) -> Any:
+    draw = Draw()
+    return EXPRESSIONS[name](namespace, lambda *sizes: convert(draw.f(*sizes)))
+
+
+@pytest.mark.parametrize("name", list(EXPRESSIONS))
+def test_expression(name: str, backend: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch deprecates some of these
+        wanted = _evaluate(torch, name, lambda x: x)
+    with jax.enable_x64(True), na.use_backend(backend):
+        actual = _evaluate(frontend, name, lambda x: to_backend(x, backend))
+        assert_same(actual, wanted, backend)
+
+
+def test_in_place_methods_are_functions(backend: str) -> None:
+    x = Draw().f(3, 4)
+    with na.use_backend(backend):
+        ours = frontend.Tensor.fill_diagonal(to_backend(x, backend), 7.0)
+    assert_same(ours, x.clone().fill_diagonal_(7.0), backend)
