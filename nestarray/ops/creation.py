@@ -324,7 +324,7 @@ def linspace(
     host = np.linspace(0.0, 1.0, num, endpoint=endpoint).reshape(num, *[1] * ndim)
     weight = ops.asarray(host, dtype=inner, like=arrays[0])
     # Both ends come out exactly, which start + weight · (stop − start) would not promise.
-    line = ops.add(ops.multiply(start, 1.0 - weight), ops.multiply(stop, weight))
+    line = ops.add(ops.multiply(start, ops.subtract(1.0, weight)), ops.multiply(stop, weight))
     line = line if dtype is None else ops.astype(line, dtype)
     return line if device is None else ops.to_device(line, device)
 

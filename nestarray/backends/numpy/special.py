@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import floating_pair
-from nestarray.backends.numpy.elementwise import _cast, _promoting
+from nestarray.backends.numpy.elementwise import _promoting
 
 try:
     import scipy.special as _scipy
@@ -29,11 +28,24 @@ def _in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _pair_in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
+    """As `_in_float32`, for two operands of one dtype or of one and a number."""
+
+    def call(x1: Any, x2: Any, /) -> Any:
+        dtype = x1.dtype if hasattr(x1, "dtype") else x2.dtype
+        if dtype == np.float32 or dtype == np.float64:
+            return native(x1, x2)
+        result = native(np.asarray(x1, np.float32), np.asarray(x2, np.float32))
+        return result if dtype.kind in "biu" else result.astype(dtype)
+
+    return _promoting(call)
+
+
 if _scipy is not None:
     erf = _in_float32(_scipy.erf)
     erfc = _in_float32(_scipy.erfc)
     erfinv = _in_float32(_scipy.erfinv)
     lgamma = _in_float32(_scipy.gammaln)
     digamma = _in_float32(_scipy.digamma)
-    xlogy = _promoting(floating_pair(_scipy.xlogy, _cast))
-    xlog1py = _promoting(floating_pair(_scipy.xlog1py, _cast))
+    xlogy = _pair_in_float32(_scipy.xlogy)
+    xlog1py = _pair_in_float32(_scipy.xlog1py)

@@ -114,6 +114,8 @@ def _nextafter(x1: Any, x2: Any) -> Any:
 
 
 def _fmod(x1: Any, x2: Any) -> Any:
+    if x1.dtype.size < 4 and x1.dtype.is_floating:  # no kernel
+        return tf.cast(_fmod(tf.cast(x1, tf.float32), tf.cast(x2, tf.float32)), x1.dtype)
     if x1.dtype.is_floating:
         return tf.raw_ops.TruncateMod(x=x1, y=x2)
     magnitude = tf.math.floormod(tf.abs(x1), tf.abs(x2))
