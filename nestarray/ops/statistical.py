@@ -463,8 +463,8 @@ def median(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.median(np.asarray([3.0, 1.0, 2.0, 9.0]))
-        np.float64(2.5)
+        >>> na.median(np.asarray([[3.0, 1.0, 2.0, 9.0]]), axis=1)
+        array([2.5])
     """
     from nestarray import ops
 
