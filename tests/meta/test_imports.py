@@ -73,3 +73,15 @@ def test_importing_nestarray_imports_no_framework() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == "[]"
+
+
+def test_special_functions_need_no_scipy() -> None:
+    code = (
+        "import sys; sys.modules['scipy'] = None; sys.modules['scipy.special'] = None\n"
+        "import numpy as np, nestarray as na\n"
+        "print(na.erf(np.asarray([0.5, -2.0])), na.erfinv(np.asarray([0.25])), na.lgamma(np.asarray([4.5])))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[ 0.52049988 -0.99532227] [0.22531206] [2.45373657]"
