@@ -69,7 +69,9 @@ class Table:
             table.add_column(column, justify="right" if i else "left")
         for row in self.rows:
             table.add_row(*row)
-        Console().print(table)
+        console = Console()
+        # a pipe has no width; a terminal that is too narrow folds the cells
+        Console(width=console.width if console.is_terminal else 140).print(table)
 
     def markdown(self) -> str:
         """The table as Markdown."""

@@ -42,9 +42,10 @@ def load_images() -> Images:
     from sklearn.model_selection import train_test_split
 
     x, y = load_digits(return_X_y=True)
-    x = (x / 8.0 - 1.0).astype("float32").reshape(-1, 1, 8, 8)
-    train, test, labels, test_labels = train_test_split(
-        x, y.astype("int64"), test_size=512, random_state=0, stratify=y
+    x = (np.asarray(x) / 8.0 - 1.0).astype("float32").reshape(-1, 1, 8, 8)
+    y = np.asarray(y, "int64")
+    train, test, labels, test_labels = map(
+        np.asarray, train_test_split(x, y, test_size=512, random_state=0, stratify=y)
     )
     return Images(train, labels, test, test_labels)
 

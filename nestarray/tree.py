@@ -100,7 +100,7 @@ def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
     return dm_tree.unflatten_as(outer, [fill(item) for item in dm_tree.flatten(outer)])
 
 
-def map(fn: Callable[[Any], Any], nest: Any) -> Any:  # noqa: A001  # na.tree.map, as jax.tree.map
+def map(fn: Callable[[Any], Any], nest: Any) -> Any:  # as jax.tree.map
     """Apply `fn` to every leaf of a nest."""
     leaves, structure = flatten(nest)
     return unflatten(structure, [fn(leaf) for leaf in leaves])

@@ -114,7 +114,7 @@ def replaced(
         start, stop, _ = spec.locate(path)
     except PathError:
         return _inserted(spec, leaves, parse_path(path), new_spec, new_leaves)
-    changed = _substitute(spec, start, stop, _located_keys(spec, path), new_spec)
+    changed = _substitute(spec, _located_keys(spec, path), new_spec)
     return changed, (*leaves[:start], *new_leaves, *leaves[stop:])
 
 
@@ -133,11 +133,11 @@ def _located_keys(spec: Spec, path: Key | Path) -> Path:
     return tuple(keys)
 
 
-def _substitute(spec: Spec, start: int, stop: int, keys: Path, new: Spec) -> Spec:
+def _substitute(spec: Spec, keys: Path, new: Spec) -> Spec:
     if not keys:
         return new
     children = tuple(
-        _substitute(child, start, stop, keys[1:], new) if key == keys[0] else child
+        _substitute(child, keys[1:], new) if key == keys[0] else child
         for key, child in zip(spec.keys, spec.children, strict=True)
     )
     return make_spec(spec.kind, spec.keys, children)
@@ -153,7 +153,7 @@ def _inserted(
     if own is not None:
         start, stop, child = spec.index[own]
         inner, inner_leaves = _inserted(child, leaves[start:stop], rest, new, new_leaves)
-        changed = _substitute(spec, start, stop, (own,), inner)
+        changed = _substitute(spec, (own,), inner)
         return changed, (*leaves[:start], *inner_leaves, *leaves[stop:])
     for key in reversed(keys[1:]):
         new = make_spec("dict", (key,), (new,))
@@ -180,7 +180,7 @@ def _without(spec: Spec, keys: Path) -> Spec:
     pairs = [
         (key, _without(child, keys[1:]) if key == keys[0] else child)
         for key, child in zip(spec.keys, spec.children, strict=True)
-        if not (key == keys[0] and len(keys) == 1)
+        if keys != (key,)
     ]
     return _node(spec.kind, pairs)
 
@@ -194,18 +194,19 @@ def _node(kind: str, pairs: list[tuple[Key, Spec]]) -> Spec:
 def renamed(spec: Spec, names: Mapping[str, str]) -> Spec:
     """Change the last key of each path in `names`."""
     for path, new in names.items():
-        keys = _located_keys(spec, path) if spec.locate(path) else ()
-        spec = _with_new_key(spec, keys, new)
+        spec.locate(path)
+        spec = _with_new_key(spec, _located_keys(spec, path), new)
     return spec
 
 
 def _with_new_key(spec: Spec, keys: Path, new: str) -> Spec:
-    if len(keys) > 1:
-        _, _, child = spec.index[keys[0]]
-        return _substitute(spec, 0, 0, keys[:1], _with_new_key(child, keys[1:], new))
+    key, *rest = keys
+    if rest:
+        child = _with_new_key(spec.index[key][2], tuple(rest), new)
+        return _substitute(spec, (key,), child)
     if new in spec.index:
-        raise StructureError(f"Container.rename: there already is a key {new!r} beside {keys[0]!r}")
-    renamed_keys = tuple(new if k == keys[0] else k for k in spec.keys)
+        raise StructureError(f"Container.rename: there already is a key {new!r} beside {key!r}")
+    renamed_keys = tuple(new if k == key else k for k in spec.keys)
     return make_spec("dict", renamed_keys, spec.children)  # a list with a name in it is none
 
 
@@ -252,7 +253,7 @@ def _glob(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(parts) + "(?:/.*)?")  # a node's pattern takes all below it
 
 
-def _predicate(pattern: Any) -> Callable[[str, Any], bool]:
+def _predicate(pattern: Any) -> Callable[[str, Any], Any]:
     if isinstance(pattern, str):
         regex = _glob(pattern)
         return lambda path, leaf: regex.fullmatch(path) is not None

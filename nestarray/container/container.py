@@ -125,7 +125,7 @@ class Container(Mapping[Key, Any]):
         return self._leaves[start] if spec is LEAF else from_leaves(spec, self._leaves[start:stop])
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(k for k in self._spec.keys if str(k).isidentifier())]
+        return [*super().__dir__(), *(str(k) for k in self._spec.keys if str(k).isidentifier())]
 
     def __iter__(self) -> Iterator[Key]:
         if self._spec is LEAF:  # a library that walks mappings would lose the array

@@ -66,10 +66,10 @@ def _register_torch() -> None:
 def _register_optree() -> None:
     import optree
 
-    def flatten(c: Container) -> tuple[tuple[Any, ...], Spec, tuple[str, ...]]:
+    def flatten(c: Any) -> tuple[tuple[Any, ...], Any, tuple[str, ...]]:
         return c._leaves, c._spec, c._spec.path_names
 
-    def unflatten(spec: Spec, leaves: Any) -> Container:
+    def unflatten(spec: Any, leaves: Any) -> Any:
         return from_leaves(spec, tuple(leaves))
 
     for cls in _CLASSES:
@@ -123,7 +123,7 @@ class _Finder:
             spec = None if finder is self else finder.find_spec(name, path, target)
             if spec is not None:
                 if spec.loader is not None:
-                    spec.loader = _RegisteringLoader(spec.loader, register)
+                    spec.loader = _RegisteringLoader(spec.loader, register)  # type: ignore[assignment]
                 return spec
         _REGISTER[name] = register  # not installed (yet)
         return None
