@@ -45,6 +45,7 @@ def public_functions() -> dict[str, Any]:
         "torch": torch,
         "torch.nn.functional": torch.nn.functional,
         "torch.Tensor": torch.Tensor,
+        "torch.fft": torch.fft,
         "torch.linalg": torch.linalg,
         "torch.special": torch.special,
         "torch.ops.aten": torch.ops.aten,

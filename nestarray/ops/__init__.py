@@ -22,6 +22,7 @@ from nestarray.ops.convolution import *
 from nestarray.ops.creation import *
 from nestarray.ops.data_type import *
 from nestarray.ops.elementwise import *
+from nestarray.ops.fft import *
 from nestarray.ops.image import *
 from nestarray.ops.indexing import *
 from nestarray.ops.linalg import *

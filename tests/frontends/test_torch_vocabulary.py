@@ -181,7 +181,7 @@ def test_the_frontend_imports_no_framework() -> None:
 
 def test_every_function_has_a_summary() -> None:
     spaces = [frontend, frontend.nn.functional, frontend.Tensor, frontend.linalg, frontend.special]
-    for space in [*spaces, frontend.ops.aten, frontend.ops.transformers]:
+    for space in [*spaces, frontend.fft, frontend.ops.aten, frontend.ops.transformers]:
         for name, function in vars(space).items():
             ours = getattr(function, "__module__", "").startswith("nestarray.frontends")
             if inspect.isfunction(function) and ours and not name.startswith("_"):

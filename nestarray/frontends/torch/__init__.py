@@ -38,6 +38,7 @@ from nestarray.dtypes import uint8 as uint8
 from nestarray.dtypes import uint16 as uint16
 from nestarray.dtypes import uint32 as uint32
 from nestarray.dtypes import uint64 as uint64
+from nestarray.frontends.torch import fft as fft
 from nestarray.frontends.torch import linalg as linalg
 from nestarray.frontends.torch import methods as Tensor
 from nestarray.frontends.torch import nn as nn

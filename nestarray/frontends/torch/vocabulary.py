@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from nestarray.errors import MissingOpError
-from nestarray.frontends.torch import linalg, methods, ops, special
+from nestarray.frontends.torch import fft, linalg, methods, ops, special
 from nestarray.frontends.torch.nn import functional
 
 Arguments = dict[str, Any]
@@ -402,7 +402,7 @@ def _spaces(base: str) -> list[tuple[ModuleType, str, str]]:
         (methods, "torch.Tensor.", base),
         (ops.aten, "torch.ops.aten.", base),
     ]
-    for library, module in (("linalg", linalg), ("special", special)):
+    for library, module in (("fft", fft), ("linalg", linalg), ("special", special)):
         if base.startswith(f"{library}_"):
             places.insert(0, (module, f"torch.{library}.", base.removeprefix(f"{library}_")))
     return places
