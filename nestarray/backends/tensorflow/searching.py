@@ -11,7 +11,15 @@ from nestarray.backends.results import TopKResult
 from nestarray.backends.tensorflow.elementwise import _cast
 from nestarray.dispatch import supports
 
-where = choosing(tf.where, _cast)
+
+def _where(condition: Any, x1: Any, x2: Any) -> Any:
+    # In a graph TensorFlow makes a number in front float32, whatever stands behind it.
+    if x1.__class__ in (int, float, complex):
+        x1 = tf.constant(x1, x2.dtype)
+    return tf.where(condition, x1, x2)
+
+
+where = choosing(_where, _cast)
 
 
 def _placed(search: Any, x: Any, axis: Any, keepdims: bool) -> Any:
