@@ -160,9 +160,8 @@ def _differentiate(
         value, aux = _split(name, fn, fn(*changed, **kwargs), has_aux)
         return _checked(name, fn, value, backend), aux
 
-    native = backends.chapter(backend, "transforms")
     inexact = [_as_array(leaves[i], backend) for i in places]
-    value, aux, found = native.value_and_grad(call, inexact, has_aux, name)
+    value, aux, found = _native(backend).value_and_grad(call, inexact, has_aux, name)
     gradients = [_zeros(leaf) for leaf in leaves]
     for i, gradient in zip(places, found, strict=True):
         gradients[i] = gradient
@@ -179,8 +178,27 @@ def _rebuild(flat: list[tuple[Any, Any]], leaves: list[Any]) -> list[Any]:
     return nests
 
 
+#: What was looked up before, in dictionaries, which torch.compile reads; cached functions
+#: it runs again, imports and all.
+_modules: dict[str, Any] = {}
+_backends: dict[type, str | None] = {}
+
+
+def _native(backend: str) -> Any:
+    if backend not in _modules:
+        _modules[backend] = backends.chapter(backend, "transforms")
+    return _modules[backend]
+
+
+def _backend_of(leaf: Any) -> str | None:
+    cls = type(leaf)
+    if cls not in _backends:
+        _backends[cls] = backends.backend_of_type(cls)
+    return _backends[cls]
+
+
 def _backend(name: str, leaves: list[Any]) -> str | None:
-    found = dict.fromkeys(backends.backend_of_type(type(leaf)) for leaf in leaves)
+    found = dict.fromkeys([_backend_of(leaf) for leaf in leaves])
     found.pop(None, None)
     if len(found) > 1:
         raise MixedBackendError(backends.mixed_message(name, list(found)))
@@ -219,7 +237,7 @@ def _split(name: str, fn: Callable[..., Any], result: Any, has_aux: bool) -> tup
 
 
 def _checked(name: str, fn: Callable[..., Any], value: Any, backend: str) -> Any:
-    found = backends.backend_of_type(type(value))
+    found = _backend_of(value)
     if found == backend and dtypes.dtype_of(value).is_floating and len(value.shape) == 0:
         return value
     if isinstance(value, tuple):

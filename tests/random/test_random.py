@@ -128,7 +128,7 @@ def test_double_precision(backend: str) -> None:
 
 def test_bfloat16_is_that_of_jax() -> None:
     expected = np.asarray(jax.random.uniform(jax.random.PRNGKey(1), (30,), "bfloat16"), "f4")
-    for backend in ("jax", "torch", "tensorflow"):
+    for backend in ("numpy", "jax", "torch", "tensorflow"):
         drawn = na.random.uniform(na.random.key(1, backend=backend), (30,), "bfloat16")
         assert na.dtype_of(drawn) is na.bfloat16
         np.testing.assert_array_equal(na.to_backend(na.astype(drawn, "float32"), "numpy"), expected)
