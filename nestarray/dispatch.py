@@ -123,9 +123,7 @@ class Op:
 
     def _bad_type(self, found: type) -> ArgumentError:
         expected = "an array of numpy, jax, torch or tensorflow, a Container or a number"
-        hint = (
-            "; convert it with na.asarray(...)" if issubclass(found, (list, tuple)) else ""
-        )
+        hint = "; convert it with na.asarray(...)" if issubclass(found, (list, tuple)) else ""
         which = ", ".join(self.array_parameters)
         return ArgumentError(
             f"{self.name}: array argument ({which}): got {found.__name__}, expected {expected}{hint}"
@@ -147,7 +145,7 @@ class Op:
         return function(*bound.args, **bound.kwargs)
 
 
-def _array_of(number: complex, backend: str) -> Any:
+def _array_of(number: Any, backend: str) -> Any:
     import numpy as np
 
     dtype = backends.core("numpy").native_dtype(dtypes.scalar_dtype(number))

@@ -53,17 +53,17 @@ class DType:
         return max(self.bits // 8, 1)
 
     @property
-    def is_floating(self) -> bool:
+    def is_floating(self) -> builtins.bool:
         """True for real floating-point types."""
         return self.kind == "float"
 
     @property
-    def is_inexact(self) -> bool:
+    def is_inexact(self) -> builtins.bool:
         """True for real and complex floating-point types."""
         return self.kind in ("float", "complex")
 
     @property
-    def is_integer(self) -> bool:
+    def is_integer(self) -> builtins.bool:
         """True for signed and unsigned integers, not for bool."""
         return self.kind in ("int", "uint")
 

@@ -46,6 +46,42 @@ class Container(Mapping[Key, Any]):
     _leaves: tuple[Any, ...]
 
     _kind: ClassVar[str] = "dict"
+    # operators, attached by nestarray.ops; declared for editors and type checkers
+    __add__: Callable[..., Any]
+    __radd__: Callable[..., Any]
+    __sub__: Callable[..., Any]
+    __rsub__: Callable[..., Any]
+    __mul__: Callable[..., Any]
+    __rmul__: Callable[..., Any]
+    __truediv__: Callable[..., Any]
+    __rtruediv__: Callable[..., Any]
+    __floordiv__: Callable[..., Any]
+    __rfloordiv__: Callable[..., Any]
+    __mod__: Callable[..., Any]
+    __rmod__: Callable[..., Any]
+    __pow__: Callable[..., Any]
+    __rpow__: Callable[..., Any]
+    __matmul__: Callable[..., Any]
+    __rmatmul__: Callable[..., Any]
+    __and__: Callable[..., Any]
+    __rand__: Callable[..., Any]
+    __or__: Callable[..., Any]
+    __ror__: Callable[..., Any]
+    __xor__: Callable[..., Any]
+    __rxor__: Callable[..., Any]
+    __lshift__: Callable[..., Any]
+    __rlshift__: Callable[..., Any]
+    __rshift__: Callable[..., Any]
+    __rrshift__: Callable[..., Any]
+    __neg__: Callable[..., Any]
+    __pos__: Callable[..., Any]
+    __abs__: Callable[..., Any]
+    __invert__: Callable[..., Any]
+    __lt__: Callable[..., Any]
+    __le__: Callable[..., Any]
+    __gt__: Callable[..., Any]
+    __ge__: Callable[..., Any]
+
     __array_ufunc__ = None  # numpy: let our reflected operators answer
     __array_priority__ = 1000
     __hash__ = None  # type: ignore[assignment]  # == is elementwise, as for arrays

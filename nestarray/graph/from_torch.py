@@ -122,11 +122,11 @@ def _export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _decomposed(program: Any) -> tuple[Any, list[Any]]:
     """The program with unknown operations decomposed by torch, and the nodes still unknown."""
-    import torch
+    from torch._decomp import core_aten_decompositions
 
     missing = _unknown(program)
     if missing:
-        table = torch._decomp.core_aten_decompositions()
+        table = core_aten_decompositions()
         usable = {n.target: table[n.target] for n in missing if n.target in table}
         if usable:
             program = program.run_decompositions(usable)

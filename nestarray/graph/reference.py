@@ -43,7 +43,7 @@ class TorchReference:
             key: random key on torch.
             on_node: called with each of the graph's calls and its value.
         """
-        import torch
+        from torch.fx.node import map_arg
 
         from nestarray import random
         from nestarray.graph.graph import map_nodes
@@ -68,11 +68,12 @@ class TorchReference:
                 if ours is not None and ours.is_random:
                     number = graph.random_numbers.get(ours, 0)
                     args, kwargs = map_nodes(results.__getitem__, [list(ours.args), ours.kwargs])
+                    assert ours.target is not None
                     with use_backend("torch"):
                         value = ours.target(*args, **kwargs, key=random.fold_in(key, number))
                 else:
-                    args = torch.fx.node.map_arg(theirs.args, get)
-                    kwargs = torch.fx.node.map_arg(theirs.kwargs, get)
+                    args = map_arg(theirs.args, get)
+                    kwargs = map_arg(theirs.kwargs, get)
                     value = strideless(theirs.target)(*args, **kwargs)
                 values[theirs] = value
                 if ours is not None:

@@ -82,11 +82,11 @@ class MultiHeadAttention(Module):
         values = source if values is None else values
         weights = ops.split(self.in_proj_weight, self.embed_dim)
         biases = ops.split(self.in_proj_bias, self.embed_dim) if self.has_bias else (None,) * 3
-        heads = [
+        q, k, v = [
             self._split(ops.linear(x, weight, bias))
             for x, weight, bias in zip((query, source, values), weights, biases)
         ]
-        out = ops.scaled_dot_product_attention(*heads, mask, is_causal=is_causal)
+        out = ops.scaled_dot_product_attention(q, k, v, mask, is_causal=is_causal)
         return self.out_proj(ops.reshape(ops.swapaxes(out, -3, -2), tuple(query.shape)))
 
     def _split(self, x: Array) -> Array:

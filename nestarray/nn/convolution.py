@@ -201,5 +201,5 @@ class ConvTranspose2d(_Conv):
     def forward(self, x: Array) -> Array:
         """x: `(batch, in, height, width)`; returns `(batch, out, out_height, out_width)`."""
         bias = self.bias if self.has_bias else None
-        settings = self._settings() | {"output_padding": self.output_padding}
+        settings: dict[str, Any] = self._settings() | {"output_padding": self.output_padding}
         return ops.conv_transpose2d(x, self.weight, bias, **settings)

@@ -314,7 +314,7 @@ def linspace(
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.linspace.html
     """
-    arrays = [x for x in (start, stop) if hasattr(x, "dtype")]
+    arrays: list[Any] = [x for x in (start, stop) if hasattr(x, "dtype")]
     if not arrays:
         host = np.linspace(start, stop, num, endpoint=endpoint)
         wanted = dtypes.result_dtype(start, stop, 1.0) if dtype is None else dtypes.as_dtype(dtype)

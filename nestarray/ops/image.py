@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -336,7 +337,7 @@ def _sizes(
         raise ArgumentError(
             f"interpolate: got size={size!r} and scale_factor={scale_factor!r}, expected one of them"
         )
-    given = size if size is not None else scale_factor
+    given: Any = size if size is not None else scale_factor
     values = (given,) * count if isinstance(given, (int, float)) else tuple(given)
     if len(values) != count or any(v <= 0 for v in values):
         name = "size" if size is not None else "scale_factor"
@@ -344,7 +345,7 @@ def _sizes(
             f"interpolate: {name}: got {given!r}, expected a positive number, or {count} of them"
         )
     if size is not None:
-        return values, tuple(old / new for old, new in zip(spatial, values))
+        return tuple(map(int, values)), tuple(old / new for old, new in zip(spatial, values))
     return (
         tuple(math.floor(old * v) for old, v in zip(spatial, values)),
         tuple(1.0 / v for v in values),

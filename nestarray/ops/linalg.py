@@ -1,6 +1,10 @@
 """Linear algebra on stacks of matrices: the last two axes are rows and columns."""
 
+# pyright: reportReturnType=false
+# a primitive has no body: the backends return
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -640,7 +644,7 @@ def matrix_rank(x: Array, /, *, rtol: float | None = None) -> Array:
     return ops.count_nonzero(ops.greater(S, _threshold(x, S, rtol)), axis=-1)
 
 
-def _threshold(x: Array, S: Array, rtol: float | None) -> Array:
+def _threshold(x: Array, S: Array, rtol: Any) -> Array:
     """The singular value from which on they count, `(*batch, 1)`."""
     from nestarray import ops
 

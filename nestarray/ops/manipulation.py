@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -310,7 +311,7 @@ def array_split(
                 "expected places in ascending order"
             )
         return ops.split(x, sizes, axis=axis)
-    parts = int(indices_or_sections)
+    parts = operator.index(indices_or_sections)  # type: ignore[arg-type]
     if parts < 1:
         raise ShapeError(f"array_split: indices_or_sections: got {parts}, expected at least 1")
     size, longer = divmod(length, parts)
