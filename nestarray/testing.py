@@ -76,8 +76,8 @@ def _pairs(actual: Any, expected: Any, path: tuple[Any, ...]) -> Iterator[tuple[
     if isinstance(expected, Mapping):
         if isinstance(expected, Container) != isinstance(actual, Container):
             raise AssertionError(_kinds(actual, expected, path))
-        if expected.__class__ is Container and expected.spec.kind == "leaf":
-            yield path, actual.leaves()[0], expected.leaves()[0]
+        if isinstance(expected, Container) and expected.spec.kind == "leaf":
+            yield path, actual._leaves[0], expected._leaves[0]
             return
         if not isinstance(actual, Mapping) or set(actual) != set(expected):
             raise AssertionError(_kinds(actual, expected, path))

@@ -40,7 +40,7 @@ def core(name: str) -> ModuleType:
 
 
 @cache
-def chapter(name: str, chapter_name: str) -> ModuleType | None:
+def chapter(name: str, chapter_name: str) -> Any:
     """``backends/<name>/<chapter>.py``, or None where the backend has no such file."""
     core(name)
     module = f"nestarray.backends.{name}.{chapter_name}"

@@ -199,10 +199,10 @@ def _backend_of(leaf: Any) -> str | None:
 
 def _backend(name: str, leaves: list[Any]) -> str | None:
     found = dict.fromkeys([_backend_of(leaf) for leaf in leaves])
-    found.pop(None, None)
-    if len(found) > 1:
-        raise MixedBackendError(backends.mixed_message(name, list(found)))
-    return next(iter(found), None)
+    names = [backend for backend in found if backend is not None]
+    if len(names) > 1:
+        raise MixedBackendError(backends.mixed_message(name, names))
+    return names[0] if names else None
 
 
 def _is_inexact(leaf: Any) -> bool:
