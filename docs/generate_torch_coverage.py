@@ -77,10 +77,10 @@ def overloads() -> Iterator[tuple[str, str]]:
 
     from nestarray.frontends.torch import vocabulary
 
-    for base in sorted(dir(torch.ops.aten)):
-        packet = getattr(torch.ops.aten, base, None)
-        if not hasattr(packet, "overloads"):
-            continue
+    # The namespace lists only what was used before; the registry has everything.
+    names = {s.name.removeprefix("aten::") for s in torch._C._jit_get_all_schemas() if _is_aten(s)}
+    for base in sorted(names):
+        packet = getattr(torch.ops.aten, base)
         for name in packet.overloads():
             operation = getattr(packet, name)
             schema = operation._schema
@@ -90,6 +90,10 @@ def overloads() -> Iterator[tuple[str, str]]:
             rule = vocabulary.find(operation)
             if rule is not None:
                 yield rule.name, f"{base}.{name}".removesuffix(".default")
+
+
+def _is_aten(schema: Any) -> bool:
+    return schema.name.startswith("aten::") and not schema.name.endswith("_")
 
 
 def comparisons() -> dict[str, set[Any]]:

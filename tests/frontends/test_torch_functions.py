@@ -87,7 +87,7 @@ def _dim(name: str, args: Any, kwargs: Any) -> int:
 
 
 def _tensor(x: Any, backend: str) -> torch.Tensor:
-    return torch.as_tensor(backends.core(backend).to_numpy(x))
+    return torch.as_tensor(backends.core(backend).to_numpy(x).copy())
 
 
 def _assert_names_values(x: torch.Tensor, dim: int, result: Any, backend: str) -> None:

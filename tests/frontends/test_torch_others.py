@@ -31,6 +31,8 @@ EXPRESSIONS: dict[str, Callable[[Any, Callable[..., Any]], Any]] = {
     "torch.rnn_relu": lambda t, x: t.rnn_relu(
         x(5, 2, 3), x(1, 2, 4), [x(4, 3), x(4, 4), x(4), x(4)], True, 1, 0.0, False, False, False
     ),
+    "torch.fft.fftfreq": lambda t, x: [t.fft.fftfreq(5), t.fft.fftfreq(6, 0.5)],
+    "torch.fft.rfftfreq": lambda t, x: [t.fft.rfftfreq(5), t.fft.rfftfreq(6, 0.5)],
     "torch.Tensor.dim": lambda t, x: t.Tensor.dim(x(2, 3)),
     "torch.Tensor.new_tensor": lambda t, x: t.Tensor.new_tensor(x(2), [1, 2]),
     "torch.special.expit": lambda t, x: t.special.expit(x(2, 3)),

@@ -11,7 +11,7 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
 from nestarray.frontends.torch.contraction import matmul as matmul
-from nestarray.frontends.torch.dims import axes_of, ndim_of, shape_of, wrap, wrap_all
+from nestarray.frontends.torch.dims import axes_of, ndim_of, numel_of, shape_of, wrap, wrap_all
 from nestarray.frontends.torch.indexing import diagonal as _diagonal
 from nestarray.frontends.torch.promotion import cast, promote
 from nestarray.typing import Array, DTypeLike
@@ -192,21 +192,22 @@ def svdvals(A: Array) -> Array:
 
 def eigh(A: Array, UPLO: str = "L") -> tuple[Array, Array]:
     """The eigenvalues of symmetric matrices, smallest first, and the eigenvectors."""
-    values, vectors = na.eigh(_lower(A, UPLO))
+    values, vectors = na.eigh(_hermitian(A, UPLO))
     return values, vectors
 
 
 def eigvalsh(A: Array, UPLO: str = "L") -> Array:
     """The eigenvalues of symmetric matrices, smallest first."""
-    return na.eigvalsh(_lower(A, UPLO))
+    return na.eigvalsh(_hermitian(A, UPLO))
 
 
-def _lower(A: Array, UPLO: str) -> Array:
-    """A symmetric matrix whose lower triangle is that of `A` that "L" or "U" names."""
-    if UPLO.upper() == "L":
-        return A
-    flipped = na.swapaxes(A, -2, -1)
-    return na.conj(flipped) if dtypes.dtype_of(A).kind == "complex" else flipped
+def _hermitian(A: Array, UPLO: str = "L") -> Array:
+    """The hermitian matrix that one triangle of `A` describes; the other is not looked at."""
+    rest = na.tril(A, k=-1) if UPLO.upper() == "L" else na.triu(A, k=1)
+    mirrored = na.swapaxes(rest, -2, -1)
+    if dtypes.dtype_of(A).kind == "complex":
+        mirrored = na.conj(mirrored)
+    return na.add(na.tril(A) if UPLO.upper() == "L" else na.triu(A), mirrored)
 
 
 def pinv(
@@ -217,9 +218,9 @@ def pinv(
     hermitian: bool = False,
 ) -> Array:
     """The pseudo-inverse; singular values up to max(atol, rtol · the largest) count as 0."""
-    if hermitian:  # only the lower triangle counts
-        below = na.swapaxes(na.tril(A, k=-1), -2, -1)
-        A = na.add(na.tril(A), na.conj(below) if dtypes.dtype_of(A).kind == "complex" else below)
+    A = _hermitian(A) if hermitian else A
+    if numel_of(A) == 0:
+        return na.swapaxes(A, -2, -1)
     u, s, vh = na.svd(A, full_matrices=False)
     largest = na.max(s, axis=-1, keepdims=True)
     if rtol is None:

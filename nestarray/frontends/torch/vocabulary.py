@@ -420,10 +420,12 @@ def _resolve(path: str) -> Callable[..., Any]:
 def _takes(rule: Rule, schema: Any) -> bool:
     """Whether the function has a parameter for every argument that must be given."""
     required = {
-        a.name: None for a in schema.arguments if not a.has_default_value() and a.name not in UNUSED
+        a.name: [] if "[]" in str(a.type) or "List" in str(a.type) else None
+        for a in schema.arguments
+        if not a.has_default_value() and a.name not in UNUSED
     }
-    try:  # the names alone matter; a list stands for what is spread into several arguments
-        rule.call({k: [] if k in ("tensors", "size") else v for k, v in required.items()})
+    try:  # the names alone matter; an empty list stands for what is spread into arguments
+        rule.call(required)
     except MissingOpError:
         return False
     return True
