@@ -41,7 +41,9 @@ NET = na.Container(
         (str, ()),
         (lambda path, leaf: leaf > 4, (5, 6, 7)),
     ],
-    ids=str,
+    ids=lambda value: (
+        "predicate" if callable(value) and not isinstance(value, type) else str(value)
+    ),
 )
 def test_patterns(pattern: Any, leaves: tuple[int, ...]) -> None:
     assert NET.select(pattern).leaves() == leaves
