@@ -166,7 +166,7 @@ def _bind(
             continue
         value = _readable(parameter.name, left.pop(source))
         if parameter.kind is parameter.VAR_POSITIONAL:
-            args.extend([value] if _is_size(parameter.name) else value)
+            args.extend(value if _is_spread(target, parameter.name, value) else [value])
         elif by_position and _goes_by_position(parameter):
             args.append(value)
         else:
@@ -180,9 +180,13 @@ def _bind(
     return tuple(args), kwargs
 
 
-def _is_size(name: str) -> bool:
-    """Sizes stay one list, ``view(x, [2, 3])``; arrays are spread, ``meshgrid(x, y)``."""
-    return name in ("size", "repeats", "shape")
+def _is_spread(target: str, name: str, value: Any) -> bool:
+    """Sizes stay one list, ``view(x, [2, 3])``; arrays are spread, ``meshgrid(x, y)``.
+
+    Of ``atleast_1d.Sequence`` the list says that a tuple comes back, also for one array.
+    """
+    is_list = isinstance(value, (list, tuple))
+    return is_list and name not in ("size", "repeats") and not target.endswith(".Sequence")
 
 
 def _goes_by_position(parameter: inspect.Parameter) -> bool:
