@@ -80,9 +80,15 @@ ALL: tuple[DType, ...] = (
     float16, bfloat16, float32, float64, complex64, complex128,
 )  # fmt: skip
 
-_known: dict[Any, DType] = {d: d for d in ALL} | {d.name: d for d in ALL}
-_known[builtins.bool] = bool
-_known[float] = float32
+_NAMES = {d.name: d for d in ALL}
+
+#: Type of a spelling → spelling → dtype. One table a type, so that what reads a table of
+#: torch's dtypes (torch.compile follows every look-up) meets no other framework's.
+_tables: dict[type, dict[Any, DType]] = {
+    DType: {d: d for d in ALL},
+    str: dict(_NAMES),
+    type: {builtins.bool: bool, float: float32},
+}
 
 
 def as_dtype(dtype: Any) -> DType:
@@ -101,7 +107,7 @@ def as_dtype(dtype: Any) -> DType:
         nestarray.int64
     """
     try:
-        return _known[dtype]
+        return _tables[type(dtype)][dtype]
     except (KeyError, TypeError):
         return _learn_dtype(dtype)
 
@@ -112,13 +118,13 @@ def _learn_dtype(dtype: Any) -> DType:
     name = {"bool_": "bool", "int": "int64", "complex": "complex128"}.get(
         (short := str(name).rpartition(".")[2]), short
     )
-    found = _known.get(name)
+    found = _NAMES.get(name)
     if found is None:
         raise DtypeError(
             f"dtype: got {dtype!r}, expected one of {', '.join(d.name for d in ALL)}, "
             "or a framework's own name for one of these"
         )
-    _known[dtype] = found
+    _tables.setdefault(type(dtype), {})[dtype] = found
     return found
 
 
@@ -131,11 +137,13 @@ def dtype_of(x: Any) -> DType:
         nestarray.int16
     """
     try:
-        return _known[x.dtype]
+        dtype = x.dtype
     except AttributeError:
         return scalar_dtype(x)
+    try:
+        return _tables[type(dtype)][dtype]
     except KeyError:
-        return as_dtype(x.dtype)
+        return as_dtype(dtype)
 
 
 def scalar_dtype(x: Any) -> DType:
@@ -163,7 +171,7 @@ def _promote_integers(a: DType, b: DType) -> DType:
     signed, unsigned = (a, b) if a.kind == "int" else (b, a)
     bits = max(signed.bits, unsigned.bits * 2)
     # uint64 with a signed type has no integer result in the standard; int64 keeps it an integer.
-    return _known[f"int{min(bits, 64)}"]
+    return _NAMES[f"int{min(bits, 64)}"]
 
 
 @cache

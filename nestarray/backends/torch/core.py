@@ -26,6 +26,8 @@ def native_dtype(dtype: Any) -> torch.dtype:
 
 
 _NATIVE: dict[DType, torch.dtype] = {d: getattr(torch, d.name) for d in dtypes.ALL}
+for _dtype in _NATIVE.values():
+    dtypes.as_dtype(_dtype)  # known before torch.compile follows a look-up
 
 
 def find_device(device: Any) -> Any:
