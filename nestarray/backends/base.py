@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from nestarray import dtypes
 
 Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
+
+
+def supports(predicate: Callable[..., bool]) -> Callable[[F], F]:
+    """Mark a backend function as holding only for arguments that `predicate` accepts.
+
+    `predicate` takes the op's arguments; the op's default body serves the others.
+    """
+
+    def mark(native: F) -> F:
+        native.supports = predicate  # type: ignore[attr-defined]
+        return native
+
+    return mark
 
 
 def promoting(
@@ -76,6 +90,9 @@ def promoting(
     call.same_dtype = native  # type: ignore[attr-defined]
     number_second.with_number = lambda dtype, number: (  # type: ignore[attr-defined]
         native if keeps_dtype(dtype, number) else None
+    )
+    number_first.with_number = lambda dtype, number: (  # type: ignore[attr-defined]
+        native if scalar_ok is True and keeps_dtype(dtype, number) else None
     )
     return call
 
