@@ -172,19 +172,6 @@ def _mixed(
     return call
 
 
-def supports(predicate: Callable[..., bool]) -> Callable[[F], F]:
-    """Mark a backend function as holding only for arguments that `predicate` accepts.
-
-    `predicate` takes the op's arguments; the op's default body serves the others.
-    """
-
-    def mark(native: F) -> F:
-        native.supports = predicate  # type: ignore[attr-defined]
-        return native
-
-    return mark
-
-
 def _holds_arrays(parameter: inspect.Parameter) -> bool:
     return "Array" in str(parameter.annotation)
 

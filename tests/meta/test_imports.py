@@ -39,10 +39,6 @@ FILES = sorted(
 @pytest.mark.parametrize("file", FILES, ids=str)
 def test_imports_go_downwards(file: Path) -> None:
     own = LEVEL.get(file.parts[0].removesuffix(".py"))
-    if file.parts[0] == "backends" and len(file.parts) == 3:
-        own = LEVEL[
-            "dispatch"
-        ]  # a backend's chapters are loaded by dispatch, and mark themselves for it
     assert own is not None, f"{file.parts[0]} has no layer; add it to LAYERS and ARCHITECTURE.md"
     for name in sorted(imported(ast.parse((PACKAGE / file).read_text()))):
         assert LEVEL[name] <= own, f"{file} imports nestarray.{name}, which is above it"

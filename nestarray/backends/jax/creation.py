@@ -7,8 +7,8 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray import dtypes
+from nestarray.backends.base import supports
 from nestarray.backends.jax.core import device_to_share, find_device, native_dtype
-from nestarray.dispatch import supports
 
 
 def _dtype(dtype: Any, default: Any = dtypes.float32) -> Any:

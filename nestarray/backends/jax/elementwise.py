@@ -6,9 +6,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from nestarray.backends.base import clip_dtype, floating, floating_pair, promoting
+from nestarray.backends.base import clip_dtype, floating, floating_pair, promoting, supports
 from nestarray.backends.jax.core import native_dtype
-from nestarray.dispatch import supports
 
 
 def _cast(x: Any, dtype: Any) -> Any:

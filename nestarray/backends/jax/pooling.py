@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from nestarray.backends import windows
-from nestarray.dispatch import supports
+from nestarray.backends.base import supports
 
 
 def _reduce(x: Any, at: windows.Windows, start: Any, function: Callable[..., Any]) -> Any:

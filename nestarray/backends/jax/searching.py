@@ -7,11 +7,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from nestarray.backends.base import choosing, promoted
+from nestarray.backends.base import choosing, promoted, supports
 from nestarray.backends.jax.core import native_dtype
 from nestarray.backends.jax.elementwise import _cast
 from nestarray.backends.results import TopKResult
-from nestarray.dispatch import supports
 
 argmax = jnp.argmax
 argmin = jnp.argmin

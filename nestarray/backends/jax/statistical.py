@@ -8,9 +8,8 @@ import jax
 import jax.numpy as jnp
 
 from nestarray.backends.axes import one_axis
-from nestarray.backends.base import accumulation_dtype, mean_dtype
+from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
 from nestarray.backends.jax.core import native_dtype
-from nestarray.dispatch import supports
 
 
 def _axes(axis: Any) -> Any:

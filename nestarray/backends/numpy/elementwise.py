@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import floating, floating_pair, promoting
+from nestarray.backends.base import floating, floating_pair, promoting, supports
 from nestarray.backends.numpy.core import native_dtype
-from nestarray.dispatch import supports
 
 
 def _cast(x: Any, dtype: Any) -> Any:

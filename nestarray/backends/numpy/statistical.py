@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import accumulation_dtype, mean_dtype
+from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
 from nestarray.backends.numpy.core import native_dtype
-from nestarray.dispatch import supports
 
 
 def _axes(axis: Any) -> Any:

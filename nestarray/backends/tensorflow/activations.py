@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.dispatch import supports
+from nestarray.backends.base import supports
 
 relu = tf.nn.relu
 relu6 = tf.nn.relu6

@@ -16,7 +16,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends import windows
-from nestarray.dispatch import supports
+from nestarray.backends.base import supports
 
 
 def _channels_last(x: Any, count: int) -> Any:

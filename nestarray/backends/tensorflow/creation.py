@@ -7,8 +7,8 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray import dtypes
+from nestarray.backends.base import supports
 from nestarray.backends.tensorflow.core import native_dtype, on_device
-from nestarray.dispatch import supports
 
 
 def _dtype(dtype: Any, default: Any = dtypes.float32) -> Any:

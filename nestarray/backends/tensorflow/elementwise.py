@@ -7,9 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.base import promoting
+from nestarray.backends.base import promoting, supports
 from nestarray.backends.tensorflow.core import native_dtype
-from nestarray.dispatch import supports
 
 
 def _cast(x: Any, dtype: Any) -> Any:

@@ -14,9 +14,8 @@ from nestarray.backends.axes import (
     part_sizes,
     squeezed_axes,
 )
-from nestarray.backends.base import promoted
+from nestarray.backends.base import promoted, supports
 from nestarray.backends.tensorflow.elementwise import _cast
-from nestarray.dispatch import supports
 
 
 def shape(x: Any, /) -> tuple[Any, ...]:

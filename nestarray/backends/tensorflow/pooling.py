@@ -15,7 +15,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends import windows
-from nestarray.dispatch import supports
+from nestarray.backends.base import supports
 
 
 def _pool(native: Callable[..., Any], x: Any, at: windows.Windows, fill: float) -> Any:

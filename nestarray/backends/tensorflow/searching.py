@@ -6,10 +6,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.base import choosing, promoted
+from nestarray.backends.base import choosing, promoted, supports
 from nestarray.backends.results import TopKResult
 from nestarray.backends.tensorflow.elementwise import _cast
-from nestarray.dispatch import supports
 
 
 def _where(condition: Any, x1: Any, x2: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.dispatch import supports
+from nestarray.backends.base import supports
 
 
 def _in_float32(native: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,9 +8,8 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.axes import one_axis
-from nestarray.backends.base import accumulation_dtype, mean_dtype
+from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
 from nestarray.backends.tensorflow.core import native_dtype
-from nestarray.dispatch import supports
 
 
 def _axes(axis: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from nestarray.dispatch import supports
+from nestarray.backends.base import supports
 
 relu = torch.relu
 selu = torch.selu

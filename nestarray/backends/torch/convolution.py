@@ -8,7 +8,7 @@ from typing import Any
 import torch.nn.functional as F
 
 from nestarray.backends import windows
-from nestarray.dispatch import supports
+from nestarray.backends.base import supports
 
 
 def _is_native(padding: Any) -> bool:

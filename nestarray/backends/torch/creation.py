@@ -7,8 +7,8 @@ from typing import Any
 import torch
 
 from nestarray import dtypes
+from nestarray.backends.base import supports
 from nestarray.backends.torch.core import find_device, native_dtype
-from nestarray.dispatch import supports
 
 
 def _dtype(dtype: Any, default: Any = dtypes.float32) -> Any:

@@ -7,9 +7,8 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import promoting
+from nestarray.backends.base import promoting, supports
 from nestarray.backends.torch.core import native_dtype
-from nestarray.dispatch import supports
 
 
 def _cast(x: Any, dtype: Any) -> Any:

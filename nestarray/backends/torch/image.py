@@ -6,7 +6,7 @@ from typing import Any
 
 import torch.nn.functional as F
 
-from nestarray.dispatch import supports
+from nestarray.backends.base import supports
 
 _SPELLING = {
     ("linear", 3): "linear",

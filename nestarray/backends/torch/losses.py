@@ -6,8 +6,8 @@ from typing import Any
 
 import torch.nn.functional as F
 
+from nestarray.backends.base import supports
 from nestarray.backends.torch.derivatives import is_constant
-from nestarray.dispatch import supports
 
 _REDUCTIONS = ("mean", "sum", "none")
 

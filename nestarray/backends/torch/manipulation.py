@@ -14,9 +14,8 @@ from nestarray.backends.axes import (
     squeezed_axes,
     windows_of,
 )
-from nestarray.backends.base import promoted
+from nestarray.backends.base import promoted, supports
 from nestarray.backends.torch.elementwise import _cast
-from nestarray.dispatch import supports
 
 permute_dims = torch.permute
 broadcast_to = torch.broadcast_to

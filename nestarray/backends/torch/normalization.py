@@ -7,8 +7,8 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+from nestarray.backends.base import supports
 from nestarray.backends.torch.derivatives import is_constant
-from nestarray.dispatch import supports
 
 
 def _given_moments(

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch.nn.functional as F
 
-from nestarray.dispatch import supports
+from nestarray.backends.base import supports
 
 
 def _is_native(x: Any, count: int, kernel_size: Any, padding: Any) -> bool:

@@ -7,9 +7,8 @@ from typing import Any
 import torch
 
 from nestarray.backends.axes import many_axes
-from nestarray.backends.base import accumulation_dtype, mean_dtype
+from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
 from nestarray.backends.torch.core import native_dtype
-from nestarray.dispatch import supports
 
 
 def _over(x: Any, axis: Any, keepdims: bool) -> tuple[Any, Any, bool]:
