@@ -299,11 +299,16 @@ def test_leaves_that_no_op_takes() -> None:
 # -- speed paths give what the plain path gives --------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide"])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "int32", "bool"])
+FOREACH = [
+    (name, dtype)
+    for name in ("add", "subtract", "multiply", "divide")
+    for dtype in ("float32", "float64", "bfloat16", "int32", "bool")
+    if (name, dtype) != ("subtract", "bool")  # which torch does not have
+]
+
+
+@pytest.mark.parametrize(("name", "dtype"), FOREACH)
 def test_torch_foreach_equals_leaf_by_leaf(name: str, dtype: str) -> None:
-    if dtype == "bool" and name == "subtract":
-        pytest.skip("torch does not subtract booleans")
     function = getattr(na, name)
     rng = np.random.default_rng(0)
     core = backends.core("torch")
