@@ -20,7 +20,7 @@ from nestarray import dtypes
 from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError
 from nestarray.frontends.torch.dims import sizes
-from nestarray.frontends.torch.promotion import cast
+from nestarray.frontends.torch.promotion import cast, is_number
 from nestarray.typing import Array, DTypeLike
 
 
@@ -131,7 +131,9 @@ def arange(
     )
     if step == 0:
         raise ArgumentError("arange: step: got 0, expected another number")
-    if integral:
+    if wanted is dtypes.int64 and all(is_number(n) for n in numbers):
+        start, end, step = (int(n) for n in numbers)  # truncated first, as upstream does
+    if integral or wanted is dtypes.int64:
         return cast(na.arange(start, end, step, dtype=dtypes.int64), wanted)
     count = builtins.max(math.ceil((end - start) / step), 0)
     if wanted.is_inexact:
@@ -155,8 +157,24 @@ def linspace(
     """`steps` numbers at equal distances from `start` to `end`, both included."""
     wanted = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)
     if not wanted.is_inexact:
-        return na.astype(linspace(start, end, steps, dtype=dtypes.float64), wanted)
-    return na.linspace(start, end, steps, dtype=wanted)
+        return na.astype(_even_steps(start, end, steps), wanted)
+    first, last = (x if is_number(x) else cast(x, wanted) for x in (start, end))
+    return na.linspace(first, last, steps, dtype=wanted)
+
+
+def _even_steps(start: float | Array, end: float | Array, steps: int) -> Array:
+    """`linspace` between integers, in float64, each half counted from its own end, as upstream."""
+    first, last = (
+        na.full((), int(x), dtype=dtypes.float64)
+        if is_number(x)
+        else na.trunc(cast(x, dtypes.float64))
+        for x in (start, end)
+    )
+    place = na.arange(steps, dtype=dtypes.float64, like=first)
+    step = na.divide(na.subtract(last, first), float(builtins.max(steps - 1, 1)))
+    rising = na.add(first, na.multiply(step, place))
+    falling = na.subtract(last, na.multiply(step, na.subtract(float(steps - 1), place)))
+    return na.where(na.less(place, float(steps // 2)), rising, falling) if steps > 1 else rising
 
 
 def logspace(
@@ -164,8 +182,9 @@ def logspace(
 ) -> Array:
     """The powers of `base` with exponents from `linspace`."""
     wanted = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)
-    wide = wanted if wanted.is_inexact else dtypes.float64
-    return cast(na.pow(base, linspace(start, end, steps, dtype=wide)), wanted)
+    if wanted.is_inexact:
+        return na.pow(base, linspace(start, end, steps, dtype=wanted))
+    return na.astype(na.pow(base, _even_steps(start, end, steps)), wanted)
 
 
 def eye(n: int, m: int | None = None, *, dtype: DTypeLike | None = None) -> Array:

@@ -142,6 +142,8 @@ def gather(input: Array, dim: int, index: Array, *, sparse_grad: bool = False) -
     if ndim_of(input) == 0 or ndim_of(index) == 0:
         flat = na.take(na.reshape(input, (-1,)), na.reshape(index, (-1,)), axis=0)
         return na.reshape(flat, shape_of(index))
+    if numel_of(index) == 0:  # of any number of dimensions
+        return na.zeros(shape_of(index), dtype=dtypes.dtype_of(input), like=input)
     return na.gather(input, index, axis=wrap("gather", dim, ndim_of(input)))
 
 

@@ -58,6 +58,8 @@ def matrix_norm(
     """The norm of matrices: "fro", "nuc", 2 (the largest singular value), 1, ∞."""
     A = A if dtype is None else cast(A, dtype)
     rows, columns = wrap_all("matrix_norm", dim, ndim_of(A))
+    if numel_of(A) == 0:
+        return na.sum(na.abs(A), axis=(rows, columns), keepdims=keepdim)
     if ord == "fro":
         return vector_norm(A, 2, (rows, columns), keepdim)
     if ord in ("nuc", 2, -2):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import nestarray as na
 from nestarray.frontends.torch import linalg
+from nestarray.frontends.torch.dims import axes_of
 from nestarray.frontends.torch.promotion import floating, promote_arrays
 from nestarray.typing import Array
 
 
 def cosine_similarity(x1: Array, x2: Array, dim: int = 1, eps: float = 1e-8) -> Array:
     """x₁ · x₂ / (max(‖x₁‖, eps) max(‖x₂‖, eps)) over `dim`."""
-    x, y = (floating(a) for a in promote_arrays(x1, x2))
+    x, y = na.broadcast_arrays(*(floating(a) for a in promote_arrays(x1, x2)))
     x = na.divide(x, na.clip(linalg.vector_norm(x, 2, dim, keepdim=True), eps, None))
     y = na.divide(y, na.clip(linalg.vector_norm(y, 2, dim, keepdim=True), eps, None))
-    return na.sum(na.multiply(x, y), axis=dim)
+    product = na.multiply(x, y)
+    return na.sum(product, axis=axes_of("cosine_similarity", product, dim))
 
 
 def pairwise_distance(

@@ -316,8 +316,8 @@ def hinge_embedding_loss(
 ) -> Array:
     """x where y = 1, max(0, margin − x) where y = −1."""
     zero = na.zeros_like(input)
-    near = na.where(na.equal(target, 1), input, zero)
-    far = na.where(na.equal(target, -1), na.relu(na.subtract(margin, input)), zero)
+    near = na.where(na.not_equal(target, -1), input, zero)
+    far = na.where(na.not_equal(target, 1), na.relu(na.subtract(margin, input)), zero)
     return _reduced("hinge_embedding_loss", na.add(near, far), reduction)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError
 from nestarray.frontends.torch.dims import shape_of
+from nestarray.frontends.torch.linalg import vector_norm
 from nestarray.frontends.torch.promotion import cast
 from nestarray.typing import Array
 
@@ -19,16 +19,19 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Array:
-    """The rows of `weight` at the indices `input`; no gradient reaches the row `padding_idx`."""
-    if max_norm is not None:
-        raise ArgumentError(
-            "embedding: max_norm: got a number, expected None: upstream writes the rows back into "
-            "weight; normalize the weight before the call"
-        )
+    """The rows of `weight` at the indices `input`; no gradient reaches the row `padding_idx`.
+
+    Rows longer than `max_norm` are shortened; `weight` itself, which upstream overwrites, stays.
+    """
     if padding_idx is not None and padding_idx >= 0:
         padding = na.equal(na.arange(shape_of(weight)[0], like=weight), padding_idx)
         weight = na.where(na.expand_dims(padding, axis=-1), na.stop_gradient(weight), weight)
-    return na.embedding(input, weight)
+    rows = na.embedding(input, weight)
+    if max_norm is None:
+        return rows
+    length = na.stop_gradient(vector_norm(rows, norm_type, -1, keepdim=True))
+    shorter = na.divide(max_norm, na.add(length, 1e-7))
+    return na.multiply(rows, na.where(na.greater(length, max_norm), shorter, na.ones_like(shorter)))
 
 
 def one_hot(tensor: Array, num_classes: int = -1) -> Array:

@@ -27,23 +27,29 @@ def pad(
         raise ArgumentError(
             f"pad: mode: got {mode!r}, expected 'constant', 'reflect', 'replicate' or 'circular'"
         )
-    wider = [(max(before, 0), max(after, 0)) for before, after in margins]
-    x = input
-    if any(pair != (0, 0) for pair in wider):
-        if mode == "constant":
-            fill = 0 if value is None else value
-            fill = bool(fill) if dtypes.dtype_of(input) is dtypes.bool else fill
-            x = na.pad(x, wider, constant_values=fill)
-        else:
-            x = na.pad(x, wider, mode=_MODES[mode])
-    if wider == margins:
+    inner = [(min(before, 0), min(after, 0)) for before, after in margins]
+    outer = [(max(before, 0), max(after, 0)) for before, after in margins]
+    # Upstream cuts first where the margin comes from the other end, and last elsewhere.
+    if mode == "circular":
+        return _widened(_cut(input, inner), outer, mode, value)
+    return _cut(_widened(input, outer, mode, value), inner)
+
+
+def _cut(x: Array, margins: Sequence[tuple[int, int]]) -> Array:
+    if all(pair == (0, 0) for pair in margins):
         return x
-    # Cut last: a margin repeats elements of the whole input.
-    inner = tuple(
-        slice(max(-before, 0), size - max(-after, 0))
-        for (before, after), size in zip(margins, shape_of(x))
-    )
-    return na.getitem(x, inner)
+    kept = tuple(slice(-a, n + b) for (a, b), n in zip(margins, shape_of(x)))
+    return na.getitem(x, kept)
+
+
+def _widened(x: Array, margins: Sequence[tuple[int, int]], mode: str, value: float | None) -> Array:
+    if all(pair == (0, 0) for pair in margins):
+        return x
+    if mode != "constant":
+        return na.pad(x, margins, mode=_MODES[mode])
+    fill = 0 if value is None else value
+    fill = bool(fill) if dtypes.dtype_of(x) is dtypes.bool else fill
+    return na.pad(x, margins, constant_values=fill)
 
 
 def interpolate(
