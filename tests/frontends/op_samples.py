@@ -63,8 +63,10 @@ def samples(info: Any, dtype: torch.dtype, limit: int | None) -> Iterator[Any]:
         args = (sample.input, *sample.args)
         if kwargs.get("dropout_p"):  # random: another function with a key
             continue
-        if (info.name, kwargs.get("mode")) == ("nn.functional.grid_sample", "bicubic"):
-            continue  # na.grid_sample has no such mode, and says so
+        if info.name == "nn.functional.grid_sample" and (
+            kwargs.get("mode") == "bicubic" or sample.input.ndim == 5
+        ):
+            continue  # na.grid_sample has neither, and says so
         yield REORDERED.get(info.name, lambda *a: a)(*args), kwargs
 
 

@@ -6,6 +6,7 @@ a function: https://docs.pytorch.org/docs/stable/generated/torch.matmul.html
 
 from __future__ import annotations
 
+import string
 from collections.abc import Sequence
 from typing import Any
 
@@ -127,7 +128,21 @@ def einsum(equation: str, *operands: Any) -> Array:
     """The Einstein sum of `equation`."""
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
-    return na.einsum(equation.replace(" ", ""), *operands)
+    return na.einsum(_without_lost_ellipsis(equation.replace(" ", ""), operands), *operands)
+
+
+def _without_lost_ellipsis(equation: str, operands: Sequence[Array]) -> str:
+    """`equation` with letters for dots that the output lacks: torch sums over these."""
+    inputs, arrow, output = equation.partition("->")
+    if not arrow or "..." not in inputs or "..." in output:
+        return equation
+    free = [letter for letter in string.ascii_letters if letter not in equation]
+    terms = []
+    for term, operand in zip(inputs.split(","), operands):
+        count = ndim_of(operand) - len(term.replace("...", ""))
+        # Dots broadcast from the right.
+        terms.append(term.replace("...", "".join(reversed(free[:count]))))
+    return f"{','.join(terms)}->{output}"
 
 
 def kron(input: Array, other: Array) -> Array:

@@ -187,6 +187,8 @@ def diff(
 ) -> Array:
     """The differences of neighbours along a dimension, taken `n` times."""
     axis = wrap("diff", dim, ndim_of(input))
+    if n == 0:  # not even joined
+        return input
     return na.diff(input, axis=axis, n=n, prepend=prepend, append=append)
 
 

@@ -369,6 +369,38 @@ def find(target: Any) -> Rule | None:
     return rule if schema is None or _takes(rule, schema) else None
 
 
+def find_first(target: Any) -> Rule | None:
+    """The rule of a function that gives just the first result of an operation with several.
+
+    What is left of an operation in the graph is often that: the saved statistics of a
+    normalization and the mask of a dropout serve torch's own backward pass.
+
+    Example:
+        >>> from nestarray.frontends.torch import vocabulary
+        >>> vocabulary.find_first("aten.native_dropout.default").name
+        'torch.nn.functional.dropout'
+    """
+    return _FIRST.get(_name_of(target))
+
+
+_FIRST = {
+    rule.target: rule
+    for rule in (
+        Rule(
+            "aten._native_batch_norm_legit_no_training.default",
+            functional.batch_norm,
+            "torch.nn.functional.batch_norm",
+        ),
+        Rule(
+            "aten.native_dropout.default",
+            functional.dropout,
+            "torch.nn.functional.dropout",
+            lambda a: {"training" if k == "train" else k: x for k, x in a.items()},
+        ),
+    )
+}
+
+
 @cache
 def _find(name: str) -> Rule | None:
     if name in PYTHON:
