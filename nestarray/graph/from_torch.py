@@ -278,18 +278,23 @@ class _Importer:
         if exported.target in vocabulary.IGNORED:
             return
         path, line = _origin(exported)
-        if exported.target is operator.getitem:
+        maker = exported.args[0] if exported.target is operator.getitem else exported
+        rule = vocabulary.find_first(maker.target) if _gives_first_only(maker) else None
+        if rule is not None and maker is exported:
+            return  # the node that takes its first result becomes the call
+        rule = rule or vocabulary.find(exported.target)
+        if exported.target is operator.getitem and maker in self.nodes:
             target, name, is_random = operator.getitem, "getitem", False
             args, kwargs = self._arguments(exported.args), {}
         else:
-            rule = vocabulary.find(exported.target)
             assert rule is not None
-            schema_args = _by_schema_name(exported)
+            schema_args = _by_schema_name(maker)
             target, name, args, kwargs, is_random = rule.call(
                 {key: self._arguments(value) for key, value in schema_args.items()}
             )
+        short = name.rpartition(".")[2]
         self.nodes[exported] = Node(
-            name=valid_name(exported.name, self.taken),
+            name=valid_name(exported.name if maker is exported else short, self.taken),
             kind="call",
             target=target,
             target_name=name,
@@ -299,7 +304,7 @@ class _Importer:
             is_random=is_random,
             module=path,
             line=line,
-            origin=str(exported.target),
+            origin=str(maker.target),
         )
 
     def _arguments(self, value: Any) -> Any:
@@ -349,6 +354,11 @@ class _Importer:
                 map_nodes(live.add, [list(node.args), node.kwargs])
         inputs = dict.fromkeys(n for n in self.nodes.values() if n.kind == "input")
         return [*inputs, *(n for n in calls if n in live)]
+
+
+def _gives_first_only(exported: Any) -> bool:
+    """Whether all that is read of a node's results is the first."""
+    return all(u.target is operator.getitem and u.args[1] == 0 for u in exported.users)
 
 
 def _canonical_names(module: Any) -> dict[str, str]:

@@ -163,6 +163,12 @@ class Graph:
                 f"{self.name}: this graph draws random numbers (traced with train=True): "
                 "pass key=na.random.key(0)"
             )
+        found = backends.backend_of_type(type(key))
+        if found not in (None, self.backend):
+            raise ArgumentError(
+                f"{self.name}: key: got an array of {found}, expected one of {self.backend}; "
+                f'make it with na.random.key(0, backend="{self.backend}")'
+            )
         return inputs, v, s, self.constants, key
 
     @cached_property

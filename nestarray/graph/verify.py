@@ -8,7 +8,6 @@ it stands in, which is what survives when small numbers are rounded in another o
 from __future__ import annotations
 
 import dataclasses
-import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -295,8 +294,7 @@ def _compare_values(
 
 def _where(node: Node) -> str:
     """The operation behind a node, its module and its line."""
-    maker = node.args[0] if node.target is operator.getitem else node
-    return " ".join(part for part in (maker.origin, node.module, node.line) if part)
+    return " ".join(part for part in (node.origin, node.module, node.line) if part)
 
 
 def _compare_gradients(

@@ -225,3 +225,7 @@ def test_a_training_graph_asks_for_its_key(convnet, images):
     graph = na.trace_graph(convnet, images, train=True)
     with pytest.raises(errors.ArgumentError, match=r"pass key=na\.random\.key\(0\)"):
         graph(images)
+    with pytest.raises(
+        errors.ArgumentError, match=r"key: got an array of numpy, expected one of torch"
+    ):
+        graph(images, key=na.random.key(0, backend="numpy"))
