@@ -56,7 +56,7 @@ def repeat(input: Array, *repeats: Any) -> Array:
     )
 
 
-def unfold(input: Array, dimension: int, size: int, step: int) -> Array:
+def unfold(input: Array, dimension: builtins.int, size: builtins.int, step: builtins.int) -> Array:
     """The windows of `size` elements along a dimension, as a new last dimension."""
     if ndim_of(input) == 0:
         return na.reshape(input, (1,))
@@ -64,13 +64,13 @@ def unfold(input: Array, dimension: int, size: int, step: int) -> Array:
     return na.sliding_window_view(input, size, axis=axis, step=step)
 
 
-def size(input: Array, dim: int | None = None) -> Any:
+def size(input: Array, dim: builtins.int | None = None) -> Any:
     """The sizes, or that of one dimension."""
     shape = shape_of(input)
     return shape if dim is None else shape[wrap("size", dim, len(shape))]
 
 
-def dim(input: Array) -> int:
+def dim(input: Array) -> builtins.int:
     """The number of dimensions."""
     return ndim_of(input)
 
