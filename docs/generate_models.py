@@ -1,6 +1,7 @@
 """Write docs/models.md: how closely converted models agree with PyTorch, measured now.
 
-usage: python docs/generate_models.py [NAME ...]   (all by default; takes minutes)
+usage: python docs/generate_models.py [NAME ...]   (all by default; takes minutes; with names,
+only their rows are measured again)
 """
 
 from __future__ import annotations
@@ -75,21 +76,27 @@ def _cell(error: float | None, ok: bool) -> str:
 
 
 def main() -> None:
-    """Write the table."""
+    """Measure the models named on the command line, and write the table."""
     from tests import models
 
-    names = sys.argv[1:] or models.NAMES
-    rows = []
-    for name in names:
+    path = Path(__file__).with_name("models.md")
+    rows = _rows_of(path) if sys.argv[1:] else {}
+    for name in sys.argv[1:] or models.NAMES:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            rows.append(row(name))
-        print(rows[-1], end="", flush=True)
-    if not sys.argv[1:]:
-        path = Path(__file__).with_name("models.md")
-        partial = path.with_suffix(".md.part")
-        partial.write_text(HEAD.format(rectified=", ".join(models.RECTIFIED)) + "".join(rows))
-        partial.replace(path)
+            rows[name] = row(name)
+        print(rows[name], end="", flush=True)
+    table = "".join(rows[name] for name in models.NAMES if name in rows)
+    partial = path.with_suffix(".md.part")
+    partial.write_text(HEAD.format(rectified=", ".join(models.RECTIFIED)) + table)
+    partial.replace(path)
+
+
+def _rows_of(path: Path) -> dict[str, str]:
+    """Model → its row in the table as it is."""
+    lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+    names = {line: line.split("|")[1].strip() for line in lines if line.startswith("| ")}
+    return {name: line for line, name in names.items() if name != "model"}
 
 
 if __name__ == "__main__":

@@ -142,11 +142,12 @@ def test_a_graph_pickles_without_its_source(graph, images):
         loaded.verify()
 
 
-@pytest.mark.parametrize("backend", ["jax", "tensorflow", "numpy"])
+@pytest.mark.parametrize("backend", ["jax", "tensorflow", "numpy", "torch"])
 def test_compiled_equals_eager(graph, images, backend):
     moved = graph.to_backend(backend)
     x = na.to_backend(images, backend)
-    compiled = moved.compile()
+    # torch's default compiler needs a C++ compiler
+    compiled = moved.compile(**({"backend": "aot_eager"} if backend == "torch" else {}))
     host = lambda a: np.asarray(na.to_backend(a, "numpy"))  # noqa: E731
     np.testing.assert_allclose(host(compiled(x)), host(moved(x)), rtol=1e-5, atol=1e-6)
     zeros = compiled(x, v=moved.v * 0.0)

@@ -20,7 +20,7 @@ NAMES = (
 RECTIFIED = ("resnet", "mobilenet_v2", "regnet")
 
 #: Models that compute parts in float32 whatever the dtype of their weights.
-FLOAT32_INSIDE = ("llama", "mistral", "mixtral", "qwen2", "gemma", "t5")
+FLOAT32_INSIDE = ("bloom", "llama", "mistral", "mixtral", "qwen2", "gemma", "t5")
 
 
 @cache
