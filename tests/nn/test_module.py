@@ -265,11 +265,11 @@ class TestErrors:
             nn.Module().init(na.random.key(0))(1.0)
 
 
-def losses(net: Net, backend: str, steps: int = 30) -> list[float]:
+def losses(net: Net, backend: str, steps: int = 100) -> list[float]:
     """The training loop as a user writes it."""
     model, x = net.to_backend(backend), images(backend)
     target = na.to_backend(np.eye(6, 2, dtype=np.float32), backend)
-    optimizer = nn.Adam(1e-2)
+    optimizer = nn.Adam(1e-4)
 
     def loss_fn(v: Any) -> Any:
         return na.mean((model(x, v=v) - target) ** 2)
@@ -285,15 +285,15 @@ def losses(net: Net, backend: str, steps: int = 30) -> list[float]:
 
 def test_one_training_loop_on_all_frameworks(net: Net) -> None:
     found = {backend: losses(net, backend) for backend in DIFFERENTIABLE}
-    assert found["jax"][-1] < 0.2 * found["jax"][0]
+    assert found["jax"][-1] < 0.6 * found["jax"][0]
     for backend in DIFFERENTIABLE:
-        np.testing.assert_allclose(found[backend], found["jax"], rtol=2e-4)
+        np.testing.assert_allclose(found[backend], found["jax"], rtol=2e-6)
 
 
 def test_optax_takes_the_variables_as_they_are(net: Net) -> None:
     model, x = net.to_backend("jax"), images("jax")
     target = na.to_backend(np.eye(6, 2, dtype=np.float32), "jax")
-    optimizer = optax.adam(1e-2)
+    optimizer = optax.adam(1e-4)
 
     @jax.jit
     def step(v: Any, state: Any) -> Any:
@@ -303,11 +303,12 @@ def test_optax_takes_the_variables_as_they_are(net: Net) -> None:
 
     v, state = model.v, optimizer.init(model.v)
     found = []
-    for _ in range(30):
+    for _ in range(100):
         v, state, loss = step(v, state)
         found.append(float(loss))
     assert isinstance(v, na.Container)
-    np.testing.assert_allclose(found, losses(net, "jax"), rtol=2e-4)
+    # optax takes 1 − βᵗ in float32, where the difference cancels to four digits
+    np.testing.assert_allclose(found, losses(net, "jax"), rtol=2e-5)
 
 
 @pytest.mark.parametrize("backend", DIFFERENTIABLE)
