@@ -210,6 +210,13 @@ CASES = [
         reference=np.cumulative_prod,
         id="initial",
     ),
+    Case(
+        "cumulative_prod",
+        lambda rng: (np.asarray([[1.5, 0.0, 2.0, 0.5], [0.0, 3.0, 0.0, 1.0]]),),
+        {"axis": 1},
+        reference=np.cumulative_prod,
+        id="zeros",
+    ),
     exact("cumulative_prod", small_integers, "int8", np.cumulative_prod, axis=1),
     Case("cummax", apart, {"axis": 1}, reference=running(np.maximum.accumulate)),
     Case("cummax", apart, reference=running(np.maximum.accumulate), id="flat"),

@@ -12,7 +12,6 @@ relu = tf.nn.relu
 relu6 = tf.nn.relu6
 selu = tf.nn.selu
 silu = tf.nn.silu
-softsign = tf.nn.softsign
 sigmoid = tf.sigmoid
 log_sigmoid = tf.math.log_sigmoid
 

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from nestarray.backends.axes import one_axis
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
+from nestarray.backends.tensorflow import products
 from nestarray.backends.tensorflow.core import native_dtype
 
 
@@ -25,7 +26,7 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/reduce_prod"""
     x = tf.cast(x, native_dtype(accumulation_dtype(x, dtype)))
-    return tf.reduce_prod(x, _axes(axis), keepdims)
+    return products.total(x, _axes(axis), keepdims)
 
 
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
@@ -86,7 +87,7 @@ def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/cumprod"""
-    return _along(tf.math.cumprod, x, axis, dtype)
+    return _along(products.running, x, axis, dtype)
 
 
 def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from nestarray.backends.base import supports
+from nestarray.backends.torch.derivatives import is_constant
 
 relu = torch.relu
 selu = torch.selu
@@ -15,7 +16,6 @@ silu = F.silu
 softsign = F.softsign
 sigmoid = torch.sigmoid
 log_sigmoid = F.logsigmoid
-hard_sigmoid = F.hardsigmoid
 hard_swish = F.hardswish
 tanh_shrink = F.tanhshrink
 mish = F.mish
@@ -39,6 +39,15 @@ def elu(x: Any, /, *, alpha: float = 1.0) -> Any:
     return F.elu(x, alpha)
 
 
+# It has no second derivative.
+@supports(is_constant)
+def hard_sigmoid(x: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardsigmoid.html"""
+    return F.hardsigmoid(x)
+
+
+# Its derivative takes 1 / alpha in float32.
+@supports(lambda x, *, alpha=1.0: alpha == 1.0 or x.dtype != torch.float64 or is_constant(x))
 def celu(x: Any, /, *, alpha: float = 1.0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.celu.html"""
     return torch.celu(x, alpha)

@@ -1,0 +1,80 @@
+"""Products whose derivatives of every order hold where factors are zero.
+
+TensorFlow divides by the factors: its first derivative of ``cumprod`` and its second of
+``reduce_prod`` silently lack what a zero factor leaves of the others.
+https://github.com/tensorflow/tensorflow/issues/119430
+https://github.com/tensorflow/tensorflow/issues/61117
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+
+def total(x: Any, axis: Any, keepdims: bool) -> Any:
+    """``tf.reduce_prod``."""
+
+    def native(x: Any) -> Any:
+        return tf.reduce_prod(x, axis, keepdims)
+
+    rank = len(x.shape)
+    axes = range(rank) if axis is None else axis if isinstance(axis, list) else [axis]
+    axes = [a % rank for a in axes]
+    if not _is_differentiable(x, axes):
+        return native(x)
+
+    def by_halves(x: Any) -> Any:
+        for a in axes:
+            while x.shape[a] > 1:
+                half = x.shape[a] // 2
+                first, second, odd = tf.split(x, [half, half, x.shape[a] - 2 * half], a)
+                x = tf.concat([first * second, odd], a)
+        return x if keepdims else tf.squeeze(x, axes)
+
+    return _derived_from(by_halves, native, x)
+
+
+def running(x: Any, axis: int) -> Any:
+    """``tf.math.cumprod``."""
+
+    def native(x: Any) -> Any:
+        return tf.math.cumprod(x, axis)
+
+    if not _is_differentiable(x, [axis]):
+        return native(x)
+
+    def by_doubling(x: Any) -> Any:
+        count, reach = x.shape[axis], 1
+        while reach < count:  # each element is the product of `reach` factors, itself the last
+            start, _ = tf.split(x, [reach, count - reach], axis)
+            before, _ = tf.split(x, [count - reach, reach], axis)
+            x = x * tf.concat([tf.ones_like(start), before], axis)
+            reach *= 2
+        return x
+
+    return _derived_from(by_doubling, native, x)
+
+
+def _is_differentiable(x: Any, axes: list[int]) -> bool:
+    """Whether there are derivatives, and multiplications to take them from."""
+    counts = [x.shape[a] for a in axes]
+    return (x.dtype.is_floating or x.dtype.is_complex) and all(counts) and bool(axes)
+
+
+def _derived_from(multiplied: Callable[[Any], Any], native: Callable[[Any], Any], x: Any) -> Any:
+    """`native` of `x`, with the derivatives of the same product `multiplied` in single steps."""
+
+    @tf.custom_gradient
+    def call(x: Any) -> Any:
+        def gradient(upstream: Any) -> Any:
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                product = multiplied(x)
+            return tape.gradient(product, x, upstream)
+
+        return native(x), gradient
+
+    return call(x)
