@@ -77,6 +77,8 @@ def _cell(error: float | None, ok: bool) -> str:
 
 def main() -> None:
     """Measure the models named on the command line, and write the table."""
+    import jax
+
     from tests import models
 
     path = Path(__file__).with_name("models.md")
@@ -86,6 +88,13 @@ def main() -> None:
             warnings.simplefilter("ignore")
             rows[name] = row(name)
         print(rows[name], end="", flush=True)
+        jax.clear_caches()  # gigabytes of compiled operations, after some models
+        _write(path, rows)
+
+
+def _write(path: Path, rows: dict[str, str]) -> None:
+    from tests import models
+
     table = "".join(rows[name] for name in models.NAMES if name in rows)
     partial = path.with_suffix(".md.part")
     partial.write_text(HEAD.format(rectified=", ".join(models.RECTIFIED)) + table)

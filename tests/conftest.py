@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # before anything imports TensorFlow
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
 from collections.abc import Iterator
+from itertools import count
 
 import numpy as np
 import pytest
@@ -25,6 +28,21 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 def backend(request: pytest.FixtureRequest) -> str:
     """Each backend by name."""
     return request.param
+
+
+_KEPT_TESTS = 400
+_tests_done = count(1)
+
+
+@pytest.fixture(autouse=True)
+def _bounded_compilation_caches() -> Iterator[None]:
+    """JAX keeps every program that it compiled; thousands of small ones fill the memory."""
+    yield
+    if next(_tests_done) % _KEPT_TESTS == 0 and "jax" in sys.modules:
+        import jax
+
+        jax.clear_caches()
+        gc.collect()
 
 
 @pytest.fixture
