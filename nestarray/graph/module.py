@@ -115,7 +115,12 @@ class GraphModule(Module):
         return {**super().__getstate__(), "_source": None}
 
     def __repr__(self) -> str:
-        return f"GraphModule({next(iter(self._graphs.values()))!r})"
+        any_graph = next(iter(self._graphs.values()))
+        backend = find_backend((self.v, self.s)) or any_graph.backend
+        return (
+            f"GraphModule({any_graph.name}, {backend}: {len(any_graph.calls)} calls, "
+            f"{len(self.v.leaves())} parameters, {len(self.s.leaves())} state arrays)"
+        )
 
 
 def _declared(c: Container) -> dict[str, Variable]:

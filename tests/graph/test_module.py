@@ -102,6 +102,11 @@ def test_pickling_keeps_what_was_traced(net, images):
         loaded(x, train=True, key=na.random.key(0))
 
 
+def test_repr(net, images):
+    module = na.to_module(net, images).to_backend("jax")
+    assert repr(module) == "GraphModule(ConvNet, jax: 7 calls, 6 parameters, 3 state arrays)"
+
+
 def test_wrong_variables(net, images):
     module = na.to_module(net, images)
     with pytest.raises(errors.StructureError, match="lacks 'fc/bias'"):
