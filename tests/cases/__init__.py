@@ -81,9 +81,9 @@ class Case:
         """The op's record."""
         return OPS[self.op]
 
-    def draw(self, dtype: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Positional and keyword arguments on NumPy, floating arrays as `dtype`."""
-        rng = np.random.default_rng(zlib.crc32(self.name.encode()))
+    def draw(self, dtype: str, sample: int = 0) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Positional and keyword arguments on NumPy, floating arrays as `dtype`; others each `sample`."""
+        rng = np.random.default_rng(zlib.crc32(self.name.encode()) + sample)
         args = convert(self.args(rng), lambda x: in_dtype(x, dtype))
         return args, convert(dict(self.kwargs), lambda x: in_dtype(x, dtype))
 

@@ -1,0 +1,61 @@
+"""``jax.vmap`` and ``torch.func.vmap`` of every op give what calls one after the other give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+import torch
+
+from nestarray import backends
+from nestarray.testing import assert_close
+from tests.cases import Case, all_cases, convert, on_backend
+
+#: (op or case, backend): why not, with the framework's address where it cannot.
+WITHOUT: dict[tuple[str, str], str] = {
+    ("shape", "jax"): "the result is a tuple of numbers",
+    ("shape", "torch"): "the result is a tuple of numbers",
+}
+
+
+def arrays(value: Any) -> list[np.ndarray]:
+    """The arrays in positional arguments, in order."""
+    found: list[np.ndarray] = []
+    convert(value, found.append)
+    return found
+
+
+ROWS = [
+    pytest.param(case, backend, id=case.on(backend))
+    for case in all_cases()
+    if case.jit and arrays(case.draw(case.dtypes[0])[0])
+    for backend in ("jax", "torch")
+    if backend in case.backends and not {(case.op, backend), (case.name, backend)} & WITHOUT.keys()
+]
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning")  # a loop, on torch
+@pytest.mark.filterwarnings("ignore:torch.searchsorted:UserWarning")  # it copies what is batched
+@pytest.mark.parametrize(("case", "backend"), ROWS)
+def test_batched_is_one_by_one(case: Case, backend: str) -> None:
+    (args, kwargs), (others, _) = (case.draw(case.dtypes[0], sample) for sample in (0, 1))
+    settings = on_backend(kwargs, backend)
+
+    def function(*values: Any) -> list[Any]:
+        rest = iter(values)
+        result = case.record.function(*convert(args, lambda _: next(rest)), **settings)
+        results = result if isinstance(result, (list, tuple)) else [result]
+        return [r for r in results if backends.backend_of_type(type(r)) == backend]
+
+    batch = [np.stack(pair) for pair in zip(arrays(args), arrays(others), strict=True)]
+    vmap = jax.jit(jax.vmap(function)) if backend == "jax" else torch.func.vmap(function)
+    found = vmap(*on_backend(batch, backend))
+    one = jax.jit(function) if backend == "jax" else function
+    ones = [one(*on_backend([np.asarray(x[i]) for x in batch], backend)) for i in (0, 1)]
+    to_numpy = backends.core(backend).to_numpy
+    expected = [np.stack([to_numpy(r) for r in pair]) for pair in zip(*ones, strict=True)]
+    assert expected, f"{case.name} gives no arrays"
+    assert_close([to_numpy(r) for r in found], expected)
