@@ -49,8 +49,8 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_reduce.html"""
     check_mode(mode, "setitem")
     value = torch.as_tensor(value, dtype=x.dtype, device=x.device)
-    # torch.func.vmap misplaces an index_put at neighbouring arrays behind a slice, and has
-    # none where only `value` is batched
+    # the index_put of torch.func.vmap takes values in another order where arrays behind a
+    # slice are batched, and is none where only `value` is
     batched = torch._C._functorch.peek_interpreter_stack() is not None
     if mode == "replace" and not batched and not _reverses(index):
         result = x.clone()
