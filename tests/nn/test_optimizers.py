@@ -119,7 +119,9 @@ def test_decay_of_a_part():
 
 
 def test_errors():
-    with pytest.raises(errors.ArgumentError, match=r"^optimizer\.init: v: got dict, expected a Container"):
+    with pytest.raises(
+        errors.ArgumentError, match=r"^optimizer\.init: v: got dict, expected a Container"
+    ):
         nn.SGD(0.1).init({"w": np.ones(2)})
     with pytest.raises(errors.ArgumentError, match=r"v has no floating leaf"):
         nn.SGD(0.1).init(na.Container(n=np.arange(3)))
