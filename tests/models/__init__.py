@@ -17,7 +17,7 @@ NAMES = (
 #: Models of rectified linear units. Of millions of units some stand so close to the corner
 #: that float32 rounding puts them on either side of it, also between two versions of one
 #: framework; the derivative jumps there. Their gradients are compared in float64.
-RECTIFIED = ("resnet", "mobilenet_v2", "regnet")
+RECTIFIED = ("resnet", "regnet")
 
 #: Models that compute parts in float32 whatever the dtype of their weights.
 FLOAT32_INSIDE = ("bloom", "llama", "mistral", "mixtral", "qwen2", "gemma", "t5")
