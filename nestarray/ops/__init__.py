@@ -2,9 +2,8 @@
 
 A chapter lists its ops in ``__all__``. An op whose first parameter is an array becomes
 a Container method by being the same function object, and the operators of a Container
-are these functions too: the two loops below are the whole mechanism. Names that
-Container has already (``Container.repeat`` would be fine, ``Container.map`` is its own)
-stay as they are.
+are these functions too: the two loops below are the whole mechanism. Methods that
+Container defines itself (``map``, ``set``, …) stay as they are.
 """
 
 from __future__ import annotations
