@@ -12,6 +12,7 @@ key orders) is computed once per spec and kept on it.
 from __future__ import annotations
 
 import difflib
+import threading
 from collections.abc import Hashable, Iterator
 from functools import cached_property
 from typing import Any
@@ -23,6 +24,7 @@ Key = str | int
 Path = tuple[Key, ...]
 
 _interned: WeakValueDictionary[Hashable, Spec] = WeakValueDictionary()
+_interning = threading.Lock()
 
 
 class Spec:
@@ -172,7 +174,10 @@ def make_spec(kind: str, keys: tuple[Key, ...] = (), children: tuple[Spec, ...] 
     identity = (kind, keys, tuple(map(type, keys)), tuple(map(id, children)))
     spec = _interned.get(identity)
     if spec is None:
-        spec = _interned[identity] = Spec(kind, keys, children)
+        with _interning:  # two threads that build the same tree get the same spec
+            spec = _interned.get(identity)
+            if spec is None:
+                spec = _interned[identity] = Spec(kind, keys, children)
     return spec
 
 

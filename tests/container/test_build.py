@@ -176,3 +176,19 @@ def test_pickle_keeps_kinds() -> None:
     back = pickle.loads(pickle.dumps(c["heads"]))
     assert type(back) is ListContainer
     assert type(back[1]) is TupleContainer
+
+
+def test_threads_that_build_one_structure_share_its_spec() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+    from threading import Barrier
+
+    barrier = Barrier(8)
+
+    def build(number: int) -> list[Any]:
+        barrier.wait()
+        return [na.Container({f"thread-key-{i}": {"a": number}}).spec for i in range(200)]
+
+    with ThreadPoolExecutor(8) as pool:
+        rows = list(pool.map(build, range(8)))
+    for specs in zip(*rows):
+        assert len(set(map(id, specs))) == 1
