@@ -15,7 +15,7 @@ import pytest
 import nestarray as na
 from nestarray import Container, backends
 from nestarray.testing import assert_close
-from tests.test_ops_gradients import AUTODIFF, GRADIENTS, SUM
+from tests.derivatives import AUTODIFF, GRADIENTS, SUM
 
 RNG = np.random.default_rng(0)
 TALL = RNG.standard_normal((2, 4, 3))

@@ -223,7 +223,7 @@ def test_can_cast_within_a_kind_agrees_with_numpy() -> None:
 
 @pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
 def test_stop_gradient_is_a_constant(backend: str) -> None:
-    from tests.test_ops_gradients import GRADIENTS, SUM
+    from tests.derivatives import GRADIENTS, SUM
 
     def loss(x: Any) -> Any:
         return SUM[backend](na.stop_gradient(x) * x)

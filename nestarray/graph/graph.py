@@ -9,10 +9,13 @@ backend, and calling a graph is a pure function of them.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from nestarray import backends, dtypes, ops
 from nestarray.config import check_backend_name, use_backend
@@ -144,8 +147,17 @@ class Graph:
             StructureError: `v` or `s` has other keys than the graph's.
         """
         values = self._prepare(args, kwargs, v, s, key)
-        with use_backend(self.backend):
+        with self.running():
             return self._positional(*values)
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """The context of the graph's program: its backend is the default one.
+
+        Models take the logarithm of zero and mask the result; NumPy alone would warn.
+        """
+        with use_backend(self.backend), np.errstate(all="ignore"):
+            yield
 
     def _prepare(
         self,
@@ -359,7 +371,7 @@ class Graph:
             **kwargs: Any,
         ) -> Any:
             values = self._prepare(args, kwargs, v, s, key)
-            with use_backend(self.backend):
+            with self.running():
                 return compiled(*values)
 
         return call

@@ -225,7 +225,7 @@ def interpret(
     for node in graph.nodes:
         if node.kind == "input" and node.source != "x":
             values[node] = containers[node.source][node.path]
-    with use_backend(graph.backend):
+    with graph.running():
         for node in graph.calls:
             args, kwargs = map_nodes(values.__getitem__, [list(node.args), node.kwargs])
             if node.is_random:
@@ -322,7 +322,7 @@ def _compare_gradients(
     expected = [next(grads) if x.requires_grad else None for x in leaves]
 
     def loss_fn(v: Container) -> Any:
-        with use_backend(graph.backend):
+        with graph.running():
             out = graph.function(*ours[0], v=v, s=graph.s, constants=graph.constants, key=ours[1])
         return _projection(out[0] if graph.train else out, graph.backend)
 
