@@ -53,7 +53,6 @@ format: $(READY)
 docs: $(READY)
 	$(BIN)/python docs/generate_ops.py
 	$(BIN)/python docs/generate_torch_coverage.py
-	$(BIN)/python docs/generate_torch_coverage.py
 	$(BIN)/python docs/generate_models.py
 
 clean:

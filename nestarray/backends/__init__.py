@@ -61,6 +61,11 @@ def backend_of_type(cls: type) -> str | None:
     return None
 
 
+def backend_of_value(x: Any) -> str | None:
+    """The backend of an array, or of what stands for one while code is recorded; else None."""
+    return backend_of_type(type(x)) or getattr(x, "__traced_backend__", None)
+
+
 def backend_of(x: Any) -> str:
     """The name of the backend of an array, or of all arrays in a nest.
 
@@ -73,10 +78,7 @@ def backend_of(x: Any) -> str:
         >>> na.backend_of(np.zeros(3))
         'numpy'
     """
-    name = backend_of_type(type(x))
-    if name is not None:
-        return name
-    name = find_backend(x)
+    name = backend_of_value(x) or find_backend(x)
     if name is None:
         raise ArgumentError(
             f"backend_of: got {type(x).__name__}, expected an array of {', '.join(BACKENDS)}, "

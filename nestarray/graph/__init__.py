@@ -8,41 +8,71 @@ from nestarray.errors import ArgumentError
 from nestarray.graph.graph import Aval as Aval
 from nestarray.graph.graph import Graph as Graph
 from nestarray.graph.graph import Node as Node
+from nestarray.nn.module import Module
 
 
-def trace_graph(net: Any, *args: Any, train: bool = False, **kwargs: Any) -> Graph:
-    """Trace a ``torch.nn.Module`` into a `Graph` that any backend can run and train.
+def trace_graph(source: Any, *args: Any, train: bool = False, **kwargs: Any) -> Graph:
+    """Trace a model or a function into a `Graph` that any backend can run and train.
 
     Args:
-        net: the module. It is not changed; the graph shares the memory of its tensors.
-        *args, **kwargs: example inputs, as ``net(*args, **kwargs)`` takes them.
+        source: a ``torch.nn.Module``, which ``torch.export`` reads; or a `nestarray.nn.Module`,
+            or a function over `na.*`, which is run once and whose calls of ops are recorded.
+            It is not changed; the graph shares the memory of its variables.
+        *args, **kwargs: example inputs, as ``source(*args, **kwargs)`` takes them. Arrays in
+            them (and in Containers, dicts, lists, tuples) are inputs of the graph; numbers
+            and strings are part of the program.
         train: trace the training behaviour: dropout draws from a `key`, and the graph
             returns ``(output, new_state)``. By default the evaluation behaviour is
-            traced, whatever mode `net` is in.
+            traced, whatever mode a torch module is in.
 
     Returns:
-        a Graph on torch; ``.to_backend("jax")`` moves it.
+        a Graph on the framework of the source; ``.to_backend("jax")`` moves it.
 
     Raises:
-        ArgumentError: `net` is not a ``torch.nn.Module``.
-        ConversionError: torch cannot export the module.
+        ArgumentError: `source` is none of these, there is no array to trace with, or `train`
+            is asked of a function.
+        ConversionError: torch cannot export the module, or the code needs the value of an
+            array.
         MissingOpError: the module uses operations without a frontend function; lists all.
 
     Example:
-        >>> import torch, nestarray as na
+        >>> import numpy as np, torch, nestarray as na
         >>> net, x = torch.nn.Linear(2, 3), torch.ones(4, 2)
         >>> graph = na.trace_graph(net, x).to_backend("numpy")
         >>> graph(na.to_backend(x, "numpy")).shape
         (4, 3)
+        >>> print(na.trace_graph(lambda x: na.relu(x) * 2, np.ones(3, "float32")))
+        import nestarray as na
+        <BLANKLINE>
+        <BLANKLINE>
+        def graph(x, *, v, s, constants, key=None):
+            relu = na.relu(x)  # float32[3]
+            multiply = na.multiply(relu, 2)  # float32[3]
+            return multiply
+        <BLANKLINE>
     """
-    from nestarray.graph.from_torch import trace_torch
+    if _is_torch_module(source):
+        from nestarray.graph.from_torch import trace_torch
 
-    _check_torch_module(net, "trace_graph")
-    return trace_torch(net, args, kwargs, train)
-
-
-def _check_torch_module(net: Any, function: str) -> None:
-    if not (hasattr(net, "named_parameters") and hasattr(net, "forward")):
+        return trace_torch(source, args, kwargs, train)
+    key = None
+    if isinstance(source, Module):
+        key = kwargs.pop("key", None) if train else None
+    elif not callable(source):
         raise ArgumentError(
-            f"{function}: net: got {type(net).__name__}, expected a torch.nn.Module"
+            f"trace_graph: source: got {type(source).__name__}, expected a torch.nn.Module, a "
+            "nestarray.nn.Module or a function over na"
         )
+    elif train:
+        raise ArgumentError(
+            "trace_graph: train=True is for modules; trace the function that trains: "
+            "na.trace_graph(lambda x: fn(x, train=True), x)"
+        )
+    from nestarray.graph.record import trace_python
+    from nestarray.graph.reference import PythonReference
+
+    return trace_python(PythonReference(source, args, kwargs, train=train, key=key))
+
+
+def _is_torch_module(source: Any) -> bool:
+    return hasattr(source, "named_parameters") and hasattr(source, "forward")

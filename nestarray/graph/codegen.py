@@ -79,9 +79,10 @@ def valid_name(name: str, taken: set[str]) -> str:
 def to_source(graph: Graph, *, comments: bool = True, free: bool = False) -> str:
     """The module text of a graph; `free` drops each value after its last use."""
     parameters = [*(n.name for n in graph.inputs), "*", "v", "s", "constants", "key=None"]
+    uses_torch = any(node.target_name.startswith("torch.") for node in graph.calls)
     lines = [
         "import nestarray as na",
-        "import nestarray.frontends.torch as torch",
+        *(["import nestarray.frontends.torch as torch"] if uses_torch else []),
         "",
         "",
         f"def graph({', '.join(parameters)}):",
@@ -122,32 +123,38 @@ def _comment(node: Node) -> str:
 def _call(graph: Graph, node: Node) -> str:
     if node.target is operator.getitem:
         return f"{_value(node.args[0])}[{_value(node.args[1])}]"
-    parts = [_value(arg) for arg in node.args]
-    parts += [f"{name}={_value(value)}" for name, value in node.kwargs.items()]
+    namespace = node.target_name.partition(".")[0]
+    parts = [_value(arg, namespace) for arg in node.args]
+    parts += [f"{name}={_value(value, namespace)}" for name, value in node.kwargs.items()]
     if node.is_random:
         parts.append(f"key=na.random.fold_in(key, {graph.random_numbers[node]})")
     return f"{node.target_name}({', '.join(parts)})"
 
 
-def _value(value: Any) -> str:
-    """`value` as a Python expression."""
+def _value(value: Any, namespace: str = "na") -> str:
+    """`value` as a Python expression; dtypes are those of `namespace`."""
     from nestarray.graph.graph import Node
 
     if isinstance(value, Node):
-        return f"{value.source}[{value.path!r}]" if value.source not in ("", "x") else value.name
+        is_variable = value.source in ("v", "s", "constants")
+        return f"{value.source}[{value.path!r}]" if is_variable else value.name
     if isinstance(value, DType):
-        return f"torch.{value.name}"
+        return f"{namespace}.{value.name}"
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_value, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, (list, tuple)):
+        items = [_value(item, namespace) for item in value]
+        if isinstance(value, list):
+            return f"[{', '.join(items)}]"
+        return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
     if isinstance(value, slice):
-        return f"slice({_value(value.start)}, {_value(value.stop)}, {_value(value.step)})"
+        parts = (_value(part) for part in (value.start, value.stop, value.step))
+        return f"slice({', '.join(parts)})"
     if isinstance(value, Mapping):
-        inner = ", ".join(f"{key!r}: {_value(item)}" for key, item in value.items())
+        inner = ", ".join(f"{key!r}: {_value(item, namespace)}" for key, item in value.items())
         return f"na.Container({{{inner}}})"
+    if value is Ellipsis:
+        return "..."
     if value is None or isinstance(value, (bool, int, float, complex, str)):
         return repr(value)
     raise TypeError(f"a graph cannot hold the constant {value!r} of type {type(value).__name__}")

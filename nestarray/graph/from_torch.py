@@ -10,7 +10,6 @@ own decompositions; what is left is reported all at once, before anything runs.
 from __future__ import annotations
 
 import contextlib
-import inspect
 import operator
 import os
 import re
@@ -20,9 +19,9 @@ from typing import Any
 
 from nestarray import backends, dtypes
 from nestarray.container import Container
-from nestarray.errors import ConversionError, MissingOpError
+from nestarray.errors import ConversionError, DtypeError, MissingOpError
 from nestarray.graph.codegen import valid_name
-from nestarray.graph.graph import Aval, Graph, Node, map_nodes
+from nestarray.graph.graph import Aval, Graph, Node, argument_names, live_nodes, name_inputs
 
 
 def trace_torch(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], train: bool) -> Graph:
@@ -192,7 +191,6 @@ class _Importer:
             if exported.op == "call_function":
                 self._call(exported)
         output, updates = self._outputs()
-        used = self._live_nodes(output, updates)
         from nestarray.graph.reference import TorchReference
 
         containers = {k: Container.from_flat_dict(x, "/") for k, x in self.values.items()}
@@ -200,7 +198,7 @@ class _Importer:
             name=type(self.module).__name__,
             backend="torch",
             train=self.train,
-            nodes=used,
+            nodes=live_nodes(dict.fromkeys(self.nodes.values()), output, updates),
             signature=inputs,
             output=output,
             state_updates=updates,
@@ -225,31 +223,19 @@ class _Importer:
                 self._variable(placeholder, kind, spec.target)
         spec = self.program.call_spec.in_spec
         want_args, want_kwargs = _plain(spec, iter(flat))
-        names = list(inspect.signature(self.module.forward).parameters)
-        for name, want in [*zip(names, want_args), *want_kwargs.items()]:
-            self._name_argument(name, want)
+        names = argument_names(self.module.forward, len(want_args))
+        name_inputs([*zip(names, want_args, strict=True), *want_kwargs.items()], self.taken)
         return tuple(want_args), dict(want_kwargs)
 
     def _argument(self, placeholder: Any) -> Node:
         node = Node(
-            name=placeholder.name,  # until `_name_argument`
+            name=placeholder.name,  # until `name_inputs`
             kind="input",
             source="x",
             aval=_aval(placeholder.meta.get("val")),
         )
         self.nodes[placeholder] = node
         return node
-
-    def _name_argument(self, name: str, want: Any) -> None:
-        """Name input nodes as ``forward`` does, so that they may be passed by name too."""
-        if isinstance(want, Node):
-            want.path, want.name = name, valid_name(name, self.taken)
-            return
-        if not isinstance(want, (Mapping, list, tuple)):
-            return  # a constant
-        items = want.items() if isinstance(want, Mapping) else enumerate(want)
-        for key, item in items:
-            self._name_argument(f"{name}_{key}", item)
 
     def _variable(self, placeholder: Any, kind: str, exported_name: str) -> None:
         target = _own_name(exported_name)
@@ -344,17 +330,6 @@ class _Importer:
         output = _plain(self.program.call_spec.out_spec, iter(flat))
         return output, updates if self.train else {}
 
-    def _live_nodes(self, output: Any, updates: dict[str, Node]) -> list[Node]:
-        """All inputs, and the calls that something returned depends on."""
-        live: set[Node] = set()
-        map_nodes(live.add, [output, list(updates.values())])
-        calls = [n for n in self.nodes.values() if n.kind == "call"]
-        for node in reversed(calls):
-            if node in live:
-                map_nodes(live.add, [list(node.args), node.kwargs])
-        inputs = dict.fromkeys(n for n in self.nodes.values() if n.kind == "input")
-        return [*inputs, *(n for n in calls if n in live)]
-
 
 def _gives_first_only(exported: Any) -> bool:
     """Whether all that is read of a node's results is the first."""
@@ -401,9 +376,11 @@ def _aval(value: Any) -> Aval | None:
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if shape is None or dtype is None:
         return None
+    if not all(isinstance(d, int) for d in shape):
+        return None  # a symbolic size
     try:
-        return Aval(tuple(int(d) for d in shape), dtypes.as_dtype(dtype))
-    except Exception:  # a symbolic size, or a dtype that nestarray does not compute in
+        return Aval(tuple(shape), dtypes.as_dtype(dtype))
+    except DtypeError:  # one that nestarray does not compute in
         return None
 
 

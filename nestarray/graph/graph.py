@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -43,7 +44,7 @@ class Node:
     Attributes:
         name: the variable that holds the node's value in the printed program.
         kind: ``"input"`` or ``"call"``.
-        source: for an input ``"x"`` (an argument), ``"v"``, ``"s"`` or ``"constants"``.
+        source: for an input ``"x"`` (an argument), ``"v"``, ``"s"``, ``"constants"`` or ``"key"``.
         path: for a variable, its path in that Container.
         target: for a call, the function.
         target_name: for a call, the function's name as printed.
@@ -175,7 +176,7 @@ class Graph:
                 f"{self.name}: this graph draws random numbers (traced with train=True): "
                 "pass key=na.random.key(0)"
             )
-        found = backends.backend_of_type(type(key))
+        found = backends.backend_of_value(key)
         if found not in (None, self.backend):
             raise ArgumentError(
                 f"{self.name}: key: got an array of {found}, expected one of {self.backend}; "
@@ -196,7 +197,7 @@ class Graph:
     @property
     def needs_key(self) -> bool:
         """Whether any call draws random numbers."""
-        return bool(self.random_numbers)
+        return bool(self.random_numbers) or any(node.source == "key" for node in self.nodes)
 
     @cached_property
     def inputs(self) -> list[Node]:
@@ -243,6 +244,8 @@ class Graph:
             raise ArgumentError(f"{self.name}: argument {name!r} is missing")
 
     def _match(self, name: str, want: Any, got: Any, found: dict[Node, Any]) -> None:
+        if isinstance(got, Container):
+            got = got.to_dict()
         if isinstance(want, Node):
             found[want] = self._checked(name, want, got)
         elif isinstance(want, Mapping):
@@ -268,7 +271,7 @@ class Graph:
             )
 
     def _checked(self, name: str, want: Node, got: Any) -> Any:
-        backend = backends.backend_of_type(type(got))
+        backend = backends.backend_of_value(got)
         if backend != self.backend:
             came = type(got).__name__ if backend is None else f"an array of {backend}"
             raise ArgumentError(
@@ -422,6 +425,43 @@ class Graph:
 
 def _rebuild(fields: dict[str, Any]) -> Graph:
     return Graph(**fields)
+
+
+def live_nodes(nodes: Iterable[Node], output: Any, updates: Mapping[str, Node]) -> list[Node]:
+    """All arguments and variables, and the calls, constants and keys that something returned uses."""
+    nodes = list(nodes)
+    live: set[Node] = {*iter_nodes(output), *updates.values()}
+    for node in reversed(nodes):
+        if node in live:
+            live.update(iter_nodes((node.args, node.kwargs)))
+    kept = [n for n in nodes if n in live or n.source in ("x", "v", "s")]
+    return [*(n for n in kept if n.kind == "input"), *(n for n in kept if n.kind == "call")]
+
+
+def argument_names(fn: Callable[..., Any], count: int) -> list[str]:
+    """What the first `count` positional arguments of `fn` are called."""
+    names: list[str] = []
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except ValueError:  # some builtins have none
+        parameters = {}.values()
+    for p in parameters:
+        if p.kind is p.VAR_POSITIONAL:
+            names += [f"{p.name}_{i}" for i in range(count - len(names))]
+        elif p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
+            names.append(p.name)
+    return [*names, *(f"argument_{i}" for i in range(len(names), count))][:count]
+
+
+def name_inputs(arguments: Iterable[tuple[str, Any]], taken: set[str]) -> None:
+    """Name input nodes as the source's signature does, so that they may be passed by name too."""
+    for name, want in arguments:
+        if isinstance(want, Node):
+            want.path, want.name = name, codegen.valid_name(name, taken)
+        elif isinstance(want, Mapping):
+            name_inputs(((f"{name}_{key}", item) for key, item in want.items()), taken)
+        elif isinstance(want, (list, tuple)):
+            name_inputs(((f"{name}_{i}", item) for i, item in enumerate(want)), taken)
 
 
 def _argument_name(want: Any, index: int) -> str:

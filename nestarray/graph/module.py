@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nestarray import dtypes, ops
-from nestarray.backends import backend_of, backend_of_type, find_backend
+from nestarray.backends import backend_of, backend_of_value, find_backend
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.errors import ConversionError
@@ -82,7 +82,7 @@ class GraphModule(Module):
         """The network, with the variables of the running call."""
         any_graph = next(iter(self._graphs.values()))
         leaves = (*self._gathered(any_graph.v), *self._gathered(any_graph.s))
-        backend = next((backend_of_type(type(x)) for x in leaves), None)
+        backend = next((backend_of_value(x) for x in leaves), None)
         graph = self._graph(self.training, backend)
         v = from_leaves(graph.v.spec, self._gathered(graph.v))
         s = from_leaves(graph.s.spec, self._gathered(graph.s))

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nestarray import backends, dtypes
-from nestarray.config import use_backend
+from nestarray import backends, dtypes, random
 from nestarray.container import Container
 from nestarray.errors import ConversionError, UnsupportedError
 from nestarray.graph.graph import Graph, Node, map_nodes
+from nestarray.transforms import execute_with_gradients
 
 if TYPE_CHECKING:
-    from nestarray.graph.reference import TorchReference
+    from nestarray.graph.reference import PythonReference, TorchReference
 
 #: An error of so many units in the last place of the model's largest gradient is rounding,
 #: in whichever leaf it stands: the gradient of a bias before a normalization is zero, and
@@ -161,7 +161,7 @@ def verify(
 
     Args:
         graph: a traced graph, on any backend.
-        *args, **kwargs: torch tensors for the inputs; the traced examples by default.
+        *args, **kwargs: inputs on the source's framework; the traced examples by default.
         rtol: largest relative error of outputs, state and nodes; by default 1e-4 for a
             model in float32 (1e-10 in float64).
         gradient_rtol: the same for gradients; by default 1e-3 (1e-8).
@@ -174,37 +174,41 @@ def verify(
     Raises:
         ConversionError: the graph has lost its source (it was pickled).
     """
-    source: TorchReference | None = graph.reference
+    source: TorchReference | PythonReference | None = graph.reference
     if source is None:
         raise ConversionError(
             f"verify: this graph of {graph.name} has no source to compare with; trace it again"
         )
     if not args and not kwargs:
         args, kwargs = source.args, source.kwargs
-    torch_graph = graph.to_backend("torch")
-    torch_inputs = torch_graph.bind(args, kwargs)
-    is_double = any(
-        dtypes.dtype_of(x) is dtypes.float64 for x in (*torch_inputs, *torch_graph.v.leaves())
-    )
+    original = graph.to_backend(source.backend)
+    inputs = original.bind(args, kwargs)
+    is_double = any(dtypes.dtype_of(x) is dtypes.float64 for x in (*inputs, *original.v.leaves()))
     rtol = rtol or (_FLOAT64_OUTPUT if is_double else _FLOAT32_OUTPUT)
     gradient_rtol = gradient_rtol or (_FLOAT64_GRADIENT if is_double else _FLOAT32_GRADIENT)
 
-    inputs = [_move(x, graph.backend) for x in torch_inputs]
-    torch_key, key = _keys(graph, key)
-    outputs, state, nodes = _compare_values(
-        graph, torch_graph, source, (torch_inputs, torch_key), (inputs, key), rtol
-    )
+    if key is None and graph.needs_key:
+        key = random.key(0, backend="numpy")
+    theirs = _Side(original, inputs, _move(key, source.backend))
+    ours = _Side(graph, [_move(x, graph.backend) for x in inputs], _move(key, graph.backend))
+    outputs, state, nodes = _compare_values(source, theirs, ours, rtol)
     rows, note = [], ""
     if gradients and not graph.v.leaves():
         note = "there are no parameters"
     elif gradients:
         try:
-            rows = _compare_gradients(
-                graph, torch_graph, source, (torch_inputs, torch_key), (inputs, key), gradient_rtol
-            )
+            rows = _compare_gradients(source, theirs, ours, gradient_rtol)
         except UnsupportedError as error:
             note = str(error)
     return Report(graph.name, graph.backend, graph.train, outputs, state, rows, nodes, note)
+
+
+class _Side(NamedTuple):
+    """One side of the comparison: the graph on a backend, flat inputs and a key there."""
+
+    graph: Graph
+    inputs: list[Any]
+    key: Any
 
 
 def interpret(
@@ -218,12 +222,12 @@ def interpret(
         key: random key, or None.
         on_node: called with each call and its value.
     """
-    from nestarray import random
-
     containers = {"v": graph.v, "s": graph.s, "constants": graph.constants}
     values: dict[Node, Any] = dict(zip(graph.inputs, inputs, strict=True))
     for node in graph.nodes:
-        if node.kind == "input" and node.source != "x":
+        if node.source == "key":
+            values[node] = key
+        elif node.kind == "input" and node.source != "x":
             values[node] = containers[node.source][node.path]
     with graph.running():
         for node in graph.calls:
@@ -237,18 +241,6 @@ def interpret(
     return map_nodes(values.__getitem__, graph.output), state
 
 
-def _keys(graph: Graph, key: Any) -> tuple[Any, Any]:
-    """The same random key for torch and for the graph."""
-    from nestarray import random
-
-    if not graph.needs_key:
-        return None, None
-    if key is None:
-        with use_backend("numpy"):
-            key = random.key(0)
-    return _move(key, "torch"), _move(key, graph.backend)
-
-
 def _move(x: Any, backend: str) -> Any:
     from nestarray import ops
 
@@ -256,15 +248,8 @@ def _move(x: Any, backend: str) -> Any:
 
 
 def _compare_values(
-    graph: Graph,
-    torch_graph: Graph,
-    source: TorchReference,
-    theirs: tuple[list[Any], Any],
-    ours: tuple[list[Any], Any],
-    rtol: float,
+    source: TorchReference | PythonReference, theirs: _Side, ours: _Side, rtol: float
 ) -> tuple[list[Comparison], list[Comparison], list[Comparison]]:
-    import torch
-
     expected: dict[Node, np.ndarray] = {}
     rows: list[Comparison] = []
 
@@ -276,11 +261,11 @@ def _compare_values(
         if node in expected:
             rows.append(_compare(node.name, expected.pop(node), _host(value), rtol, _where(node)))
 
-    with torch.no_grad():
-        want, want_state = source.run(
-            torch_graph, theirs[0], torch_graph.v, torch_graph.s, theirs[1], record
-        )
-    got, got_state = interpret(graph, ours[0], ours[1], check)
+    original = theirs.graph
+    want, want_state = source.run(
+        original, theirs.inputs, original.v, original.s, theirs.key, record
+    )
+    got, got_state = interpret(ours.graph, ours.inputs, ours.key, check)
     outputs = [
         _compare(name, _host(a), _host(b), rtol)
         for (name, a), (_, b) in zip(_leaves(want), _leaves(got), strict=True)
@@ -298,39 +283,25 @@ def _where(node: Node) -> str:
 
 
 def _compare_gradients(
-    graph: Graph,
-    torch_graph: Graph,
-    source: TorchReference,
-    theirs: tuple[list[Any], Any],
-    ours: tuple[list[Any], Any],
-    rtol: float,
+    source: TorchReference | PythonReference, theirs: _Side, ours: _Side, rtol: float
 ) -> list[Comparison]:
-    import torch
-
-    from nestarray.transforms import execute_with_gradients
-
-    leaves = [
-        x.detach().clone().requires_grad_(x.is_floating_point()) for x in torch_graph.v.leaves()
-    ]
-    v = torch_graph.v.map(
-        lambda x, y: y, Container.from_flat_dict(dict(zip(graph.v.paths(), leaves)))
+    expected = source.gradients(
+        theirs.graph, theirs.inputs, theirs.key, lambda out: _projection(out, source.backend)
     )
-    output, _ = source.run(torch_graph, theirs[0], v, torch_graph.s, theirs[1])
-    loss = _projection(output, "torch")
-    wanted = [x for x in leaves if x.requires_grad]
-    grads = iter(torch.autograd.grad(loss, wanted, allow_unused=True))
-    expected = [next(grads) if x.requires_grad else None for x in leaves]
+    graph = ours.graph
 
     def loss_fn(v: Container) -> Any:
         with graph.running():
-            out = graph.function(*ours[0], v=v, s=graph.s, constants=graph.constants, key=ours[1])
+            out = graph.function(
+                *ours.inputs, v=v, s=graph.s, constants=graph.constants, key=ours.key
+            )
         return _projection(out[0] if graph.train else out, graph.backend)
 
     _, got = execute_with_gradients(loss_fn, graph.v)
     pairs = [
-        (path, _host(torch.zeros_like(x) if g is None else g), _host(y))
-        for path, x, g, y in zip(graph.v.paths(), leaves, expected, got.leaves(), strict=True)
-        if x.requires_grad
+        (path, _host(g), _host(y))
+        for path, g, y in zip(graph.v.paths(), expected, got.leaves(), strict=True)
+        if g is not None
     ]
     largest = max((_magnitude(g) for _, g, _ in pairs), default=0.0)
     eps = max(float(np.finfo(g.dtype).eps) for _, g, _ in pairs)

@@ -443,6 +443,13 @@ class Module:
         )
 
 
+def running_path(module: Module) -> str | None:
+    """The path of `module` below the root of the running call; None outside of its calls."""
+    frame = _frame.get()
+    prefix = None if frame is None else frame.prefix_of(module)
+    return None if prefix is None else prefix.rstrip("/")
+
+
 def _modules_in(name: str, value: Any) -> dict[str, Module]:
     if isinstance(value, Module):
         return {name: value}

@@ -72,12 +72,13 @@ def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda self, other: function(other, self)
 
 
-def _attach_operators() -> None:
+def attach_operators(cls: type) -> None:
+    """Make Python's operators on `cls` the ops of their names."""
     for dunder, name in (_OPERATORS | _COMPARISONS | _UNARY).items():
-        setattr(Container, f"__{dunder}__", OPS[name].function)
+        setattr(cls, f"__{dunder}__", OPS[name].function)
     for dunder, name in _OPERATORS.items():
-        setattr(Container, f"__r{dunder}__", _reflected(OPS[name].function))
+        setattr(cls, f"__r{dunder}__", _reflected(OPS[name].function))
 
 
 _attach_methods()
-_attach_operators()
+attach_operators(Container)

@@ -415,6 +415,8 @@ def asarray(
     if isinstance(obj, Container):
         return obj.map(lambda x: asarray(x, dtype=dtype, device=device, copy=copy, like=like))
     own = backends.backend_of_type(type(obj))
+    if _is_stand_in(obj):
+        return obj if dtype is None else ops.astype(obj, dtype, copy=copy is not False)
     if like is not None:
         target = backends.backend_of(like)
     else:
@@ -447,7 +449,14 @@ def asarray(
 def _holds_framework_arrays(obj: Any) -> bool:
     if isinstance(obj, (list, tuple)):
         return any(_holds_framework_arrays(x) for x in obj)
-    return backends.backend_of_type(type(obj)) not in (None, "numpy")
+    return backends.backend_of_value(obj) not in (None, "numpy") or _is_stand_in(obj)
+
+
+def _is_stand_in(obj: Any) -> bool:
+    """Whether `obj` stands for an array while code is recorded."""
+    return (
+        backends.backend_of_type(type(obj)) is None and backends.backend_of_value(obj) is not None
+    )
 
 
 def _host_array(obj: Any, dtype: Any) -> np.ndarray:
@@ -509,6 +518,8 @@ def from_dlpack(
             f"from_dlpack: x: got {type(x).__name__}, expected an object with __dlpack__; "
             "na.asarray takes other data"
         )
+    if _is_stand_in(x):
+        return x
     target = current_backend() if like is None else backends.backend_of(like)
     if backends.backend_of_type(type(x)) is None:
         x = np.from_dlpack(x)

@@ -70,6 +70,8 @@ class _Jitted:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         backend = _backend(args, kwargs)
+        if backend is None:
+            return self._fn(*args, **kwargs)
         native = self._native.get(backend)
         if native is None:
             native = self._native[backend] = self._compile(backend)
@@ -82,15 +84,21 @@ class _Jitted:
         return transforms.jit(self._fn, self._options)
 
 
-def _backend(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """The backend of the first array; the functions called inside see to mixtures."""
+def _backend(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """The backend of the first array; the functions called inside see to mixtures.
+
+    None while the call is being recorded as a graph: it then records what `fn` does.
+    """
     for nest in (*args, *kwargs.values()):
         leaves = nest._leaves if isinstance(nest, Container) else (nest,)
         for leaf in leaves:
             name = backends.backend_of_type(type(leaf))
             if name is not None:
                 return name
-    return backends.find_backend((args, kwargs)) or current_backend()
+    found = backends.find_backend((args, kwargs))
+    if found is None and any(map(backends.backend_of_value, tree.flatten((args, kwargs))[0])):
+        return None
+    return found or current_backend()
 
 
 class _Traces:

@@ -23,7 +23,7 @@ import numpy as np
 
 from nestarray import backends, dtypes, ops, tree
 from nestarray.config import current_backend
-from nestarray.errors import ArgumentError, MixedBackendError
+from nestarray.errors import ArgumentError, MixedBackendError, UnsupportedError
 from nestarray.typing import Array, Nest
 
 
@@ -202,6 +202,11 @@ def _backend(name: str, leaves: list[Any]) -> str | None:
     names = [backend for backend in found if backend is not None]
     if len(names) > 1:
         raise MixedBackendError(backends.mixed_message(name, names))
+    if not names and any(map(backends.backend_of_value, leaves)):
+        raise UnsupportedError(
+            f"{name}: derivatives cannot be recorded; trace the function without them, and "
+            "differentiate the graph, which is a function of v: na.grad(lambda v: graph(x, v=v))"
+        )
     return names[0] if names else None
 
 

@@ -175,7 +175,7 @@ def test_an_op_without_a_frontend_is_named_with_its_line():
 
 def test_not_a_module():
     with pytest.raises(
-        errors.ArgumentError, match=r"trace_graph: net: got int, expected a torch\.nn\.Module"
+        errors.ArgumentError, match=r"trace_graph: source: got int, expected a torch\.nn\.Module"
     ):
         na.trace_graph(3, torch.ones(2))
 

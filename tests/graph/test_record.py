@@ -1,0 +1,211 @@
+"""Graphs of Python code over `na`: recording, replaying, moving, what cannot be recorded."""
+
+from __future__ import annotations
+
+import pickle
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+
+import nestarray as na
+from nestarray import errors, nn
+from tests.graph.networks import ConvNet
+
+BACKENDS = ("numpy", "jax", "torch", "tensorflow")
+X = np.arange(6, dtype="float32").reshape(2, 3) - 2
+
+
+class Net(nn.Module):
+    """Convolution, batch normalization, dropout, attention: state and random numbers."""
+
+    def __init__(self) -> None:
+        self.conv = nn.Conv2d(1, 4, 3)
+        self.norm = nn.BatchNorm(4)
+        self.drop = nn.Dropout(0.3)
+        self.attention = nn.MultiHeadAttention(8, 2)
+        self.head = nn.Linear(8, 3)
+
+    def forward(self, x):
+        y = self.drop(na.relu(self.norm(self.conv(x))))
+        y = self.attention(na.reshape(y, (y.shape[0], -1, 8)))
+        return {"logits": self.head(y[:, 0]), "mean": [na.mean(y)]}
+
+
+@pytest.fixture(scope="module")
+def net() -> Net:
+    return Net().init(na.random.key(0, backend="jax"))
+
+
+@pytest.fixture(scope="module")
+def images():
+    return na.random.normal(na.random.key(1, backend="jax"), (2, 1, 8, 8))
+
+
+def test_the_graph_reads_as_the_code_that_was_recorded():
+    weight = np.ones((3, 2), "float32")
+    graph = na.trace_graph(lambda x, scale=2.0: na.softmax(x @ weight, axis=0) * scale, X, scale=3)
+    assert str(graph) == (
+        "import nestarray as na\n\n\n"
+        "def graph(x, *, v, s, constants, key=None):\n"
+        "    matmul = na.matmul(x, constants['c0'])  # float32[2, 2]\n"
+        "    softmax = na.softmax(matmul, axis=0)  # float32[2, 2]\n"
+        "    multiply = na.multiply(softmax, 3)  # float32[2, 2]\n"
+        "    return multiply\n"
+    )
+    assert graph.calls[0].line.startswith("test_record.py:")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_function_of_containers_moves_to_any_backend(backend):
+    def fn(c, index):
+        y = c["a"][None, ..., ::-1] + index.T[0, 0] - 1
+        return {"y": na.concat([y, -y]), "b": c["b"], "n": y.shape[-1]}, (na.sum(c["a"]) < 3)
+
+    c, index = na.Container(a=X, b=[X, X + 1]), np.ones((2, 2), "int64")
+    graph = na.trace_graph(fn, c, index).to_backend(backend)
+    out, flag = graph(c.to_backend(backend), na.to_backend(index, backend))
+    expected, expected_flag = fn(c, index)
+    host = lambda x: np.asarray(na.to_backend(x, "numpy"))  # noqa: E731
+    np.testing.assert_array_equal(host(out["y"]), expected["y"])
+    np.testing.assert_array_equal(host(out["b"][1]), X + 1)
+    assert isinstance(out, na.Container)
+    assert out["n"] == 3
+    assert bool(host(flag)) == bool(expected_flag)
+
+
+def test_what_nothing_uses_is_left_out():
+    unused = np.ones(3, "float32")
+
+    def fn(x):
+        na.exp(x + unused)
+        return na.svd(x)[1]
+
+    graph = na.trace_graph(fn, X)
+    assert [node.target_name for node in graph.calls] == ["na.svd", "getitem"]
+    assert graph.constants.paths() == ()
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
+@pytest.mark.parametrize("train", [False, True])
+def test_a_module_agrees_with_its_graph_on_every_backend(net, images, backend, train):
+    graph = na.trace_graph(net, images, train=train).to_backend(backend)
+    assert graph.v.paths() == net.v.paths()
+    report = graph.verify()
+    assert report.ok, str(report)
+    assert len(report.gradients) == len(net.v.leaves())
+    assert len(report.state) == (3 if train else 0)
+
+
+def test_a_training_graph_draws_what_the_module_draws(net, images):
+    graph = na.trace_graph(net, images, train=True)
+    key, other = na.random.key(5, backend="jax"), na.random.key(6, backend="jax")
+    out, s = graph(images, key=key)
+    expected, expected_s = net(images, train=True, key=key)
+    np.testing.assert_allclose(out["logits"], expected["logits"], rtol=1e-6)
+    np.testing.assert_array_equal(s["norm/running_mean"], expected_s["norm/running_mean"])
+    assert float(na.max(na.abs(graph(images, key=other)[0]["logits"] - out["logits"]))) > 1e-3
+    with pytest.raises(errors.ArgumentError, match="this graph draws random numbers"):
+        graph(images)
+
+
+def test_nodes_name_the_layer_and_the_line(net, images):
+    graph = na.trace_graph(net, images)
+    (head,) = [n for n in graph.calls if n.module == "head"]
+    assert head.target is na.linear
+    assert head.line.startswith("test_record.py:")
+
+
+def test_a_recorded_graph_compiles_pickles_and_takes_other_variables(net, images):
+    graph = na.trace_graph(net, images)
+    expected = net(images, v=net.v * 0.5)["logits"]
+    for other in (graph.compile(), pickle.loads(pickle.dumps(graph))):
+        np.testing.assert_allclose(
+            other(images, v=graph.v * 0.5)["logits"], expected, rtol=1e-5, atol=1e-7
+        )
+
+
+def test_a_torch_network_records_as_functions_of_na():
+    torch.manual_seed(0)
+    images = torch.randn(2, 1, 8, 8)
+    module = na.to_module(ConvNet(), images)
+    graph = na.trace_graph(
+        nn.Sequential(module, na.relu).init(na.random.key(0, like=images)), images
+    )
+    assert {n.target_name.partition(".")[0] for n in graph.calls} == {"na"}
+    report = graph.to_backend("jax").verify()
+    assert report.ok, str(report)
+
+
+def test_jit_inside_a_recording_records_what_it_does():
+    graph = na.trace_graph(na.jit(lambda x: na.exp(x)), X)
+    assert [n.target_name for n in graph.calls] == ["na.exp"]
+
+
+def test_numpy_and_jax_scalars_and_dtypes_of_a_framework_are_recorded():
+    graph = na.trace_graph(lambda x: na.astype(x * np.float32(2), jnp.int32), jnp.asarray(X))
+    assert graph.calls[-1].args[1] is na.int32
+    np.testing.assert_array_equal(graph.to_backend("numpy")(X), (X * 2).astype("int32"))
+
+
+VALUES = "the code needs the values of an array"
+
+
+@pytest.mark.parametrize(
+    ("fn", "error", "text"),
+    [
+        (lambda x: x if na.sum(x) > 0 else -x, errors.ConversionError, VALUES),
+        (lambda x: [1, 2][na.argmax(x, axis=None)], errors.ConversionError, VALUES),
+        (lambda x: float(na.sum(x)), errors.ConversionError, VALUES),
+        (lambda x: X[x], errors.ConversionError, VALUES),
+        (lambda x: np.asarray(x), errors.ConversionError, VALUES),
+        (lambda x: np.sin(x), errors.ConversionError, "a function of another library"),
+        (lambda x: torch.sin(x), errors.ConversionError, "a function of another library"),
+        (lambda x: jnp.sin(x), errors.ConversionError, "a function of another library"),
+        (lambda x: x.sum(), AttributeError, r"no attribute 'sum'; use na\.sum\(x, \.\.\.\)"),
+        (lambda x: object(), errors.ConversionError, "output: got object, which a graph cannot"),
+        (lambda x: na.grad(na.sum)(x), errors.UnsupportedError, "derivatives cannot be recorded"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_recorded_says_what_to_do(fn, error, text):
+    with pytest.raises(error, match=text):
+        na.trace_graph(fn, X)
+
+
+def test_errors_name_the_line_of_the_code():
+    with pytest.raises(errors.ConversionError, match=r"trace_graph: test_record\.py:\d+: the code"):
+        na.trace_graph(lambda x: bool(na.any(x > 0)), X)
+
+
+def test_writing_into_an_array_names_setitem():
+    def fn(x):
+        x[0] = 1.0
+        return x
+
+    with pytest.raises(errors.ImmutableError, match=r"use x = na\.setitem\(x, index, value\)"):
+        na.trace_graph(fn, X)
+
+
+def test_arrays_of_an_ended_recording_are_refused():
+    kept = []
+
+    def leak(x):
+        kept.append(na.exp(x))
+        return x
+
+    na.trace_graph(leak, X)
+    with pytest.raises(errors.ConversionError, match="a recording that has ended"):
+        na.exp(kept[0])
+    with pytest.raises(errors.ConversionError, match="a recording that has ended"):
+        na.trace_graph(lambda x: x + kept[0], X)
+
+
+def test_arguments_that_do_not_fit():
+    with pytest.raises(errors.ArgumentError, match="there is no array among the arguments"):
+        na.trace_graph(lambda x: x, 2.0)
+    with pytest.raises(errors.ArgumentError, match="train=True is for modules"):
+        na.trace_graph(na.relu, X, train=True)
+    graph = na.trace_graph(na.relu, X)
+    with pytest.raises(errors.ShapeError, match=r"argument 'x': got shape \(3, 2\)"):
+        graph(X.T)
