@@ -1,4 +1,4 @@
-"""Every op gives the same under ``jax.jit`` and ``tf.function`` as when it is called at once."""
+"""Every op gives the same under ``jax.jit``, `na.jit` on PyTorch and ``tf.function`` as at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROWS = [
     pytest.param(case, backend, id=case.on(backend))
     for case in all_cases()
     if case.jit
-    for backend in ("jax", "tensorflow")
+    for backend in ("jax", "torch", "tensorflow")
     if backend in case.backends
 ]
 
@@ -55,4 +55,10 @@ def _jit_tensorflow(function: Callable[..., Any]) -> Callable[..., Any]:
     return tf.function(function, autograph=False)
 
 
-COMPILE = {"jax": _jit_jax, "tensorflow": _jit_tensorflow}
+def _jit_torch(function: Callable[..., Any]) -> Callable[..., Any]:
+    import nestarray as na
+
+    return na.jit(function, backend="aot_eager")  # Inductor would call a C++ compiler each time
+
+
+COMPILE = {"jax": _jit_jax, "torch": _jit_torch, "tensorflow": _jit_tensorflow}

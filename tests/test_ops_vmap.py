@@ -1,7 +1,8 @@
-"""``jax.vmap`` and ``torch.func.vmap`` of every op give what calls one after the other give."""
+"""``jax.vmap``, ``torch.func.vmap`` and ``tf.vectorized_map`` of every op give what single calls give."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -17,6 +18,7 @@ from tests.cases import Case, all_cases, convert, on_backend
 WITHOUT: dict[tuple[str, str], str] = {
     ("shape", "jax"): "the result is a tuple of numbers",
     ("shape", "torch"): "the result is a tuple of numbers",
+    ("shape", "tensorflow"): "the result is a tuple of numbers",
 }
 
 
@@ -31,9 +33,22 @@ ROWS = [
     pytest.param(case, backend, id=case.on(backend))
     for case in all_cases()
     if case.jit and arrays(case.draw(case.dtypes[0])[0])
-    for backend in ("jax", "torch")
+    for backend in ("jax", "torch", "tensorflow")
     if backend in case.backends and not {(case.op, backend), (case.name, backend)} & WITHOUT.keys()
 ]
+
+
+def _vmap_tensorflow(function: Callable[..., Any]) -> Callable[..., Any]:
+    import tensorflow as tf
+
+    return lambda *batches: tf.vectorized_map(lambda row: function(*row), batches)
+
+
+VMAP = {
+    "jax": lambda function: jax.jit(jax.vmap(function)),
+    "torch": torch.func.vmap,
+    "tensorflow": _vmap_tensorflow,
+}
 
 
 @pytest.mark.usefixtures("x64")
@@ -51,7 +66,7 @@ def test_batched_is_one_by_one(case: Case, backend: str) -> None:
         return [r for r in results if backends.backend_of_type(type(r)) == backend]
 
     batch = [np.stack(pair) for pair in zip(arrays(args), arrays(others), strict=True)]
-    vmap = jax.jit(jax.vmap(function)) if backend == "jax" else torch.func.vmap(function)
+    vmap = VMAP[backend](function)
     found = vmap(*on_backend(batch, backend))
     one = jax.jit(function) if backend == "jax" else function
     ones = [one(*on_backend([np.asarray(x[i]) for x in batch], backend)) for i in (0, 1)]

@@ -16,6 +16,7 @@ from nestarray.backends.axes import (
 )
 from nestarray.backends.base import promoted, supports
 from nestarray.backends.tensorflow.elementwise import _cast
+from nestarray.backends.tensorflow.padding import padded
 
 
 def shape(x: Any, /) -> tuple[Any, ...]:
@@ -139,4 +140,6 @@ def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: f
     widths = pad_widths(pad_width, len(x.shape), "pad")
     if not widths:
         return tf.identity(x)
-    return tf.pad(x, widths, mode.upper(), tf.cast(constant_values, x.dtype))
+    if mode != "constant":
+        return tf.pad(x, widths, mode.upper())
+    return padded(x, widths, constant_values)

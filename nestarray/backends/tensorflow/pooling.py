@@ -16,13 +16,14 @@ import tensorflow as tf
 
 from nestarray.backends import windows
 from nestarray.backends.base import supports
+from nestarray.backends.tensorflow.padding import padded
 
 
 def _pool(native: Callable[..., Any], x: Any, at: windows.Windows, fill: float) -> Any:
     count = len(at.kernel)
     x = tf.transpose(x, (0, *range(2, 2 + count), 1))
     if any(low or high for low, high in at.padding):
-        x = tf.pad(x, ((0, 0), *at.padding, (0, 0)), constant_values=tf.cast(fill, x.dtype))
+        x = padded(x, ((0, 0), *at.padding, (0, 0)), fill)
     out = native(x, at.kernel, at.stride, "VALID")
     return tf.transpose(out, (0, count + 1, *range(1, 1 + count)))
 

@@ -26,7 +26,8 @@ def _native(x: Any, index: Any) -> tuple[Any, tuple[Any, ...]]:
     """A tensor and an index that in PyTorch mean what `x` and `index` mean in NumPy.
 
     PyTorch has no negative steps, and for it an integer beside arrays is no array, which
-    matters for where the axes of the arrays go.
+    matters for where the axes of the arrays go. Of an integer tensor of shape ``()`` it would
+    read the value, which tracing does not allow.
     """
     items = expanded(index, x.ndim)
     arrays = [i for i in items if is_array(i)]
@@ -38,6 +39,12 @@ def _native(x: Any, index: Any) -> tuple[Any, tuple[Any, ...]]:
             items[place] = slice(None)
         elif isinstance(item, (np.ndarray, np.generic)):
             items[place] = torch.as_tensor(np.asarray(item), device=x.device)
+        elif _is_integer_tensor(item):
+            if arrays:
+                items[place] = item.reshape(1)
+            else:
+                x = torch.index_select(x, axis, _wrapped(item.reshape(1), x.shape[axis]))
+                items[place] = 0
         elif arrays and isinstance(item, int) and not isinstance(item, bool):
             items[place] = torch.tensor([item], device=x.device)
         if item is not None and not isinstance(item, bool):
@@ -52,7 +59,7 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     # the index_put of torch.func.vmap takes values in another order where arrays behind a
     # slice are batched, and is none where only `value` is
     batched = torch._C._functorch.peek_interpreter_stack() is not None
-    if mode == "replace" and not batched and not _reverses(index):
+    if mode == "replace" and not batched and not any(map(_is_special, _items(index))):
         result = x.clone()
         result[_native(x, index)[1]] = value
         return result
@@ -61,9 +68,17 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     return _combined(x.reshape(-1), 0, places.reshape(-1), updates, mode).reshape(x.shape)
 
 
-def _reverses(index: Any) -> bool:
-    items = index if isinstance(index, tuple) else (index,)
-    return any(isinstance(i, slice) and (i.step or 1) < 0 for i in items)
+def _items(index: Any) -> tuple[Any, ...]:
+    return index if isinstance(index, tuple) else (index,)
+
+
+def _is_special(item: Any) -> bool:
+    """Whether `_native` changes the tensor too, for this entry of an index."""
+    return (isinstance(item, slice) and (item.step or 1) < 0) or _is_integer_tensor(item)
+
+
+def _is_integer_tensor(item: Any) -> bool:
+    return isinstance(item, torch.Tensor) and not item.ndim and item.dtype != torch.bool
 
 
 def _combined(x: Any, axis: int, indices: Any, updates: Any, mode: str) -> Any:
@@ -85,6 +100,10 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     if axis is None:
         x, axis = x.reshape(-1), 0
     axis = one_axis(axis, x.ndim, "take")
+    if not indices.ndim:  # as an index PyTorch would read its value
+        return torch.index_select(x, axis, _wrapped(indices.reshape(1), x.shape[axis])).squeeze(
+            axis
+        )
     return x[(slice(None),) * axis + (indices,)]
 
 

@@ -1,0 +1,30 @@
+"""TensorFlow: padding with a number, in every context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+
+def padded(x: Any, widths: Sequence[tuple[int, int]], fill: float) -> Any:
+    """`x` with as many elements `fill` before and after each axis as `widths` says.
+
+    The number that ``tf.pad`` takes is lost inside of ``tf.vectorized_map``, which pads with zeros:
+    https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/ops/parallel_for/pfor.py
+    """
+    zeros = tf.pad(x, widths)
+    if fill == 0:
+        return zeros
+    inside = np.ones((1,) * len(widths), bool)
+    for axis, (before, after) in enumerate(widths):
+        if before or after:
+            length = x.shape[axis]
+            if length is None:
+                return tf.pad(x, widths, constant_values=tf.cast(fill, x.dtype))
+            line = np.arange(before + length + after)
+            line = (line >= before) & (line < before + length)
+            inside = inside & line.reshape([-1 if i == axis else 1 for i in range(len(widths))])
+    return tf.where(inside, zeros, tf.cast(fill, x.dtype))
