@@ -8,20 +8,23 @@ Container defines itself (``map``, ``set``, …) stay as they are.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 from nestarray.container import Container
 from nestarray.dispatch import OPS
 from nestarray.ops.activations import *
 from nestarray.ops.attention import *
+from nestarray.ops.bessel import *
 from nestarray.ops.contraction import *
 from nestarray.ops.convolution import *
 from nestarray.ops.creation import *
 from nestarray.ops.data_type import *
 from nestarray.ops.elementwise import *
 from nestarray.ops.fft import *
+from nestarray.ops.gamma import *
+from nestarray.ops.gates import *
 from nestarray.ops.image import *
 from nestarray.ops.indexing import *
 from nestarray.ops.linalg import *
@@ -33,18 +36,17 @@ from nestarray.ops.pooling import *
 from nestarray.ops.random import *
 from nestarray.ops.searching import *
 from nestarray.ops.sets import *
+from nestarray.ops.simplex import *
 from nestarray.ops.sorting import *
 from nestarray.ops.special import *
 from nestarray.ops.statistical import *
 from nestarray.ops.transcendental import *
 
-# The functions and not the chapters: `na.random` is a module of its own.
-__all__ = [
-    name
-    for chapter in list(globals().values())
-    if isinstance(chapter, ModuleType)
-    for name in chapter.__all__
-]
+# By module and not by name: the op `fft` has taken the place of its chapter here, and
+# `na.random` is a module of its own.
+_CHAPTERS = [module for name, module in sys.modules.items() if name.startswith(f"{__name__}.")]
+
+__all__ = [name for chapter in _CHAPTERS for name in chapter.__all__]
 
 
 def _attach_methods() -> None:
@@ -82,3 +84,5 @@ def attach_operators(cls: type) -> None:
 
 _attach_methods()
 attach_operators(Container)
+Container._take_part = staticmethod(OPS["getitem"].function)
+Container._replace_part = staticmethod(OPS["setitem"].function)

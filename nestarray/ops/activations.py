@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
-from nestarray import ops
+from nestarray import dtypes, ops
 from nestarray.dispatch import op
-from nestarray.errors import ShapeError
+from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, Axis
 
 __all__ = [
     "celu",
+    "crelu",
     "elu",
     "gelu",
     "glu",
@@ -25,6 +26,7 @@ __all__ = [
     "prelu",
     "relu",
     "relu6",
+    "rrelu",
     "selu",
     "sigmoid",
     "silu",
@@ -498,6 +500,66 @@ def log_softmax(x: Array, /, *, axis: Axis = -1) -> Array:
     """
     shifted = x - ops.max(x, axis=axis, keepdims=True)
     return shifted - ops.log(ops.sum(ops.exp(shifted), axis=axis, keepdims=True))
+
+
+@op
+def crelu(x: Array, /, *, axis: int = -1) -> Array:
+    """The concatenated rectified linear unit: relu(x) and relu(−x), one behind the other.
+
+    Args:
+        x: any shape, real.
+        axis: along which the two are joined.
+
+    Returns:
+        The shape of x with twice the size along `axis`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.crelu(np.asarray([-1.0, 2.0]))
+        array([0., 2., 1., 0.])
+
+    References:
+        https://arxiv.org/abs/1603.05201
+    """
+    return ops.concat((ops.relu(x), ops.relu(ops.negative(x))), axis=axis)
+
+
+@op
+def rrelu(
+    x: Array, key: Array | None = None, /, *, lower: float = 1 / 8, upper: float = 1 / 3
+) -> Array:
+    """A leaky relu with random slopes below zero, uniform in [lower, upper).
+
+    Args:
+        x: any shape, floating.
+        key: `(2,)`, uint32, as made by ``na.random.key``: each element has a slope of its
+            own, as in training. None: all have the mean slope (lower + upper) / 2.
+        lower: the least slope.
+        upper: the greatest slope.
+
+    Returns:
+        The shape and dtype of x.
+
+    Raises:
+        ArgumentError: `lower` is greater than `upper`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.rrelu(np.asarray([-1.0, 2.0]), lower=0.25, upper=0.75)
+        array([-0.5,  2. ])
+
+    References:
+        https://arxiv.org/abs/1505.00853
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.rrelu.html
+    """
+    if lower > upper:
+        raise ArgumentError(
+            f"rrelu: lower: got {lower!r}, expected at most upper, which is {upper!r}"
+        )
+    if key is None:
+        return ops.leaky_relu(x, negative_slope=(lower + upper) / 2)
+    uniform = ops.random_uniform(key, shape=tuple(x.shape), dtype=dtypes.dtype_of(x))
+    return ops.where(ops.greater(x, 0), x, x * (uniform * (upper - lower) + lower))
 
 
 @op

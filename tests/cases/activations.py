@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -31,6 +33,16 @@ def by_torch(function: Callable[..., Any], **settings: Any) -> Callable[..., Any
         return function(*map(torch.as_tensor, arrays), **settings)
 
     return reference
+
+
+def key(rng: Rng) -> np.ndarray:
+    return rng.integers(0, 2**32, 2, dtype=np.uint32)
+
+
+def random_slopes(x: Any, key: Any, *, lower: float, upper: float) -> Any:
+    with jax.enable_x64(True):
+        slopes = jax.random.uniform(jnp.asarray(key), x.shape, x.dtype, lower, upper)
+        return np.where(x > 0, x, x * np.asarray(slopes))
 
 
 def squareplus(x: Any, *, b: float = 4.0) -> Any:
@@ -140,5 +152,20 @@ CASES = [
         lambda rng: (rng.normal(size=(4,)), np.asarray([0.3])),
         reference=by_torch(F.prelu),
         id="one",
+    ),
+    Case(
+        "crelu",
+        real,
+        {"axis": 0},
+        lambda x, **_: np.maximum(np.concatenate([x, -x], axis=0), 0),
+    ),
+    Case("rrelu", real, reference=by_torch(F.rrelu)),
+    Case(
+        "rrelu",
+        lambda rng: (*real(rng), key(rng)),
+        {"lower": 0.25, "upper": 0.5},
+        random_slopes,
+        dtypes=("float64",),
+        id="random",
     ),
 ]

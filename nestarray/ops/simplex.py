@@ -1,0 +1,115 @@
+"""Maps of scores to probabilities beyond `softmax`: of lowest scores, sparse, and random."""
+
+from __future__ import annotations
+
+from nestarray import dtypes, ops
+from nestarray.dispatch import op
+from nestarray.errors import ArgumentError
+from nestarray.typing import Array, Axis
+
+__all__ = ["gumbel_softmax", "softmin", "sparsemax"]
+
+#: The smallest normal number of a dtype: a uniform number above it has a finite logarithm.
+_TINY = {"float16": 2.0**-14, "float64": 2.0**-1022}
+
+
+@op
+def softmin(x: Array, /, *, axis: Axis = -1) -> Array:
+    """The softmax of the negative, exp(−xᵢ) / Σⱼ exp(−xⱼ).
+
+    Args:
+        x: any shape, floating.
+        axis: the axis or axes over which the sum is 1; None: all.
+
+    Returns:
+        The shape and dtype of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.softmin(np.log(np.asarray([1.0, 3.0])))
+        array([0.75, 0.25])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softmin.html
+    """
+    return ops.softmax(-x, axis=axis)
+
+
+@op
+def sparsemax(x: Array, /, *, axis: int = -1) -> Array:
+    """The nearest point of the probability simplex, max(xᵢ − τ, 0) with τ such that the sum is 1.
+
+    Unlike those of `softmax`, probabilities of low scores are exactly 0.
+
+    Args:
+        x: any shape, floating.
+        axis: the axis over which the sum is 1.
+
+    Returns:
+        The shape and dtype of x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.sparsemax(np.asarray([1.0, 0.5, -1.0]))
+        array([0.75, 0.25, 0.  ])
+
+    References:
+        https://arxiv.org/abs/1602.02068
+    """
+    at = axis % len(x.shape)
+    falling = ops.sort(x, axis=at, descending=True)
+    count = ops.arange(1, x.shape[at] + 1, dtype=dtypes.dtype_of(x), like=x)
+    count = ops.reshape(count, (-1,) + (1,) * (len(x.shape) - 1 - at))
+    totals = ops.cumulative_sum(falling, axis=at)
+    # the scores with a positive probability are the first of these, so their count is a sum
+    is_kept = ops.greater(1.0 + count * falling, totals)
+    kept = ops.astype(is_kept, dtypes.dtype_of(x))
+    total = ops.sum(ops.where(is_kept, falling, 0.0), axis=at, keepdims=True)
+    threshold = (total - 1.0) / ops.sum(kept, axis=at, keepdims=True)
+    return ops.relu(x - threshold)
+
+
+@op
+def gumbel_softmax(
+    x: Array, key: Array, /, *, axis: int = -1, tau: float = 1.0, hard: bool = False
+) -> Array:
+    """A relaxed random choice, softmax((x + g) / tau) with Gumbel noise g = −log(−log u).
+
+    The largest element is i with probability softmax(x)ᵢ, and for tau → 0 all the rest
+    vanish. With `hard` the result is that choice, one-hot, with the gradient of the
+    relaxed one (the straight-through estimator).
+
+    Args:
+        x: logits, any shape, floating.
+        key: `(2,)`, uint32, as made by ``na.random.key``.
+        axis: of the choices.
+        tau: the temperature; positive.
+        hard: one-hot results.
+
+    Returns:
+        The shape and dtype of x; the same numbers for the same key on every backend.
+
+    Raises:
+        ArgumentError: `tau` is not positive.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.gumbel_softmax(np.zeros((2, 3), np.float32), na.random.key(0), hard=True)
+        array([[0., 1., 0.],
+               [1., 0., 0.]], dtype=float32)
+
+    References:
+        https://arxiv.org/abs/1611.01144
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.gumbel_softmax.html
+    """
+    if not tau > 0:
+        raise ArgumentError(f"gumbel_softmax: tau: got {tau!r}, expected a positive number")
+    dtype = dtypes.dtype_of(x)
+    tiny = _TINY.get(dtype.name, 2.0**-126)
+    uniform = ops.maximum(ops.random_uniform(key, shape=tuple(x.shape), dtype=dtype), tiny)
+    soft = ops.softmax((x - ops.log(-ops.log(uniform))) / tau, axis=axis)
+    if not hard:
+        return soft
+    at = axis % len(x.shape)
+    choice = ops.one_hot(ops.argmax(soft, axis=at), x.shape[at], axis=at, dtype=dtype)
+    return choice + (soft - ops.stop_gradient(soft))
