@@ -5,6 +5,12 @@ from nestarray import errors as errors
 from nestarray import nn as nn
 from nestarray import random as random
 from nestarray import tree as tree
+from nestarray.array_api import array_namespace as array_namespace
+from nestarray.array_api import e as e
+from nestarray.array_api import inf as inf
+from nestarray.array_api import nan as nan
+from nestarray.array_api import newaxis as newaxis
+from nestarray.array_api import pi as pi
 from nestarray.backends import backend_of as backend_of
 from nestarray.config import current_backend as current_backend
 from nestarray.config import set_backend as set_backend

@@ -48,6 +48,17 @@ def is_leaf_index(spec: Spec, key: Any) -> bool:
     return True
 
 
+def bare(value: Any) -> Any:
+    """`value` with the array in place of each Container of one, in lists, tuples and slices too."""
+    if getattr(value, "_spec", None) is LEAF:
+        return value._leaves[0]
+    if type(value) in (list, tuple):
+        return type(value)([bare(item) for item in value])
+    if isinstance(value, slice):
+        return slice(bare(value.start), bare(value.stop), bare(value.step))
+    return value
+
+
 def attribute_message(spec: Spec, name: str) -> str:
     """The message for ``c.name`` when there is neither a method nor a key of that name."""
     return f"Container has no key or method {name!r}{nearest_key(name, spec.keys)}"

@@ -9,7 +9,7 @@ those functions too, so this file knows no array framework at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from copy import deepcopy
 from typing import Any, ClassVar, NoReturn
 
@@ -40,6 +40,10 @@ class Container(Mapping[Key, Any]):
         >>> list(na.mean(c, axis=0))
         ['a', 'b']
     """
+
+    #: `na.getitem` and `na.setitem`, attached by nestarray.ops
+    _take_part: ClassVar[Callable[..., Any]]
+    _replace_part: ClassVar[Callable[..., Any]]
 
     __slots__ = ("__weakref__", "_leaves", "_spec")
     _spec: Spec
@@ -111,7 +115,15 @@ class Container(Mapping[Key, Any]):
             f"Container is immutable: instead of del c.{name}, use c = c.delete({name!r})"
         )
 
-    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Of a bare array: take the array with the changed part in its place. Trees raise.
+
+        No memory is written: this is ``c = na.setitem(c, key, value)`` for the standard's code.
+        """
+        if self._spec is LEAF:
+            changed = self._replace_part(self._leaves[0], access.bare(key), access.bare(value))
+            object.__setattr__(self, "_leaves", (changed,))
+            return
         raise ImmutableError(
             f"Container is immutable: instead of c[{key!r}] = …, use c = c.set({key!r}, …)"
         )
@@ -146,7 +158,8 @@ class Container(Mapping[Key, Any]):
         hit = self._spec.index.get(key) if key.__class__ in (str, int) else None
         if hit is None:
             if access.is_leaf_index(self._spec, key):
-                return self.map(lambda leaf: leaf[key])
+                index = access.bare(key)
+                return self.map(lambda leaf: self._take_part(leaf, index))
             hit = self._spec.locate(key)
         start, stop, spec = hit
         return self._leaves[start] if spec is LEAF else from_leaves(spec, self._leaves[start:stop])
@@ -163,12 +176,30 @@ class Container(Mapping[Key, Any]):
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(str(k) for k in self._spec.keys if str(k).isidentifier())]
 
-    def __iter__(self) -> Iterator[Key]:
-        if self._spec is LEAF:  # a library that walks mappings would lose the array
-            raise ArgumentError(
-                "Container: a bare array has no keys to iterate over; its array is c.leaves()[0]"
-            )
+    def __iter__(self) -> Iterator[Any]:
+        """The keys; of a bare array, as of any array, its parts along the first axis."""
+        if self._spec is LEAF:
+            return iter([self[i] for i in range(self._leaves[0].shape[0])])
         return iter(self._spec.keys)
+
+    def keys(self) -> KeysView[Key]:
+        """The keys of this node."""
+        self._check_has_keys()
+        return super().keys()
+
+    def values(self) -> ValuesView[Any]:
+        """The leaf or sub-container at each key of this node."""
+        self._check_has_keys()
+        return super().values()
+
+    def items(self) -> ItemsView[Key, Any]:
+        """(key, leaf or sub-container) pairs of this node."""
+        self._check_has_keys()
+        return super().items()
+
+    def _check_has_keys(self) -> None:
+        if self._spec is LEAF:  # a library that walks mappings would lose the array
+            raise ArgumentError("Container: a bare array has no keys; its array is c.leaves()[0]")
 
     def __len__(self) -> int:
         return len(self._spec.keys)

@@ -527,7 +527,7 @@ def from_dlpack(
 
 
 @op
-def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
+def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
     """Coordinate arrays of a grid from the coordinates along each axis.
 
     Args:
@@ -535,7 +535,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
         indexing: ``"ij"`` puts the i-th coordinate on axis i, ``"xy"`` swaps the first two axes.
 
     Returns:
-        list of as many arrays, each of the shape `(n_0, n_1, …)`, or `(n_1, n_0, …)` for "xy".
+        as many arrays, each of the shape `(n_0, n_1, …)`, or `(n_1, n_0, …)` for "xy".
 
     Raises:
         ArgumentError: `indexing` is neither.
@@ -563,7 +563,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
         column = [1] * len(arrays)
         column[axis] = sizes[axis]
         grid.append(ops.broadcast_to(ops.reshape(x, tuple(column)), tuple(sizes)))
-    return grid
+    return tuple(grid)
 
 
 def _triangle(x: Array, k: int) -> Array:

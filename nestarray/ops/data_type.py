@@ -7,13 +7,14 @@ from typing import Any
 from nestarray import backends
 from nestarray.config import check_backend_name
 from nestarray.dispatch import op, primitive
+from nestarray.errors import ArgumentError
 from nestarray.typing import Array, DTypeLike
 
 __all__ = ["astype", "stop_gradient", "to_backend", "to_device"]
 
 
 @primitive
-def astype(x: Array, dtype: DTypeLike, *, copy: bool = True) -> Array:
+def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: Any = None) -> Array:
     """Cast `x` to `dtype`.
 
     Complex to real takes no silent real part: use ``na.real`` first.
@@ -22,6 +23,7 @@ def astype(x: Array, dtype: DTypeLike, *, copy: bool = True) -> Array:
         x: array of any shape.
         dtype: anything that `na.as_dtype` reads.
         copy: False returns `x` itself where the dtype is right already.
+        device: where the result shall be; None means where `x` is.
 
     Returns:
         array of the shape of `x`.
@@ -37,21 +39,26 @@ def astype(x: Array, dtype: DTypeLike, *, copy: bool = True) -> Array:
 
 
 @op
-def to_device(x: Array, device: Any) -> Array:
+def to_device(x: Array, device: Any, /, *, stream: Any = None) -> Array:
     """Move `x` to a device of its own framework.
 
     Args:
         x: array.
         device: ``"cpu"``, ``"gpu"``, ``"cuda:1"``, or the framework's device object.
+        stream: None; the framework orders the copy with its other work.
 
     Raises:
-        ArgumentError: the framework has no such device.
+        ArgumentError: the framework has no such device, or `stream` is given.
 
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.to_device(np.ones(2), "cpu")
         array([1., 1.])
     """
+    if stream is not None:
+        raise ArgumentError(
+            f"to_device: stream: got {stream!r}, expected None; set the stream in the framework"
+        )
     backend = backends.backend_of_type(type(x))
     return x if backend is None else backends.core(backend).to_device(x, device)
 

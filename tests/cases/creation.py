@@ -139,13 +139,13 @@ CASES = [
     Case(
         "meshgrid",
         lambda rng: (rng.normal(size=(2,)), rng.normal(size=(3,)), rng.normal(size=(4,))),
-        reference=lambda *x: list(np.meshgrid(*x)),
+        reference=lambda *x: tuple(np.meshgrid(*x)),
     ),
     Case(
         "meshgrid",
         lambda rng: (rng.normal(size=(2,)), rng.normal(size=(3,))),
         {"indexing": "ij"},
-        reference=lambda *x, indexing: list(np.meshgrid(*x, indexing=indexing)),
+        reference=lambda *x, indexing: tuple(np.meshgrid(*x, indexing=indexing)),
         id="ij",
     ),
     *(Case(op, matrices, reference=getattr(np, op)) for op in ("tril", "triu")),

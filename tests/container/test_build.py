@@ -127,12 +127,13 @@ def test_a_bare_array_takes_no_entries() -> None:
     assert str(info.value) == "Container: a bare array cannot have keyword entries too"
 
 
-def test_a_bare_array_has_no_keys_to_iterate_over() -> None:
+@pytest.mark.parametrize("view", ["keys", "values", "items"])
+def test_a_bare_array_has_no_keys(view: str) -> None:
+    c = na.Container(np.ones((2, 3)))
     with pytest.raises(ArgumentError) as info:
-        list(na.Container(np.ones(2)))
-    assert str(info.value) == (
-        "Container: a bare array has no keys to iterate over; its array is c.leaves()[0]"
-    )
+        getattr(c, view)()
+    assert str(info.value) == "Container: a bare array has no keys; its array is c.leaves()[0]"
+    assert [part.shape for part in c] == [(3,), (3,)]
 
 
 def test_flat_names_that_meet() -> None:

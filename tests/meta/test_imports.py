@@ -22,7 +22,7 @@ LAYERS = [
     {"backends"},
     {"dispatch"},
     {"ops"},
-    {"interop", "reductions", "transforms", "testing"},
+    {"array_api", "interop", "reductions", "transforms", "testing"},
     {"torch_modules"},
     {"random"},
     {"nn"},

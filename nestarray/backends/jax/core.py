@@ -59,6 +59,11 @@ def device_of(x: Any) -> str:
     return device.platform if device.id == 0 else f"{device.platform}:{device.id}"
 
 
+def devices() -> list[str]:
+    """The devices that there are."""
+    return [d.platform if d.id == 0 else f"{d.platform}:{d.id}" for d in jax.devices()]
+
+
 def to_device(x: Any, device: Any) -> Any:
     """`x` on `device`."""
     return jax.device_put(x, find_device(device))

@@ -7,12 +7,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from nestarray.backends.jax.core import native_dtype
+from nestarray.backends.jax.core import native_dtype, to_device
 
 
-def astype(x: Any, dtype: Any, *, copy: bool = True) -> Any:
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.astype.html"""
-    return jnp.asarray(x).astype(native_dtype(dtype), copy=copy)
+    cast = jnp.asarray(x).astype(native_dtype(dtype), copy=copy)
+    return cast if device is None else to_device(cast, device)
 
 
 def stop_gradient(x: Any, /) -> Any:

@@ -54,6 +54,11 @@ def device_of(x: Any) -> str:
     return "cpu"
 
 
+def devices() -> list[str]:
+    """The devices that there are."""
+    return ["cpu"]
+
+
 def to_device(x: Any, device: Any) -> Any:
     """`x` on `device`."""
     check_device(device)

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.numpy.core import native_dtype
+from nestarray.backends.numpy.core import native_dtype, to_device
 
 
-def astype(x: Any, dtype: Any, *, copy: bool = True) -> Any:
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ndarray.astype.html"""
-    return np.asarray(x).astype(native_dtype(dtype), copy=copy)
+    cast = np.asarray(x).astype(native_dtype(dtype), copy=copy)
+    return cast if device is None else to_device(cast, device)
 
 
 def stop_gradient(x: Any, /) -> Any:

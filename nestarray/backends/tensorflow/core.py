@@ -41,6 +41,13 @@ def device_of(x: Any) -> str:
     return name.removesuffix(":0")
 
 
+def devices() -> list[str]:
+    """The devices that there are."""
+    names = [d.name.split("/")[-1] for d in tf.config.list_logical_devices()]
+    kinds = [name.removeprefix("device:").lower().removesuffix(":0") for name in names]
+    return [kind for kind in kinds if not kind.startswith("xla")]
+
+
 def to_device(x: Any, device: Any) -> Any:
     """`x` on `device`."""
     try:

@@ -6,12 +6,13 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.tensorflow.core import native_dtype
+from nestarray.backends.tensorflow.core import native_dtype, to_device
 
 
-def astype(x: Any, dtype: Any, *, copy: bool = True) -> Any:
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/cast"""
-    return tf.cast(x, native_dtype(dtype))
+    cast = tf.cast(x, native_dtype(dtype))
+    return cast if device is None else to_device(cast, device)
 
 
 def stop_gradient(x: Any, /) -> Any:

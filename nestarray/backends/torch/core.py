@@ -49,6 +49,14 @@ def device_of(x: Any) -> str:
     return str(x.device)
 
 
+def devices() -> list[str]:
+    """The devices that there are."""
+    if not torch.accelerator.is_available():
+        return ["cpu"]
+    kind = torch.accelerator.current_accelerator()
+    return ["cpu", *(f"{kind}:{i}" for i in range(torch.accelerator.device_count()))]
+
+
 def to_device(x: Any, device: Any) -> Any:
     """`x` on `device`."""
     return x.to(find_device(device))

@@ -6,12 +6,13 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.torch.core import native_dtype
+from nestarray.backends.torch.core import native_dtype, to_device
 
 
-def astype(x: Any, dtype: Any, *, copy: bool = True) -> Any:
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html"""
-    return torch.as_tensor(x).to(native_dtype(dtype), copy=copy)
+    cast = torch.as_tensor(x).to(native_dtype(dtype), copy=copy)
+    return cast if device is None else to_device(cast, device)
 
 
 def stop_gradient(x: Any, /) -> Any:

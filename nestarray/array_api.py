@@ -1,0 +1,497 @@
+"""The Array API standard as the standard has it: a namespace and an array object per backend.
+
+Code that is written for any library of the standard takes an array, asks it for its namespace
+and calls that. `array_namespace` gives the namespace of a backend; its array object is a
+Container that holds one bare array, and its functions are the ops of `na`. So the same code
+runs on NumPy, JAX, PyTorch and TensorFlow, whatever their own namespaces lack.
+
+https://data-apis.org/array-api/2025.12/
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache, wraps
+from types import SimpleNamespace
+from typing import Any
+
+from nestarray import backends, dtypes, ops
+from nestarray.config import check_backend_name, use_backend
+from nestarray.container import Container
+from nestarray.container.access import bare
+from nestarray.container.container import from_leaves
+from nestarray.container.spec import LEAF
+from nestarray.dispatch import OPS
+from nestarray.dtypes import DType
+from nestarray.errors import ArgumentError, DtypeError, StructureError
+
+__array_api_version__ = "2025.12"
+
+e, inf, nan, newaxis, pi = math.e, math.inf, math.nan, None, math.pi
+
+#: Functions of the main namespace that take no array and make one.
+_CREATION = (
+    "arange",
+    "asarray",
+    "empty",
+    "eye",
+    "from_dlpack",
+    "full",
+    "linspace",
+    "ones",
+    "zeros",
+)
+
+_FUNCTIONS = [
+    "abs",
+    "acos",
+    "acosh",
+    "add",
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "argsort",
+    "asin",
+    "asinh",
+    "astype",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitwise_and",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
+    "can_cast",
+    "ceil",
+    "clip",
+    "concat",
+    "conj",
+    "copysign",
+    "cos",
+    "cosh",
+    "count_nonzero",
+    "cumulative_prod",
+    "cumulative_sum",
+    "diff",
+    "divide",
+    "empty_like",
+    "equal",
+    "exp",
+    "expand_dims",
+    "expm1",
+    "finfo",
+    "flip",
+    "floor",
+    "floor_divide",
+    "full_like",
+    "greater",
+    "greater_equal",
+    "hypot",
+    "iinfo",
+    "imag",
+    "isdtype",
+    "isfinite",
+    "isin",
+    "isinf",
+    "isnan",
+    "less",
+    "less_equal",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logaddexp",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "matmul",
+    "matrix_transpose",
+    "max",
+    "maximum",
+    "mean",
+    "meshgrid",
+    "min",
+    "minimum",
+    "moveaxis",
+    "multiply",
+    "negative",
+    "nextafter",
+    "nonzero",
+    "not_equal",
+    "ones_like",
+    "permute_dims",
+    "positive",
+    "pow",
+    "prod",
+    "real",
+    "reciprocal",
+    "remainder",
+    "repeat",
+    "reshape",
+    "result_type",
+    "roll",
+    "round",
+    "searchsorted",
+    "sign",
+    "signbit",
+    "sin",
+    "sinh",
+    "sort",
+    "sqrt",
+    "square",
+    "squeeze",
+    "stack",
+    "std",
+    "subtract",
+    "sum",
+    "take",
+    "take_along_axis",
+    "tan",
+    "tanh",
+    "tensordot",
+    "tile",
+    "tril",
+    "triu",
+    "trunc",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+    "unstack",
+    "var",
+    "vecdot",
+    "where",
+    "zeros_like",
+]
+
+_LINALG = [
+    "cholesky",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
+
+_FFT_TRANSFORMS = [
+    "fft",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfftn",
+    "rfft",
+    "rfftn",
+]
+_FFT_CREATION = ("fftfreq", "rfftfreq")
+
+_DTYPES = [d.name for d in dtypes.ALL]
+
+
+# -- the namespace ---------------------------------------------------------------------------
+
+
+class ArrayNamespace:
+    """The standard's namespace for one backend; made by `array_namespace`.
+
+    Its functions take Containers of one bare array and give such, or native arrays and give
+    native arrays; those that make an array out of nothing give Containers.
+    """
+
+    def __init__(self, backend: str) -> None:
+        self._backend = backend
+        self.__name__ = f"nestarray.array_namespace({backend!r})"
+        self.__array_api_version__ = __array_api_version__
+        names = vars(self)
+        names.update(e=e, inf=inf, nan=nan, newaxis=newaxis, pi=pi)
+        names.update({name: getattr(dtypes, name) for name in _DTYPES})
+        names.update({name: _function(name) for name in _FUNCTIONS})
+        names.update({name: _creation(name, backend) for name in _CREATION})
+        self.linalg = SimpleNamespace(**{name: OPS[name].function for name in _LINALG})
+        self.fft = SimpleNamespace(
+            **{name: OPS[name].function for name in _FFT_TRANSFORMS if name in OPS},
+            **{name: _creation(name, backend) for name in _FFT_CREATION if name in OPS},
+        )
+
+    def __array_namespace_info__(self) -> NamespaceInfo:
+        """What the backend can do: devices, dtypes, defaults."""
+        return NamespaceInfo(self._backend)
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return array_namespace, (self._backend,)
+
+
+def array_namespace(*arrays: Any) -> ArrayNamespace:
+    """The namespace of the Array API standard for a backend, or for arrays of one.
+
+    Args:
+        *arrays: the name of a backend; or arrays and Containers of one backend.
+
+    Returns:
+        a namespace whose functions are those of `na` under the standard's names, with
+        ``linalg`` and ``fft``, and whose array object is a Container of one bare array.
+
+    Raises:
+        ArgumentError: there is neither a name nor an array.
+        MixedBackendError: the arrays are of two backends.
+        MissingFrameworkError: the framework is not installed.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> xp = na.array_namespace("numpy")
+        >>> x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
+        >>> x.shape, x.dtype, float(xp.sum(x[0] @ x.T))
+        ((2, 2), nestarray.float32, 16.0)
+        >>> x.__array_namespace__() is xp is na.array_namespace(np.ones(2))
+        True
+
+    References:
+        https://data-apis.org/array-api/2025.12/
+    """
+    if len(arrays) == 1 and isinstance(arrays[0], str):
+        return _namespace(check_backend_name(arrays[0]))
+    return _namespace(backends.backend_of(list(arrays)))
+
+
+@cache
+def _namespace(backend: str) -> ArrayNamespace:
+    backends.core(backend)
+    return ArrayNamespace(backend)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    return OPS[name].function if name in OPS else getattr(ops, name, None) or getattr(dtypes, name)
+
+
+def _creation(name: str, backend: str) -> Callable[..., Any]:
+    """The op `name`, making Containers of arrays of `backend`."""
+    function = OPS[name].function
+
+    @wraps(function)
+    def create(*args: Any, **kwargs: Any) -> Container:
+        with use_backend(backend):
+            return Container(function(*bare(args), **kwargs))
+
+    return create
+
+
+class NamespaceInfo:
+    """What a backend can do; made by ``xp.__array_namespace_info__()``.
+
+    https://data-apis.org/array-api/2025.12/API_specification/inspection.html
+    """
+
+    def __init__(self, backend: str) -> None:
+        self._backend = backend
+
+    def capabilities(self) -> dict[str, Any]:
+        """Boolean indexing and shapes that depend on values work eagerly on every backend."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+
+    def default_device(self) -> str:
+        """The device on which arrays are made."""
+        core = backends.core(self._backend)
+        with use_backend(self._backend):
+            return core.device_of(OPS["zeros"].function(()))
+
+    def devices(self) -> tuple[str, ...]:
+        """All devices of the backend."""
+        return tuple(backends.core(self._backend).devices())
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
+        """The dtypes that Python numbers get."""
+        with use_backend(self._backend):
+            integer = dtypes.dtype_of(OPS["asarray"].function(0))
+        return {
+            "real floating": dtypes.float32,
+            "complex floating": dtypes.complex64,
+            "integral": integer,
+            "indexing": integer,
+        }
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
+        """The dtypes of the standard that the backend has, of one kind or several.
+
+        Args:
+            device: of the backend; all have the same ones.
+            kind: as for `na.isdtype`; None means all.
+        """
+        found = {}
+        for name in _DTYPES:
+            dtype = getattr(dtypes, name)
+            if name in _BEYOND or not (kind is None or dtypes.isdtype(dtype, kind)):
+                continue
+            try:
+                backends.core(self._backend).native_dtype(dtype)
+            except DtypeError:  # 64 bits on JAX without x64
+                continue
+            found[name] = dtype
+        return found
+
+
+#: Dtypes of ours that the standard does not have.
+_BEYOND = ("float16", "bfloat16")
+
+
+# -- the array object ------------------------------------------------------------------------
+
+
+def _of_leaves(read: Callable[[Any], Any], doc: str) -> property:
+    """A property: of a bare array its value, of a tree a Container of each leaf's value."""
+
+    def get(c: Container) -> Any:
+        if c.spec is LEAF:
+            return read(c.leaves()[0])
+        return from_leaves(c.spec, tuple([read(leaf) for leaf in c.leaves()]))
+
+    return property(get, doc=doc)
+
+
+def _shape(leaf: Any) -> tuple[int | None, ...]:
+    return tuple(leaf.shape)
+
+
+def _device(leaf: Any) -> str:
+    return backends.core(backends.backend_of(leaf)).device_of(leaf)
+
+
+def _transposed(doc: str) -> property:
+    return property(OPS["matrix_transpose"].function, doc=doc)
+
+
+def _leaf_of(c: Container, name: str) -> Any:
+    if c.spec is LEAF:
+        return c.leaves()[0]
+    raise StructureError(
+        f"{name}: this Container is a tree of arrays; only one of a single bare array is an array "
+        "object. Take a leaf, c[path]"
+    )
+
+
+def _converting(name: str, convert: type) -> Callable[[Container], Any]:
+    def conversion(self: Container) -> Any:
+        leaf = _leaf_of(self, name)
+        if tuple(leaf.shape) != ():
+            raise ArgumentError(
+                f"{name}: got an array of shape {tuple(leaf.shape)}, expected shape ()"
+            )
+        return convert(leaf)
+
+    conversion.__name__ = name
+    conversion.__doc__ = f"The number in a bare array of shape (), as {convert.__name__}."
+    return conversion
+
+
+def _index(self: Container) -> int:
+    """The number in a bare array of integers of shape ()."""
+    leaf = _leaf_of(self, "__index__")
+    if not dtypes.dtype_of(leaf).is_integer:
+        raise ArgumentError(
+            f"__index__: got an array of {dtypes.dtype_of(leaf)}, expected one of integers"
+        )
+    return int(leaf)
+
+
+def _namespace_of(self: Container, /, *, api_version: str | None = None) -> ArrayNamespace:
+    """The standard's namespace for the backend of this array.
+
+    Args:
+        api_version: ``"2025.12"``, or an earlier version, which it contains.
+
+    Raises:
+        ArgumentError: there is no such version, or nestarray does not have it.
+    """
+    if api_version not in (None, *_VERSIONS):
+        raise ArgumentError(
+            f"__array_namespace__: api_version: got {api_version!r}, expected one of {_VERSIONS}"
+        )
+    return _namespace(backends.backend_of(_leaf_of(self, "__array_namespace__")))
+
+
+_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+
+def _dlpack(
+    self: Container,
+    /,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: Any = None,
+    copy: bool | None = None,
+) -> Any:
+    """The array's memory as a DLPack capsule, by the framework's own export."""
+    leaf = _leaf_of(self, "__dlpack__")
+    given = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+    return _exported(leaf).__dlpack__(**{k: v for k, v in given.items() if v is not None})
+
+
+def _dlpack_device(self: Container, /) -> tuple[Any, int]:
+    """(type, number) of the device, in DLPack's words."""
+    return _exported(_leaf_of(self, "__dlpack_device__")).__dlpack_device__()
+
+
+def _exported(leaf: Any) -> Any:
+    exported = backends.core(backends.backend_of(leaf)).for_dlpack(leaf)
+    if exported is None:
+        raise ArgumentError(
+            f"__dlpack__: an array of {dtypes.dtype_of(leaf)} on {_device(leaf)} cannot be exported"
+        )
+    return exported
+
+
+def _attach() -> None:
+    members: dict[str, Any] = {
+        "shape": _of_leaves(_shape, "The lengths of the axes; of a tree a Container of them."),
+        "ndim": _of_leaves(lambda leaf: len(leaf.shape), "The number of axes."),
+        "dtype": _of_leaves(dtypes.dtype_of, "The `DType`; of a tree a Container of them."),
+        "device": _of_leaves(_device, "The device; of a tree a Container of them."),
+        "T": _transposed("The transposed matrix."),
+        "mT": _transposed("Each matrix of the last two axes transposed."),
+        "__array_namespace__": _namespace_of,
+        "__dlpack__": _dlpack,
+        "__dlpack_device__": _dlpack_device,
+        "__int__": _converting("__int__", int),
+        "__float__": _converting("__float__", float),
+        "__complex__": _converting("__complex__", complex),
+        "__index__": _index,
+    }
+    for name, member in members.items():
+        setattr(Container, name, member)
+
+
+_attach()
