@@ -39,7 +39,7 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: Any = No
 
 
 @op
-def to_device(x: Array, device: Any, /, *, stream: Any = None) -> Array:
+def to_device(x: Array, device: Any, *, stream: Any = None) -> Array:
     """Move `x` to a device of its own framework.
 
     Args:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from nestarray.backends.jax.core import native_dtype, to_device
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+def astype(x: Any, dtype: Any, *, copy: bool = True, device: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.astype.html"""
     cast = jnp.asarray(x).astype(native_dtype(dtype), copy=copy)
     return cast if device is None else to_device(cast, device)

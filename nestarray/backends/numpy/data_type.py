@@ -9,7 +9,7 @@ import numpy as np
 from nestarray.backends.numpy.core import native_dtype, to_device
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+def astype(x: Any, dtype: Any, *, copy: bool = True, device: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ndarray.astype.html"""
     cast = np.asarray(x).astype(native_dtype(dtype), copy=copy)
     return cast if device is None else to_device(cast, device)

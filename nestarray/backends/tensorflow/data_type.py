@@ -9,7 +9,7 @@ import tensorflow as tf
 from nestarray.backends.tensorflow.core import native_dtype, to_device
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+def astype(x: Any, dtype: Any, *, copy: bool = True, device: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/cast"""
     cast = tf.cast(x, native_dtype(dtype))
     return cast if device is None else to_device(cast, device)

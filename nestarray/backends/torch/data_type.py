@@ -9,7 +9,7 @@ import torch
 from nestarray.backends.torch.core import native_dtype, to_device
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+def astype(x: Any, dtype: Any, *, copy: bool = True, device: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html"""
     cast = torch.as_tensor(x).to(native_dtype(dtype), copy=copy)
     return cast if device is None else to_device(cast, device)
