@@ -14,7 +14,7 @@ __all__ = ["astype", "stop_gradient", "to_backend", "to_device"]
 
 
 @primitive
-def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: Any = None) -> Array:
+def astype(x: Array, dtype: DTypeLike, *, copy: bool = True, device: Any = None) -> Array:
     """Cast `x` to `dtype`.
 
     Complex to real takes no silent real part: use ``na.real`` first.

@@ -6,13 +6,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.tensorflow.core import native_dtype, to_device
+from nestarray.backends.tensorflow import core
+from nestarray.backends.tensorflow.core import native_dtype
 
 
 def astype(x: Any, dtype: Any, *, copy: bool = True, device: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/cast"""
     cast = tf.cast(x, native_dtype(dtype))
-    return cast if device is None else to_device(cast, device)
+    return cast if device is None else core.to_device(cast, device)
 
 
 def stop_gradient(x: Any, /) -> Any:

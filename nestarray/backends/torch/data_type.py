@@ -6,13 +6,14 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.torch.core import native_dtype, to_device
+from nestarray.backends.torch import core
+from nestarray.backends.torch.core import native_dtype
 
 
 def astype(x: Any, dtype: Any, *, copy: bool = True, device: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html"""
     cast = torch.as_tensor(x).to(native_dtype(dtype), copy=copy)
-    return cast if device is None else to_device(cast, device)
+    return cast if device is None else core.to_device(cast, device)
 
 
 def stop_gradient(x: Any, /) -> Any:
