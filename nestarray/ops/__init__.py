@@ -32,11 +32,14 @@ from nestarray.ops.logic import *
 from nestarray.ops.losses import *
 from nestarray.ops.manipulation import *
 from nestarray.ops.normalization import *
+from nestarray.ops.order_statistics import *
 from nestarray.ops.pooling import *
 from nestarray.ops.random import *
+from nestarray.ops.recurrent import *
 from nestarray.ops.searching import *
 from nestarray.ops.sets import *
 from nestarray.ops.simplex import *
+from nestarray.ops.signal import *
 from nestarray.ops.sorting import *
 from nestarray.ops.special import *
 from nestarray.ops.statistical import *

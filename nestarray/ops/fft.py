@@ -1,13 +1,112 @@
-"""Discrete Fourier transforms."""
+"""Discrete Fourier transforms.
+
+Reals are read as complex numbers where a transform takes both. What is computed is complex64
+or float32, and complex128 or float64 for arguments of double precision, on every backend.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from nestarray.dispatch import primitive
-from nestarray.typing import Array
+import numpy as np
 
-__all__ = ["fftn", "ifftn"]
+from nestarray.backends.axes import many_axes
+from nestarray.backends.fourier import (
+    SWAPPED,
+    check_real,
+    check_some_axis,
+    checked,
+    full_length,
+    full_lengths,
+    one_length,
+)
+from nestarray.dispatch import op, primitive
+from nestarray.dtypes import as_dtype, dtype_of
+from nestarray.errors import ArgumentError, DtypeError
+from nestarray.typing import Array, DTypeLike
+
+__all__ = [
+    "fft",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfftn",
+    "rfft",
+    "rfftfreq",
+    "rfftn",
+]
+
+
+@op
+def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The discrete Fourier transform along an axis, Xₖ = Σ xⱼ exp(−2πi jk / n).
+
+    Args:
+        x: any number; reals are read as complex numbers.
+        n: the length of the transform: a longer axis is cut, a shorter one filled with zeros.
+            None keeps the length.
+        axis: the axis to transform.
+        norm: ``"backward"`` scales only the inverse, by 1/n; ``"ortho"`` scales both by 1/√n;
+            ``"forward"`` scales only this transform.
+
+    Returns:
+        complex array, complex128 for double precision and complex64 else.
+
+    Raises:
+        ArgumentError: `norm` is none of these.
+        ShapeError: there is no such axis, or `n` is below 1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.fft(np.asarray([1.0, 0.0, 0.0, 0.0]))
+        array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.fft.html
+    """
+    from nestarray import ops
+
+    length, place = one_length("fft", x.shape, n, axis, norm)
+    return ops.fftn(x, s=(length,), axes=(place,), norm=norm)
+
+
+@op
+def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The inverse of `fft`, xⱼ = Σ Xₖ exp(2πi jk / n) / n.
+
+    Args:
+        x: any number; reals are read as complex numbers.
+        n: the length of the transform: a longer axis is cut, a shorter one filled with zeros.
+            None keeps the length.
+        axis: the axis to transform.
+        norm: as for `fft`; each value undoes the `fft` of that value.
+
+    Returns:
+        complex array, complex128 for double precision and complex64 else.
+
+    Raises:
+        ArgumentError: `norm` is none of these.
+        ShapeError: there is no such axis, or `n` is below 1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.ifft(np.asarray([4.0, 0.0, 0.0, 0.0]))
+        array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ifft.html
+    """
+    from nestarray import ops
+
+    length, place = one_length("ifft", x.shape, n, axis, norm)
+    return ops.ifftn(x, s=(length,), axes=(place,), norm=norm)
 
 
 @primitive
@@ -24,13 +123,18 @@ def fftn(
     Args:
         x: any number; reals are read as complex numbers.
         s: the length of each transformed axis: longer ones are cut, shorter ones filled with
-            zeros. None keeps the lengths.
-        axes: the axes to transform; None means all, or the last ``len(s)``.
+            zeros, −1 keeps one. None keeps all.
+        axes: the axes to transform, each once; None means all, or the last ``len(s)``.
         norm: ``"backward"`` scales only the inverse, by 1/n; ``"ortho"`` scales both by 1/√n;
             ``"forward"`` scales only this transform.
 
     Returns:
         complex array, complex128 for double precision and complex64 else.
+
+    Raises:
+        ArgumentError: `norm` is none of these.
+        ShapeError: `s` and `axes` have different lengths, an axis is missing or named twice,
+            or a length is below 1.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -56,11 +160,16 @@ def ifftn(
     Args:
         x: any number; reals are read as complex numbers.
         s: the length of each transformed axis, as for `fftn`.
-        axes: the axes to transform; None means all, or the last ``len(s)``.
+        axes: the axes to transform, each once; None means all, or the last ``len(s)``.
         norm: as for `fftn`; each value undoes the `fftn` of that value.
 
     Returns:
         complex array, complex128 for double precision and complex64 else.
+
+    Raises:
+        ArgumentError: `norm` is none of these.
+        ShapeError: `s` and `axes` have different lengths, an axis is missing or named twice,
+            or a length is below 1.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -70,3 +179,365 @@ def ifftn(
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ifftn.html
     """
+
+
+@primitive
+def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The first half of `fft` for real numbers, of which the other half is the conjugate.
+
+    Args:
+        x: real.
+        n: the length of the transform: a longer axis is cut, a shorter one filled with zeros.
+            None keeps the length.
+        axis: the axis to transform.
+        norm: ``"backward"`` scales only the inverse, by 1/n; ``"ortho"`` scales both by 1/√n;
+            ``"forward"`` scales only this transform.
+
+    Returns:
+        complex array of n/2 + 1 elements along `axis`, rounded down; complex128 for double
+        precision and complex64 else.
+
+    Raises:
+        ArgumentError: `norm` is none of these.
+        ShapeError: there is no such axis, or `n` is below 1.
+        DtypeError: `x` is complex.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.rfft(np.asarray([1.0, 0.0, 0.0, 0.0]))
+        array([1.+0.j, 1.+0.j, 1.+0.j])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.rfft.html
+    """
+
+
+@primitive
+def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The inverse of `rfft`: the real numbers whose spectrum begins with `x`.
+
+    The imaginary part of the first element, and for even n of the middle one, counts as 0.
+
+    Args:
+        x: the first half of a spectrum, any number.
+        n: the length of the result; None means 2 (m − 1) for m elements, which is right where
+            the whole is even. A longer axis is cut, a shorter one filled with zeros.
+        axis: the axis to transform.
+        norm: as for `rfft`; each value undoes the `rfft` of that value.
+
+    Returns:
+        real array, float64 for double precision and float32 else.
+
+    Raises:
+        ArgumentError: `norm` is none of these.
+        ShapeError: there is no such axis, or `n` is below 1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.irfft(np.asarray([4.0, 0.0, 0.0]))
+        array([1., 1., 1., 1.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.irfft.html
+    """
+
+
+@op
+def rfftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str = "backward",
+) -> Array:
+    """`fftn` of real numbers, the last of the axes halved as in `rfft`.
+
+    Args:
+        x: real.
+        s: the length of each transformed axis: longer ones are cut, shorter ones filled with
+            zeros, −1 keeps one. None keeps all.
+        axes: the axes to transform, each once; None means all, or the last ``len(s)``.
+        norm: ``"backward"`` scales only the inverse, by 1/n; ``"ortho"`` scales both by 1/√n;
+            ``"forward"`` scales only this transform.
+
+    Returns:
+        complex array of n/2 + 1 elements, rounded down, along the last of `axes`; complex128 for
+        double precision and complex64 else.
+
+    Raises:
+        ArgumentError: `norm` is none of these.
+        ShapeError: `s` and `axes` have different lengths, an axis is missing or named twice,
+            or a length is below 1.
+        DtypeError: `x` is complex.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.rfftn(np.ones((2, 4)))
+        array([[8.+0.j, 0.+0.j, 0.+0.j],
+               [0.+0.j, 0.+0.j, 0.+0.j]])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.rfftn.html
+    """
+    from nestarray import ops
+
+    lengths, places = checked("rfftn", x.shape, s, axes, norm)
+    check_real("rfftn", x, "fftn")
+    check_some_axis("rfftn", places)
+    x = ops.rfft(x, n=lengths[-1], axis=places[-1], norm=norm)
+    return ops.fftn(x, s=lengths[:-1], axes=places[:-1], norm=norm)
+
+
+@op
+def irfftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str = "backward",
+) -> Array:
+    """The inverse of `rfftn`: the real numbers whose half spectrum is `x`.
+
+    Args:
+        x: half of a spectrum along the last of `axes`, any number.
+        s: the lengths of the result along `axes`; None means those of `x`, and 2 (m − 1) for
+            the m elements of the last.
+        axes: the axes to transform, each once; None means all, or the last ``len(s)``.
+        norm: as for `rfftn`; each value undoes the `rfftn` of that value.
+
+    Returns:
+        real array, float64 for double precision and float32 else.
+
+    Raises:
+        ArgumentError: `norm` is none of these.
+        ShapeError: `s` and `axes` have different lengths, an axis is missing or named twice,
+            or a length is below 1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.irfftn(np.asarray([[8.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
+        array([[1., 1., 1., 1.],
+               [1., 1., 1., 1.]])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.irfftn.html
+    """
+    from nestarray import ops
+
+    lengths, places = full_lengths("irfftn", x.shape, s, axes, norm)
+    x = ops.ifftn(x, s=lengths[:-1], axes=places[:-1], norm=norm)
+    return ops.irfft(x, n=lengths[-1], axis=places[-1], norm=norm)
+
+
+@op
+def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The real spectrum of a hermitian signal, of which `x` is the first half.
+
+    Args:
+        x: the elements at times 0, 1, …; those at −1, −2, … are their conjugates. Any number.
+        n: the length of the result; None means 2 (m − 1) for m elements, which is right where
+            the whole is even. A longer axis is cut, a shorter one filled with zeros.
+        axis: the axis to transform.
+        norm: ``"backward"`` scales only the inverse, by 1/n; ``"ortho"`` scales both by 1/√n;
+            ``"forward"`` scales only this transform.
+
+    Returns:
+        real array, float64 for double precision and float32 else.
+
+    Raises:
+        ArgumentError: `norm` is none of these.
+        ShapeError: there is no such axis, or `n` is below 1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.hfft(np.asarray([1.0, 0.0, 0.0]))
+        array([1., 1., 1., 1.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.hfft.html
+    """
+    from nestarray import ops
+
+    length = full_length("hfft", x.shape, n, axis, norm)
+    x = ops.conj(x) if dtype_of(x).kind == "complex" else x
+    return ops.irfft(x, n=length, axis=axis, norm=SWAPPED[norm])
+
+
+@op
+def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The inverse of `hfft`: the first half of the signal whose spectrum is `x`.
+
+    Args:
+        x: a real spectrum.
+        n: the length of the transform: a longer axis is cut, a shorter one filled with zeros.
+            None keeps the length.
+        axis: the axis to transform.
+        norm: as for `hfft`; each value undoes the `hfft` of that value.
+
+    Returns:
+        complex array of n/2 + 1 elements along `axis`, rounded down; complex128 for double
+        precision and complex64 else.
+
+    Raises:
+        ArgumentError: `norm` is none of these.
+        ShapeError: there is no such axis, or `n` is below 1.
+        DtypeError: `x` is complex.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.ihfft(np.asarray([4.0, 4.0, 4.0, 4.0])).real
+        array([4., 0., 0.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ihfft.html
+    """
+    from nestarray import ops
+
+    length, place = one_length("ihfft", x.shape, n, axis, norm)
+    check_real("ihfft", x, "ifft")
+    return ops.conj(ops.rfft(x, n=length, axis=place, norm=SWAPPED[norm]))
+
+
+@op
+def fftfreq(
+    n: int,
+    /,
+    *,
+    d: float = 1.0,
+    dtype: DTypeLike | None = None,
+    device: Any = None,
+    like: Array | None = None,
+) -> Array:
+    """The frequencies of the elements of `fft`, [0, 1, …, −2, −1] / (n d).
+
+    Args:
+        n: the length of the transform.
+        d: the time between two samples.
+        dtype: a real floating dtype; None means float32.
+        device: where; None means the device of `like`, or the framework's default.
+        like: array whose framework and device to take.
+
+    Returns:
+        `(n,)`, the negative frequencies in the second half.
+
+    Raises:
+        ArgumentError: `n` is below 1.
+        DtypeError: `dtype` is not real and floating.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.fftfreq(4)
+        array([ 0.  ,  0.25, -0.5 , -0.25], dtype=float32)
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.fftfreq.html
+    """
+    return _frequencies("fftfreq", np.fft.fftfreq, n, d, dtype, device, like)
+
+
+@op
+def rfftfreq(
+    n: int,
+    /,
+    *,
+    d: float = 1.0,
+    dtype: DTypeLike | None = None,
+    device: Any = None,
+    like: Array | None = None,
+) -> Array:
+    """The frequencies of the elements of `rfft`, [0, 1, …, n/2] / (n d).
+
+    Args:
+        n: the length of the transform.
+        d: the time between two samples.
+        dtype: a real floating dtype; None means float32.
+        device: where; None means the device of `like`, or the framework's default.
+        like: array whose framework and device to take.
+
+    Returns:
+        `(n/2 + 1,)`, rounded down.
+
+    Raises:
+        ArgumentError: `n` is below 1.
+        DtypeError: `dtype` is not real and floating.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.rfftfreq(4)
+        array([0.  , 0.25, 0.5 ], dtype=float32)
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.rfftfreq.html
+    """
+    return _frequencies("rfftfreq", np.fft.rfftfreq, n, d, dtype, device, like)
+
+
+def _frequencies(
+    name: str, native: Any, n: Any, d: float, dtype: Any, device: Any, like: Any
+) -> Array:
+    from nestarray import ops
+
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise ArgumentError(f"{name}: n: got {n!r}, expected an int of at least 1")
+    wanted = as_dtype("float32" if dtype is None else dtype)
+    if not wanted.is_floating:
+        raise DtypeError(f"{name}: dtype: got {wanted.name}, expected a real floating dtype")
+    return ops.asarray(native(n, d), dtype=wanted, device=device, like=like)
+
+
+@op
+def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+    """The spectrum with the frequency 0 in the middle, as `fftfreq` moved by half its length.
+
+    Args:
+        x: any dtype.
+        axes: the axis to move along, or several; None means all.
+
+    Returns:
+        array of the shape and dtype of `x`.
+
+    Raises:
+        ShapeError: there is no such axis, or one is named twice.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.fftshift(np.asarray([0, 1, 2, -2, -1]))
+        array([-2, -1,  0,  1,  2])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.fftshift.html
+    """
+    from nestarray import ops
+
+    places = many_axes(axes, len(x.shape), "fftshift")
+    return ops.roll(x, [x.shape[a] // 2 for a in places], axis=places) if places else x
+
+
+@op
+def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+    """The inverse of `fftshift`: the frequency 0 from the middle back to the front.
+
+    Args:
+        x: any dtype.
+        axes: the axis to move along, or several; None means all.
+
+    Returns:
+        array of the shape and dtype of `x`.
+
+    Raises:
+        ShapeError: there is no such axis, or one is named twice.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.ifftshift(np.asarray([-2, -1, 0, 1, 2]))
+        array([ 0,  1,  2, -2, -1])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ifftshift.html
+    """
+    from nestarray import ops
+
+    places = many_axes(axes, len(x.shape), "ifftshift")
+    return ops.roll(x, [-(x.shape[a] // 2) for a in places], axis=places) if places else x

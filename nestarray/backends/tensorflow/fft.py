@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.fourier import checked
+from nestarray.backends.fourier import check_real, checked, full_length, one_length
 
 
 def fftn(
@@ -38,6 +38,26 @@ def ifftn(
     return _transformed(tf.signal.ifft, x, lengths, places, scale)
 
 
+def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+    length, place = one_length("rfft", x.shape, n, axis, norm)
+    check_real("rfft", x, "fft")
+    x = x if x.dtype in (tf.float32, tf.float64) else tf.cast(x, tf.float32)
+    # cut or filled here and not by tf.signal, whose gradients take other lengths amiss
+    half = _along_last(lambda rows: tf.signal.rfft(_of_length(rows, length)), x, place)
+    return _scaled(half, {"backward": 1.0, "ortho": length**-0.5, "forward": 1.0 / length}[norm])
+
+
+def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+    length = full_length("irfft", x.shape, n, axis, norm)
+    kept = length // 2 + 1
+
+    def transform(rows: Any) -> Any:
+        return tf.signal.irfft(_of_length(rows, kept), [length])
+
+    full = _along_last(transform, _complex(x), axis % len(x.shape))
+    return _scaled(full, {"backward": 1.0, "ortho": length**0.5, "forward": float(length)}[norm])
+
+
 def _transformed(
     transform: Callable[[Any], Any],
     x: Any,
@@ -46,15 +66,29 @@ def _transformed(
     scale: float,
 ) -> Any:
     """One axis after the other: tf.signal transforms the last one only."""
-    wide = tf.complex128 if x.dtype in (tf.float64, tf.complex128) else tf.complex64
-    x = tf.cast(x, wide)
+    x = _complex(x)
     for length, place in zip(lengths, places):
-        order = [a for a in range(len(x.shape)) if a != place]
-        order.append(place)
-        rows = _of_length(tf.transpose(x, order), length)
-        back = sorted(range(len(order)), key=order.__getitem__)
-        x = tf.transpose(transform(rows), back)
-    return x if scale == 1.0 else x * tf.constant(scale, dtype=wide)
+        x = _along_last(lambda rows, n=length: transform(_of_length(rows, n)), x, place)
+    return _scaled(x, scale)
+
+
+def _complex(x: Any) -> Any:
+    return tf.cast(x, tf.complex128 if x.dtype in (tf.float64, tf.complex128) else tf.complex64)
+
+
+def _scaled(x: Any, scale: float) -> Any:
+    return x if scale == 1.0 else x * tf.constant(scale, dtype=x.dtype)
+
+
+def _along_last(transform: Callable[[Any], Any], x: Any, place: int) -> Any:
+    """`transform` of the last axis, done to the axis `place`."""
+    rank = len(x.shape)
+    if place == rank - 1:
+        return transform(x)
+    order = [a for a in range(rank) if a != place]
+    order.append(place)
+    back = sorted(range(rank), key=order.__getitem__)
+    return tf.transpose(transform(tf.transpose(x, order)), back)
 
 
 def _of_length(x: Any, length: int) -> Any:
