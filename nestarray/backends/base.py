@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from nestarray import dtypes
+from nestarray.errors import DtypeError
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
@@ -97,14 +98,26 @@ def promoting(
     return call
 
 
-def floating(native: Function, cast: Callable[[Any, Any], Any]) -> Function:
+def floating(
+    native: Function, cast: Callable[[Any, Any], Any], of_complex: Function | None = None
+) -> Function:
     """A one-operand function whose integer arguments become float32 first.
 
     For frameworks whose dtypes have NumPy's ``kind``; the test costs a tenth of a microsecond.
+
+    Args:
+        native: the framework's function.
+        cast: ``cast(x, dtype)`` makes an array or a Python number an array of `dtype`.
+        of_complex: what to call on complex arrays; None is `native`.
     """
+    others = "biu" if of_complex is None else "biuc"
 
     def call(x: Any, /) -> Any:
-        return native(cast(x, dtypes.float32) if x.dtype.kind in "biu" else x)
+        if x.dtype.kind in others:
+            if x.dtype.kind == "c":
+                return of_complex(x)  # type: ignore[misc]
+            x = cast(x, dtypes.float32)
+        return native(x)
 
     def of_number(x: Any, /) -> Any:
         return native(cast(x, dtypes.result_dtype(x, 1.0)))
@@ -200,3 +213,16 @@ def clip_dtype(x: Any, *bounds: Any) -> dtypes.DType:
     own = dtypes.dtype_of(x)
     promoted = dtypes.result_dtype(x, *(b for b in bounds if b is not None))
     return promoted if promoted.is_inexact and not own.is_inexact else own
+
+
+def parts_dtype(op: str, **parts: Any) -> dtypes.DType:
+    """The dtype of the real and imaginary parts that make a complex number: float32 or float64.
+
+    Raises:
+        DtypeError: a part is complex.
+    """
+    for name, part in parts.items():
+        if dtypes.dtype_of(part).kind == "complex":
+            raise DtypeError(f"{op}: {name}: got {dtypes.dtype_of(part)}, expected a real dtype")
+    wide = dtypes.result_dtype(*parts.values()) is dtypes.float64
+    return dtypes.float64 if wide else dtypes.float32

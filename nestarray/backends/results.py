@@ -19,6 +19,13 @@ class HistogramResult(NamedTuple):
     edges: Any
 
 
+class ModeResult(NamedTuple):
+    """What `mode` returns."""
+
+    values: Any
+    counts: Any
+
+
 class UniqueAllResult(NamedTuple):
     """What `unique_all` returns."""
 
@@ -76,3 +83,34 @@ class SlogdetResult(NamedTuple):
 
     sign: Any
     logabsdet: Any
+
+
+class LUFactorResult(NamedTuple):
+    """What `lu_factor` returns."""
+
+    LU: Any
+    pivots: Any
+
+
+class LUResult(NamedTuple):
+    """What `lu` returns."""
+
+    P: Any
+    L: Any
+    U: Any
+
+
+class PolarResult(NamedTuple):
+    """What `polar_decomposition` returns."""
+
+    U: Any
+    P: Any
+
+
+class LstsqResult(NamedTuple):
+    """What `lstsq` returns."""
+
+    solution: Any
+    residuals: Any
+    rank: Any
+    singular_values: Any

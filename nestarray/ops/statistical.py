@@ -1,4 +1,4 @@
-"""Sums, means, extrema and quantiles along axes.
+"""Sums, means, extrema and what runs along axes.
 
 Every reduction takes `axis`: one axis, several, or None for all, and `keepdims`, which keeps
 the reduced axes with length 1. Over no axis at all (``axis=()``) nothing is reduced.
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import mean_dtype
 from nestarray.dispatch import op, primitive
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors import ShapeError
 from nestarray.typing import Array, Axis, DTypeLike
 
 __all__ = [
@@ -20,15 +20,14 @@ __all__ = [
     "average",
     "cummax",
     "cummin",
+    "cumulative_logsumexp",
     "cumulative_prod",
     "cumulative_sum",
     "logsumexp",
     "max",
     "mean",
-    "median",
     "min",
     "prod",
-    "quantile",
     "std",
     "sum",
     "var",
@@ -374,12 +373,37 @@ def _running(
     before = (slice(None),) * axis
     distance = 1
     while distance < x.shape[axis]:
-        # The first elements have nothing before them and meet themselves, which changes nothing.
-        head = ops.getitem(x, (*before, slice(None, distance)))
-        rest = ops.getitem(x, (*before, slice(None, -distance)))
-        x = combine(x, ops.concat([head, rest], axis=axis))
+        head = ops.getitem(x, (*before, slice(None, distance)))  # which has nothing before it
+        rest = ops.getitem(x, (*before, slice(distance, None)))
+        earlier = ops.getitem(x, (*before, slice(None, -distance)))
+        x = ops.concat([head, combine(earlier, rest)], axis=axis)
         distance *= 2
     return x
+
+
+@op
+def cumulative_logsumexp(x: Array, /, *, axis: int | None = None) -> Array:
+    """The logarithms of running sums of exponentials, yᵢ = log Σⱼ≤ᵢ exp xⱼ, without overflow.
+
+    Args:
+        x: real.
+        axis: the axis to go along; None flattens first.
+
+    Returns:
+        array of the dtype of `x`; of integers float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.cumulative_logsumexp(np.asarray([1000.0, 1000.0]))
+        array([1000.        , 1000.69314718])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.logcumsumexp.html
+    """
+    from nestarray import ops
+
+    x = ops.astype(x, mean_dtype(x), copy=False)
+    return _running(x, axis, ops.logaddexp, "cumulative_logsumexp")
 
 
 @op
@@ -447,108 +471,3 @@ def average(
         weights = ops.broadcast_to(weights, x.shape)
     total = ops.sum(ops.multiply(x, weights), axis=axis, keepdims=keepdims)
     return ops.divide(total, ops.sum(weights, axis=axis, keepdims=keepdims))
-
-
-@op
-def median(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The middle element of the sorted ones, or the mean of the two in the middle.
-
-    Args:
-        x: real; with a NaN the median is NaN.
-        axis: the axis to reduce, or several; None means all.
-        keepdims: keep the reduced axes, with length 1.
-
-    Returns:
-        array of the dtype of `x`; of integers float32.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.median(np.asarray([[3.0, 1.0, 2.0, 9.0]]), axis=1)
-        array([2.5])
-    """
-    from nestarray import ops
-
-    return ops.quantile(x, 0.5, axis=axis, keepdims=keepdims)
-
-
-QUANTILE_METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
-
-
-@op
-def quantile(
-    x: Array,
-    q: float | Array,
-    /,
-    *,
-    axis: Axis = None,
-    method: str = "linear",
-    keepdims: bool = False,
-) -> Array:
-    """The element below which the share `q` of the elements lies.
-
-    Args:
-        x: real; with a NaN the quantile is NaN.
-        q: the share, from 0 to 1, or an array of shares.
-        axis: the axis to reduce, or several; None means all.
-        method: what to do where q · (n − 1) lies between two positions: ``"linear"``,
-            ``"lower"``, ``"higher"``, ``"midpoint"`` or ``"nearest"`` (the even one of two).
-        keepdims: keep the reduced axes, with length 1.
-
-    Returns:
-        array with the axes of `q` in front; of the dtype of `x`, of integers float32.
-
-    Raises:
-        ArgumentError: `method` is none of these.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.quantile(np.asarray([1.0, 2.0, 3.0, 5.0]), np.asarray([0.5, 1.0]))
-        array([2.5, 5. ])
-    """
-    from nestarray import ops
-
-    if method not in QUANTILE_METHODS:
-        raise ArgumentError(
-            f"quantile: method: got {method!r}, expected one of {', '.join(QUANTILE_METHODS)}"
-        )
-    x = ops.astype(x, mean_dtype(x), copy=False)
-    shape = ops.shape(x)
-    axes = many_axes(axis, len(shape), "quantile")
-    others = [i for i in range(len(shape)) if i not in axes]
-    rest = tuple(shape[i] for i in others)
-    flat = ops.reshape(ops.permute_dims(x, (*others, *axes)), (*rest, -1))
-    ordered = ops.sort(flat, axis=-1)
-    count = ordered.shape[-1]
-    share = (
-        ops.astype(q, x.dtype) if hasattr(q, "dtype") else ops.full((), q, dtype=x.dtype, like=x)
-    )
-    place = ops.multiply(share, float(count - 1))
-    result = _between(ordered, place, method)  # rest, then the axes of q
-    last = ops.take(ordered, ops.full(tuple(share.shape), -1, dtype="int64", like=x), axis=-1)
-    result = ops.where(ops.isnan(last), last, result)  # NaN is sorted to the end
-    ndim, of_share = len(rest) + len(share.shape), len(share.shape)
-    result = ops.permute_dims(result, (*range(len(rest), ndim), *range(len(rest))))
-    if not keepdims:
-        return result
-    kept = [1 if i in axes else length for i, length in enumerate(shape)]
-    return ops.reshape(result, (*ops.shape(result)[:of_share], *kept))
-
-
-def _between(ordered: Array, place: Array, method: str) -> Array:
-    """The elements of `ordered` at real places along the last axis."""
-    from nestarray import ops
-
-    def at(where: Array) -> Array:
-        return ops.take(ordered, ops.astype(where, "int64"), axis=-1)
-
-    if method == "nearest":
-        return at(ops.round(place))
-    low, high = ops.floor(place), ops.ceil(place)
-    if method != "linear":
-        if method == "midpoint":
-            return ops.multiply(ops.add(at(low), at(high)), 0.5)
-        return at(low if method == "lower" else high)
-    weight, below, above = ops.subtract(place, low), at(low), at(high)
-    step = ops.multiply(ops.subtract(above, below), weight)
-    # At a place that is whole the element itself: the step may be ∞ − ∞.
-    return ops.add(below, ops.where(ops.equal(below, above), 0.0, step))

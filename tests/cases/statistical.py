@@ -98,15 +98,6 @@ def weighted_axis(rng: Rng) -> tuple[Any, ...]:
     return rng.standard_normal((2, 3, 4)), rng.uniform(0.5, 2, 3)
 
 
-def quantiles(method: str) -> Case:
-    def args(rng: Rng) -> tuple[Any, ...]:
-        # Multiples of 1/8 times 7 are exact, so that no rounding decides between neighbours.
-        return rng.permutation(16).reshape(2, 8) / 4, np.asarray([0.0, 0.125, 0.5, 0.875, 1.0])
-
-    settings = {"axis": -1, "method": method}
-    return Case("quantile", args, settings, reference=np.quantile, differentiable=(0,), id=method)
-
-
 CASES = [
     *reductions("sum", np.sum),
     *reductions("prod", np.prod),
@@ -232,23 +223,23 @@ CASES = [
         reference=lambda x, w, **kw: np.average(x, weights=w, **kw),
         id="weights-of-axis",
     ),
-    *(case for case in reductions("median", np.median, apart) if case.id != "no-axis"),
-    exact("median", with_nan, "nan", np.median, axis=1),
-    exact("median", small_integers, "int8", as_float32(np.median)),
-    *(quantiles(m) for m in ("linear", "lower", "higher", "midpoint", "nearest")),
     Case(
-        "quantile",
-        lambda rng: (*apart(rng), 0.3),
-        {"axis": (0, 2), "keepdims": True},
-        reference=np.quantile,
-        id="two-kept",
+        "cumulative_logsumexp",
+        block,
+        {"axis": -1},
+        reference=lambda x, axis: np.logaddexp.accumulate(x, axis=axis),
     ),
     Case(
-        "quantile",
-        lambda rng: (*apart(rng), np.asarray([[0.1], [0.6]])),
-        {"axis": 1},
-        reference=np.quantile,
-        differentiable=(0,),
-        id="shares-2d",
+        "cumulative_logsumexp",
+        lambda rng: (rng.standard_normal((2, 3)) + 800,),
+        reference=lambda x: np.logaddexp.accumulate(x.ravel()),
+        id="flat-large",
+    ),
+    exact(
+        "cumulative_logsumexp",
+        lambda rng: (np.asarray([[-np.inf, -np.inf, 0.0], [1.0, -np.inf, 2.0]]),),
+        "infinite",
+        lambda x, axis: np.logaddexp.accumulate(x, axis=axis),
+        axis=1,
     ),
 ]

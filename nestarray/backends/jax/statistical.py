@@ -104,3 +104,11 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
 def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.logsumexp.html"""
     return jax.nn.logsumexp(x, axis=_axes(axis), keepdims=keepdims)
+
+
+def cumulative_logsumexp(x: Any, /, *, axis: Any = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.lax.cumlogsumexp.html"""
+    x = x.astype(native_dtype(mean_dtype(x)))
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    return jax.lax.cumlogsumexp(x, one_axis(axis, x.ndim, "cumulative_logsumexp"))

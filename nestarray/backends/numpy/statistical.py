@@ -108,3 +108,9 @@ def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     with np.errstate(divide="ignore"):  # the logarithm of 0 is −∞, as everywhere
         result = np.log(np.sum(np.exp(x - greatest), axis=axis, keepdims=True)) + greatest
     return result if keepdims else np.squeeze(result, axis=axis)
+
+
+def cumulative_logsumexp(x: Any, /, *, axis: Any = None) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ufunc.accumulate.html"""
+    x = x.astype(native_dtype(mean_dtype(x)), copy=False)
+    return _accumulated(np.logaddexp, x, axis)

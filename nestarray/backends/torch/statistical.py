@@ -133,3 +133,8 @@ def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.logsumexp.html"""
     x, dim, keepdim = _over(x, axis, keepdims)
     return torch.logsumexp(x, tuple(range(x.ndim)) if dim is None else dim, keepdim)
+
+
+def cumulative_logsumexp(x: Any, /, *, axis: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.logcumsumexp.html"""
+    return torch.logcumsumexp(*_flat(x.to(native_dtype(mean_dtype(x))), axis))

@@ -1,0 +1,17 @@
+"""JAX: `nestarray.ops.complex_numbers`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from nestarray.backends.base import parts_dtype
+from nestarray.backends.jax.elementwise import _cast
+
+
+def complex(real: Any, imag: Any, /) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.lax.complex.html"""
+    dtype = parts_dtype("complex", real=real, imag=imag)
+    return jax.lax.complex(*jnp.broadcast_arrays(_cast(real, dtype), _cast(imag, dtype)))

@@ -1,0 +1,46 @@
+"""NumPy: `nestarray.ops.correlation`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nestarray.backends.base import mean_dtype, supports
+from nestarray.backends.numpy.core import native_dtype
+
+
+def _is_plain(
+    x: Any,
+    /,
+    *,
+    rowvar: bool = True,
+    correction: float = 1.0,
+    fweights: Any = None,
+    aweights: Any = None,
+) -> bool:
+    """Whether there are no weights, a whole correction, and more observations than it."""
+    if x.ndim not in (1, 2) or fweights is not None or aweights is not None:
+        return False
+    return float(correction).is_integer() and x.shape[-1 if rowvar else 0] > correction
+
+
+@supports(_is_plain)
+def cov(
+    x: Any,
+    /,
+    *,
+    rowvar: bool = True,
+    correction: float = 1.0,
+    fweights: Any = None,
+    aweights: Any = None,
+) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.cov.html"""
+    dtype = native_dtype(mean_dtype(x))
+    return np.cov(x, rowvar=rowvar, ddof=int(correction), dtype=dtype)
+
+
+@supports(lambda x, rowvar=True: x.ndim in (1, 2))
+def corrcoef(x: Any, /, *, rowvar: bool = True) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.corrcoef.html"""
+    return np.corrcoef(x, rowvar=rowvar, dtype=native_dtype(mean_dtype(x)))

@@ -1,0 +1,40 @@
+"""NumPy: `nestarray.ops.nan_reductions`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nestarray.backends.base import accumulation_dtype
+from nestarray.backends.numpy.core import native_dtype
+
+
+def _axes(axis: Any) -> Any:
+    return tuple(axis) if isinstance(axis, list) else axis
+
+
+def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nansum.html"""
+    dtype = native_dtype(accumulation_dtype(x, dtype))
+    return np.nansum(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
+
+
+def nanprod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nanprod.html"""
+    dtype = native_dtype(accumulation_dtype(x, dtype))
+    return np.nanprod(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
+
+
+# nanmean, nanvar and nanmedian of NumPy warn where a slice is all NaN; the bodies are silent,
+# as all other frameworks are. So are these, of which NumPy's nanmax and nanmin are made.
+
+
+def nanmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.fmax.html"""
+    return np.fmax.reduce(x, axis=_axes(axis), keepdims=keepdims)
+
+
+def nanmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.fmin.html"""
+    return np.fmin.reduce(x, axis=_axes(axis), keepdims=keepdims)

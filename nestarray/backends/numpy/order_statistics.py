@@ -1,0 +1,12 @@
+"""NumPy: `nestarray.ops.order_statistics`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def ptp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ptp.html"""
+    return np.ptp(x, axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=keepdims)

@@ -1,0 +1,16 @@
+"""TensorFlow: `nestarray.ops.complex_numbers`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from nestarray.backends.base import parts_dtype
+from nestarray.backends.tensorflow.elementwise import _cast
+
+
+def complex(real: Any, imag: Any, /) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/complex"""
+    dtype = parts_dtype("complex", real=real, imag=imag)
+    return tf.complex(_cast(real, dtype), _cast(imag, dtype))

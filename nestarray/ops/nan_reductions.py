@@ -1,0 +1,373 @@
+"""Reductions that pass NaN over, as if it were not there.
+
+Integers and bools have no NaN and go to the plain reduction. Where all elements of a slice
+are NaN, the sum is 0, the product 1, a position −1, and everything else NaN. The gradient at
+a NaN is 0.
+"""
+
+from __future__ import annotations
+
+from nestarray.backends.axes import many_axes
+from nestarray.backends.base import mean_dtype
+from nestarray.dispatch import op
+from nestarray.dtypes import dtype_of
+from nestarray.ops.order_statistics import between, check_method
+from nestarray.typing import Array, Axis, DTypeLike
+
+__all__ = [
+    "nanargmax",
+    "nanargmin",
+    "nanmax",
+    "nanmean",
+    "nanmedian",
+    "nanmin",
+    "nanprod",
+    "nanquantile",
+    "nanstd",
+    "nansum",
+    "nanvar",
+]
+
+
+def _with(x: Array, value: float) -> Array:
+    """`x` with `value` in place of NaN."""
+    from nestarray import ops
+
+    return ops.where(ops.isnan(x), value, x)
+
+
+@op
+def nansum(
+    x: Array, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> Array:
+    """The sum of the elements that are not NaN; of nothing 0.
+
+    Args:
+        x: any number.
+        axis: the axis to reduce, or several; None means all.
+        dtype: as for `sum`.
+        keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        array of the dtype that `sum` gives.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.nansum(np.asarray([[1.0, np.nan], [3.0, 4.0]]), axis=1)
+        array([1., 7.])
+    """
+    from nestarray import ops
+
+    x = _with(x, 0.0) if dtype_of(x).is_inexact else x
+    return ops.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+@op
+def nanprod(
+    x: Array, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> Array:
+    """The product of the elements that are not NaN; of nothing 1.
+
+    Args:
+        x: any number.
+        axis: the axis to reduce, or several; None means all.
+        dtype: as for `prod`.
+        keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        array of the dtype that `prod` gives.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.nanprod(np.asarray([[2.0, np.nan], [3.0, 4.0]]), axis=1)
+        array([ 2., 12.])
+    """
+    from nestarray import ops
+
+    x = _with(x, 1.0) if dtype_of(x).is_inexact else x
+    return ops.prod(x, axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+@op
+def nanmean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The mean of the elements that are not NaN; of nothing NaN.
+
+    Args:
+        x: any number.
+        axis: the axis to reduce, or several; None means all.
+        keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        array of the dtype of `x`; of integers and bools float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.nanmean(np.asarray([[1.0, np.nan], [3.0, 4.0]]), axis=1)
+        array([1. , 3.5])
+    """
+    from nestarray import ops
+
+    if not dtype_of(x).is_inexact:
+        return ops.mean(x, axis=axis, keepdims=keepdims)
+    total = ops.sum(_with(x, 0.0), axis=axis, keepdims=keepdims)
+    return _shared_out(total, _count(x, axis, keepdims), x)
+
+
+@op
+def nanvar(
+    x: Array, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
+) -> Array:
+    """The variance of the elements that are not NaN; NaN where n − correction is not positive.
+
+    Args:
+        x: any number.
+        axis: the axis to reduce, or several; None means all.
+        correction: what to take off the number of elements that are not NaN, as for `var`.
+        keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        real array of the precision of `x`; of integers and bools float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.nanvar(np.asarray([1.0, 2.0, np.nan, 3.0]), correction=1)
+        np.float64(1.0)
+    """
+    from nestarray import ops
+
+    x = ops.astype(x, mean_dtype(x), copy=False)
+    mean = ops.nanmean(x, axis=axis, keepdims=True)
+    is_nan = ops.isnan(x)
+    # Twice: with NaN in the branch that is not taken, the derivative of abs would be NaN.
+    deviation = ops.abs(ops.where(is_nan, 0.0, ops.subtract(_with(x, 0.0), _with(mean, 0.0))))
+    total = ops.sum(ops.multiply(deviation, deviation), axis=axis, keepdims=keepdims)
+    return _shared_out(total, ops.subtract(_count(x, axis, keepdims), correction), total)
+
+
+@op
+def nanstd(
+    x: Array, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
+) -> Array:
+    """The standard deviation of the elements that are not NaN, the square root of `nanvar`.
+
+    Args:
+        x: any number.
+        axis: the axis to reduce, or several; None means all.
+        correction: as for `nanvar`.
+        keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        real array of the precision of `x`; of integers and bools float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.nanstd(np.asarray([1.0, 2.0, np.nan, 3.0]), correction=1)
+        np.float64(1.0)
+    """
+    from nestarray import ops
+
+    return ops.sqrt(ops.nanvar(x, axis=axis, correction=correction, keepdims=keepdims))
+
+
+def _count(x: Array, axis: Axis, keepdims: bool) -> Array:
+    """How many elements are not NaN, in a floating dtype that counts exactly."""
+    from nestarray import ops
+
+    counts = ops.sum(ops.bitwise_invert(ops.isnan(x)), axis=axis, keepdims=keepdims)
+    return ops.astype(counts, "float64" if dtype_of(x).itemsize > 4 else "float32")
+
+
+def _shared_out(total: Array, count: Array, x: Array) -> Array:
+    """total / count in the dtype of `x`; NaN where there is nothing to divide by."""
+    from nestarray import ops
+
+    is_some = ops.greater(count, 0.0)
+    divisor = ops.astype(ops.where(is_some, count, 1.0), x.dtype)
+    return ops.where(is_some, ops.divide(total, divisor), float("nan"))
+
+
+@op
+def nanmax(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The greatest of the elements that are not NaN; NaN if all are.
+
+    Args:
+        x: real or bool.
+        axis: the axis to reduce, or several; None means all.
+        keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        array of the dtype of `x`. Equal extrema share the gradient evenly.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.nanmax(np.asarray([[1.0, np.nan], [3.0, 4.0]]), axis=1)
+        array([1., 4.])
+    """
+    from nestarray import ops
+
+    if not dtype_of(x).is_inexact:
+        return ops.max(x, axis=axis, keepdims=keepdims)
+    greatest = ops.max(_with(x, -float("inf")), axis=axis, keepdims=keepdims)
+    no_number = ops.all(ops.isnan(x), axis=axis, keepdims=keepdims)
+    return ops.where(no_number, float("nan"), greatest)
+
+
+@op
+def nanmin(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The least of the elements that are not NaN; NaN if all are.
+
+    Args:
+        x: real or bool.
+        axis: the axis to reduce, or several; None means all.
+        keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        array of the dtype of `x`. Equal extrema share the gradient evenly.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.nanmin(np.asarray([[1.0, np.nan], [3.0, 4.0]]), axis=1)
+        array([1., 3.])
+    """
+    from nestarray import ops
+
+    if not dtype_of(x).is_inexact:
+        return ops.min(x, axis=axis, keepdims=keepdims)
+    least = ops.min(_with(x, float("inf")), axis=axis, keepdims=keepdims)
+    no_number = ops.all(ops.isnan(x), axis=axis, keepdims=keepdims)
+    return ops.where(no_number, float("nan"), least)
+
+
+@op
+def nanargmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """The first position of the greatest of the elements that are not NaN; −1 if all are.
+
+    Args:
+        x: real.
+        axis: the axis to search along; None means the flattened array.
+        keepdims: keep the searched axes, with length 1.
+
+    Returns:
+        integers.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.nanargmax(np.asarray([[np.nan, 3.0], [4.0, np.nan]]), axis=1)
+        array([1, 0])
+    """
+    from nestarray import ops
+
+    if not dtype_of(x).is_inexact:
+        return ops.argmax(x, axis=axis, keepdims=keepdims)
+    return _place_of(x, ops.nanmax(x, axis=axis, keepdims=True), axis, keepdims)
+
+
+@op
+def nanargmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """The first position of the least of the elements that are not NaN; −1 if all are.
+
+    Args:
+        x: real.
+        axis: the axis to search along; None means the flattened array.
+        keepdims: keep the searched axes, with length 1.
+
+    Returns:
+        integers.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.nanargmin(np.asarray([[np.nan, 3.0], [4.0, np.nan]]), axis=1)
+        array([1, 0])
+    """
+    from nestarray import ops
+
+    if not dtype_of(x).is_inexact:
+        return ops.argmin(x, axis=axis, keepdims=keepdims)
+    return _place_of(x, ops.nanmin(x, axis=axis, keepdims=True), axis, keepdims)
+
+
+def _place_of(x: Array, value: Array, axis: int | None, keepdims: bool) -> Array:
+    """The first position of `value`, which NaN does not equal."""
+    from nestarray import ops
+
+    found = ops.equal(x, value)  # ∞ put in place of NaN would not tell NaN from ∞
+    place = ops.argmax(ops.astype(found, "int8"), axis=axis, keepdims=keepdims)
+    return ops.where(ops.any(found, axis=axis, keepdims=keepdims), place, -1)
+
+
+@op
+def nanmedian(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The median of the elements that are not NaN; NaN if all are.
+
+    Args:
+        x: real.
+        axis: the axis to reduce, or several; None means all.
+        keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        array of the dtype of `x`; of integers float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.nanmedian(np.asarray([[3.0, 1.0, np.nan, 9.0]]), axis=1)
+        array([3.])
+    """
+    from nestarray import ops
+
+    return ops.nanquantile(x, 0.5, axis=axis, keepdims=keepdims)
+
+
+@op
+def nanquantile(
+    x: Array,
+    q: float | Array,
+    /,
+    *,
+    axis: Axis = None,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Array:
+    """The element below which the share `q` of the elements that are not NaN lies; NaN if all are.
+
+    Args:
+        x: real.
+        q: the share, from 0 to 1, or an array of shares.
+        axis: the axis to reduce, or several; None means all.
+        method: as for `quantile`.
+        keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        array with the axes of `q` in front; of the dtype of `x`, of integers float32.
+
+    Raises:
+        ArgumentError: `method` is none of those of `quantile`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.nanquantile(np.asarray([1.0, np.nan, 2.0]), np.asarray([0.5, 1.0]))
+        array([1.5, 2. ])
+    """
+    from nestarray import ops
+
+    check_method(method, "nanquantile")
+    x = ops.astype(x, mean_dtype(x), copy=False)
+    shape = ops.shape(x)
+    axes = many_axes(axis, len(shape), "nanquantile")
+    others = [i for i in range(len(shape)) if i not in axes]
+    rest = tuple(shape[i] for i in others)
+    flat = ops.reshape(ops.permute_dims(x, (*others, *axes)), (*rest, -1))
+    ordered = ops.sort(flat, axis=-1)  # NaN last
+    share = (
+        ops.astype(q, x.dtype) if hasattr(q, "dtype") else ops.full((), q, dtype=x.dtype, like=x)
+    )
+    last = ops.subtract(ops.astype(_count(ordered, -1, True), x.dtype), 1.0)
+    place = ops.multiply(ops.reshape(share, (-1,)), ops.maximum(last, 0.0))
+
+    def at(where: Array) -> Array:
+        return ops.take_along_axis(ordered, ops.astype(where, "int64"), axis=-1)
+
+    result = ops.moveaxis(between(at, place, method), -1, 0)
+    of_share = tuple(share.shape)
+    if keepdims:
+        rest = tuple(1 if i in axes else length for i, length in enumerate(shape))
+    return ops.reshape(result, (*of_share, *rest))

@@ -1,0 +1,32 @@
+"""The gradients of reductions that pass NaN over: 0 at NaN, elsewhere as if it were not there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nestarray as na
+from nestarray.testing import assert_close
+from tests.cases import on_backend
+from tests.derivatives import AUTODIFF, GRADIENTS, SUM
+
+OPS = ["nansum", "nanprod", "nanmean", "nanmax", "nanmin", "nanvar", "nanstd", "nanmedian"]
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("backend", AUTODIFF)
+def test_gradient_beside_nan(op: str, backend: str) -> None:
+    def slope(name: str, host: np.ndarray) -> np.ndarray:
+        def loss(x: Any) -> Any:
+            return SUM[backend](getattr(na, name)(x, axis=-1))
+
+        (found,) = GRADIENTS[backend](loss, [on_backend(host, backend)])
+        return np.asarray(found)
+
+    whole = np.asarray([[1.5, -2.0, 4.0], [0.5, 3.0, -1.0]])
+    with_nan = np.insert(whole, 1, np.nan, axis=1)
+    expected = np.insert(slope(op.removeprefix("nan"), whole), 1, 0.0, axis=1)
+    assert_close(slope(op, with_nan), expected)
