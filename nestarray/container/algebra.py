@@ -24,7 +24,7 @@ from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from nestarray.container.access import line_up, map_leaves
+from nestarray.container.access import bare, line_up, map_leaves
 from nestarray.container.container import Container, from_leaves
 from nestarray.container.spec import Spec
 from nestarray.errors import StructureError
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from nestarray.dispatch import Op
 
 _LEFT_ALONE = frozenset((type(None), str, bytes))
+_SETTINGS = frozenset((type(None), str, int, bool, float))  # which hold no array
 
 
 def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -45,7 +46,7 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     key: list[type | None] = []
     for parameter, arg in zip(op.parameters, args):
         if parameter.name not in names:
-            columns.append(repeat(arg))
+            columns.append(repeat(arg if arg.__class__ in _SETTINGS else bare(arg)))
             continue
         if isinstance(arg, Container):
             if first is None:

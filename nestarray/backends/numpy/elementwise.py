@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from nestarray.backends import division
 from nestarray.backends.base import floating, floating_pair, promoting, supports
 from nestarray.backends.numpy.core import native_dtype
 
@@ -40,10 +41,24 @@ trunc = np.trunc
 angle = floating(np.angle, _cast)
 reciprocal = floating(np.reciprocal, _cast)
 
+
+def _is_finite(x: Any) -> bool:
+    """Whether there is no infinity, or none is possible."""
+    kind = getattr(getattr(x, "dtype", None), "kind", "f")
+    return kind in "biu" or bool(np.isfinite(x).all())
+
+
+def _floor_divide(x1: Any, x2: Any) -> Any:
+    if _is_finite(x1) and _is_finite(x2):
+        return np.floor_divide(x1, x2)
+    with np.errstate(invalid="ignore"):
+        return division.floor_divided(np, np.floor_divide, x1, x2)
+
+
 add = _promoting(np.add)
 subtract = _promoting(np.subtract)
 multiply = _promoting(np.multiply)
-floor_divide = _promoting(np.floor_divide)
+floor_divide = _promoting(_floor_divide)
 remainder = _promoting(np.remainder)
 fmod = _promoting(np.fmod)
 pow = _promoting(np.power)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import tensorflow as tf
 
+from nestarray.backends import division
 from nestarray.backends.base import promoting, supports
 from nestarray.backends.tensorflow.core import native_dtype
 
@@ -121,6 +123,24 @@ def _fmod(x1: Any, x2: Any) -> Any:
     return tf.where(x1 < 0, -magnitude, magnitude)
 
 
+_NAMED = SimpleNamespace(copysign=_copysign, ones_like=tf.ones_like)
+
+
+def _remainder(x1: Any, x2: Any) -> Any:
+    """``tf.math.floormod``, with the sign of x2 also where it is 0."""
+    found = tf.math.floormod(x1, x2)
+    if not found.dtype.is_floating:
+        return found
+    return division.with_sign_of_divisor(_NAMED, found, tf.stop_gradient(x2))
+
+
+def _pow(x1: Any, x2: Any) -> Any:
+    if not (x1.dtype if hasattr(x1, "dtype") else x2.dtype).is_unsigned:
+        return tf.math.pow(x1, x2)
+    dtype = x1.dtype if hasattr(x1, "dtype") else x2.dtype  # no kernel; the bits are those of int64
+    return tf.cast(tf.math.pow(tf.cast(x1, tf.int64), tf.cast(x2, tf.int64)), dtype)
+
+
 abs = _on_integers(tf.math.abs, tf.identity)  # unsigned integers
 negative = _on_integers(tf.math.negative, _negative_unsigned)
 positive = tf.identity
@@ -140,9 +160,9 @@ subtract = promoting(tf.math.subtract, _cast)
 multiply = promoting(tf.math.multiply, _cast)
 divide = promoting(_floating_pair(_number_first(tf.math.truediv)), _cast)
 floor_divide = promoting(tf.math.floordiv, _cast)
-remainder = promoting(tf.math.floormod, _cast)
+remainder = promoting(_remainder, _cast, scalar_ok=False)
 fmod = promoting(_fmod, _cast, scalar_ok=False)
-pow = promoting(tf.math.pow, _cast)
+pow = promoting(_pow, _cast)
 maximum = promoting(tf.math.maximum, _cast)
 minimum = promoting(tf.math.minimum, _cast)
 copysign = promoting(_floating_pair(_copysign), _cast, scalar_ok=False)

@@ -25,7 +25,7 @@ def getitem(x: Any, index: Any, /) -> Any:
         return x[index]
     items = expanded(index, len(x.shape))
     if not any(is_array(item) for item in items):
-        return x[tuple(items)]
+        return x[tuple([_as_basic(item) for item in items])]
     basic: list[Any] = []
     arrays: dict[int, Any] = {}  # by the axis of x[basic] that they index
     for item in items:
@@ -45,6 +45,11 @@ def getitem(x: Any, index: Any, /) -> Any:
             arrays |= {len(basic) + i: place for i, place in enumerate(places)}
             basic += new
     return _gathered(x[tuple(basic)], arrays)
+
+
+def _as_basic(item: Any) -> Any:
+    """An integer tensor of shape () as the int32 that TensorFlow makes of the numbers beside it."""
+    return tf.cast(item, tf.int32) if hasattr(item, "dtype") else item
 
 
 def _integers(item: Any) -> Any:

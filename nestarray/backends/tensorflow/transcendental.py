@@ -3,12 +3,37 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
 
 from nestarray.backends.base import promoting
+from nestarray.backends.nonfinite import completed
 from nestarray.backends.tensorflow.elementwise import _cast, _floating, _floating_pair
+
+
+def _completed(name: str, native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, on complex numbers with the standard's values at infinities and NaN."""
+    of_complex = completed(name, native, tf.complex)
+
+    def call(x: Any, /) -> Any:
+        return of_complex(x) if x.dtype.is_complex else native(x)
+
+    return call
+
+
+def _log1p(x: Any) -> Any:
+    """log|1 + x| + i arg(1 + x): TensorFlow's loses the imaginary part of what is not small."""
+    if not x.dtype.is_complex:
+        return tf.math.log1p(x)
+    a, b = tf.math.real(x), tf.math.imag(x)
+    small = tf.maximum(tf.abs(a), tf.abs(b)) < 0.5
+    near = tf.where(small, x, tf.zeros_like(x))
+    c, d = tf.math.real(near), tf.math.imag(near)
+    real = tf.where(small, 0.5 * tf.math.log1p(c * (2.0 + c) + d * d), tf.math.log(tf.abs(1.0 + x)))
+    return tf.complex(real, tf.math.atan2(b, 1.0 + a))
+
 
 acos = _floating(tf.math.acos)
 acosh = _floating(tf.math.acosh)
@@ -19,9 +44,9 @@ atanh = _floating(tf.math.atanh)
 cos = _floating(tf.math.cos)
 cosh = _floating(tf.math.cosh)
 exp = _floating(tf.math.exp)
-expm1 = _floating(tf.math.expm1)
+expm1 = _floating(_completed("expm1", tf.math.expm1))
 log = _floating(tf.math.log)
-log1p = _floating(tf.math.log1p)
+log1p = _floating(_completed("log1p", _log1p))
 rsqrt = _floating(tf.math.rsqrt)
 sin = _floating(tf.math.sin)
 sinh = _floating(tf.math.sinh)
@@ -54,6 +79,6 @@ def _logaddexp(x1: Any, x2: Any) -> Any:
     return large + rest
 
 
-atan2 = promoting(_floating_pair(tf.math.atan2), _cast)
-hypot = promoting(_floating_pair(_hypot), _cast)
-logaddexp = promoting(_floating_pair(_logaddexp), _cast)
+atan2 = promoting(_floating_pair(tf.math.atan2), _cast, scalar_ok=False)
+hypot = promoting(_floating_pair(_hypot), _cast, scalar_ok=False)
+logaddexp = promoting(_floating_pair(_logaddexp), _cast, scalar_ok=False)

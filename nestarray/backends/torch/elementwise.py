@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from nestarray.backends import division
 from nestarray.backends.base import promoting, supports
 from nestarray.backends.torch.core import native_dtype
 
@@ -40,6 +41,17 @@ square = torch.square
 trunc = torch.trunc
 
 
+def _floor_divide(x1: Any, x2: Any) -> Any:
+    if not x1.is_floating_point():
+        return torch.floor_divide(x1, x2)
+    return division.floor_divided(torch, torch.floor_divide, x1, x2)
+
+
+def _remainder(x1: Any, x2: Any) -> Any:
+    found = torch.remainder(x1, x2)
+    return division.with_sign_of_divisor(torch, found, x2) if x1.is_floating_point() else found
+
+
 def _is_wide(dtype: torch.dtype) -> bool:
     """Where torch computes with a number as an array would: narrow types go through float32."""
     return dtype is torch.float32 or dtype is torch.float64
@@ -49,8 +61,8 @@ add = promoting(torch.add, _cast, scalar_ok=_is_wide, reflected=torch.add)
 subtract = promoting(torch.subtract, _cast, scalar_ok=_is_wide, reflected=torch.rsub)
 multiply = promoting(torch.multiply, _cast, scalar_ok=_is_wide, reflected=torch.multiply)
 divide = promoting(torch.true_divide, _cast, scalar_ok=_is_wide)
-floor_divide = promoting(torch.floor_divide, _cast, scalar_ok=False)
-remainder = promoting(torch.remainder, _cast, scalar_ok=False)
+floor_divide = promoting(_floor_divide, _cast, scalar_ok=False)
+remainder = promoting(_remainder, _cast, scalar_ok=False)
 fmod = promoting(torch.fmod, _cast, scalar_ok=False)
 pow = promoting(torch.pow, _cast, scalar_ok=False)
 maximum = promoting(torch.maximum, _cast, scalar_ok=False)
