@@ -129,7 +129,7 @@ class Op:
             f"{self.name}: array argument ({which}): got {found.__name__}, expected {expected}{hint}"
         )
 
-    def _call_default(self, types: tuple[type, ...], *args: Any, **kwargs: Any) -> Any:
+    def _call_default(self, types: tuple[type, ...], /, *args: Any, **kwargs: Any) -> Any:
         backend = current_backend()
         function = self.implementation(backend)
         select = getattr(function, "select", None)
@@ -158,7 +158,7 @@ def _is_numpy_scalar(t: type) -> bool:
     return issubclass(t, np.generic)
 
 
-def _interpret(handler: Handler, op: Op, *args: Any, **kwargs: Any) -> Any:
+def _interpret(handler: Handler, op: Op, /, *args: Any, **kwargs: Any) -> Any:
     return handler(op, args, kwargs)
 
 
@@ -209,7 +209,8 @@ def _compile(record: Op) -> Callable[..., Any]:
             has_star = True
         if p.kind is p.VAR_POSITIONAL:
             has_star = True
-        declared.append(f"*{p.name}" if p.kind is p.VAR_POSITIONAL else p.name)
+        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        declared.append(f"{stars}{p.name}")
         if p.kind is p.POSITIONAL_ONLY and (
             p is record.parameters[-1] or _next(record, p).kind is not p.POSITIONAL_ONLY
         ):

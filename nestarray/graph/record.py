@@ -215,6 +215,8 @@ class Recorder:
             value = self._argument(op, p.name, given.arguments[p.name])
             if p.kind is p.VAR_POSITIONAL:
                 args += value
+            elif p.kind is p.VAR_KEYWORD:
+                kwargs |= value
             elif p.kind is p.KEYWORD_ONLY or (gap and p.kind is not p.POSITIONAL_ONLY):
                 kwargs[p.name] = value
             else:

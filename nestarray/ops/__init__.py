@@ -38,6 +38,7 @@ from nestarray.ops.manipulation import *
 from nestarray.ops.nan_reductions import *
 from nestarray.ops.normalization import *
 from nestarray.ops.order_statistics import *
+from nestarray.ops.patterns import *
 from nestarray.ops.pooling import *
 from nestarray.ops.random import *
 from nestarray.ops.representation import *

@@ -1,0 +1,158 @@
+"""Axes by name: reshape, reduce and repeat as a pattern says, in the notation of einops.
+
+The package `einops` reads the pattern and calls the framework's own reshape and transpose;
+the reductions are those of `nestarray.ops`, so that dtypes are alike on all frameworks. What
+einops calls ``repeat`` is `repeat_axes` here, since `repeat` is the Array API standard's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+from nestarray.dispatch import op
+from nestarray.errors import ArgumentError, MissingFrameworkError, ShapeError
+from nestarray.typing import Array
+
+__all__ = ["rearrange", "reduce", "repeat_axes"]
+
+
+@op
+def rearrange(x: Array, /, pattern: str, **sizes: int) -> Array:
+    """`x` with its axes in another order, split and merged, as a pattern says.
+
+    Args:
+        x: array of any shape.
+        pattern: the names of the axes before and after ``->``. Parentheses stand for one
+            axis made of several, ``...`` for any number of axes, 1 for an axis of length 1.
+        sizes: the lengths of named axes, where those of `x` do not tell.
+
+    Returns:
+        array of the dtype of `x`.
+
+    Raises:
+        ShapeError: the pattern does not fit `x`, or contradicts itself.
+        MissingFrameworkError: einops is not installed.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.zeros((2, 8, 6, 3))
+        >>> na.rearrange(x, "b (h p) w c -> b h w (p c)", p=4).shape
+        (2, 2, 6, 12)
+
+    References:
+        https://einops.rocks/api/rearrange/
+    """
+    return _run("rearrange", "rearrange", x, pattern, sizes)
+
+
+@op
+def reduce(x: Array, /, pattern: str, reduction: str, **sizes: int) -> Array:
+    """`x` reduced over the axes that a pattern names on the left only.
+
+    Args:
+        x: array of any shape.
+        pattern: as for `rearrange`, with fewer names after ``->`` than before.
+        reduction: ``"sum"``, ``"mean"``, ``"prod"``, ``"max"``, ``"min"``, ``"any"`` or
+            ``"all"``: the op of that name.
+        sizes: the lengths of named axes, where those of `x` do not tell.
+
+    Returns:
+        array of the dtype that the op `reduction` gives.
+
+    Raises:
+        ArgumentError: `reduction` is none of these.
+        ShapeError: the pattern does not fit `x`, or contradicts itself.
+        MissingFrameworkError: einops is not installed.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.reduce(np.asarray([1.0, 2.0, 3.0, 6.0]), "(n k) -> n", "mean", k=2)
+        array([1.5, 4.5])
+
+    References:
+        https://einops.rocks/api/reduce/
+    """
+    function = _REDUCTIONS.get(reduction) if isinstance(reduction, str) else None
+    if function is None:
+        raise ArgumentError(
+            f"reduce: reduction: got {reduction!r}, expected one of {', '.join(_REDUCTIONS)}"
+        )
+    return _run("reduce", "reduce", x, pattern, sizes, function)
+
+
+@op
+def repeat_axes(x: Array, /, pattern: str, **sizes: int) -> Array:
+    """`x` repeated along the axes that a pattern names on the right only: einops' ``repeat``.
+
+    Args:
+        x: array of any shape.
+        pattern: as for `rearrange`, with more names after ``->`` than before.
+        sizes: the lengths of the new axes.
+
+    Returns:
+        array of the dtype of `x`.
+
+    Raises:
+        ShapeError: the pattern does not fit `x`, or contradicts itself.
+        MissingFrameworkError: einops is not installed.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.repeat_axes(np.asarray([1, 2]), "n -> (n k)", k=3)
+        array([1, 1, 1, 2, 2, 2])
+
+    References:
+        https://einops.rocks/api/repeat/
+    """
+    return _run("repeat_axes", "repeat", x, pattern, sizes)
+
+
+def _reduction(name: str) -> Callable[[Array, tuple[int, ...]], Array]:
+    def reduce_axes(x: Array, axes: tuple[int, ...]) -> Array:
+        from nestarray import ops
+
+        return getattr(ops, name)(x, axis=axes)
+
+    return reduce_axes
+
+
+#: One function object a name: einops keeps what it found out about a pattern by them.
+_REDUCTIONS = {
+    name: _reduction(name) for name in ("sum", "mean", "prod", "max", "min", "any", "all")
+}
+
+
+def _run(
+    op_name: str, function: str, x: Array, pattern: str, sizes: Mapping[str, int], *settings: Any
+) -> Array:
+    """The function of einops, with its errors in the words of the op."""
+    einops = _einops(op_name)
+    if not isinstance(pattern, str):
+        raise ArgumentError(
+            f"{op_name}: pattern: got {type(pattern).__name__}, expected a string such as "
+            "'b (h w) c -> b h w c'"
+        )
+    for name, size in sizes.items():
+        if isinstance(size, (str, float, list, tuple)):
+            raise ArgumentError(f"{op_name}: {name}: got {size!r}, expected the length of an axis")
+    try:
+        return getattr(einops, function)(x, pattern, *settings, **sizes)
+    except einops.EinopsError as error:
+        *_, reason = str(error).strip().splitlines()  # before it stand pattern and shape
+        raise ShapeError(
+            f"{op_name}: pattern: got {pattern!r} for x of shape {tuple(x.shape)}"
+            f"{f' and sizes {dict(sizes)}' if sizes else ''}: {reason.strip()}"
+        ) from error
+
+
+def _einops(op_name: str) -> ModuleType:
+    try:
+        import einops
+    except ImportError as error:
+        raise MissingFrameworkError(
+            f"{op_name} needs the package 'einops', which cannot be imported ({error}). "
+            "Install it with: pip install einops"
+        ) from error
+    return einops
