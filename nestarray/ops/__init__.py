@@ -15,6 +15,7 @@ from typing import Any
 from nestarray.container import Container
 from nestarray.dispatch import OPS
 from nestarray.ops.activations import *
+from nestarray.ops.arrangement import *
 from nestarray.ops.attention import *
 from nestarray.ops.bessel import *
 from nestarray.ops.complex_numbers import *
@@ -23,6 +24,7 @@ from nestarray.ops.convolution import *
 from nestarray.ops.correlation import *
 from nestarray.ops.creation import *
 from nestarray.ops.data_type import *
+from nestarray.ops.distances import *
 from nestarray.ops.elementwise import *
 from nestarray.ops.factorizations import *
 from nestarray.ops.fft import *
@@ -35,18 +37,19 @@ from nestarray.ops.linear_systems import *
 from nestarray.ops.logic import *
 from nestarray.ops.losses import *
 from nestarray.ops.manipulation import *
+from nestarray.ops.matrices import *
 from nestarray.ops.nan_reductions import *
 from nestarray.ops.normalization import *
 from nestarray.ops.order_statistics import *
 from nestarray.ops.patterns import *
 from nestarray.ops.pooling import *
 from nestarray.ops.random import *
-from nestarray.ops.representation import *
 from nestarray.ops.recurrent import *
+from nestarray.ops.representation import *
 from nestarray.ops.searching import *
 from nestarray.ops.sets import *
-from nestarray.ops.simplex import *
 from nestarray.ops.signal import *
+from nestarray.ops.simplex import *
 from nestarray.ops.sorting import *
 from nestarray.ops.special import *
 from nestarray.ops.statistical import *

@@ -25,6 +25,7 @@ __all__ = [
     "fmax",
     "fmin",
     "fmod",
+    "heaviside",
     "imag",
     "lerp",
     "maximum",
@@ -400,7 +401,7 @@ def fmin(x1: Array, x2: Array, /) -> Array:
 def clip(x: Array, /, min: Array | float | None = None, max: Array | float | None = None) -> Array:
     """`x` kept between two bounds: min where x < min, max where x > max.
 
-    NaN stays NaN. At a bound the derivative is that of `x`, 1.
+    NaN stays NaN, and is where a bound is. At a bound the derivative is that of `x`, 1.
 
     Args:
         x: real.
@@ -517,6 +518,27 @@ def round(x: Array, /, *, decimals: int = 0) -> Array:
     odd = ops.equal(ops.remainder(quotient, 2), 1)
     up = ops.logical_or(ops.greater(twice, scale), ops.logical_and(ops.equal(twice, scale), odd))
     return ops.multiply(ops.add(quotient, ops.astype(up, dtypes.dtype_of(x))), scale)
+
+
+@op
+def heaviside(x1: Array, x2: Array, /) -> Array:
+    """The step function: 0 where x1 < 0, 1 where x1 > 0, x2 where it is 0; NaN of NaN.
+
+    Args:
+        x1: real; broadcasts with `x2`, the dtypes promote.
+        x2: real.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.heaviside(np.asarray([-1.5, 0.0, 2.0]), 0.5)
+        array([0. , 0.5, 1. ])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.heaviside.html
+    """
+    x1, x2 = (ops.multiply(x, one) for x, one in ((x1, ops.ones_like(x2)), (x2, ops.ones_like(x1))))
+    step = ops.astype(ops.greater(x1, 0), dtypes.dtype_of(x1))
+    return ops.where(ops.isnan(x1), x1, ops.where(ops.equal(x1, 0), x2, step))
 
 
 @primitive

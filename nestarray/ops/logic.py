@@ -286,6 +286,8 @@ def bitwise_invert(x: Array, /) -> Array:
 def bitwise_left_shift(x1: Array, x2: Array, /) -> Array:
     """x1 · 2^x2: the bits moved left.
 
+    A shift by the width of the dtype or more, or by a negative number, leaves 0.
+
     Args:
         x1: integer; broadcasts with `x2`, the dtypes promote.
         x2: integer.
@@ -303,6 +305,8 @@ def bitwise_left_shift(x1: Array, x2: Array, /) -> Array:
 @primitive
 def bitwise_right_shift(x1: Array, x2: Array, /) -> Array:
     """⌊x1 / 2^x2⌋: the bits moved right, keeping the sign.
+
+    A shift by the width of the dtype or more, or by a negative number, leaves 0, or −1 below 0.
 
     Args:
         x1: integer; broadcasts with `x2`, the dtypes promote.

@@ -16,9 +16,13 @@ __all__ = [
     "digamma",
     "erf",
     "erfc",
+    "erfcx",
     "erfinv",
     "lgamma",
+    "log_ndtr",
     "logit",
+    "ndtr",
+    "ndtri",
     "sinc",
     "xlog1py",
     "xlogy",
@@ -78,14 +82,19 @@ def _erf_near_zero(x: Array) -> Array:
     return x * _ratio(x * x, *_SMALL)
 
 
-def _erfc_beyond(y: Array) -> Array:
-    """erfc y for y ≥ 0.46875, without loss where it is tiny."""
+def _erfcx_beyond(y: Array) -> Array:
+    """exp(y²) erfc y for y ≥ 0.46875."""
     middle = ops.clip(y, 0.46875, 4.0)
     scaled_middle = _ratio(middle, *_MIDDLE)
-    large = ops.clip(y, 4.0, 30.0)
-    inverse_square = 1.0 / (large * large)
-    tail = inverse_square * _ratio(inverse_square, *_LARGE)
-    scaled = ops.where(y <= 4.0, scaled_middle, (1.0 / _SQRT_PI - tail) / large)
+    inverse = 1.0 / ops.clip(y, min=4.0)
+    square = inverse * inverse
+    tail = square * _ratio(square, *_LARGE)
+    return ops.where(y <= 4.0, scaled_middle, (1.0 / _SQRT_PI - tail) * inverse)
+
+
+def _erfc_beyond(y: Array) -> Array:
+    """erfc y for y ≥ 0.46875, without loss where it is tiny."""
+    scaled = _erfcx_beyond(y)
     # exp(−y²) with the square split in two, the first part exact: the rounding of y² would show.
     bounded = ops.clip(y, 0.0, 30.0)
     coarse = ops.trunc(bounded * 16.0) / 16.0
@@ -143,6 +152,41 @@ def erfc(x: Array, /) -> Array:
 
 
 @op
+def erfcx(x: Array, /) -> Array:
+    """The scaled complementary error function, exp(x²) · erfc x; about 1 / (√π x) for large x.
+
+    Args:
+        x: real; integers become float32.
+
+    Returns:
+        the shape of `x`, its dtype, float32 for integers; +∞ where it overflows, below −26.6.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.erfcx(np.asarray([0.0, 100.0]))
+        array([1.        , 0.00564161])
+
+    References:
+        W. J. Cody, Rational Chebyshev approximations for the error function, 1969.
+        https://docs.pytorch.org/docs/stable/special.html#torch.special.erfcx
+    """
+    wide = _working(x)
+    y = ops.abs(wide)
+    small = ops.clip(wide, -0.46875, 0.46875)
+    near = ops.exp(small * small) * (1.0 - _erf_near_zero(small))
+    beyond = _erfcx_beyond(y)
+    # For x < 0 it is 2 exp(x²) − erfcx |x|; x² is split as in `erfc`.
+    limit = math.sqrt(math.log(0.5 * dtypes.finfo(dtypes.dtype_of(wide)).max))
+    bounded = ops.clip(ops.where(wide < 0.0, y, 0.0), 0.0, limit)
+    coarse = ops.trunc(bounded * 16.0) / 16.0
+    rest = (bounded - coarse) * (bounded + coarse)
+    mirrored = 2.0 * ops.exp(coarse * coarse) * ops.exp(rest) - beyond
+    mirrored = ops.where(y > limit, math.inf, mirrored)
+    result = ops.where(y <= 0.46875, near, ops.where(wide < 0.0, mirrored, beyond))
+    return _as_result(ops.where(ops.isnan(wide), wide, result), x)
+
+
+@op
 def erfinv(x: Array, /) -> Array:
     """The inverse of `erf`; ±∞ at ±1, NaN outside [−1, 1].
 
@@ -174,6 +218,95 @@ def erfinv(x: Array, /) -> Array:
     signed = ops.copysign(guess, wide)
     edge = ops.where(magnitude == 1.0, ops.copysign(ops.full_like(wide, math.inf), wide), math.nan)
     return _as_result(ops.where(inside, signed, edge), x)
+
+
+@op
+def ndtr(x: Array, /) -> Array:
+    """The distribution function of the standard normal distribution, erfc(−x / √2) / 2.
+
+    Args:
+        x: real; integers become float32.
+
+    Returns:
+        the probability of a value below `x`; the shape of `x`, its dtype, float32 for integers.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.ndtr(np.asarray([0.0, 1.96]))
+        array([0.5      , 0.9750021])
+
+    References:
+        https://docs.pytorch.org/docs/stable/special.html#torch.special.ndtr
+    """
+    wide = _working(x)
+    return _as_result(0.5 * ops.erfc(wide * -math.sqrt(0.5)), x)
+
+
+@op
+def log_ndtr(x: Array, /) -> Array:
+    """The logarithm of `ndtr`, without loss where that is 0 or 1 by rounding.
+
+    Args:
+        x: real; integers become float32.
+
+    Returns:
+        the shape of `x`, its dtype, float32 for integers.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.log_ndtr(np.asarray([0.0, -100.0]))
+        array([-6.93147181e-01, -5.00552421e+03])
+
+    References:
+        https://docs.pytorch.org/docs/stable/special.html#torch.special.log_ndtr
+    """
+    wide = _working(x)
+    scaled = wide * math.sqrt(0.5)
+    left = scaled < -0.5
+    endless = wide == -math.inf
+    low = ops.where(ops.logical_and(left, ops.logical_not(endless)), scaled, -1.0)
+    below = ops.log(0.5 * ops.erfcx(-low)) - low * low
+    high = ops.where(left, 0.0, scaled)
+    result = ops.where(left, below, ops.log1p(-0.5 * ops.erfc(high)))
+    return _as_result(ops.where(endless, wide, result), x)
+
+
+@op
+def ndtri(p: Array, /) -> Array:
+    """The quantile of the standard normal distribution, the inverse of `ndtr`.
+
+    Args:
+        p: real, a probability; −∞ at 0, +∞ at 1, NaN outside.
+
+    Returns:
+        the shape of `p`, its dtype, float32 for integers.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.ndtri(np.asarray([0.5, 0.975]))
+        array([0.        , 1.95996398])
+
+    References:
+        M. Abramowitz and I. Stegun, Handbook of mathematical functions, 26.2.23, 1964.
+        https://docs.pytorch.org/docs/stable/special.html#torch.special.ndtri
+    """
+    wide = _working(p)
+    central = ops.abs(wide - 0.5) <= 0.25
+    middle = math.sqrt(2.0) * ops.erfinv(2.0 * ops.where(central, wide, 0.5) - 1.0)
+    outer = ops.logical_and(ops.logical_and(wide > 0.0, wide < 1.0), ops.logical_not(central))
+    tail = ops.where(outer, ops.minimum(wide, 1.0 - wide), 0.125)
+    log = ops.log(tail)
+    t = ops.sqrt(-2.0 * log)
+    z = (
+        _ratio(t, (0.010328, 0.802853, 2.515517), (0.001308, 0.189269, 1.432788, 1.0)) - t
+    )  # right to 5e-4; Newton's step on ln Φ(z) = ln p squares the error
+    for _ in range(3):
+        value = ops.log_ndtr(z)
+        slope = ops.exp(-0.5 * z * z - value) / math.sqrt(2.0 * math.pi)
+        z = z - (value - log) / slope
+    signed = ops.where(wide > 0.5, -z, z)
+    edge = ops.where(wide == 0.0, -math.inf, ops.where(wide == 1.0, math.inf, wide * math.nan))
+    return _as_result(ops.where(central, middle, ops.where(outer, signed, edge)), p)
 
 
 # Stirling's series: Bernoulli numbers B₂ₖ / (2k (2k − 1)) and B₂ₖ / 2k, highest power first.

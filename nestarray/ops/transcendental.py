@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from nestarray import ops
+from nestarray import dtypes, ops
 from nestarray.dispatch import op, primitive
 from nestarray.typing import Array
 
@@ -16,6 +16,7 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "cbrt",
     "cos",
     "cosh",
     "deg2rad",
@@ -28,6 +29,7 @@ __all__ = [
     "log2",
     "log10",
     "logaddexp",
+    "logaddexp2",
     "rad2deg",
     "rsqrt",
     "sin",
@@ -448,6 +450,53 @@ def hypot(x1: Array, x2: Array, /) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.hypot.html
     """
+
+
+@op
+def cbrt(x: Array, /) -> Array:
+    """The real cube root, ∛x, of the sign of x.
+
+    Args:
+        x: real; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.cbrt(np.asarray([-8.0, 27.0]))
+        array([-2.,  3.])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.cbrt.html
+    """
+    dtype = dtypes.dtype_of(x)
+    wide = x if dtype is dtypes.float64 else ops.astype(x, dtypes.float32, copy=False)
+    size = ops.abs(wide)
+    plain = ops.logical_and(size > 0.0, ops.isfinite(size))
+    safe = ops.where(plain, size, 1.0)
+    guess = ops.pow(safe, 1.0 / 3.0)
+    # One step of Newton's method: ⅓ is no floating number, nor is the power rounded well.
+    root = guess - (guess - safe / (guess * guess)) / 3.0
+    root = ops.where(plain, ops.where(wide < 0.0, -root, root), wide)
+    return ops.astype(root, dtype, copy=False) if dtype.is_floating else root
+
+
+@op
+def logaddexp2(x1: Array, x2: Array, /) -> Array:
+    """The logarithm to base 2 of a sum of powers of 2, log₂(2^x1 + 2^x2), without overflow.
+
+    Args:
+        x1: floating; integers become float32; broadcasts with `x2`, the dtypes promote.
+        x2: floating; integers become float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.logaddexp2(np.asarray([1000.0]), np.asarray([1000.0]))
+        array([1001.])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.logaddexp2.html
+    """
+    ln2 = math.log(2.0)
+    return ops.divide(ops.logaddexp(ops.multiply(x1, ln2), ops.multiply(x2, ln2)), ln2)
 
 
 @op

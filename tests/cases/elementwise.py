@@ -190,6 +190,33 @@ OTHER = [
         differentiable=False,
         id="special",
     ),
+    Case(
+        "clip",
+        lambda rng: (np.asarray([[1.0], [np.nan]]), np.asarray([np.nan, 0.0, 2.0]), 1.5),
+        reference=np.clip,
+        differentiable=False,
+        id="nan-bound",
+    ),
+    Case(
+        "clip",
+        lambda rng: (np.asarray([[5], [-5]]), np.asarray([-1.5, 0.5]), np.asarray([1.5, 2.5])),
+        reference=np.clip,
+        differentiable=False,
+        id="int-arrays",
+    ),
+    Case(
+        "heaviside",
+        lambda rng: (np.asarray([[-1.5, 0.0], [2.0, np.nan]]), np.asarray([0.5, 0.25])),
+        reference=np.heaviside,
+        differentiable=False,
+    ),
+    Case(
+        "heaviside",
+        lambda rng: (np.asarray([0.0, 3.0, -3.0]), 0.5),
+        reference=np.heaviside,
+        differentiable=False,
+        id="number",
+    ),
     of_numpy("round", special_values, differentiable=False),
     of_numpy("round", integers, differentiable=False, id="int"),
     Case(

@@ -37,6 +37,11 @@ def near(rng: Rng) -> tuple[Any, ...]:
     return np.asarray([1.0, 1.0, np.nan, 100.0]), np.asarray([1.0 + 1e-6, 1.1, np.nan, 100.05])
 
 
+def shifts_out(rng: Rng) -> tuple[Any, ...]:
+    """By the width, by more, and by less than nothing."""
+    return np.asarray([[5], [-5]], "int32"), np.asarray([31, 32, 40, -1], "int32")
+
+
 def logic(op: str, draw: Any, **settings: Any) -> Case:
     return of_numpy(op, draw, differentiable=False, **settings)
 
@@ -53,6 +58,7 @@ CASES = [
     *(logic(op, two_integers, id="int") for op in BITWISE),
     *(logic(op, lambda rng: (np.asarray([6, 9]), 3), id="number") for op in BITWISE),
     *(logic(op, two_integers) for op in ("bitwise_left_shift", "bitwise_right_shift")),
+    *(logic(op, shifts_out, id="beyond") for op in ("bitwise_left_shift", "bitwise_right_shift")),
     logic("bitwise_invert", integers),
     logic("bitwise_invert", lambda rng: (np.asarray([True, False]),), id="bool"),
     logic("logical_not", lambda rng: (np.asarray([True, False]),)),

@@ -92,6 +92,20 @@ CASES = [
         dtypes=("float64",),
         id="extremes",
     ),
+    of_numpy("cbrt", lambda rng: (np.asarray([-27.0, -0.3, 1e-3, 2.0, 1000.0]),)),
+    of_numpy(
+        "cbrt",
+        lambda rng: (np.asarray([0.0, -0.0, np.inf, -np.inf, np.nan]),),
+        differentiable=False,
+        id="apart",
+    ),
+    of_numpy("logaddexp2", two_positive),
+    of_numpy(
+        "logaddexp2",
+        lambda rng: (np.asarray([-np.inf, np.inf, 1000.0]), np.asarray([-np.inf, 1.0, 1000.0])),
+        differentiable=False,
+        id="extremes",
+    ),
     of_numpy("logaddexp", two_positive),
     of_numpy(
         "logaddexp",

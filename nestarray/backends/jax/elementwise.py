@@ -97,7 +97,9 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     dtype = clip_dtype(x, min, max)
     x = _cast(x, dtype)
     if min is not None:
-        x = jnp.where(x < _cast(min, dtype), _cast(min, dtype), x)
+        low = _cast(min, dtype)
+        x = jnp.where((x < low) | jnp.isnan(low), low, x)
     if max is not None:
-        x = jnp.where(x > _cast(max, dtype), _cast(max, dtype), x)
+        high = _cast(max, dtype)
+        x = jnp.where((x > high) | jnp.isnan(high), high, x)
     return x

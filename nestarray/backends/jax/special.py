@@ -10,6 +10,8 @@ from nestarray.backends.jax.elementwise import _cast
 
 erf = floating(jsp.erf, _cast)
 erfc = floating(jsp.erfc, _cast)
+ndtr = floating(jsp.ndtr, _cast)
+ndtri = floating(jsp.ndtri, _cast)
 erfinv = floating(jsp.erfinv, _cast)
 lgamma = floating(jsp.gammaln, _cast)
 digamma = floating(jsp.digamma, _cast)

@@ -44,6 +44,23 @@ def _parts(test: Callable[..., Any], join: Callable[..., Any], value: bool) -> C
     return call
 
 
+def _within_width(x: Any, shift: Any) -> Any:
+    """Where a shift is less than the width; TensorFlow would clamp it, others shift all bits out."""
+    return (shift >= 0) & (shift < 8 * x.dtype.size)
+
+
+def _left_shift(x1: Any, x2: Any) -> Any:
+    return tf.where(_within_width(x1, x2), tf.bitwise.left_shift(x1, x2), tf.zeros_like(x1))
+
+
+def _right_shift(x1: Any, x2: Any) -> Any:
+    if x1.dtype.is_unsigned:
+        emptied = tf.zeros_like(x1)
+    else:
+        emptied = -tf.cast(x1 < 0, x1.dtype)
+    return tf.where(_within_width(x1, x2), tf.bitwise.right_shift(x1, x2), emptied)
+
+
 isfinite = _parts(tf.math.is_finite, tf.math.logical_and, True)
 isinf = _parts(tf.math.is_inf, tf.math.logical_or, False)
 isnan = _parts(tf.math.is_nan, tf.math.logical_or, False)
@@ -58,8 +75,8 @@ greater_equal = promoting(_number_first(tf.math.greater_equal), _cast)
 bitwise_and = _bits(tf.bitwise.bitwise_and, tf.math.logical_and)
 bitwise_or = _bits(tf.bitwise.bitwise_or, tf.math.logical_or)
 bitwise_xor = _bits(tf.bitwise.bitwise_xor, tf.math.logical_xor)
-bitwise_left_shift = promoting(tf.bitwise.left_shift, _cast)
-bitwise_right_shift = promoting(tf.bitwise.right_shift, _cast)
+bitwise_left_shift = promoting(_left_shift, _cast, scalar_ok=False)
+bitwise_right_shift = promoting(_right_shift, _cast, scalar_ok=False)
 
 logical_and = _of_bools(tf.math.logical_and)
 logical_or = _of_bools(tf.math.logical_or)

@@ -33,6 +33,7 @@ erfc = _in_float32(tf.math.erfc)
 lgamma = _in_float32(tf.math.lgamma)
 digamma = _in_float32(tf.math.digamma)
 
+ndtri = _in_float32(tf.math.ndtri)
 _erfinv = _in_float32(tf.math.erfinv)
 
 

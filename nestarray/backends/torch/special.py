@@ -9,7 +9,10 @@ from nestarray.backends.torch.elementwise import _cast
 
 erf = torch.erf
 erfc = torch.erfc
+erfcx = torch.special.erfcx
 erfinv = torch.erfinv
+log_ndtr = torch.special.log_ndtr
+ndtri = torch.special.ndtri
 lgamma = torch.lgamma
 digamma = torch.digamma
 sinc = torch.sinc

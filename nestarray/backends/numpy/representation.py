@@ -1,0 +1,25 @@
+"""NumPy: `nestarray.ops.representation`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nestarray.backends.base import supports
+from nestarray.backends.numpy.elementwise import _promoting
+
+gcd = _promoting(np.gcd)
+lcm = _promoting(np.lcm)
+
+
+@supports(lambda x: x.dtype.kind in "iu")
+def bitwise_count(x: Any, /) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.bitwise_count.html"""
+    return np.bitwise_count(x)
+
+
+@supports(lambda x1, x2: x1.dtype.kind == "f" and hasattr(x2, "dtype"))
+def ldexp(x1: Any, x2: Any, /) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ldexp.html"""
+    return np.ldexp(x1, x2)

@@ -1,0 +1,27 @@
+"""PyTorch: `nestarray.ops.gamma`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from nestarray.backends.base import supports
+
+
+def _single(a: Any, x: Any) -> bool:
+    """Whether torch is right to rounding, which in float64 it is to 9 digits, and has the derivatives."""
+    both = isinstance(a, torch.Tensor) and isinstance(x, torch.Tensor)
+    return both and a.dtype is x.dtype is torch.float32 and not a.requires_grad
+
+
+@supports(_single)
+def gammainc(a: Any, x: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/special.html#torch.special.gammainc"""
+    return torch.special.gammainc(a, x)
+
+
+@supports(_single)
+def gammaincc(a: Any, x: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/special.html#torch.special.gammaincc"""
+    return torch.special.gammaincc(a, x)

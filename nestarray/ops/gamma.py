@@ -1,0 +1,396 @@
+"""What integrals of gamma and beta make: polygamma, zeta, the incomplete gamma and beta functions.
+
+The incomplete functions are one Gauss-Legendre rule for all arguments. Their integrals are
+written in a variable in which the integrand is smooth, up to where it is exp(−40) of its
+largest value; so the number of steps depends on no value, and derivatives exist with respect
+to every argument.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+from nestarray import dtypes, ops
+from nestarray.dispatch import op
+from nestarray.errors import ArgumentError
+from nestarray.ops.special import _BERNOULLI, _STIRLING, _as_result, _polynomial, _working
+from nestarray.typing import Array
+
+__all__ = ["betainc", "gammainc", "gammaincc", "polygamma", "zeta"]
+
+_NODES = 64
+_NEGLIGIBLE = 40.0  # −ln of what is left out of an integral
+
+
+@cache
+def _gauss_legendre() -> tuple[tuple[float, float], ...]:
+    """The nodes in [0, 1] and weights of Gauss's rule, by Newton's method on the Legendre polynomial."""
+    rule = []
+    for i in range(_NODES):
+        x = math.cos(math.pi * (i + 0.75) / (_NODES + 0.5))
+        for _ in range(6):
+            value, previous = 1.0, 0.0
+            for k in range(_NODES):
+                value, previous = ((2 * k + 1) * x * value - k * previous) / (k + 1), value
+            slope = _NODES * (x * value - previous) / (x * x - 1.0)
+            x -= value / slope
+        rule.append((0.5 * (1.0 + x), 1.0 / ((1.0 - x * x) * slope * slope)))
+    return tuple(rule)
+
+
+def _together(*arguments: Array) -> tuple[list[Array], Array]:
+    """The arguments in one working dtype, and an array that has the dtype of the result."""
+    like = next(x for x in arguments if hasattr(x, "dtype"))
+    dtype = dtypes.result_dtype(*arguments)
+    arrays = [
+        ops.astype(x, dtype, copy=False)
+        if hasattr(x, "dtype")
+        else ops.asarray(x, dtype=dtype, like=like)
+        for x in arguments
+    ]
+    return [_working(x) for x in ops.broadcast_arrays(*arrays)], arrays[0]
+
+
+def _stirling_rest(a: Array) -> Array:
+    """ln Γ(a) − [(a − ½) ln a − a + ½ ln 2π] for a ≥ 10."""
+    inverse = 1.0 / a
+    return inverse * _polynomial(inverse * inverse, _STIRLING)
+
+
+def _log_minus(ratio: Array, u: Array) -> Array:
+    """ln(ratio) − u where ratio = 1 + u, by its series where the difference would lose digits."""
+    small = ops.abs(u) < 0.1
+    t = ops.where(small, u, 0.0)
+    series = _polynomial(t, tuple((-1.0) ** (k + 1) / k for k in range(17, 1, -1))) * t * t
+    return ops.where(small, series, ops.log(ops.where(small, 1.0, ratio)) - u)
+
+
+def _gamma_factor(a: Array, x: Array) -> Array:
+    """xᵃ exp(−x) / Γ(a), for a > 0 and x > 0."""
+    large = ops.maximum(a, 10.0)
+    exponent = large * _log_minus(x / large, (x - large) / large) - _stirling_rest(large)
+    by_stirling = ops.exp(exponent) * ops.sqrt(large / (2.0 * math.pi))
+    small = ops.minimum(a, 10.0)
+    direct = ops.exp(small * ops.log(x) - x - ops.lgamma(small))
+    return ops.where(a >= 10.0, by_stirling, direct)
+
+
+def _lower_integral(a: Array, x: Array) -> Array:
+    """P(a, x) Γ(a) / (xᵃ exp(−x)) for 0 < x ≤ a + 1: ∫₀^∞ exp(−a v + x (1 − e⁻ᵛ)) dv."""
+    raised = a + 3.0
+    still = ops.stop_gradient(raised)
+    tiny = ops.stop_gradient(ops.maximum(x, 1e-6))
+    end = (_NEGLIGIBLE + ops.sqrt(_NEGLIGIBLE * _NEGLIGIBLE + 8.0 * _NEGLIGIBLE * tiny)) / (
+        2 * tiny
+    )
+    end = ops.minimum(end, _NEGLIGIBLE / (still - tiny))
+    total = ops.zeros_like(x)
+    for node, weight in _gauss_legendre():
+        v = end * node
+        total = total + weight * ops.exp(-raised * v - x * ops.expm1(-v))
+    # The recurrence P(a) = P(a + 1) + xᵃ exp(−x) / Γ(a + 1), which adds positive numbers only.
+    result = end * total
+    for shift in (2.0, 1.0, 0.0):
+        result = (1.0 + x * result) / (a + shift)
+    return result
+
+
+def _upper_integral(a: Array, x: Array) -> Array:
+    """Q(a, x) Γ(a) / (xᵃ exp(−x)) for x ≥ max(a + 1, 1): ∫₀^∞ exp(−x u) (1 + u)ᵃ⁻¹ du."""
+    excess = ops.stop_gradient(ops.maximum(a - 1.0, 1e-6))
+    end = (_NEGLIGIBLE + ops.sqrt(_NEGLIGIBLE * _NEGLIGIBLE + 2.0 * _NEGLIGIBLE * excess)) / excess
+    end = ops.minimum(end, _NEGLIGIBLE / ops.stop_gradient(x - ops.maximum(a - 1.0, 0.0)))
+    total = ops.zeros_like(x)
+    for node, weight in _gauss_legendre():
+        u = end * node
+        total = total + weight * ops.exp((a - 1.0) * ops.log1p(u) - x * u)
+    return end * total
+
+
+def _incomplete_gamma(a: Array, x: Array, *, upper: bool) -> Array:
+    """P(a, x), or Q(a, x) if `upper`."""
+    (a, x), result = _together(a, x)
+    inside = ops.logical_and(
+        ops.logical_and(a > 0.0, ops.isfinite(a)), ops.logical_and(x > 0.0, ops.isfinite(x))
+    )
+    shape, place = ops.where(inside, a, 1.0), ops.where(inside, x, 1.0)
+    beyond = place > shape + 1.0
+    factor = _gamma_factor(shape, place)
+    low = factor * _lower_integral(shape, ops.minimum(place, shape + 1.0))
+    high = factor * _upper_integral(shape, ops.maximum(place, shape + 1.0))
+    value = ops.where(beyond, high, 1.0 - low) if upper else ops.where(beyond, 1.0 - high, low)
+    # At the ends: all of the mass lies below x where a = 0 or x = ∞, none where x = 0 or a = ∞.
+    full = ops.logical_or(a == 0.0, x == math.inf)
+    none = ops.logical_or(x == 0.0, a == math.inf)
+    undefined = ops.logical_or(ops.logical_and(full, none), ops.logical_or(a < 0.0, x < 0.0))
+    undefined = ops.logical_or(undefined, ops.logical_or(ops.isnan(a), ops.isnan(x)))
+    filled = 0.0 if upper else 1.0
+    value = ops.where(full, filled, ops.where(none, 1.0 - filled, value))
+    return _as_result(ops.where(undefined, math.nan, value), result)
+
+
+@op
+def gammainc(a: Array, x: Array, /) -> Array:
+    """The regularized lower incomplete gamma function, P(a, x) = 1/Γ(a) ∫₀ˣ tᵃ⁻¹ exp(−t) dt.
+
+    0 at x = 0, 1 at x = ∞ and where a = 0; NaN where a or x is negative, and at (0, 0) and (∞, ∞).
+
+    Args:
+        a: real, the shape parameter; broadcasts with `x`, the dtypes promote.
+        x: real, where the integral ends.
+
+    Returns:
+        the broadcast shape; the promoted dtype, float32 for integers. There are derivatives
+        with respect to both.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.gammainc(np.asarray([1.0, 2.0]), np.asarray([1.0, 2.0]))
+        array([0.63212056, 0.59399415])
+
+    References:
+        https://docs.pytorch.org/docs/stable/special.html#torch.special.gammainc
+    """
+    return _incomplete_gamma(a, x, upper=False)
+
+
+@op
+def gammaincc(a: Array, x: Array, /) -> Array:
+    """The regularized upper incomplete gamma function, Q(a, x) = 1 − P(a, x), without loss where it is tiny.
+
+    1 at x = 0, 0 at x = ∞ and where a = 0; NaN where a or x is negative, and at (0, 0) and (∞, ∞).
+
+    Args:
+        a: real, the shape parameter; broadcasts with `x`, the dtypes promote.
+        x: real, where the integral begins.
+
+    Returns:
+        the broadcast shape; the promoted dtype, float32 for integers. There are derivatives
+        with respect to both.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.gammaincc(np.asarray([1.0, 2.0]), np.asarray([1.0, 20.0]))
+        array([3.67879441e-01, 4.32842261e-08])
+
+    References:
+        https://docs.pytorch.org/docs/stable/special.html#torch.special.gammaincc
+    """
+    return _incomplete_gamma(a, x, upper=True)
+
+
+def _beta_factor(a: Array, b: Array, x: Array) -> Array:
+    """xᵃ yᵇ / B(a, b) with y = 1 − x, for a, b > 0 and 0 < x < 1."""
+    y, log_x, log_y = 1.0 - x, ops.log(x), ops.log1p(-x)
+    # Both large: the logarithms of how far x and y are from a and b over their sum.
+    p, q = ops.maximum(a, 10.0), ops.maximum(b, 10.0)
+    off = x * q - y * p
+    exponent = p * _log_minus(x * (p + q) / p, off / p)
+    exponent = exponent + q * _log_minus(y * (p + q) / q, -off / q)
+    exponent = exponent + _stirling_rest(p + q) - _stirling_rest(p) - _stirling_rest(q)
+    both = ops.exp(exponent) * ops.sqrt(p * q / (p + q) / (2.0 * math.pi))
+    # One large: the ratio of Γ(a + b) to the larger's Γ by Stirling's series.
+    swap = a < b
+    large, small = ops.where(swap, q, p), ops.minimum(ops.where(swap, a, b), 10.0)
+    log_large, log_small = ops.where(swap, log_y, log_x), ops.where(swap, log_x, log_y)
+    ratio = small / large
+    exponent = large * (_log_minus(1.0 + ratio, ratio) + log_large) + small * (
+        log_small + ops.log(large)
+    )
+    exponent = exponent + (small - 0.5) * ops.log1p(ratio)
+    exponent = exponent + _stirling_rest(large + small) - _stirling_rest(large)
+    one = ops.exp(exponent - ops.lgamma(small))
+    # Both small.
+    p, q = ops.minimum(a, 10.0), ops.minimum(b, 10.0)
+    exponent = p * log_x + q * log_y
+    neither = ops.exp(exponent + ops.lgamma(p + q) - ops.lgamma(p) - ops.lgamma(q))
+    smaller, larger = ops.minimum(a, b), ops.maximum(a, b)
+    return ops.where(smaller >= 10.0, both, ops.where(larger >= 10.0, one, neither))
+
+
+def _beta_integral(a: Array, b: Array, x: Array, y: Array) -> Array:
+    """I(a, b, x) B(a, b) / (xᵃ yᵇ) for x ≤ (a + 1) / (a + b + 2).
+
+    It is ∫₀^∞ exp(−a v) ((1 − x e⁻ᵛ) / y)ᵇ⁻¹ dv / y, at a + 3 in place of a, from which the
+    recurrence I(a) = I(a + 1) + xᵃ yᵇ / (a B(a, b)) leads down.
+    """
+    raised, odds = a + 3.0, x / y
+    end = _beta_end(*(ops.stop_gradient(z) for z in (raised, b, odds)))
+    total = ops.zeros_like(x)
+    for node, weight in _gauss_legendre():
+        v = end * node
+        power = (b - 1.0) * ops.log1p(-odds * ops.expm1(-v))
+        total = total + weight * ops.exp(power - raised * v)
+    result = end * total / y
+    for shift in (2.0, 1.0, 0.0):
+        result = (1.0 + x * (a + b + shift) * result) / (a + shift)
+    return result
+
+
+def _beta_end(a: Array, b: Array, odds: Array) -> Array:
+    """Where a v − (b − 1) ln(1 + odds · (1 − e⁻ᵛ)) is 40, by Newton's method from above."""
+    power = ops.maximum(b - 1.0, 0.0)
+    bound = ops.maximum(power * odds, 1e-6)
+    root = ops.sqrt(_NEGLIGIBLE * _NEGLIGIBLE + 8.0 * _NEGLIGIBLE * bound)
+    end = ops.minimum((_NEGLIGIBLE + root) / (2.0 * bound), _NEGLIGIBLE / (a - bound))
+    for _ in range(10):  # convex: each step halves the distance at least, and stays above
+        decay = ops.exp(-end)
+        inside = 1.0 - odds * ops.expm1(-end)
+        value = a * end - power * ops.log(inside) - _NEGLIGIBLE
+        end = end - value / (a - power * odds * decay / inside)
+    return end
+
+
+@op
+def betainc(a: Array, b: Array, x: Array, /) -> Array:
+    """The regularized incomplete beta function, Iₓ(a, b) = 1/B(a, b) ∫₀ˣ tᵃ⁻¹ (1 − t)ᵇ⁻¹ dt.
+
+    0 at x = 0 and 1 at x = 1; NaN for x outside [0, 1] and where a or b is not above 0.
+
+    Args:
+        a: real, the first parameter; all broadcast, the dtypes promote.
+        b: real, the second parameter.
+        x: real, where the integral ends.
+
+    Returns:
+        the broadcast shape; the promoted dtype, float32 for integers. There are derivatives
+        with respect to all three.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.betainc(np.asarray(2.0), np.asarray(3.0), np.asarray([0.0, 0.5, 1.0]))
+        array([0.    , 0.6875, 1.    ])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.scipy.special.betainc.html
+    """
+    (a, b, x), result = _together(a, b, x)
+    valid = ops.logical_and(
+        ops.logical_and(a > 0.0, ops.isfinite(a)), ops.logical_and(b > 0.0, ops.isfinite(b))
+    )
+    inside = ops.logical_and(valid, ops.logical_and(x > 0.0, x < 1.0))
+    p, q = ops.where(inside, a, 1.0), ops.where(inside, b, 1.0)
+    place = ops.where(inside, x, 0.5)
+    swap = place * (p + q + 2.0) > p + 1.0
+    first, second = ops.where(swap, q, p), ops.where(swap, p, q)
+    low, high = ops.where(swap, 1.0 - place, place), ops.where(swap, place, 1.0 - place)
+    value = _beta_factor(p, q, place) * _beta_integral(first, second, low, high)
+    value = ops.where(swap, 1.0 - value, value)
+    at_end = ops.logical_and(valid, ops.logical_or(x == 0.0, x == 1.0))
+    return _as_result(ops.where(inside, value, ops.where(at_end, x, math.nan)), result)
+
+
+#: B₂ₖ / (2k)!, the coefficients of the Euler-Maclaurin formula, and how many terms are added as they are.
+_EULER_MACLAURIN = tuple(b / math.factorial(2 * k) for k, b in enumerate(_BERNOULLI, 1))
+_TERMS = 12
+
+
+@op
+def zeta(x: Array, q: Array, /) -> Array:
+    """The Hurwitz zeta function, Σ (k + q)⁻ˣ over k = 0, 1, 2, …; Riemann's at q = 1.
+
+    +∞ at x = 1 and for q = 0, −1, −2, …; NaN for x below 1 and for other negative q.
+
+    Args:
+        x: real, the exponent, above 1; broadcasts with `q`, the dtypes promote.
+        q: real, the beginning of the sum, above 0.
+
+    Returns:
+        the broadcast shape; the promoted dtype, float32 for integers.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.zeta(np.asarray([2.0, 4.0]), np.asarray([1.0, 1.0]))
+        array([1.64493407, 1.08232323])
+
+    References:
+        https://docs.pytorch.org/docs/stable/special.html#torch.special.zeta
+    """
+    (s, q), result = _together(x, q)
+    inside = ops.logical_and(s > 1.0, q > 0.0)
+    value = _hurwitz(ops.where(inside, s, 2.0), ops.where(inside, q, 1.0))
+    pole = ops.logical_and(q <= 0.0, q == ops.floor(q))
+    infinite = ops.logical_or(s == 1.0, ops.logical_and(s > 1.0, pole))
+    outside = ops.where(infinite, math.inf, s * q * math.nan)
+    return _as_result(ops.where(inside, value, outside), result)
+
+
+def _hurwitz(s: Array, q: Array) -> Array:
+    """The sum for s > 1 and q > 0, by the Euler-Maclaurin formula."""
+    far = q == math.inf
+    q = ops.where(far, 1.0, q)
+    value = ops.pow(q, -s)
+    for k in range(1, _TERMS):
+        value = value + ops.pow(q + float(k), -s)
+    end = q + float(_TERMS)
+    last = ops.pow(end, -s)
+    s = ops.minimum(s, 1e3)  # for more what follows is 0, which must not be times ∞
+    value = value + last * (end / (s - 1.0) + 0.5)
+    factor, inverse = s / end, 1.0 / end
+    for k, coefficient in enumerate(_EULER_MACLAURIN):
+        value = value + last * factor * coefficient
+        if k + 1 < len(_EULER_MACLAURIN):
+            rise = (s + (2.0 * k + 1.0)) * inverse * (s + (2.0 * k + 2.0)) * inverse
+            factor = factor * rise
+    return ops.where(far, 0.0, value)
+
+
+@op
+def polygamma(n: int, x: Array, /) -> Array:
+    """The derivative of order n of `digamma`, (−1)ⁿ⁺¹ n! ζ(n + 1, x).
+
+    At 0 and the negative integers it is infinite, and for even n the sign depends on the side:
+    (−1)ⁿ⁺¹ ∞ is given.
+
+    Args:
+        n: how many times to differentiate, at least 0.
+        x: real.
+
+    Returns:
+        the shape of `x`, its dtype, float32 for integers.
+
+    Raises:
+        ArgumentError: `n` is not an integer of at least 0.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.polygamma(1, np.asarray([1.0, 2.0]))
+        array([1.64493407, 0.64493407])
+
+    References:
+        https://docs.pytorch.org/docs/stable/special.html#torch.special.polygamma
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+        raise ArgumentError(f"polygamma: n: got {n!r}, expected an integer of at least 0")
+    if n == 0:
+        return ops.digamma(x)
+    wide = _working(x)
+    reflect = wide < 0.5
+    y = ops.where(reflect, 1.0 - wide, wide)
+    order = ops.full_like(y, float(n + 1))
+    value = (-1.0) ** (n + 1) * math.factorial(n) * _hurwitz(order, y)
+    # ψₙ(x) = (−1)ⁿ ψₙ(1 − x) − π dⁿ/dxⁿ cot πx; the distance to the next integer is exact.
+    bounded = ops.where(ops.logical_and(reflect, ops.isfinite(wide)), wide, 0.25)
+    part = bounded - ops.round(bounded)
+    pole = part == 0.0
+    angle = math.pi * ops.where(pole, 0.25, part)
+    # The sine of the distance to ½ and not the cosine, which at ½ is not 0 by rounding.
+    cosine = ops.sin(math.pi * (0.5 - ops.abs(ops.where(pole, 0.25, part))))
+    cotangent = cosine / ops.sin(angle)
+    slope = math.pi ** (n + 1) * _polynomial(cotangent, _cotangent_derivative(n))
+    reflected = (-1.0) ** n * value - slope
+    reflected = ops.where(pole, math.inf if n % 2 else -math.inf, reflected)
+    return _as_result(ops.where(reflect, reflected, value), x)
+
+
+@cache
+def _cotangent_derivative(n: int) -> tuple[float, ...]:
+    """dⁿ/dtⁿ cot t as a polynomial in cot t, coefficients of the highest power first."""
+    lowest_first = [0, 1]
+    for _ in range(n):
+        slope = [k * c for k, c in enumerate(lowest_first)][1:]
+        lowest_first = [-c for c in slope] + [0, 0]
+        for k, c in enumerate(slope):
+            lowest_first[k + 2] -= c
+    return tuple(float(c) for c in reversed(lowest_first))
