@@ -1,0 +1,22 @@
+"""NumPy: `nestarray.ops.arrangement`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nestarray.backends.base import supports
+
+
+def _is_plane(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> bool:
+    """Whether `axes` are two different axes of `x`; the body has words for others."""
+    if len(axes) != 2 or not all(-x.ndim <= a < x.ndim for a in axes):
+        return False
+    return (axes[0] - axes[1]) % x.ndim != 0
+
+
+@supports(_is_plane)
+def rot90(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.rot90.html"""
+    return np.rot90(x, k, axes)

@@ -1,0 +1,28 @@
+"""PyTorch: `nestarray.ops.arrangement`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from nestarray.backends.base import supports
+
+
+def _is_plane(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> bool:
+    """Whether `axes` are two different axes of `x`; the body has words for others."""
+    if len(axes) != 2 or not all(-x.ndim <= a < x.ndim for a in axes):
+        return False
+    return (axes[0] - axes[1]) % x.ndim != 0
+
+
+@supports(_is_plane)
+def rot90(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.rot90.html"""
+    return torch.rot90(x, k, list(axes))
+
+
+@supports(lambda x, chunks, axis=0: chunks > 0 and -x.ndim <= axis < x.ndim)
+def chunk(x: Any, /, chunks: int, *, axis: int = 0) -> tuple[Any, ...]:
+    """https://docs.pytorch.org/docs/stable/generated/torch.chunk.html"""
+    return torch.chunk(x, chunks, axis)

@@ -1,0 +1,220 @@
+"""Matrices from their diagonals, powers and blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nestarray import dtypes
+from nestarray.dispatch import op
+from nestarray.errors import ShapeError
+from nestarray.typing import Array, DTypeLike
+
+__all__ = ["block_diag", "diag", "diagflat", "fill_diagonal", "tri", "vander"]
+
+
+@op
+def tri(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: DTypeLike | None = None,
+    device: Any = None,
+    like: Array | None = None,
+) -> Array:
+    """Ones on and below a diagonal, zeros above.
+
+    Args:
+        n_rows: rows.
+        n_cols: columns; None means as many.
+        k: the last diagonal of ones; above the main one if positive.
+        dtype: None means float32.
+        device: where; None means the device of `like`, or the framework's default.
+        like: array whose framework and device to take.
+
+    Returns:
+        `(n_rows, n_cols)`.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.tri(2, 3)
+        array([[1., 0., 0.],
+               [1., 1., 0.]], dtype=float32)
+    """
+    from nestarray import ops
+
+    wanted = dtypes.float32 if dtype is None else dtype
+    return ops.asarray(np.tri(n_rows, n_cols, k), dtype=wanted, device=device, like=like)
+
+
+@op
+def diag(x: Array, /, *, k: int = 0) -> Array:
+    """A matrix with the vector `x` on a diagonal, or of a matrix `x` that diagonal.
+
+    Args:
+        x: `(n,)` or `(rows, columns)`.
+        k: which diagonal; above the main one if positive, below if negative.
+
+    Returns:
+        `(n + |k|, n + |k|)` with zeros elsewhere, or the vector; of the dtype of `x`.
+
+    Raises:
+        ShapeError: `x` has neither one nor two dimensions; `diagonal` takes batches.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.diag(np.asarray([1, 2]), k=1)
+        array([[0, 1, 0],
+               [0, 0, 2],
+               [0, 0, 0]])
+    """
+    from nestarray import ops
+
+    if len(x.shape) == 2:
+        return ops.diagonal(x, offset=k)
+    if len(x.shape) != 1:
+        raise ShapeError(
+            f"diag: x: got the shape {tuple(x.shape)}, expected one or two dimensions; "
+            "diagonal takes batches of matrices"
+        )
+    size = x.shape[0] + abs(k)
+    x = ops.pad(x, (0, k) if k > 0 else (-k, 0)) if k else x
+    places = ops.asarray(np.eye(size, k=k, dtype=bool), like=x)
+    return ops.where(places, ops.expand_dims(x, 1), ops.zeros((), dtype=x.dtype, like=x))
+
+
+@op
+def diagflat(x: Array, /, *, k: int = 0) -> Array:
+    """A matrix with the elements of `x`, in C order, on a diagonal.
+
+    Args:
+        x: array of any shape, of n elements.
+        k: which diagonal; above the main one if positive, below if negative.
+
+    Returns:
+        `(n + |k|, n + |k|)`, with zeros elsewhere, of the dtype of `x`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.diagflat(np.asarray([[1], [2]]))
+        array([[1, 0],
+               [0, 2]])
+    """
+    from nestarray import ops
+
+    return ops.diag(ops.reshape(x, (-1,)), k=k)
+
+
+@op
+def fill_diagonal(x: Array, value: Array, /) -> Array:
+    """`x` with `value` in place of its main diagonal, the elements xᵢᵢ, or xᵢ…ᵢ.
+
+    Args:
+        x: `(rows, columns)`, or more dimensions, all of one length; it stays as it is.
+        value: a number, or `(n,)`, as long as the diagonal; cast to the dtype of `x`.
+
+    Returns:
+        a new array like `x`.
+
+    Raises:
+        ShapeError: `x` has no such diagonal.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.fill_diagonal(np.zeros((2, 3)), 1.0)
+        array([[1., 0., 0.],
+               [0., 1., 0.]])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.numpy.fill_diagonal.html
+    """
+    from nestarray import ops
+
+    shape = tuple(x.shape)
+    if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) > 1):
+        raise ShapeError(
+            f"fill_diagonal: x: got the shape {shape}, expected a matrix, or more dimensions, "
+            "all of one length"
+        )
+    return ops.setitem(x, (np.arange(min(shape)),) * len(shape), value)
+
+
+@op
+def vander(x: Array, /, *, N: int | None = None, increasing: bool = False) -> Array:
+    """The Vandermonde matrix of powers, xᵢ to the N − 1, …, xᵢ², xᵢ, 1.
+
+    Args:
+        x: `(*batch, n)`, any number.
+        N: how many powers; None means n.
+        increasing: from the power 0 to N − 1 instead.
+
+    Returns:
+        `(*batch, n, N)`, of the dtype of `x`, of integers int64.
+
+    Raises:
+        ShapeError: `x` is a number, or `N` negative.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.vander(np.asarray([2.0, 3.0]), N=3)
+        array([[4., 2., 1.],
+               [9., 3., 1.]])
+    """
+    from nestarray import ops
+
+    if not x.shape:
+        raise ShapeError("vander: x: got the shape (), expected at least one dimension")
+    count = x.shape[-1] if N is None else N
+    if count < 0:
+        raise ShapeError(f"vander: N: got {count}, expected a number that is not negative")
+    rows = (*x.shape, max(count - 1, 0))
+    ones = ops.ones((*x.shape, min(count, 1)), dtype=x.dtype, like=x)
+    factors = ops.concat([ones, ops.broadcast_to(ops.expand_dims(x, -1), rows)], axis=-1)
+    powers = ops.cumulative_prod(factors, axis=-1)  # x ** 0 would have no derivative at 0
+    return powers if increasing else ops.flip(powers, axis=-1)
+
+
+@op
+def block_diag(arrays: Sequence[Array], /) -> Array:
+    """A matrix with the given matrices along its diagonal, zeros elsewhere.
+
+    Args:
+        arrays: a list or tuple of matrices; vectors count as rows, and the dtypes promote.
+
+    Returns:
+        a matrix of all their rows and all their columns.
+
+    Raises:
+        ShapeError: an array has more than two dimensions, or there is none.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.block_diag([np.asarray([[1, 2]]), np.asarray([[3], [4]])])
+        array([[1, 2, 0],
+               [0, 0, 3],
+               [0, 0, 4]])
+
+    References:
+        https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.block_diag.html
+    """
+    from nestarray import ops
+
+    if not arrays:
+        raise ShapeError("block_diag: arrays: got none, expected at least one")
+    for i, x in enumerate(arrays):
+        if len(x.shape) > 2:
+            raise ShapeError(
+                f"block_diag: arrays: got the shape {tuple(x.shape)} at place {i}, "
+                "expected at most two dimensions"
+            )
+    blocks = [ops.atleast_2d(x) for x in arrays]
+    width, start, rows = sum(x.shape[1] for x in blocks), 0, []
+    for x in blocks:
+        behind = width - start - x.shape[1]
+        rows.append(ops.pad(x, ((0, 0), (start, behind))))
+        start += x.shape[1]
+    return ops.concat(rows, axis=0)
