@@ -455,9 +455,13 @@ def _dlpack(
     copy: bool | None = None,
 ) -> Any:
     """The array's memory as a DLPack capsule, by the framework's own export."""
-    leaf = _leaf_of(self, "__dlpack__")
+    leaf = _exported(_leaf_of(self, "__dlpack__"))
+    if copy:  # what some frameworks leave to the caller
+        leaf, copy = backends.core(backends.backend_of(leaf)).copied(leaf), None
+    if dl_device is not None and tuple(dl_device) == tuple(map(int, leaf.__dlpack_device__())):
+        dl_device = None
     given = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
-    return _exported(leaf).__dlpack__(**{k: v for k, v in given.items() if v is not None})
+    return leaf.__dlpack__(**{k: v for k, v in given.items() if v is not None})
 
 
 def _dlpack_device(self: Container, /) -> tuple[Any, int]:

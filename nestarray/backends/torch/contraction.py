@@ -7,10 +7,11 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from nestarray.backends.base import promoted, promoting
+from nestarray.backends.base import promoted, promoting, supports
 from nestarray.backends.torch.elementwise import _cast
+from nestarray.backends.torch.integers import through_int64
 
-matmul = promoting(torch.matmul, _cast)
+matmul = promoting(through_int64(torch.matmul), _cast)
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
@@ -27,9 +28,16 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     x1, x2 = promoted((x1, x2), _cast)
     if not isinstance(axes, int):
         axes = tuple([a] if isinstance(a, int) else list(a) for a in axes)
-    return torch.tensordot(x1, x2, dims=axes)
+    return through_int64(torch.tensordot)(x1, x2, dims=axes)
 
 
+def _are_vectors(x1: Any, x2: Any, /, *, axis: int = -1) -> bool:
+    """What torch takes: no integers; of unequal lengths it would broadcast one."""
+    inexact = x1.is_floating_point() or x1.is_complex()
+    return inexact and x1.shape[axis] == x2.shape[axis]
+
+
+@supports(_are_vectors)
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.vecdot.html"""
     return torch.linalg.vecdot(*promoted((x1, x2), _cast), dim=axis)

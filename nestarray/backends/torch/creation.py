@@ -87,7 +87,9 @@ def arange(
     first, end = (0, start) if stop is None else (start, stop)
     found = _dtype(dtype, dtypes.int64)
     end = end if (end - first) * step > 0 else first  # torch refuses an empty range
-    return torch.arange(first, end, step, dtype=found, device=_place(device, like))
+    unsigned = found in (torch.uint16, torch.uint32, torch.uint64)  # no kernel
+    made = torch.int64 if unsigned else found
+    return torch.arange(first, end, step, dtype=made, device=_place(device, like)).to(found)
 
 
 @supports(lambda *sizes, k=0, batch_shape=(), **settings: k == 0 and not batch_shape)

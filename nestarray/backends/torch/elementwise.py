@@ -9,6 +9,7 @@ import torch
 
 from nestarray.backends import division
 from nestarray.backends.base import promoting, supports
+from nestarray.backends.torch import integers
 from nestarray.backends.torch.core import native_dtype
 
 
@@ -43,7 +44,7 @@ trunc = torch.trunc
 
 def _floor_divide(x1: Any, x2: Any) -> Any:
     if not x1.is_floating_point():
-        return torch.floor_divide(x1, x2)
+        return integers.floor_divide(x1, x2)
     return division.floor_divided(torch, torch.floor_divide, x1, x2)
 
 

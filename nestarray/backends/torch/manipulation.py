@@ -16,6 +16,7 @@ from nestarray.backends.axes import (
 )
 from nestarray.backends.base import promoted, supports
 from nestarray.backends.torch.elementwise import _cast
+from nestarray.backends.torch.integers import through_int64
 
 permute_dims = torch.permute
 broadcast_to = torch.broadcast_to
@@ -98,7 +99,9 @@ def tile(x: Any, repetitions: Any, /) -> Any:
 
 def repeat(x: Any, repeats: Any, /, *, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.repeat_interleave.html"""
-    return torch.repeat_interleave(x, repeats, axis)
+    if isinstance(repeats, torch.Tensor) and repeats.dtype is not torch.int32:
+        repeats = repeats.to(torch.int64)
+    return through_int64(torch.repeat_interleave)(x, repeats, axis)
 
 
 def _is_constant(x: Any, /, pad_width: Any, *, mode: str = "constant", **_: Any) -> bool:

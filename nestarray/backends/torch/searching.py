@@ -9,6 +9,7 @@ import torch
 from nestarray.backends.base import choosing, promoted
 from nestarray.backends.results import TopKResult
 from nestarray.backends.torch.elementwise import _cast
+from nestarray.errors import ShapeError
 
 where = choosing(torch.where, _cast)
 
@@ -36,6 +37,8 @@ def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 def nonzero(x: Any, /) -> tuple[Any, ...]:
     """https://docs.pytorch.org/docs/stable/generated/torch.nonzero.html"""
+    if not x.ndim:
+        raise ShapeError("nonzero: x: got an array of shape (), expected at least one axis")
     return torch.nonzero(x, as_tuple=True)
 
 

@@ -24,7 +24,7 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
     if dtype is None and x.is_floating_point():
         return torch.sum(x, dim, keepdim)
     wanted = native_dtype(accumulation_dtype(x, dtype))
-    if wanted is torch.uint64:  # sums of int64 have the same bits
+    if wanted in (torch.uint16, torch.uint32, torch.uint64):  # sums of int64 have the same bits
         return torch.sum(x.to(torch.int64), dim, keepdim).to(wanted)
     return torch.sum(x, dim, keepdim, dtype=wanted)
 
@@ -32,7 +32,8 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.prod.html"""
     wanted = native_dtype(accumulation_dtype(x, dtype))
-    product = x.to(torch.int64 if wanted is torch.uint64 else wanted)
+    unsigned = wanted in (torch.uint16, torch.uint32, torch.uint64)
+    product = x.to(torch.int64 if unsigned else wanted)
     if axis is None and not keepdims:
         product = torch.prod(product)
     else:
