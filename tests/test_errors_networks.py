@@ -45,7 +45,58 @@ ACTIVATIONS: list[Row] = [
     ),
 ]
 
-ROWS = [*ACTIVATIONS]
+RECURRENT: list[Row] = [
+    (
+        "lstm-count",
+        lambda zeros: na.lstm(zeros(3, 2, 4), [zeros(8, 4)] * 6),
+        ArgumentError,
+        "lstm: weights: got 6 arrays, expected one of 2, 3, 4, 5 for each of num_layers=1 layers and 1 "
+        "directions",
+    ),
+    (
+        "gru-rows",
+        lambda zeros: na.gru(zeros(3, 2, 4), [zeros(8, 4), zeros(8, 2)]),
+        ShapeError,
+        "gru: weights: got the shapes (8, 4) for the input and (8, 2) for the hidden state, "
+        "expected (3 · hidden, in) and (3 · hidden, out)",
+    ),
+    (
+        "rnn-features",
+        lambda zeros: na.rnn(zeros(3, 2, 5), [zeros(2, 4), zeros(2, 2)]),
+        ShapeError,
+        "rnn: x has shape (3, 2, 5), expected (length, batch, in) or (length, in) with in = 4: "
+        "axis 1 of the first weight (2, 4)",
+    ),
+    (
+        "rnn-empty",
+        lambda zeros: na.rnn(zeros(2, 0, 4), [zeros(2, 4), zeros(2, 2)], batch_first=True),
+        ShapeError,
+        "rnn: x has shape (2, 0, 4), expected a length of at least 1",
+    ),
+    (
+        "rnn-state",
+        lambda zeros: na.rnn(zeros(3, 2, 4), [zeros(5, 4), zeros(5, 5)], zeros(1, 3, 5)),
+        ShapeError,
+        "rnn: h0 has shape (1, 3, 5), expected (1, 2, 5): (layers · directions, batch, size)",
+    ),
+    (
+        "rnn-lengths",
+        lambda zeros: na.rnn(
+            zeros(3, 2, 4), [zeros(5, 4), zeros(5, 5)], None, zeros(3, dtype="int32")
+        ),
+        ShapeError,
+        "rnn: lengths has shape (3,) for x (3, 2, 4), expected one length for each sequence of a "
+        "batch",
+    ),
+    (
+        "rnn-nonlinearity",
+        lambda zeros: na.rnn(zeros(3, 2, 4), [zeros(5, 4), zeros(5, 5)], nonlinearity="gelu"),
+        ArgumentError,
+        "rnn: nonlinearity: got 'gelu', expected 'tanh' or 'relu'",
+    ),
+]
+
+ROWS = [*ACTIVATIONS, *RECURRENT]
 
 
 @pytest.mark.parametrize(
