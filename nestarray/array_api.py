@@ -238,6 +238,7 @@ class ArrayNamespace:
         names.update({name: getattr(dtypes, name) for name in _DTYPES})
         names.update({name: _function(name) for name in _FUNCTIONS})
         names.update({name: _creation(name, backend) for name in _CREATION})
+        self.asarray = _converter(self.asarray, backend)
         self.linalg = SimpleNamespace(**{name: OPS[name].function for name in _LINALG})
         self.fft = SimpleNamespace(
             **{name: OPS[name].function for name in _FFT_TRANSFORMS if name in OPS},
@@ -307,6 +308,24 @@ def _creation(name: str, backend: str) -> Callable[..., Any]:
             return Container(function(*bare(args), **kwargs))
 
     return create
+
+
+def _converter(create: Callable[..., Any], backend: str) -> Callable[..., Any]:
+    """`asarray`, which gives an array object itself where nothing is to be copied.
+
+    So the two names see each other's rebinding, as two arrays over one memory would.
+    """
+
+    @wraps(create)
+    def asarray(obj: Any, /, *, dtype: Any = None, copy: bool | None = None, **kwargs: Any) -> Any:
+        is_array = isinstance(obj, Container) and obj.spec is LEAF
+        if is_array and not copy and backends.backend_of_type(type(obj.leaves()[0])) == backend:
+            same_dtype = dtype is None or dtypes.as_dtype(dtype) is obj.dtype
+            if same_dtype and kwargs.get("device") in (None, obj.device):
+                return obj
+        return create(obj, dtype=dtype, copy=copy, **kwargs)
+
+    return asarray
 
 
 class NamespaceInfo:
