@@ -30,6 +30,7 @@ from nestarray.ops.factorizations import *
 from nestarray.ops.fft import *
 from nestarray.ops.gamma import *
 from nestarray.ops.gates import *
+from nestarray.ops.grids import *
 from nestarray.ops.image import *
 from nestarray.ops.indexing import *
 from nestarray.ops.linalg import *
@@ -43,10 +44,12 @@ from nestarray.ops.normalization import *
 from nestarray.ops.order_statistics import *
 from nestarray.ops.patterns import *
 from nestarray.ops.pooling import *
+from nestarray.ops.positions import *
 from nestarray.ops.random import *
 from nestarray.ops.recurrent import *
 from nestarray.ops.representation import *
 from nestarray.ops.searching import *
+from nestarray.ops.segments import *
 from nestarray.ops.sets import *
 from nestarray.ops.signal import *
 from nestarray.ops.simplex import *

@@ -24,6 +24,7 @@ __all__ = [
     "empty_like",
     "eye",
     "from_dlpack",
+    "from_numpy",
     "full",
     "full_like",
     "linspace",
@@ -524,6 +525,43 @@ def from_dlpack(
     if backends.backend_of_type(type(x)) is None:
         x = np.from_dlpack(x)
     return move(x, target, device=device, copy=copy)
+
+
+@op
+def from_numpy(x: Any, /, *, device: Any = None, like: Array | None = None) -> Array:
+    """A NumPy array as an array of the default backend, or of that of `like`.
+
+    What `asarray` does, but nothing else is taken for an array by mistake: an array of
+    another framework, or a list, raises.
+
+    Args:
+        x: array or scalar of NumPy.
+        device: where; None means the device of `like`, or the framework's default.
+        like: array whose framework and device to take.
+
+    Returns:
+        array of the shape, dtype and values of `x`, over its memory where the framework
+        can share it.
+
+    Raises:
+        ArgumentError: `x` is not of NumPy.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> with na.use_backend("torch"):
+        ...     na.from_numpy(np.asarray([1, 2]))
+        tensor([1, 2])
+    """
+    if isinstance(x, Container):
+        return x.map(lambda leaf: from_numpy(leaf, device=device, like=like))
+    if _is_stand_in(x):
+        return x
+    if not isinstance(x, (np.ndarray, np.generic)):
+        raise ArgumentError(
+            f"from_numpy: x: got {type(x).__name__}, expected a NumPy array; na.asarray takes "
+            "other data"
+        )
+    return ops.asarray(x, device=device, like=like)
 
 
 @op

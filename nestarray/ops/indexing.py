@@ -7,6 +7,7 @@ NaN or drops the update.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,11 @@ from nestarray.backends.axes import one_axis
 from nestarray.backends.index import check_mode
 from nestarray.config import current_backend
 from nestarray.dispatch import op, primitive
-from nestarray.dtypes import dtype_of
-from nestarray.errors import ShapeError
-from nestarray.typing import Array
+from nestarray.errors import ArgumentError, ShapeError
+from nestarray.typing import Array, Shape
 
 __all__ = [
+    "at",
     "embedding",
     "gather",
     "gather_nd",
@@ -29,15 +30,15 @@ __all__ = [
     "masked_fill",
     "masked_select",
     "put_along_axis",
+    "ravel_multi_index",
     "scatter",
     "scatter_nd",
-    "segment_max",
-    "segment_sum",
     "setitem",
     "take",
     "take_along_axis",
     "tril_indices",
     "triu_indices",
+    "unravel_index",
 ]
 
 
@@ -434,65 +435,6 @@ def _constants(arrays: tuple[np.ndarray, ...], like: Array | None) -> tuple[Arra
 
 
 @op
-def segment_sum(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
-    """The sums of the slices of `x` that carry one number, Σ x[i] over segment_ids[i] = s.
-
-    Args:
-        x: `(n, *rest)`, any number.
-        segment_ids: `(n,)`, integers from 0, in any order.
-        num_segments: the length of the result; None takes the largest number plus 1, which
-            compiled code cannot.
-
-    Returns:
-        `(num_segments, *rest)`; 0 where a number does not occur.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.segment_sum(np.asarray([1.0, 2.0, 3.0]), np.asarray([0, 1, 0]))
-        array([4., 2.])
-    """
-    from nestarray import ops
-
-    shape = (_segments(segment_ids, num_segments), *x.shape[1:])
-    return ops.index_add(ops.zeros(shape, dtype=x.dtype, like=x), segment_ids, x)
-
-
-@op
-def segment_max(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
-    """The maxima of the slices of `x` that carry one number.
-
-    Args:
-        x: `(n, *rest)`, real.
-        segment_ids: `(n,)`, integers from 0, in any order.
-        num_segments: the length of the result; None takes the largest number plus 1, which
-            compiled code cannot.
-
-    Returns:
-        `(num_segments, *rest)`; where a number does not occur −∞, or the least integer.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.segment_max(np.asarray([1.0, 2.0, 3.0]), np.asarray([0, 1, 0]))
-        array([3., 2.])
-    """
-    from nestarray import ops
-
-    dtype = dtype_of(x)
-    least = -float("inf") if dtype.is_floating else int(np.iinfo(dtype.name).min)
-    shape = (_segments(segment_ids, num_segments), *x.shape[1:])
-    start = ops.full(shape, least, dtype=x.dtype, like=x)
-    return ops.setitem(start, segment_ids, x, mode="max")
-
-
-def _segments(segment_ids: Array, num_segments: int | None) -> int:
-    from nestarray import ops
-
-    if num_segments is not None:
-        return num_segments
-    return int(ops.max(segment_ids)) + 1 if segment_ids.shape[0] else 0
-
-
-@op
 def embedding(indices: Array, weight: Array, /) -> Array:
     """The rows of a table, weight[indices].
 
@@ -513,3 +455,128 @@ def embedding(indices: Array, weight: Array, /) -> Array:
     from nestarray import ops
 
     return ops.take(weight, indices, axis=0)
+
+
+@op
+def unravel_index(indices: Array, /, shape: Shape) -> tuple[Array, ...]:
+    """The coordinates of positions in the flattened array.
+
+    Args:
+        indices: integers of any shape; negative ones count from the end.
+        shape: the shape of the array, in C order.
+
+    Returns:
+        for each axis an array of the shape of `indices`, int64.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.unravel_index(np.asarray([1, 5]), (2, 3))
+        (array([0, 1]), array([1, 2]))
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.unravel_index.html
+    """
+    from nestarray import ops
+
+    rest = ops.astype(indices, "int64", copy=False)
+    coordinates = []
+    for length in reversed(tuple(shape)):
+        coordinates.append(ops.remainder(rest, length))
+        rest = ops.floor_divide(rest, length)
+    return tuple(reversed(coordinates))
+
+
+@op
+def ravel_multi_index(multi_index: Sequence[Array], /, dims: Shape) -> Array:
+    """The positions in the flattened array of elements given by coordinates.
+
+    Args:
+        multi_index: for each axis an integer array; they broadcast.
+        dims: the shape of the array, in C order.
+
+    Returns:
+        int64 array of the broadcast shape. Coordinates outside the array are not found out.
+
+    Raises:
+        ShapeError: there are not as many arrays as axes.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.ravel_multi_index((np.asarray([0, 1]), np.asarray([1, 2])), (2, 3))
+        array([1, 5])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.ravel_multi_index.html
+    """
+    from nestarray import ops
+
+    lengths = tuple(dims)
+    if len(multi_index) != len(lengths) or not lengths:
+        raise ShapeError(
+            f"ravel_multi_index: multi_index: got {len(multi_index)} arrays for the shape "
+            f"{lengths}, expected one for each axis"
+        )
+    position = ops.astype(multi_index[0], "int64", copy=False)
+    for places, length in zip(multi_index[1:], lengths[1:]):
+        position = ops.add(ops.multiply(position, length), ops.astype(places, "int64"))
+    return position
+
+
+#: None is an index too: it adds an axis.
+_NO_INDEX = object()
+
+
+class at:
+    """``na.at(x)[index].set(value)``: a new array, with the part that `index` names changed.
+
+    Arrays stay as they are, on all frameworks; `setitem` does the work, and says what an
+    index may be. Of a Container the same part of each leaf is changed; ``c.at[path]``
+    changes the tree itself.
+
+    Args:
+        x: array of any shape, or a Container.
+
+    Raises:
+        ArgumentError: no index was given.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.zeros(3)
+        >>> na.at(x)[[0, 0, 2]].add(1.0), x
+        (array([2., 0., 1.]), array([0., 0., 0.]))
+    """
+
+    __slots__ = ("_index", "_x")
+
+    def __init__(self, x: Array, index: Any = _NO_INDEX, /) -> None:
+        self._x, self._index = x, index
+
+    def __getitem__(self, index: Any) -> at:
+        return at(self._x, index)
+
+    def set(self, value: Array | float) -> Array:
+        """Put `value` there."""
+        return self._changed(value, "replace")
+
+    def add(self, value: Array | float) -> Array:
+        """Add `value`, once for each time that the index names a position."""
+        return self._changed(value, "add")
+
+    def multiply(self, value: Array | float) -> Array:
+        """Multiply by `value`, once for each time that the index names a position."""
+        return self._changed(value, "mul")
+
+    def min(self, value: Array | float) -> Array:
+        """The lesser of what is there and `value`."""
+        return self._changed(value, "min")
+
+    def max(self, value: Array | float) -> Array:
+        """The greater of what is there and `value`."""
+        return self._changed(value, "max")
+
+    def _changed(self, value: Array | float, mode: str) -> Array:
+        from nestarray import ops
+
+        if self._index is _NO_INDEX:
+            raise ArgumentError("at: name a part first: na.at(x)[index].set(value)")
+        return ops.setitem(self._x, self._index, value, mode=mode)

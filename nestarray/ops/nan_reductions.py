@@ -130,8 +130,8 @@ def nanvar(
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.nanvar(np.asarray([1.0, 2.0, np.nan, 3.0]), correction=1)
-        np.float64(1.0)
+        >>> na.nanvar(np.asarray([[1.0, 2.0, np.nan, 3.0]]), axis=1, correction=1)
+        array([1.])
     """
     from nestarray import ops
 

@@ -156,8 +156,8 @@ def percentile(
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.percentile(np.asarray([1.0, 2.0, 3.0, 5.0]), 50)
-        np.float64(2.5)
+        >>> na.percentile(np.asarray([1.0, 2.0, 3.0, 5.0]), np.asarray([50.0, 100.0]))
+        array([2.5, 5. ])
     """
     from nestarray import ops
 

@@ -136,6 +136,8 @@ CASES = [
         differentiable=False,
         jit=False,
     ),
+    # an array of the case would be one of the backend: tests/test_at.py has those of NumPy
+    plain("from_numpy", np.float32(2.5), reference=np.asarray),
     Case(
         "meshgrid",
         lambda rng: (rng.normal(size=(2,)), rng.normal(size=(3,)), rng.normal(size=(4,))),

@@ -123,20 +123,6 @@ def added(x: np.ndarray, indices: np.ndarray, updates: np.ndarray, axis: int = 0
     return np.moveaxis(result, 0, axis)
 
 
-def summed(x: np.ndarray, ids: np.ndarray, num_segments: int | None = None) -> np.ndarray:
-    count = int(ids.max()) + 1 if num_segments is None else num_segments
-    return np.stack([x[ids == i].sum(0) for i in range(count)])
-
-
-def greatest(x: np.ndarray, ids: np.ndarray, num_segments: int | None = None) -> np.ndarray:
-    count = int(ids.max()) + 1 if num_segments is None else num_segments
-    return np.stack([x[ids == i].max(0, initial=-np.inf) for i in range(count)])
-
-
-def rows(rng: Rng) -> tuple[Any, ...]:
-    return rng.standard_normal((5, 2)), np.asarray([2, 0, 2, 1, 0])
-
-
 CASES = [
     *(case for name, index in INDICES.items() for case in items(name, index, masked=False)),
     *(case for name, index in MASKS.items() for case in items(name, index, masked=True)),
@@ -290,13 +276,21 @@ CASES = [
         reference=np.triu_indices,
         differentiable=False,
     ),
-    Case("segment_sum", rows, {"num_segments": 4}, reference=summed),
-    Case("segment_sum", rows, reference=summed, jit=False, id="counted"),
-    Case("segment_max", rows, {"num_segments": 4}, reference=greatest, differentiable=False),
-    Case("segment_max", rows, {"num_segments": 3}, reference=greatest, id="all"),
     Case(
         "embedding",
         lambda rng: (np.asarray([[1, 0], [3, 1]]), rng.standard_normal((4, 3))),
         reference=lambda i, w: w[i],
+    ),
+    Case(
+        "unravel_index",
+        lambda rng: (rng.integers(0, 24, (3, 2)), (2, 3, 4)),
+        reference=np.unravel_index,
+        differentiable=False,
+    ),
+    Case(
+        "ravel_multi_index",
+        lambda rng: ((rng.integers(0, 2, (3, 1)), rng.integers(0, 3, 5)), (2, 3)),
+        reference=np.ravel_multi_index,
+        differentiable=False,
     ),
 ]

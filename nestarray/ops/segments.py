@@ -1,0 +1,152 @@
+"""Reductions over the slices of an array that carry one number, in any order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nestarray.backends.base import mean_dtype
+from nestarray.dispatch import op
+from nestarray.dtypes import dtype_of
+from nestarray.typing import Array
+
+__all__ = ["segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum"]
+
+
+@op
+def segment_sum(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
+    """The sums of the slices of `x` that carry one number, Σ x[i] over segment_ids[i] = s.
+
+    Args:
+        x: `(n, *rest)`, any number.
+        segment_ids: `(n,)`, integers from 0, in any order.
+        num_segments: the length of the result; None takes the largest number plus 1, which
+            compiled code cannot.
+
+    Returns:
+        `(num_segments, *rest)`; 0 where a number does not occur.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.segment_sum(np.asarray([1.0, 2.0, 3.0]), np.asarray([0, 1, 0]))
+        array([4., 2.])
+    """
+    from nestarray import ops
+
+    shape = (_segments(segment_ids, num_segments), *x.shape[1:])
+    return ops.index_add(ops.zeros(shape, dtype=x.dtype, like=x), segment_ids, x)
+
+
+@op
+def segment_max(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
+    """The maxima of the slices of `x` that carry one number.
+
+    Args:
+        x: `(n, *rest)`, real.
+        segment_ids: `(n,)`, integers from 0, in any order.
+        num_segments: the length of the result; None takes the largest number plus 1, which
+            compiled code cannot.
+
+    Returns:
+        `(num_segments, *rest)`; where a number does not occur −∞, or the least integer.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.segment_max(np.asarray([1.0, 2.0, 3.0]), np.asarray([0, 1, 0]))
+        array([3., 2.])
+    """
+    from nestarray import ops
+
+    dtype = dtype_of(x)
+    least = -float("inf") if dtype.is_floating else int(np.iinfo(dtype.name).min)
+    shape = (_segments(segment_ids, num_segments), *x.shape[1:])
+    start = ops.full(shape, least, dtype=x.dtype, like=x)
+    return ops.setitem(start, segment_ids, x, mode="max")
+
+
+@op
+def segment_min(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
+    """The minima of the slices of `x` that carry one number.
+
+    Args:
+        x: `(n, *rest)`, real.
+        segment_ids: `(n,)`, integers from 0, in any order.
+        num_segments: the length of the result; None takes the largest number plus 1, which
+            compiled code cannot.
+
+    Returns:
+        `(num_segments, *rest)`; where a number does not occur ∞, or the greatest integer.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.segment_min(np.asarray([1.0, 2.0, 3.0]), np.asarray([0, 1, 0]))
+        array([1., 2.])
+    """
+    from nestarray import ops
+
+    dtype = dtype_of(x)
+    greatest = float("inf") if dtype.is_floating else int(np.iinfo(dtype.name).max)
+    shape = (_segments(segment_ids, num_segments), *x.shape[1:])
+    start = ops.full(shape, greatest, dtype=x.dtype, like=x)
+    return ops.setitem(start, segment_ids, x, mode="min")
+
+
+@op
+def segment_prod(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
+    """The products of the slices of `x` that carry one number, Π x[i] over segment_ids[i] = s.
+
+    Args:
+        x: `(n, *rest)`, any number.
+        segment_ids: `(n,)`, integers from 0, in any order.
+        num_segments: the length of the result; None takes the largest number plus 1, which
+            compiled code cannot.
+
+    Returns:
+        `(num_segments, *rest)`; 1 where a number does not occur.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.segment_prod(np.asarray([1.0, 2.0, 3.0]), np.asarray([0, 1, 0]))
+        array([3., 2.])
+    """
+    from nestarray import ops
+
+    shape = (_segments(segment_ids, num_segments), *x.shape[1:])
+    start = ops.ones(shape, dtype=x.dtype, like=x)
+    return ops.setitem(start, segment_ids, x, mode="mul")
+
+
+@op
+def segment_mean(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
+    """The means of the slices of `x` that carry one number.
+
+    Args:
+        x: `(n, *rest)`, any number.
+        segment_ids: `(n,)`, integers from 0, in any order.
+        num_segments: the length of the result; None takes the largest number plus 1, which
+            compiled code cannot.
+
+    Returns:
+        `(num_segments, *rest)`, of the dtype of `x`, of integers float32; 0 where a number does not occur.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.segment_mean(np.asarray([1.0, 2.0, 3.0]), np.asarray([0, 1, 0]))
+        array([2., 2.])
+    """
+    from nestarray import ops
+
+    x = ops.astype(x, mean_dtype(x), copy=False)
+    count = _segments(segment_ids, num_segments)
+    total = ops.segment_sum(x, segment_ids, num_segments=count)
+    ones = ops.ones((x.shape[0],), dtype="float32", like=x)  # counts beyond what float16 holds
+    counts = ops.segment_sum(ones, segment_ids, num_segments=count)
+    counts = ops.astype(ops.maximum(counts, 1.0), x.dtype)
+    return ops.divide(total, ops.reshape(counts, (count,) + (1,) * (len(x.shape) - 1)))
+
+
+def _segments(segment_ids: Array, num_segments: int | None) -> int:
+    from nestarray import ops
+
+    if num_segments is not None:
+        return num_segments
+    return int(ops.max(segment_ids)) + 1 if segment_ids.shape[0] else 0
