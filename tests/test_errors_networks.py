@@ -96,7 +96,38 @@ RECURRENT: list[Row] = [
     ),
 ]
 
-ROWS = [*ACTIVATIONS, *RECURRENT]
+ATTENTION: list[Row] = [
+    (
+        "heads-count",
+        lambda zeros: na.multi_head_attention(*[zeros(2, 4)] * 3, [zeros(4, 4)] * 3, num_heads=2),
+        ArgumentError,
+        "multi_head_attention: got 3 weights and 0 biases, expected four: of query, key, value "
+        "and of the result",
+    ),
+    (
+        "heads-rows",
+        lambda zeros: na.multi_head_attention(*[zeros(2, 4)] * 3, [zeros(4, 4)] * 4, num_heads=3),
+        ShapeError,
+        "multi_head_attention: the projection of query has shape (4, 4), expected rows that are a "
+        "multiple of num_heads=3",
+    ),
+    (
+        "rotary",
+        lambda zeros: na.rotary_embedding(zeros(2, 4), zeros(2, 3), zeros(2, 3)),
+        ShapeError,
+        "rotary_embedding: got x (2, 4), cos (2, 3) and sin (2, 3), expected cos and sin of one "
+        "shape with at most half the last axis of x",
+    ),
+    (
+        "alibi",
+        lambda zeros: na.alibi_bias(2, 3, 2, like=zeros(1)),
+        ArgumentError,
+        "alibi_bias: got num_heads=2, length=3, source=2, expected a head at least and no more "
+        "queries than keys",
+    ),
+]
+
+ROWS = [*ACTIVATIONS, *RECURRENT, *ATTENTION]
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ _FLASH = (
     "https://github.com/pytorch/pytorch/issues/116350"
 )
 WITHOUT = {
+    ("multi_head_attention", "torch"): _FLASH,
     ("scaled_dot_product_attention-shared", "torch"): _FLASH,
     ("scaled_dot_product_attention-shared-causal", "torch"): _FLASH,
 }

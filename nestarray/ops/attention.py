@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from nestarray import dtypes, ops
 from nestarray.dispatch import op
-from nestarray.errors import ShapeError
+from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array
 
-__all__ = ["scaled_dot_product_attention"]
+__all__ = ["multi_head_attention", "scaled_dot_product_attention"]
 
 
 @op
@@ -64,15 +65,105 @@ def scaled_dot_product_attention(
         key, value = ops.expand_dims(key, -3), ops.expand_dims(value, -3)
         if mask is not None and len(mask.shape) > 2:
             mask = ops.expand_dims(mask, -3) if mask.shape[-3] == 1 else _split_heads(mask, heads)
-    scores = ops.matmul(query * (dim**-0.5 if scale is None else scale), _transposed(key))
-    if is_causal:
-        scores = _keep(_causal(scores), scores)
-    if mask is not None:
-        is_bool = dtypes.dtype_of(mask) is dtypes.bool
-        scores = _keep(mask, scores) if is_bool else scores + mask
+    scores = _scores(query, key, mask, is_causal, dim**-0.5 if scale is None else scale)
     weights = ops.softmax(scores, axis=-1) if mask is None else _safe_softmax(scores)
     out = ops.matmul(weights, value)
     return _merge_heads(out) if heads > 1 else out
+
+
+@op
+def multi_head_attention(
+    query: Array,
+    key: Array,
+    value: Array,
+    weights: Sequence[Array],
+    biases: Sequence[Array] = (),
+    mask: Array | None = None,
+    /,
+    *,
+    num_heads: int,
+    is_causal: bool = False,
+    need_weights: bool = False,
+) -> Array | tuple[Array, Array]:
+    """Attention of several heads with its projections: concat(softmax(QₕKₕᵀ / √d) Vₕ) Wₒᵀ + bₒ.
+
+    Q, K and V are `query`, `key` and `value` times their matrices; head h has the h-th part of
+    their last axes. A query that may attend to no key gets the bias of the result alone.
+
+    Args:
+        query: `(*batch, length, embed)`, floating.
+        key: `(*batch, source, embed_k)`.
+        value: `(*batch, source, embed_v)`.
+        weights: the projections of query `(dim, embed)`, key `(dim, embed_k)`, value
+            `(dim_v, embed_v)` and of the result `(out, dim_v)`.
+        biases: of these four, each `(rows,)`; empty: no biases.
+        mask: broadcasts with `(*batch, heads, length, source)`; bool, True where a query may
+            attend to a key, or floating, added to the scores; None: everything.
+        num_heads: how many heads; divides dim and dim_v.
+        is_causal: query i may attend to the keys 0 … i only; together with a mask both hold.
+        need_weights: also return the weights of the values.
+
+    Returns:
+        `(*batch, length, out)`; with `need_weights` also `(*batch, heads, length, source)`.
+
+    Raises:
+        ArgumentError: there are not four weights, or as many biases.
+        ShapeError: `num_heads` does not divide the rows of the projections.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x, same = np.asarray([[1.0, 2.0], [3.0, 4.0]]), np.eye(2)
+        >>> na.multi_head_attention(x, x, x, [same] * 4, num_heads=2, is_causal=True)[0]
+        array([1., 2.])
+
+    References:
+        https://arxiv.org/abs/1706.03762
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html
+    """
+    if len(weights) != 4 or len(biases) not in (0, 4):
+        raise ArgumentError(
+            f"multi_head_attention: got {len(weights)} weights and {len(biases)} biases, expected "
+            "four: of query, key, value and of the result"
+        )
+    shifts: Sequence[Array | None] = biases or (None,) * 4
+    for name, weight in zip(("query", "key", "value"), weights):
+        if num_heads < 1 or weight.shape[0] % num_heads:
+            raise ShapeError(
+                f"multi_head_attention: the projection of {name} has shape {tuple(weight.shape)}, "
+                f"expected rows that are a multiple of num_heads={num_heads}"
+            )
+    heads = [
+        _to_heads(ops.linear(x, weight, bias), num_heads)
+        for x, weight, bias in zip((query, key, value), weights, shifts)
+    ]
+    if not need_weights:
+        out = ops.scaled_dot_product_attention(*heads, mask, is_causal=is_causal)
+        return ops.linear(_from_heads(out), weights[3], shifts[3])
+    scores = _scores(heads[0], heads[1], mask, is_causal, heads[0].shape[-1] ** -0.5)
+    shares = ops.softmax(scores, axis=-1) if mask is None else _safe_softmax(scores)
+    out = ops.linear(_from_heads(ops.matmul(shares, heads[2])), weights[3], shifts[3])
+    return out, shares
+
+
+def _to_heads(x: Array, heads: int) -> Array:
+    """`(*batch, length, heads · dim)` → `(*batch, heads, length, dim)`."""
+    *lead, size = ops.shape(x)
+    return ops.swapaxes(ops.reshape(x, (*lead, heads, size // heads)), -3, -2)
+
+
+def _from_heads(x: Array) -> Array:
+    *lead, heads, length, dim = ops.shape(x)
+    return ops.reshape(ops.swapaxes(x, -3, -2), (*lead, length, heads * dim))
+
+
+def _scores(query: Array, key: Array, mask: Array | None, is_causal: bool, scale: float) -> Array:
+    """What the softmax is taken of; −∞ where a query may not attend."""
+    scores = ops.matmul(query * scale, _transposed(key))
+    if is_causal:
+        scores = _keep(_causal(scores), scores)
+    if mask is None:
+        return scores
+    return _keep(mask, scores) if dtypes.dtype_of(mask) is dtypes.bool else scores + mask
 
 
 def _heads_a_key(query: Array, key: Array) -> int:

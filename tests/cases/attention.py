@@ -61,7 +61,61 @@ def case(args: Draw, id: str = "", differentiable: Any = True, **kwargs: Any) ->
     return Case(op, args, kwargs, attention, differentiable=differentiable, id=id)
 
 
+def projected(biases: bool = True, mask: bool = False) -> Draw:
+    """Two heads, with keys and values of other sizes than the queries."""
+
+    def draw(rng: Rng) -> tuple[Any, ...]:
+        shapes = ((2, 3, 6), (2, 4, 5), (2, 4, 3), (6, 6), (6, 5), (6, 3), (6, 6))
+        *inputs, q, k, v, out = (rng.normal(size=shape) for shape in shapes)
+        found = [*inputs, [q, k, v, out]]
+        found.append([rng.normal(size=6) for _ in range(4)] if biases else [])
+        if mask:
+            found.append(np.asarray([[True, False, True, True]] * 2 + [[False] * 3 + [True]]))
+        return tuple(found)
+
+    return draw
+
+
+def multi_head(
+    query: Any, key: Any, value: Any, weights: Any, biases: Any = (), mask: Any = None, /,
+    *, num_heads: int, is_causal: bool = False, need_weights: bool = False,
+) -> Any:  # fmt: skip
+    layer = torch.nn.MultiheadAttention(
+        6, num_heads, kdim=5, vdim=3, bias=bool(biases), batch_first=True, dtype=torch.float64
+    )
+    own = (layer.q_proj_weight, layer.k_proj_weight, layer.v_proj_weight, layer.out_proj.weight)
+    for parameter, given in zip(own, weights, strict=True):
+        parameter.data = torch.as_tensor(given)
+    if biases:
+        layer.in_proj_bias.data = torch.as_tensor(np.concatenate(biases[:3]))
+        layer.out_proj.bias.data = torch.as_tensor(biases[3])
+    barred = ~np.tri(3, 4, dtype=bool) if is_causal else None
+    barred = ~mask if mask is not None else barred  # torch bars where its mask is True
+    with torch.no_grad():
+        out, shares = layer(
+            *map(torch.as_tensor, (query, key, value)),
+            attn_mask=None if barred is None else torch.as_tensor(barred),
+            average_attn_weights=False,
+        )
+    return (out, shares) if need_weights else out
+
+
 CASES = [
+    Case("multi_head_attention", projected(), {"num_heads": 2}, multi_head),
+    Case(
+        "multi_head_attention",
+        projected(biases=False),
+        {"num_heads": 3, "is_causal": True, "need_weights": True},
+        multi_head,
+        id="causal-weights",
+    ),
+    Case(
+        "multi_head_attention",
+        projected(mask=True),
+        {"num_heads": 2, "need_weights": True},
+        multi_head,
+        id="mask",
+    ),
     case(FOUR),
     case(draw((3, 4, 5), (3, 6, 5), (3, 6, 2)), "three-axes"),
     case(FOUR, "scale", scale=0.3),
