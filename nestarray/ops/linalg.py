@@ -4,46 +4,31 @@
 # a primitive has no body: the backends return
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+import math
+from collections.abc import Sequence
+from itertools import pairwise
 
 from nestarray.backends.base import mean_dtype
-from nestarray.backends.results import (
-    EighResult,
-    EigResult,
-    QRResult,
-    SlogdetResult,
-    SVDResult,
-)
+from nestarray.backends.matrices import check_matrices, check_square
+from nestarray.backends.results import SlogdetResult
 from nestarray.dispatch import op, primitive
-from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, Axis, DTypeLike
 
 __all__ = [
-    "cholesky",
+    "cond",
     "cross",
     "det",
     "diagonal",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "inv",
+    "expm",
     "kron",
     "matrix_norm",
     "matrix_power",
-    "matrix_rank",
     "matrix_transpose",
+    "multi_dot",
     "outer",
-    "pinv",
-    "qr",
     "slogdet",
-    "solve",
-    "solve_triangular",
-    "svd",
-    "svdvals",
+    "sqrtm",
     "trace",
     "vector_norm",
 ]
@@ -343,325 +328,6 @@ def slogdet(x: Array, /) -> SlogdetResult:
     """
 
 
-@primitive
-def inv(x: Array, /) -> Array:
-    """The inverse of each matrix.
-
-    Args:
-        x: `(*batch, n, n)`, floating or complex, invertible.
-
-    Returns:
-        `(*batch, n, n)`.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.inv(np.asarray([[2.0, 0.0], [0.0, 4.0]]))
-        array([[0.5 , 0.  ],
-               [0.  , 0.25]])
-
-    References:
-        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.inv.html
-    """
-
-
-@primitive
-def solve(x1: Array, x2: Array, /) -> Array:
-    """The solution y of x1 y = x2.
-
-    Args:
-        x1: `(*batch, n, n)`, floating or complex, invertible.
-        x2: `(n,)`, or `(*batch, n, k)` for k right sides; the batch axes broadcast, and the
-            dtypes promote.
-
-    Returns:
-        `(*batch, n)` or `(*batch, n, k)`.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.solve(np.asarray([[2.0, 0.0], [0.0, 4.0]]), np.asarray([1.0, 1.0]))
-        array([0.5 , 0.25])
-
-    References:
-        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.solve.html
-    """
-
-
-@op
-def solve_triangular(x1: Array, x2: Array, /, *, upper: bool = False) -> Array:
-    """The solution y of x1 y = x2, where x1 is a triangle.
-
-    Args:
-        x1: `(*batch, n, n)`, floating; the other triangle is not looked at.
-        x2: `(n,)`, or `(*batch, n, k)` for k right sides; the batch axes broadcast.
-        upper: which triangle `x1` is: the upper one, or the lower.
-
-    Returns:
-        `(*batch, n)` or `(*batch, n, k)`.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.solve_triangular(np.asarray([[2.0, 0.0], [2.0, 1.0]]), np.asarray([2.0, 3.0]))
-        array([1., 1.])
-    """
-    from nestarray import ops
-
-    return ops.solve(ops.triu(x1) if upper else ops.tril(x1), x2)
-
-
-@primitive
-def cholesky(x: Array, /, *, upper: bool = False) -> Array:
-    """The triangle L with L Lᴴ = x.
-
-    Args:
-        x: `(*batch, n, n)`, floating or complex, hermitian and positive definite. One triangle
-            is looked at, and by which the derivative is taken is the framework's affair.
-        upper: return Lᴴ, with x = (Lᴴ)ᴴ Lᴴ.
-
-    Returns:
-        `(*batch, n, n)`, a triangle with positive diagonal.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.cholesky(np.asarray([[4.0, 0.0], [0.0, 9.0]]))
-        array([[2., 0.],
-               [0., 3.]])
-
-    References:
-        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.cholesky.html
-    """
-
-
-@primitive
-def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
-    """The factors Q R = x: orthonormal columns, and an upper triangle.
-
-    Args:
-        x: `(*batch, m, n)`, floating or complex.
-        mode: ``"reduced"``: Q is `(*batch, m, k)` and R `(*batch, k, n)`, k the less of m and n;
-            ``"complete"``: Q is `(*batch, m, m)` and R `(*batch, m, n)`.
-
-    Returns:
-        a named tuple of ``Q`` and ``R``; a column of Q and a row of R may change sign together.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> np.abs(na.qr(np.asarray([[3.0, 1.0], [4.0, 1.0]])).R).round(6)
-        array([[5. , 1.4],
-               [0. , 0.2]])
-
-    References:
-        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.qr.html
-    """
-
-
-@primitive
-def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
-    """The factors U diag(S) Vh = x: orthonormal columns, singular values, orthonormal rows.
-
-    Args:
-        x: `(*batch, m, n)`, floating or complex.
-        full_matrices: U is `(*batch, m, m)` and Vh `(*batch, n, n)`; False gives the first k
-            columns and rows, k the less of m and n.
-
-    Returns:
-        a named tuple of ``U``, ``S`` (descending) and ``Vh``; a column of U and a row of Vh may
-        change sign together.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.svd(np.asarray([[0.0, 3.0], [4.0, 0.0]])).S
-        array([4., 3.])
-
-    References:
-        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.svd.html
-    """
-
-
-@op
-def svdvals(x: Array, /) -> Array:
-    """The singular values of each matrix, in descending order.
-
-    Args:
-        x: `(*batch, m, n)`, floating or complex.
-
-    Returns:
-        `(*batch, k)`, k the less of m and n; real.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.svdvals(np.asarray([[0.0, 3.0], [4.0, 0.0]]))
-        array([4., 3.])
-
-    References:
-        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.svdvals.html
-    """
-    from nestarray import ops
-
-    return ops.svd(x, full_matrices=False).S
-
-
-@primitive
-def eigh(x: Array, /) -> EighResult:
-    """The eigenvalues and eigenvectors of hermitian matrices.
-
-    Args:
-        x: `(*batch, n, n)`, floating or complex, hermitian; one triangle is looked at.
-
-    Returns:
-        a named tuple of ``eigenvalues``, `(*batch, n)`, ascending, and ``eigenvectors``, in
-        columns, each up to its sign.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.eigh(np.asarray([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
-        array([1., 2.])
-
-    References:
-        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.eigh.html
-    """
-
-
-@op
-def eigvalsh(x: Array, /) -> Array:
-    """The eigenvalues of hermitian matrices, in ascending order.
-
-    Args:
-        x: `(*batch, n, n)`, floating or complex, hermitian; one triangle is looked at.
-
-    Returns:
-        `(*batch, n)`, real.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.eigvalsh(np.asarray([[2.0, 0.0], [0.0, 1.0]]))
-        array([1., 2.])
-
-    References:
-        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.eigvalsh.html
-    """
-    from nestarray import ops
-
-    return ops.eigh(x).eigenvalues
-
-
-@primitive
-def eig(x: Array, /) -> EigResult:
-    """The eigenvalues and eigenvectors of square matrices.
-
-    Args:
-        x: `(*batch, n, n)`, floating or complex.
-
-    Returns:
-        a named tuple of ``eigenvalues``, `(*batch, n)`, in no order, and ``eigenvectors``, in
-        columns of length 1; both complex. On JAX for arrays on a CPU only.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.eig(np.asarray([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
-        array([2.+0.j, 1.+0.j])
-
-    References:
-        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.eig.html
-    """
-
-
-@op
-def eigvals(x: Array, /) -> Array:
-    """The eigenvalues of square matrices, in no order.
-
-    Args:
-        x: `(*batch, n, n)`, floating or complex.
-
-    Returns:
-        `(*batch, n)`, complex.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.eigvals(np.asarray([[0.0, 1.0], [-1.0, 0.0]])).imag
-        array([ 1., -1.])
-
-    References:
-        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.eigvals.html
-    """
-    from nestarray import ops
-
-    return ops.eig(x).eigenvalues
-
-
-@op
-def pinv(x: Array, /, *, rtol: float | None = None) -> Array:
-    """The Moore-Penrose inverse of each matrix, V diag(1/S) Uᴴ.
-
-    Args:
-        x: `(*batch, m, n)`, floating or complex.
-        rtol: singular values below `rtol` times the greatest count as 0; None means the greater
-            of m and n, times the machine's epsilon.
-
-    Returns:
-        `(*batch, n, m)`.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.pinv(np.asarray([[2.0, 0.0], [0.0, 0.0]]))
-        array([[0.5, 0. ],
-               [0. , 0. ]])
-
-    References:
-        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.pinv.html
-    """
-    from nestarray import ops
-
-    U, S, Vh = ops.svd(x, full_matrices=False)
-    counts = ops.greater(S, _threshold(x, S, rtol))
-    inverse = ops.where(counts, ops.divide(1.0, ops.where(counts, S, 1.0)), 0.0)
-    left = ops.multiply(_adjoint(Vh), ops.astype(ops.expand_dims(inverse, -2), x.dtype))
-    return ops.matmul(left, _adjoint(U))
-
-
-@op
-def matrix_rank(x: Array, /, *, rtol: float | None = None) -> Array:
-    """How many singular values of each matrix are not 0.
-
-    Args:
-        x: `(*batch, m, n)`, floating or complex.
-        rtol: singular values below `rtol` times the greatest count as 0; None means the greater
-            of m and n, times the machine's epsilon.
-
-    Returns:
-        `(*batch,)`, integers.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.matrix_rank(np.asarray([[1.0, 2.0], [2.0, 4.0]]))
-        np.int64(1)
-
-    References:
-        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.matrix_rank.html
-    """
-    from nestarray import ops
-
-    S = ops.svdvals(x)
-    return ops.count_nonzero(ops.greater(S, _threshold(x, S, rtol)), axis=-1)
-
-
-def _threshold(x: Array, S: Array, rtol: Any) -> Array:
-    """The singular value from which on they count, `(*batch, 1)`."""
-    from nestarray import ops
-
-    if rtol is None:
-        rows, columns = x.shape[-2:]
-        epsilon = float(np.finfo(dtype_of(S).name).eps)
-        rtol = (rows if rows > columns else columns) * epsilon
-    return ops.multiply(ops.max(S, axis=-1, keepdims=True), float(rtol))
-
-
-def _adjoint(x: Array) -> Array:
-    from nestarray import ops
-
-    x = ops.matrix_transpose(x)
-    return ops.conj(x) if dtype_of(x).kind == "complex" else x
-
-
 @op
 def matrix_power(x: Array, /, n: int) -> Array:
     """The product of `n` times each matrix, Xⁿ.
@@ -696,3 +362,232 @@ def matrix_power(x: Array, /, n: int) -> Array:
         if n:
             x = ops.matmul(x, x)
     return result
+
+
+@op
+def expm(x: Array, /) -> Array:
+    """The exponential of each matrix, I + x + x²/2! + …
+
+    By a Padé approximation of x / 2ˢ, squared s times.
+
+    Args:
+        x: `(*batch, n, n)`, floating or complex.
+
+    Returns:
+        `(*batch, n, n)`. For a 1-norm above 10⁵ JAX gives NaN in double precision.
+
+    Raises:
+        ShapeError: `x` is not square.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.expm(np.asarray([[0.0, 1.0], [0.0, 0.0]]))
+        array([[1., 1.],
+               [0., 1.]])
+
+    References:
+        N. J. Higham, The scaling and squaring method for the matrix exponential revisited, 2005
+    """
+    from nestarray import ops
+
+    check_square("expm", "x", x)
+    # Scaled to a 1-norm below this the approximation of degree 13 is exact in double precision.
+    norm = ops.matrix_norm(x, ord=1, keepdims=True)
+    count = ops.ceil(ops.log2(ops.maximum(ops.divide(norm, 5.37), 1.0)))
+    x = ops.multiply(x, ops.astype(ops.exp2(ops.negative(count)), x.dtype, copy=False))
+    unit = ops.eye(x.shape[-1], dtype=x.dtype, like=x)
+    x2 = ops.matmul(x, x)
+    x4 = ops.matmul(x2, x2)
+    x6 = ops.matmul(x2, x4)
+    terms = (unit, x2, x4, x6)
+    high_odd, low_odd = _weighed(_PADE[9::2], terms[1:]), _weighed(_PADE[1:9:2], terms)
+    high_even, low_even = _weighed(_PADE[8::2], terms[1:]), _weighed(_PADE[0:8:2], terms)
+    odd = ops.matmul(x, ops.add(ops.matmul(x6, high_odd), low_odd))
+    even = ops.add(ops.matmul(x6, high_even), low_even)
+    result = ops.solve(ops.subtract(even, odd), ops.add(even, odd))
+    for i in range(_SQUARINGS):
+        result = ops.where(ops.greater(count, float(i)), ops.matmul(result, result), result)
+    return result
+
+
+#: Enough for every norm of which the exponential is finite, unless eigenvalues cancel.
+_SQUARINGS = 20
+
+#: The coefficients of the numerator of degree 13; the denominator's differ in the odd signs.
+_PADE = tuple(
+    float(math.comb(13, k) * math.factorial(26 - k) // math.factorial(13)) for k in range(14)
+)
+
+
+def _weighed(weights: Sequence[float], terms: Sequence[Array]) -> Array:
+    from nestarray import ops
+
+    total = ops.multiply(terms[0], weights[0])
+    for weight, term in zip(weights[1:], terms[1:], strict=True):
+        total = ops.add(total, ops.multiply(term, weight))
+    return total
+
+
+@op
+def sqrtm(x: Array, /) -> Array:
+    """The principal square root of each matrix: y y = x, with eigenvalues of positive real part.
+
+    By Newton's iteration in the product form of Denman and Beavers, alike on all backends. Real
+    matrices have a real root. Where an eigenvalue is negative there is no principal root, and the
+    result is NaN; where one is 0 it is NaN, or the error of `inv`.
+
+    Args:
+        x: `(*batch, n, n)`, floating or complex, without eigenvalues on the negative real axis.
+
+    Returns:
+        `(*batch, n, n)`, of the dtype of `x`.
+
+    Raises:
+        ShapeError: `x` is not square.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.sqrtm(np.asarray([[4.0, 0.0], [0.0, 9.0]])).round(6)
+        array([[2., 0.],
+               [0., 3.]])
+
+    References:
+        S. H. Cheng et al., Approximating the logarithm of a matrix to specified accuracy, 2001
+    """
+    from nestarray import ops
+
+    check_square("sqrtm", "x", x)
+    n = x.shape[-1]
+    unit = ops.eye(n, dtype=x.dtype, like=x)
+    root, product = x, x
+    for _ in range(_NEWTON_STEPS):
+        # Scaled by the determinant, so that large and small eigenvalues start near 1 alike.
+        scale = ops.exp(ops.divide(ops.slogdet(product).logabsdet, -2.0 * max(n, 1)))
+        scale = ops.astype(ops.expand_dims(scale, (-2, -1)), x.dtype, copy=False)
+        square = ops.multiply(scale, scale)
+        inverse = ops.divide(ops.inv(product), square)
+        root = ops.multiply(ops.matmul(root, ops.add(unit, inverse)), ops.multiply(scale, 0.5))
+        product = ops.multiply(
+            ops.add(unit, ops.multiply(ops.add(ops.multiply(product, square), inverse), 0.5)), 0.5
+        )
+    error = ops.matrix_norm(ops.subtract(product, unit), keepdims=True)
+    # The product goes to the identity quadratically, and stays far from it where there is no root.
+    return ops.where(ops.less(error, 1e-2), root, float("nan"))
+
+
+#: Of double precision after about ten steps, if the condition is not extreme.
+_NEWTON_STEPS = 14
+
+
+@op
+def multi_dot(arrays: Sequence[Array], /) -> Array:
+    """The product of several matrices, in the order of the fewest multiplications.
+
+    Args:
+        arrays: matrices `(m, k)`, `(k, l)`, …, any number; the first and the last may be
+            vectors. The dtypes promote.
+
+    Returns:
+        `(m, n)`, without the axis of a vector.
+
+    Raises:
+        ArgumentError: there is no array.
+        ShapeError: an array is no matrix, or neighbours do not fit.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.multi_dot([np.ones((2, 3)), np.ones((3, 4)), np.ones(4)])
+        array([12., 12.])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.linalg.multi_dot.html
+    """
+    from nestarray import ops
+
+    if not arrays:
+        raise ArgumentError("multi_dot: arrays: got none, expected one at least")
+    last = len(arrays) - 1
+    for i, x in enumerate(arrays):
+        ranks = (1, 2) if i in (0, last) else (2,)
+        if len(x.shape) not in ranks:
+            raise ShapeError(
+                f"multi_dot: array {i}: got the shape {tuple(x.shape)}, expected a matrix"
+                f"{' or a vector' if len(ranks) == 2 else ''}"
+            )
+    for i, (left, right) in enumerate(pairwise(arrays)):
+        if left.shape[-1] != right.shape[0]:
+            raise ShapeError(
+                f"multi_dot: arrays {i} and {i + 1}: got the shapes {tuple(left.shape)} and "
+                f"{tuple(right.shape)}, expected the rows of one to be the columns of the other"
+            )
+    lengths = [1 if len(arrays[0].shape) == 1 and last else arrays[0].shape[0]]
+    lengths += [x.shape[0] for x in arrays[1:]]
+    lengths.append(1 if len(arrays[-1].shape) == 1 else arrays[-1].shape[1])
+    split = _cheapest_splits(lengths)
+
+    def product(i: int, j: int) -> Array:
+        if i == j:
+            return arrays[i]
+        k = split[i, j]
+        return ops.matmul(product(i, k), product(k + 1, j))
+
+    return product(0, last)
+
+
+def _cheapest_splits(lengths: Sequence[int]) -> dict[tuple[int, int], int]:
+    """For each chain i…j of matrices of these lengths, after which one to cut it in two."""
+    count = len(lengths) - 1
+    cost = {(i, i): 0 for i in range(count)}
+    split: dict[tuple[int, int], int] = {}
+    for span in range(1, count):
+        for i in range(count - span):
+            j = i + span
+            costs = {
+                k: cost[i, k] + cost[k + 1, j] + lengths[i] * lengths[k + 1] * lengths[j + 1]
+                for k in range(i, j)
+            }
+            split[i, j] = min(costs, key=costs.__getitem__)
+            cost[i, j] = costs[split[i, j]]
+    return split
+
+
+@op
+def cond(x: Array, /, *, p: float | str | None = None) -> Array:
+    """The condition number of each matrix, ‖x‖ ‖x⁻¹‖: how much solving may magnify an error.
+
+    Args:
+        x: `(*batch, m, n)`, floating or complex.
+        p: the norm: as `ord` of `matrix_norm`; None means 2.
+
+    Returns:
+        `(*batch,)`, real. In the norm 2, ∞ for singular matrices.
+
+    Raises:
+        ArgumentError: `p` is no norm.
+        ShapeError: the matrices are not square, for a norm other than 2 and −2.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.cond(np.asarray([[2.0, 0.0], [0.0, 1.0]]))
+        np.float64(2.0)
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.linalg.cond.html
+    """
+    from nestarray import ops
+
+    if p not in (None, 2, -2):
+        if p != "fro" and p != "nuc" and p not in _SUMS_OF_LINES:
+            raise ArgumentError(
+                f"cond: p: got {p!r}, expected None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf"
+            )
+        check_square("cond", "x", x)
+        return ops.multiply(ops.matrix_norm(x, ord=p), ops.matrix_norm(ops.inv(x), ord=p))
+    check_matrices("cond", "x", x)
+    S = ops.svdvals(x)
+    greatest, least = ops.getitem(S, (..., 0)), ops.getitem(S, (..., -1))
+    if p == -2:
+        return ops.divide(least, greatest)
+    singular = ops.equal(least, 0.0)
+    ratio = ops.divide(greatest, ops.where(singular, 1.0, least))
+    return ops.where(singular, float("inf"), ratio)

@@ -1,8 +1,4 @@
-"""Cases of `nestarray.ops.linalg`; the oracles are NumPy and SciPy.
-
-Factors that are determined up to a sign, and derivatives by hermitian matrices, are in
-``tests/test_factorizations.py``.
-"""
+"""Cases of `nestarray.ops.linalg`; the oracles are NumPy and SciPy."""
 
 from __future__ import annotations
 
@@ -16,7 +12,6 @@ from tests.cases import Case
 
 Rng = np.random.Generator
 Args = Callable[[Rng], tuple[Any, ...]]
-UP_TO_A_SIGN = "the vectors have no sign of their own; test_factorizations puts them together again"
 
 
 def drawn(*shapes: tuple[int, ...]) -> Args:
@@ -46,20 +41,19 @@ def exact(op: str, args: Args, reference: Callable[..., Any], id: str, **kwargs:
     return Case(op, args, kwargs, reference=reference, differentiable=False, id=id)
 
 
-def triangular(x1: np.ndarray, x2: np.ndarray, upper: bool = False) -> np.ndarray:
-    if x1.ndim == 2:
-        return scipy.linalg.solve_triangular(x1, x2, lower=not upper)
-    return np.stack([triangular(a, b, upper) for a, b in zip(x1, x2)])
+def each(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, which takes one matrix, of a stack."""
+
+    def call(x: np.ndarray, **kwargs: Any) -> np.ndarray:
+        if x.ndim == 2:
+            return function(x, **kwargs)
+        return np.stack([call(matrix, **kwargs) for matrix in x])
+
+    return call
 
 
-def low_rank(rng: Rng) -> tuple[Any, ...]:
-    return (rng.standard_normal((2, 4, 2)) @ rng.standard_normal((2, 2, 3)),)
-
-
-def low_rank_whole(rng: Rng) -> tuple[Any, ...]:
-    """Of whole numbers, so that rounding to float32 leaves the rank as it is."""
-    left, right = rng.integers(-4, 5, (2, 4, 2)), rng.integers(-4, 5, (2, 2, 3))
-    return ((left @ right).astype("float64"),)
+def chain(*shapes: tuple[int, ...]) -> Args:
+    return lambda rng: (list(drawn(*shapes)(rng)),)
 
 
 CASES = [
@@ -139,82 +133,6 @@ CASES = [
     ),
     Case("det", regular(2, 3, 3), reference=np.linalg.det),
     Case("slogdet", regular(2, 3, 3), reference=np.linalg.slogdet),
-    Case("inv", regular(2, 3, 3), reference=np.linalg.inv),
-    Case("solve", regular(3, 3, right=(3,)), reference=np.linalg.solve),
-    Case("solve", regular(2, 3, 3, right=(2, 3, 4)), reference=np.linalg.solve, id="batch"),
-    Case("solve", regular(3, 3, 3, right=(3, 3)), reference=np.linalg.solve, id="matrix-for-all"),
-    Case("solve", regular(3, 3, right=(2, 3, 1)), reference=np.linalg.solve, id="one-matrix"),
-    Case("solve", regular(2, 3, 3, right=(3,)), reference=np.linalg.solve, id="vector-for-all"),
-    Case("solve_triangular", regular(3, 3, right=(3,)), reference=triangular),
-    Case(
-        "solve_triangular",
-        regular(2, 3, 3, right=(2, 3, 2)),
-        {"upper": True},
-        reference=triangular,
-        id="upper",
-    ),
-    Case("cholesky", hermitian, reference=np.linalg.cholesky, differentiable=False),
-    Case(
-        "cholesky",
-        hermitian,
-        {"upper": True},
-        reference=np.linalg.cholesky,
-        differentiable=False,
-        id="upper",
-    ),
-    Case("svdvals", drawn((2, 4, 3)), reference=np.linalg.svdvals),
-    Case("eigvalsh", hermitian, reference=np.linalg.eigvalsh, differentiable=False),
-    Case(
-        "qr",
-        drawn((2, 4, 3)),
-        reference=np.linalg.qr,
-        differentiable=False,
-        backends=("numpy",),
-        reason=UP_TO_A_SIGN,
-    ),
-    Case(
-        "svd",
-        drawn((2, 4, 3)),
-        {"full_matrices": False},
-        reference=np.linalg.svd,
-        differentiable=False,
-        backends=("numpy",),
-        reason=UP_TO_A_SIGN,
-    ),
-    Case(
-        "eigh",
-        hermitian,
-        reference=np.linalg.eigh,
-        differentiable=False,
-        backends=("numpy",),
-        reason=UP_TO_A_SIGN,
-    ),
-    Case(
-        "eig",
-        regular(3, 3),
-        reference=np.linalg.eig,
-        differentiable=False,
-        backends=("numpy",),
-        reason=UP_TO_A_SIGN,
-        dtypes=("float64",),
-        dtype="complex128",
-    ),
-    exact(
-        "eigvals",
-        lambda rng: (np.triu(rng.standard_normal((3, 3))),),
-        lambda x: np.linalg.eigvals(x).astype(complex),
-        "triangle",
-    ),
-    Case("pinv", drawn((2, 4, 3)), reference=np.linalg.pinv),
-    exact("pinv", low_rank, np.linalg.pinv, "low-rank", rtol=1e-3),
-    exact("matrix_rank", low_rank_whole, np.linalg.matrix_rank, ""),
-    exact(
-        "matrix_rank",
-        drawn((3, 3)),
-        lambda x, rtol: np.linalg.matrix_rank(x, rtol=rtol),
-        "rtol",
-        rtol=0.9,
-    ),
     *(
         Case(
             "matrix_power",
@@ -226,4 +144,38 @@ CASES = [
         for n in (-2, 1, 2, 5)
     ),
     exact("matrix_power", lambda rng: (*regular(2, 3, 3)(rng), 0), np.linalg.matrix_power, "n0"),
+    Case("expm", drawn((2, 3, 3)), reference=scipy.linalg.expm),
+    Case(
+        "expm",
+        lambda rng: (3 * rng.standard_normal((3, 3)),),
+        reference=scipy.linalg.expm,
+        id="large",
+    ),
+    exact(
+        "expm",
+        lambda rng: (1j * rng.standard_normal((3, 3)),),
+        scipy.linalg.expm,
+        "complex",
+    ),
+    Case("sqrtm", regular(2, 3, 3), reference=each(scipy.linalg.sqrtm)),
+    exact(
+        "sqrtm",
+        lambda rng: (np.diag([-4.0, 9.0]) + 1j * rng.standard_normal((2, 2)),),
+        scipy.linalg.sqrtm,
+        "complex",
+    ),
+    exact(
+        "sqrtm",
+        lambda rng: (np.diag([-1.0, 4.0]),),
+        lambda x: np.full((2, 2), np.nan),
+        "no-real-root",
+    ),
+    Case("multi_dot", chain((2, 5), (5, 1), (1, 4), (4, 3)), reference=np.linalg.multi_dot),
+    Case("multi_dot", chain((3,), (3, 4), (4,)), reference=np.linalg.multi_dot, id="vectors"),
+    *(
+        Case("cond", regular(2, 3, 3), {"p": p}, reference=np.linalg.cond, id=f"p{p}")
+        for p in (None, -2, "fro", "nuc", 1, np.inf)
+    ),
+    Case("cond", drawn((4, 3)), reference=np.linalg.cond, id="tall"),
+    exact("cond", lambda rng: (np.zeros((2, 2)),), lambda x: np.asarray(np.inf), "singular"),
 ]

@@ -7,21 +7,18 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import mean_dtype, promoted
+from nestarray.backends.matrices import check_square
 from nestarray.backends.numpy.core import native_dtype
 from nestarray.backends.numpy.elementwise import _cast
-from nestarray.backends.results import (
-    EighResult,
-    EigResult,
-    QRResult,
-    SlogdetResult,
-    SVDResult,
-)
+from nestarray.backends.results import SlogdetResult
+
+try:
+    import scipy.linalg as _scipy
+except ImportError:
+    _scipy = None
 
 matrix_transpose = np.matrix_transpose
 det = np.linalg.det
-inv = np.linalg.inv
-svdvals = np.linalg.svdvals
-eigvalsh = np.linalg.eigvalsh
 matrix_norm = np.linalg.matrix_norm
 matrix_power = np.linalg.matrix_power
 
@@ -53,32 +50,9 @@ def slogdet(x: Any, /) -> SlogdetResult:
     return SlogdetResult(*np.linalg.slogdet(x))
 
 
-def solve(x1: Any, x2: Any, /) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.linalg.solve.html"""
-    return np.linalg.solve(*promoted((x1, x2), _cast))
+if _scipy is not None:
 
-
-def cholesky(x: Any, /, *, upper: bool = False) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.linalg.cholesky.html"""
-    return np.linalg.cholesky(x, upper=upper)
-
-
-def qr(x: Any, /, *, mode: Any = "reduced") -> QRResult:
-    """https://numpy.org/doc/stable/reference/generated/numpy.linalg.qr.html"""
-    return QRResult(*np.linalg.qr(x, mode))
-
-
-def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
-    """https://numpy.org/doc/stable/reference/generated/numpy.linalg.svd.html"""
-    return SVDResult(*np.linalg.svd(x, full_matrices))
-
-
-def eigh(x: Any, /) -> EighResult:
-    """https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigh.html"""
-    return EighResult(*np.linalg.eigh(x))
-
-
-def eig(x: Any, /) -> EigResult:
-    """https://numpy.org/doc/stable/reference/generated/numpy.linalg.eig.html"""
-    dtype = np.result_type(x.dtype, np.complex64)  # NumPy gives real ones if none is complex
-    return EigResult(*(part.astype(dtype, copy=False) for part in np.linalg.eig(x)))
+    def expm(x: Any, /) -> Any:
+        """https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.expm.html"""
+        check_square("expm", "x", x)
+        return _scipy.expm(x)

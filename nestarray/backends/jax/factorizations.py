@@ -1,0 +1,65 @@
+"""JAX: `nestarray.ops.factorizations`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from nestarray.backends.jax.core import native_dtype
+from nestarray.backends.matrices import check_matrices
+from nestarray.backends.results import (
+    EighResult,
+    EigResult,
+    LUFactorResult,
+    LUResult,
+    QRResult,
+    SVDResult,
+)
+
+svdvals = jnp.linalg.svdvals
+eigvalsh = jnp.linalg.eigvalsh
+
+
+def cholesky(x: Any, /, *, upper: bool = False) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.cholesky.html"""
+    return jnp.linalg.cholesky(x, upper=upper)
+
+
+def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.qr.html"""
+    return QRResult(*jnp.linalg.qr(x, mode))
+
+
+def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.svd.html"""
+    return SVDResult(*jnp.linalg.svd(x, full_matrices))
+
+
+def eigh(x: Any, /) -> EighResult:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.eigh.html"""
+    return EighResult(*jnp.linalg.eigh(x))
+
+
+def eig(x: Any, /) -> EigResult:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.eig.html"""
+    return EigResult(*jnp.linalg.eig(x))
+
+
+def lu_factor(x: Any, /) -> LUFactorResult:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.scipy.linalg.lu_factor.html"""
+    check_matrices("lu_factor", "x", x)
+    LU, pivots = jax.scipy.linalg.lu_factor(x)
+    return LUFactorResult(LU, pivots.astype(native_dtype("int64")))
+
+
+def lu(x: Any, /) -> LUResult:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.lax.linalg.lu.html"""
+    check_matrices("lu", "x", x)
+    LU, _, order = jax.lax.linalg.lu(x)  # jax.scipy.linalg.lu takes one matrix only
+    m, n = x.shape[-2:]
+    k = min(m, n)
+    L = jnp.tril(LU[..., :k], -1) + jnp.eye(m, k, dtype=LU.dtype)
+    P = jax.nn.one_hot(order, m, dtype=LU.real.dtype, axis=-2)
+    return LUResult(P, L, jnp.triu(LU[..., :k, :]))

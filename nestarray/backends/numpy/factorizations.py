@@ -1,0 +1,64 @@
+"""NumPy: `nestarray.ops.factorizations`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nestarray.backends.base import supports
+from nestarray.backends.results import (
+    EighResult,
+    EigResult,
+    LUFactorResult,
+    QRResult,
+    SVDResult,
+)
+
+try:
+    import scipy.linalg as _scipy
+except ImportError:
+    _scipy = None
+
+svdvals = np.linalg.svdvals
+eigvalsh = np.linalg.eigvalsh
+
+
+def cholesky(x: Any, /, *, upper: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.linalg.cholesky.html"""
+    return np.linalg.cholesky(x, upper=upper)
+
+
+def qr(x: Any, /, *, mode: Any = "reduced") -> QRResult:
+    """https://numpy.org/doc/stable/reference/generated/numpy.linalg.qr.html"""
+    return QRResult(*np.linalg.qr(x, mode))
+
+
+def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
+    """https://numpy.org/doc/stable/reference/generated/numpy.linalg.svd.html"""
+    return SVDResult(*np.linalg.svd(x, full_matrices))
+
+
+def eigh(x: Any, /) -> EighResult:
+    """https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigh.html"""
+    return EighResult(*np.linalg.eigh(x))
+
+
+def eig(x: Any, /) -> EigResult:
+    """https://numpy.org/doc/stable/reference/generated/numpy.linalg.eig.html"""
+    dtype = np.result_type(x.dtype, np.complex64)  # NumPy gives real ones if none is complex
+    return EigResult(*(part.astype(dtype, copy=False) for part in np.linalg.eig(x)))
+
+
+if _scipy is not None:
+
+    @supports(lambda x: len(x.shape) > 1 and x.size > 0 and x.dtype.char in "fdFD")
+    def lu_factor(x: Any, /) -> LUFactorResult:
+        """https://www.netlib.org/lapack/explore-html/d8/ddc/group__getrf.html"""
+        # LAPACK itself, as scipy.linalg.lu_factor would warn where a matrix is singular
+        (getrf,) = _scipy.get_lapack_funcs(("getrf",), (x,))
+        found = [getrf(matrix) for matrix in x.reshape(-1, *x.shape[-2:])]
+        LU, pivots, _ = (np.stack(part) for part in zip(*found))
+        return LUFactorResult(
+            LU.reshape(x.shape), pivots.reshape(*x.shape[:-2], -1).astype(np.int64)
+        )

@@ -1,0 +1,55 @@
+"""PyTorch: `nestarray.ops.linear_systems`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from nestarray.backends.base import promoted, supports
+from nestarray.backends.matrices import check_factors
+from nestarray.backends.torch.elementwise import _cast
+
+inv = torch.linalg.inv
+
+
+def _columns(x1: Any, x2: Any) -> tuple[Any, Any]:
+    """The right sides as columns, of as many dimensions as the matrices.
+
+    With fewer PyTorch could take a matrix for a stack of vectors.
+    """
+    right = x2[:, None] if x2.ndim == 1 else x2
+    return x1, right.reshape((1,) * (x1.ndim - right.ndim) + right.shape)
+
+
+def solve(x1: Any, x2: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.linalg.solve.html"""
+    x1, x2 = promoted((x1, x2), _cast)
+    solution = torch.linalg.solve(*_columns(x1, x2))
+    return solution[..., 0] if x2.ndim == 1 else solution
+
+
+def solve_triangular(x1: Any, x2: Any, /, *, upper: bool = False) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.linalg.solve_triangular.html"""
+    x1, x2 = promoted((x1, x2), _cast)
+    solution = torch.linalg.solve_triangular(*_columns(x1, x2), upper=upper)
+    return solution[..., 0] if x2.ndim == 1 else solution
+
+
+# of complex numbers it is wrong when compiled: https://github.com/pytorch/pytorch/issues/198118
+@supports(lambda x, /, *, rtol=None: not x.is_complex())
+def pinv(x: Any, /, *, rtol: float | None = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.linalg.pinv.html"""
+    return torch.linalg.pinv(x, rtol=rtol)
+
+
+def lu_solve(LU: Any, pivots: Any, x2: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.linalg.lu_solve.html"""
+    check_factors(LU, pivots, x2)
+    LU, x2 = promoted((LU, x2), _cast)
+    LU, right = _columns(LU, x2)
+    batch = torch.broadcast_shapes(LU.shape[:-2], right.shape[:-2])
+    LU = LU.expand(*batch, *LU.shape[-2:])
+    pivots = (pivots + 1).to(torch.int32).expand(*batch, -1)  # PyTorch counts from 1
+    solution = torch.linalg.lu_solve(LU, pivots, right.expand(*batch, *right.shape[-2:]))
+    return solution[..., 0] if x2.ndim == 1 else solution

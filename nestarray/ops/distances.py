@@ -1,0 +1,169 @@
+"""Distances between points, in the norm of order p."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nestarray.backends.base import mean_dtype
+from nestarray.dispatch import op
+from nestarray.dtypes import dtype_of
+from nestarray.errors import ArgumentError, DtypeError, ShapeError
+from nestarray.typing import Array
+
+__all__ = ["cdist", "pairwise_distance", "pdist"]
+
+
+@op
+def cdist(x1: Array, x2: Array, /, *, p: float = 2.0) -> Array:
+    """The distances of all pairs, dᵢⱼ = (Σₖ |x1ᵢₖ − x2ⱼₖ|ᵖ)^(1/p).
+
+    From the differences themselves, which stay exact where points are near each other.
+
+    Args:
+        x1: `(*batch, m, k)`, real; m points.
+        x2: `(*batch, n, k)`; the batch axes broadcast, and the dtypes promote.
+        p: the order, from 0 to ∞: 0 counts the coordinates that differ, ∞ takes the greatest
+            difference.
+
+    Returns:
+        `(*batch, m, n)`; of integers float32. The derivative at distance 0 is 0.
+
+    Raises:
+        ArgumentError: `p` is negative.
+        DtypeError: the points are complex.
+        ShapeError: the arrays are no points, or not of equally many coordinates.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.cdist(np.asarray([[0.0, 0.0]]), np.asarray([[3.0, 4.0], [0.0, 1.0]]))
+        array([[5., 1.]])
+
+    References:
+        https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.cdist.html
+    """
+    from nestarray import ops
+
+    _check_order("cdist", p)
+    for name, x in (("x1", x1), ("x2", x2)):
+        _check_points("cdist", name, x, "(*batch, points, coordinates)", len(x.shape) >= 2)
+    if x1.shape[-1] != x2.shape[-1]:
+        raise ShapeError(
+            f"cdist: got points of {x1.shape[-1]} and of {x2.shape[-1]} coordinates, "
+            "expected equally many"
+        )
+    difference = ops.subtract(ops.expand_dims(x1, -2), ops.expand_dims(x2, -3))
+    return _length(difference, p)
+
+
+@op
+def pdist(x: Array, /, *, p: float = 2.0) -> Array:
+    """The distances of each point to the later ones: `cdist` above the diagonal, in rows.
+
+    Args:
+        x: `(n, k)`, real; n points.
+        p: the order, from 0 to ∞, as for `cdist`.
+
+    Returns:
+        `(n (n − 1) / 2,)`; of integers float32. The derivative at distance 0 is 0.
+
+    Raises:
+        ArgumentError: `p` is negative.
+        DtypeError: the points are complex.
+        ShapeError: `x` is not two-dimensional.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.pdist(np.asarray([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])).round(3)
+        array([5.   , 1.   , 4.243])
+
+    References:
+        https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.pdist.html
+    """
+    from nestarray import ops
+
+    _check_order("pdist", p)
+    _check_points("pdist", "x", x, "(points, coordinates)", len(x.shape) == 2)
+    first, second = (ops.asarray(side, like=x) for side in np.triu_indices(x.shape[0], 1))
+    return _length(ops.subtract(ops.take(x, first, axis=0), ops.take(x, second, axis=0)), p)
+
+
+@op
+def pairwise_distance(
+    x1: Array, x2: Array, /, *, p: float = 2.0, eps: float = 1e-6, keepdims: bool = False
+) -> Array:
+    """The distances of points that belong together, (Σₖ |x1ₖ − x2ₖ + eps|ᵖ)^(1/p).
+
+    Args:
+        x1: `(*batch, k)`, real.
+        x2: `(*batch, k)`; the arrays broadcast, and the dtypes promote.
+        p: the order, from 0 to ∞, as for `cdist`.
+        eps: added to each difference, which keeps equal points from a distance of 0.
+        keepdims: keep the last axis, with length 1.
+
+    Returns:
+        `(*batch,)`; of integers float32.
+
+    Raises:
+        ArgumentError: `p` is negative.
+        DtypeError: the points are complex.
+        ShapeError: an array has no axis.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.pairwise_distance(np.asarray([3.0, 4.0]), np.zeros(2), eps=0.0)
+        np.float64(5.0)
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pairwise_distance.html
+    """
+    from nestarray import ops
+
+    _check_order("pairwise_distance", p)
+    for name, x in (("x1", x1), ("x2", x2)):
+        _check_points("pairwise_distance", name, x, "(*batch, coordinates)", len(x.shape) > 0)
+    difference = ops.subtract(x1, x2)
+    return _length(difference, p, eps=eps, keepdims=keepdims)
+
+
+def _length(difference: Array, p: float, *, eps: float = 0.0, keepdims: bool = False) -> Array:
+    """The norm over the last axis, whose derivative at 0 is 0 and not NaN."""
+    from nestarray import ops
+
+    difference = ops.astype(difference, mean_dtype(difference), copy=False)
+    if eps:
+        difference = ops.add(difference, eps)
+    if p == 0:
+        return ops.vector_norm(difference, axis=-1, keepdims=keepdims, ord=0)
+    size = ops.abs(difference)
+    if p == 2:
+        total = ops.sum(ops.multiply(size, size), axis=-1, keepdims=keepdims)
+    else:
+        # |x|ᵖ of p ≤ 1 has no derivative at 0 either
+        zeros = ops.equal(size, 0.0)
+        power = ops.where(zeros, 1.0, size)
+        power = power if p in (1, float("inf")) else ops.pow(power, float(p))
+        power = ops.where(zeros, 0.0, power)
+        # of no numbers there is no greatest one
+        is_max = p == float("inf") and size.shape[-1] > 0
+        total = (ops.max if is_max else ops.sum)(power, axis=-1, keepdims=keepdims)
+    if p in (1, float("inf")):
+        return total
+    zero = ops.equal(total, 0.0)
+    total = ops.where(zero, 1.0, total)
+    root = ops.sqrt(total) if p == 2 else ops.pow(total, 1.0 / p)
+    return ops.where(zero, 0.0, root)
+
+
+def _check_order(name: str, p: float) -> None:
+    if isinstance(p, bool) or not isinstance(p, (int, float)) or not p >= 0:
+        raise ArgumentError(f"{name}: p: got {p!r}, expected a number from 0 to inf")
+
+
+def _check_points(name: str, argument: str, x: Array, expected: str, fits: bool) -> None:
+    if not fits:
+        raise ShapeError(f"{name}: {argument}: got the shape {tuple(x.shape)}, expected {expected}")
+    if dtype_of(x).kind == "complex":
+        raise DtypeError(
+            f"{name}: {argument}: got {dtype_of(x).name}, expected real numbers; "
+            "stack real and imaginary parts as coordinates"
+        )

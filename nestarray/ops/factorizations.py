@@ -1,0 +1,421 @@
+"""Factors of matrices, in stacks: the last two axes are rows and columns."""
+
+# pyright: reportReturnType=false
+# a primitive has no body: the backends return
+from __future__ import annotations
+
+from nestarray.backends.matrices import check_matrices, check_reflections
+from nestarray.backends.results import (
+    EighResult,
+    EigResult,
+    LUFactorResult,
+    LUResult,
+    PolarResult,
+    QRResult,
+    SVDResult,
+)
+from nestarray.dispatch import op, primitive
+from nestarray.dtypes import complex128, dtype_of, float32, float64, int64
+from nestarray.errors import ArgumentError
+from nestarray.typing import Array
+
+__all__ = [
+    "cholesky",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "householder_product",
+    "lu",
+    "lu_factor",
+    "polar_decomposition",
+    "qr",
+    "svd",
+    "svdvals",
+]
+
+
+@primitive
+def cholesky(x: Array, /, *, upper: bool = False) -> Array:
+    """The triangle L with L Lᴴ = x.
+
+    Args:
+        x: `(*batch, n, n)`, floating or complex, hermitian and positive definite. One triangle
+            is looked at, and by which the derivative is taken is the framework's affair.
+        upper: return Lᴴ, with x = (Lᴴ)ᴴ Lᴴ.
+
+    Returns:
+        `(*batch, n, n)`, a triangle with positive diagonal.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.cholesky(np.asarray([[4.0, 0.0], [0.0, 9.0]]))
+        array([[2., 0.],
+               [0., 3.]])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.cholesky.html
+    """
+
+
+@primitive
+def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
+    """The factors Q R = x: orthonormal columns, and an upper triangle.
+
+    Args:
+        x: `(*batch, m, n)`, floating or complex.
+        mode: ``"reduced"``: Q is `(*batch, m, k)` and R `(*batch, k, n)`, k the less of m and n;
+            ``"complete"``: Q is `(*batch, m, m)` and R `(*batch, m, n)`.
+
+    Returns:
+        a named tuple of ``Q`` and ``R``; a column of Q and a row of R may change sign together.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> np.abs(na.qr(np.asarray([[3.0, 1.0], [4.0, 1.0]])).R).round(6)
+        array([[5. , 1.4],
+               [0. , 0.2]])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.qr.html
+    """
+
+
+@primitive
+def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
+    """The factors U diag(S) Vh = x: orthonormal columns, singular values, orthonormal rows.
+
+    Args:
+        x: `(*batch, m, n)`, floating or complex.
+        full_matrices: U is `(*batch, m, m)` and Vh `(*batch, n, n)`; False gives the first k
+            columns and rows, k the less of m and n.
+
+    Returns:
+        a named tuple of ``U``, ``S`` (descending) and ``Vh``; a column of U and a row of Vh may
+        change sign together.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.svd(np.asarray([[0.0, 3.0], [4.0, 0.0]])).S
+        array([4., 3.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.svd.html
+    """
+
+
+@op
+def svdvals(x: Array, /) -> Array:
+    """The singular values of each matrix, in descending order.
+
+    Args:
+        x: `(*batch, m, n)`, floating or complex.
+
+    Returns:
+        `(*batch, k)`, k the less of m and n; real.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.svdvals(np.asarray([[0.0, 3.0], [4.0, 0.0]]))
+        array([4., 3.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.svdvals.html
+    """
+    from nestarray import ops
+
+    return ops.svd(x, full_matrices=False).S
+
+
+@primitive
+def eigh(x: Array, /) -> EighResult:
+    """The eigenvalues and eigenvectors of hermitian matrices.
+
+    Args:
+        x: `(*batch, n, n)`, floating or complex, hermitian; one triangle is looked at.
+
+    Returns:
+        a named tuple of ``eigenvalues``, `(*batch, n)`, ascending, and ``eigenvectors``, in
+        columns, each up to its sign.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.eigh(np.asarray([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
+        array([1., 2.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.eigh.html
+    """
+
+
+@op
+def eigvalsh(x: Array, /) -> Array:
+    """The eigenvalues of hermitian matrices, in ascending order.
+
+    Args:
+        x: `(*batch, n, n)`, floating or complex, hermitian; one triangle is looked at.
+
+    Returns:
+        `(*batch, n)`, real.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.eigvalsh(np.asarray([[2.0, 0.0], [0.0, 1.0]]))
+        array([1., 2.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.eigvalsh.html
+    """
+    from nestarray import ops
+
+    return ops.eigh(x).eigenvalues
+
+
+@primitive
+def eig(x: Array, /) -> EigResult:
+    """The eigenvalues and eigenvectors of square matrices.
+
+    Args:
+        x: `(*batch, n, n)`, floating or complex.
+
+    Returns:
+        a named tuple of ``eigenvalues``, `(*batch, n)`, in no order, and ``eigenvectors``, in
+        columns of length 1; both complex. On JAX for arrays on a CPU only.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.eig(np.asarray([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
+        array([2.+0.j, 1.+0.j])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.eig.html
+    """
+
+
+@op
+def eigvals(x: Array, /) -> Array:
+    """The eigenvalues of square matrices, in no order.
+
+    Args:
+        x: `(*batch, n, n)`, floating or complex.
+
+    Returns:
+        `(*batch, n)`, complex.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.eigvals(np.asarray([[0.0, 1.0], [-1.0, 0.0]])).imag
+        array([ 1., -1.])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.eigvals.html
+    """
+    from nestarray import ops
+
+    return ops.eig(x).eigenvalues
+
+
+@op
+def lu_factor(x: Array, /) -> LUFactorResult:
+    """The factors of `lu` in one matrix, and the rows that were exchanged.
+
+    A matrix that is singular has factors too; U then has a 0 on its diagonal.
+
+    Args:
+        x: `(*batch, m, n)`, floating or complex.
+
+    Returns:
+        a named tuple of ``LU``, `(*batch, m, n)`: U with its diagonal, and below it L without
+        its diagonal of ones; and ``pivots``, `(*batch, k)`, k the less of m and n, int64: one
+        after the other, row i was exchanged with row pivotsᵢ.
+
+    Raises:
+        ShapeError: `x` has fewer than two dimensions.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> LU, pivots = na.lu_factor(np.asarray([[1.0, 2.0], [4.0, 4.0]]))
+        >>> LU
+        array([[4.  , 4.  ],
+               [0.25, 1.  ]])
+        >>> pivots
+        array([1, 1])
+
+    References:
+        https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.lu_factor.html
+    """
+    from nestarray import ops
+
+    check_matrices("lu_factor", "x", x)
+    m, n = x.shape[-2:]
+    rows = ops.arange(m, dtype=int64, like=x)
+    columns = ops.arange(n, dtype=int64, like=x)
+    pivots = []
+    for k in range(min(m, n)):
+        size = ops.abs(ops.getitem(x, (..., slice(None), k)))
+        size = ops.where(ops.greater_equal(rows, k), size, -1.0)  # rows above are settled
+        pivot = ops.astype(ops.argmax(size, axis=-1, keepdims=True), int64)
+        pivots.append(pivot)
+        order = ops.where(ops.equal(rows, k), pivot, ops.where(ops.equal(rows, pivot), k, rows))
+        order = ops.broadcast_to(ops.expand_dims(order, -1), x.shape)
+        x = ops.take_along_axis(x, order, axis=-2)
+        row = ops.getitem(x, (..., slice(k, k + 1), slice(None)))
+        column = ops.getitem(x, (..., slice(None), slice(k, k + 1)))
+        head = ops.getitem(row, (..., slice(None), slice(k, k + 1)))
+        zeros = ops.equal(head, 0)  # only in a column of zeros, which stays as it is
+        head = ops.where(zeros, ops.ones_like(head), head)
+        below = ops.greater(ops.expand_dims(rows, -1), k)
+        factor = ops.where(below, ops.divide(column, head), ops.zeros_like(column))
+        behind = ops.where(ops.greater(columns, k), row, ops.zeros_like(row))
+        rest = ops.subtract(x, ops.multiply(factor, behind))
+        x = ops.where(ops.logical_and(below, ops.equal(columns, k)), factor, rest)
+    if not pivots:
+        return LUFactorResult(x, ops.zeros((*x.shape[:-2], 0), dtype=int64, like=x))
+    return LUFactorResult(x, ops.concat(pivots, axis=-1))
+
+
+@op
+def lu(x: Array, /) -> LUResult:
+    """The factors P L U = x: a permutation, a lower triangle with ones, an upper triangle.
+
+    Args:
+        x: `(*batch, m, n)`, floating or complex.
+
+    Returns:
+        a named tuple of ``P``, `(*batch, m, m)`, real, ``L``, `(*batch, m, k)`, and ``U``,
+        `(*batch, k, n)`, k the less of m and n. In each column of L no element is greater
+        than 1.
+
+    Raises:
+        ShapeError: `x` has fewer than two dimensions.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> P, L, U = na.lu(np.asarray([[1.0, 2.0], [4.0, 4.0]]))
+        >>> L
+        array([[1.  , 0.  ],
+               [0.25, 1.  ]])
+        >>> P @ L @ U
+        array([[1., 2.],
+               [4., 4.]])
+
+    References:
+        https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.lu.html
+    """
+    from nestarray import ops
+
+    check_matrices("lu", "x", x)
+    LU, pivots = ops.lu_factor(x)
+    m, n = x.shape[-2:]
+    k = min(m, n)
+    unit = ops.eye(m, k, dtype=LU.dtype, like=LU)
+    L = ops.add(ops.tril(ops.getitem(LU, (..., slice(None), slice(0, k))), k=-1), unit)
+    U = ops.triu(ops.getitem(LU, (..., slice(0, k), slice(None))))
+    # Row i of L U is row order[i] of x.
+    order = ops.expand_dims(permutation_of(pivots, m), -2)
+    rows = ops.expand_dims(ops.arange(m, dtype=int64, like=LU), -1)
+    real = float64 if dtype_of(LU) in (float64, complex128) else float32
+    real = dtype_of(LU) if dtype_of(LU).is_floating else real
+    return LUResult(ops.astype(ops.equal(rows, order), real), L, U)
+
+
+def permutation_of(pivots: Array, m: int) -> Array:
+    """The order in which exchanges put m rows: row i is the former row orderᵢ."""
+    from nestarray import ops
+
+    rows = ops.arange(m, dtype=int64, like=pivots)
+    order = ops.broadcast_to(rows, (*pivots.shape[:-1], m))
+    for i in range(pivots.shape[-1]):
+        pivot = ops.astype(ops.getitem(pivots, (..., slice(i, i + 1))), int64)
+        here = ops.getitem(order, (..., slice(i, i + 1)))
+        there = ops.take_along_axis(order, pivot, axis=-1)
+        order = ops.where(ops.equal(rows, pivot), here, order)
+        order = ops.where(ops.equal(rows, i), there, order)
+    return order
+
+
+@op
+def polar_decomposition(x: Array, /, *, side: str = "right") -> PolarResult:
+    """The factors U P = x: orthonormal columns or rows, and a hermitian P ≥ 0.
+
+    SciPy and JAX call it ``polar``, which in array libraries is also the complex number of a
+    length and an angle. For a regular matrix both factors are unique. Their derivatives go
+    through the singular values, and need those to differ from each other and from 0.
+
+    Args:
+        x: `(*batch, m, n)`, floating or complex.
+        side: ``"right"`` for x = U P, with P `(*batch, n, n)`; ``"left"`` for x = P U, with P
+            `(*batch, m, m)`.
+
+    Returns:
+        a named tuple of ``U``, `(*batch, m, n)`, and ``P``.
+
+    Raises:
+        ArgumentError: `side` is none of these.
+        ShapeError: `x` has fewer than two dimensions.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.polar_decomposition(np.asarray([[0.0, -2.0], [3.0, 0.0]])).P
+        array([[3., 0.],
+               [0., 2.]])
+
+    References:
+        https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.polar.html
+    """
+    from nestarray import ops
+
+    if side not in ("right", "left"):
+        raise ArgumentError(f"polar_decomposition: side: got {side!r}, expected 'right' or 'left'")
+    check_matrices("polar_decomposition", "x", x)
+    W, S, Vh = ops.svd(x, full_matrices=False)
+    outside = adjoint(Vh) if side == "right" else W
+    scaled = ops.multiply(outside, ops.astype(ops.expand_dims(S, -2), x.dtype, copy=False))
+    return PolarResult(ops.matmul(W, Vh), ops.matmul(scaled, adjoint(outside)))
+
+
+@op
+def householder_product(x: Array, tau: Array, /) -> Array:
+    """The first columns of the product of reflections, H₁ H₂ … with Hᵢ = I − τᵢ vᵢ vᵢᴴ.
+
+    Args:
+        x: `(*batch, m, n)`, n ≤ m, floating or complex. Column i holds vᵢ below the diagonal;
+            on it vᵢ is 1, above it 0, whatever `x` holds there.
+        tau: `(*batch, k)`, k ≤ n, of the dtype of `x`.
+
+    Returns:
+        `(*batch, m, n)`.
+
+    Raises:
+        ShapeError: `x` is wider than high, or `tau` does not fit.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.householder_product(np.asarray([[1.0], [1.0]]), np.asarray([1.0]))
+        array([[ 0.],
+               [-1.]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.linalg.householder_product.html
+    """
+    from nestarray import ops
+
+    check_reflections(x, tau)
+    m, n = x.shape[-2:]
+    rows = ops.expand_dims(ops.arange(m, dtype=int64, like=x), -1)
+    Q = ops.eye(m, n, dtype=x.dtype, like=x)
+    for i in reversed(range(tau.shape[-1])):
+        v = ops.getitem(x, (..., slice(None), slice(i, i + 1)))
+        v = ops.where(ops.greater(rows, i), v, ops.zeros_like(v))
+        v = ops.where(ops.equal(rows, i), ops.ones_like(v), v)
+        factor = ops.expand_dims(ops.getitem(tau, (..., slice(i, i + 1))), -1)
+        Q = ops.subtract(Q, ops.matmul(ops.multiply(v, factor), ops.matmul(adjoint(v), Q)))
+    return Q
+
+
+def adjoint(x: Array) -> Array:
+    """The conjugates of the transposed matrices, Xᴴ."""
+    from nestarray import ops
+
+    x = ops.matrix_transpose(x)
+    return ops.conj(x) if dtype_of(x).kind == "complex" else x

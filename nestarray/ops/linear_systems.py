@@ -1,0 +1,373 @@
+"""Systems of linear equations, and the inverses that solve them."""
+
+# pyright: reportReturnType=false
+# a primitive has no body: the backends return
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nestarray.backends.axes import many_axes
+from nestarray.backends.matrices import (
+    check_factors,
+    check_matrices,
+    check_right_side,
+    check_square,
+)
+from nestarray.backends.results import LstsqResult
+from nestarray.dispatch import op, primitive
+from nestarray.dtypes import dtype_of
+from nestarray.errors import ShapeError
+from nestarray.ops.factorizations import adjoint, permutation_of
+from nestarray.typing import Array
+
+__all__ = [
+    "cho_solve",
+    "inv",
+    "lstsq",
+    "lu_solve",
+    "matrix_rank",
+    "pinv",
+    "solve",
+    "solve_triangular",
+    "tensorinv",
+    "tensorsolve",
+]
+
+
+@primitive
+def inv(x: Array, /) -> Array:
+    """The inverse of each matrix.
+
+    Args:
+        x: `(*batch, n, n)`, floating or complex, invertible.
+
+    Returns:
+        `(*batch, n, n)`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.inv(np.asarray([[2.0, 0.0], [0.0, 4.0]]))
+        array([[0.5 , 0.  ],
+               [0.  , 0.25]])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.inv.html
+    """
+
+
+@primitive
+def solve(x1: Array, x2: Array, /) -> Array:
+    """The solution y of x1 y = x2.
+
+    Args:
+        x1: `(*batch, n, n)`, floating or complex, invertible.
+        x2: `(n,)`, or `(*batch, n, k)` for k right sides; the batch axes broadcast, and the
+            dtypes promote.
+
+    Returns:
+        `(*batch, n)` or `(*batch, n, k)`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.solve(np.asarray([[2.0, 0.0], [0.0, 4.0]]), np.asarray([1.0, 1.0]))
+        array([0.5 , 0.25])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.solve.html
+    """
+
+
+@op
+def solve_triangular(x1: Array, x2: Array, /, *, upper: bool = False) -> Array:
+    """The solution y of x1 y = x2, where x1 is a triangle.
+
+    Args:
+        x1: `(*batch, n, n)`, floating; the other triangle is not looked at.
+        x2: `(n,)`, or `(*batch, n, k)` for k right sides; the batch axes broadcast.
+        upper: which triangle `x1` is: the upper one, or the lower.
+
+    Returns:
+        `(*batch, n)` or `(*batch, n, k)`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.solve_triangular(np.asarray([[2.0, 0.0], [2.0, 1.0]]), np.asarray([2.0, 3.0]))
+        array([1., 1.])
+    """
+    from nestarray import ops
+
+    return ops.solve(ops.triu(x1) if upper else ops.tril(x1), x2)
+
+
+@op
+def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
+    """The Moore-Penrose inverse of each matrix, V diag(1/S) Uᴴ.
+
+    Args:
+        x: `(*batch, m, n)`, floating or complex.
+        rtol: singular values below `rtol` times the greatest count as 0, a number or an array
+            that broadcasts to `(*batch,)`; None means the greater
+            of m and n, times the machine's epsilon.
+
+    Returns:
+        `(*batch, n, m)`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.pinv(np.asarray([[2.0, 0.0], [0.0, 0.0]]))
+        array([[0.5, 0. ],
+               [0. , 0. ]])
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.pinv.html
+    """
+    from nestarray import ops
+
+    U, S, Vh = ops.svd(x, full_matrices=False)
+    counts = ops.greater(S, _threshold(x, S, rtol))
+    inverse = ops.where(counts, ops.divide(1.0, ops.where(counts, S, 1.0)), 0.0)
+    left = ops.multiply(adjoint(Vh), ops.astype(ops.expand_dims(inverse, -2), x.dtype))
+    return ops.matmul(left, adjoint(U))
+
+
+@op
+def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
+    """How many singular values of each matrix are not 0.
+
+    Args:
+        x: `(*batch, m, n)`, floating or complex.
+        rtol: singular values below `rtol` times the greatest count as 0, a number or an array
+            that broadcasts to `(*batch,)`; None means the greater
+            of m and n, times the machine's epsilon.
+
+    Returns:
+        `(*batch,)`, integers.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.matrix_rank(np.asarray([[1.0, 2.0], [2.0, 4.0]]))
+        np.int64(1)
+
+    References:
+        https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.matrix_rank.html
+    """
+    from nestarray import ops
+
+    S = ops.svdvals(x)
+    return ops.count_nonzero(ops.greater(S, _threshold(x, S, rtol)), axis=-1)
+
+
+def _threshold(x: Array, S: Array, rtol: Any) -> Array:
+    """The singular value from which on they count, `(*batch, 1)`."""
+    from nestarray import ops
+
+    if rtol is None:
+        rows, columns = x.shape[-2:]
+        epsilon = float(np.finfo(dtype_of(S).name).eps)
+        rtol = (rows if rows > columns else columns) * epsilon
+    if hasattr(rtol, "shape"):
+        rtol = ops.expand_dims(rtol, -1)
+    return ops.multiply(ops.max(S, axis=-1, keepdims=True), rtol)
+
+
+@op
+def lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> LstsqResult:
+    """The solution y of x1 y ≈ x2 by least squares, of least length where there are several.
+
+    Args:
+        x1: `(*batch, m, n)`, floating or complex.
+        x2: `(m,)`, or `(*batch, m, k)` for k right sides; the batch axes broadcast, and the
+            dtypes promote.
+        rtol: singular values below `rtol` times the greatest count as 0; None means the greater
+            of m and n, times the machine's epsilon.
+
+    Returns:
+        a named tuple of ``solution``, `(*batch, n)` or `(*batch, n, k)`; ``residuals``,
+        Σᵢ |x2 − x1 y|²ᵢ of each right side, also where the solution is exact; ``rank`` and
+        ``singular_values`` of `x1`.
+
+    Raises:
+        ShapeError: `x1` has fewer than two dimensions, or `x2` does not have a row for each
+            row of it.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+        >>> na.lstsq(x, np.asarray([1.0, 3.0, 5.0])).solution.round(6)
+        array([1., 2.])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.linalg.lstsq.html
+    """
+    from nestarray import ops
+
+    check_matrices("lstsq", "x1", x1)
+    check_right_side("lstsq", x1, x2)
+    S = ops.svdvals(x1)
+    rank = ops.count_nonzero(ops.greater(S, _threshold(x1, S, rtol)), axis=-1)
+    right = ops.expand_dims(x2, -1) if len(x2.shape) == 1 else x2
+    # By the pseudo-inverse, whose derivative holds where singular values are equal.
+    solution = ops.matmul(ops.pinv(x1, rtol=rtol), right)
+    size = ops.abs(ops.subtract(right, ops.matmul(x1, solution)))
+    residuals = ops.sum(ops.multiply(size, size), axis=-2)
+    if len(x2.shape) == 1:
+        solution, residuals = ops.squeeze(solution, -1), ops.squeeze(residuals, -1)
+    return LstsqResult(solution, residuals, rank, S)
+
+
+@op
+def lu_solve(LU: Array, pivots: Array, x2: Array, /) -> Array:
+    """The solution y of x y = x2 by the factors of x that `lu_factor` gives.
+
+    Args:
+        LU: `(*batch, n, n)`, floating or complex.
+        pivots: `(*batch, n)`, integers.
+        x2: `(n,)`, or `(*batch, n, k)` for k right sides; the dtypes promote.
+
+    Returns:
+        `(*batch, n)` or `(*batch, n, k)`.
+
+    Raises:
+        ShapeError: `LU` is not square, or `pivots` or `x2` does not fit.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> factors = na.lu_factor(np.asarray([[0.0, 2.0], [4.0, 0.0]]))
+        >>> na.lu_solve(*factors, np.asarray([2.0, 4.0]))
+        array([1., 1.])
+
+    References:
+        https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.lu_solve.html
+    """
+    from nestarray import ops
+
+    check_factors(LU, pivots, x2)
+    n = LU.shape[-1]
+    right = ops.expand_dims(x2, -1) if len(x2.shape) == 1 else x2
+    batch = ops.broadcast_shapes(tuple(LU.shape[:-2]), tuple(right.shape[:-2]))
+    right = ops.broadcast_to(right, (*batch, *right.shape[-2:]))
+    order = ops.expand_dims(permutation_of(pivots, n), -1)
+    right = ops.take_along_axis(right, ops.broadcast_to(order, right.shape), axis=-2)
+    L = ops.add(ops.tril(LU, k=-1), ops.eye(n, dtype=LU.dtype, like=LU))
+    solution = ops.solve_triangular(LU, ops.solve_triangular(L, right), upper=True)
+    return ops.squeeze(solution, -1) if len(x2.shape) == 1 else solution
+
+
+@op
+def cho_solve(x1: Array, x2: Array, /, *, upper: bool = False) -> Array:
+    """The solution y of x y = x2 by the triangle of x that `cholesky` gives.
+
+    Args:
+        x1: `(*batch, n, n)`, floating or complex: L with x = L Lᴴ; the other triangle is not
+            looked at.
+        x2: `(n,)`, or `(*batch, n, k)` for k right sides; the batch axes broadcast, and the
+            dtypes promote.
+        upper: `x1` is Lᴴ, as ``cholesky(x, upper=True)`` gives it.
+
+    Returns:
+        `(*batch, n)` or `(*batch, n, k)`.
+
+    Raises:
+        ShapeError: `x1` is not square, or `x2` does not have a row for each row of it.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.cho_solve(np.asarray([[2.0, 0.0], [0.0, 1.0]]), np.asarray([4.0, 1.0]))
+        array([1., 1.])
+
+    References:
+        https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.cho_solve.html
+    """
+    from nestarray import ops
+
+    check_square("cho_solve", "x1", x1)
+    check_right_side("cho_solve", x1, x2)
+    other = adjoint(x1)
+    lower, upper_one = (other, x1) if upper else (x1, other)
+    # A column at first, as without its axis the half solved stack would be read as matrices.
+    right = ops.expand_dims(x2, -1) if len(x2.shape) == 1 else x2
+    solution = ops.solve_triangular(upper_one, ops.solve_triangular(lower, right), upper=True)
+    return ops.squeeze(solution, -1) if len(x2.shape) == 1 else solution
+
+
+@op
+def tensorsolve(x1: Array, x2: Array, /, *, axes: Sequence[int] | None = None) -> Array:
+    """The solution y of Σ x1[i…, j…] y[j…] = x2[i…], over several indices j.
+
+    Args:
+        x1: floating or complex; its first axes are those of `x2`, the others multiply to the
+            same number of elements.
+        x2: any shape; the dtypes promote.
+        axes: axes of `x1` to move behind the others first, in this order.
+
+    Returns:
+        array of the shape of the other axes of `x1`.
+
+    Raises:
+        ShapeError: the axes of `x1` do not make a square matrix.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.eye(6).reshape(6, 2, 3)
+        >>> na.tensorsolve(x, np.arange(6.0))
+        array([[0., 1., 2.],
+               [3., 4., 5.]])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensorsolve.html
+    """
+    from nestarray import ops
+
+    if axes is not None:
+        moved = many_axes(tuple(axes), len(x1.shape), "tensorsolve")
+        kept = [a for a in range(len(x1.shape)) if a not in moved]
+        x1 = ops.permute_dims(x1, (*kept, *moved))
+    count = len(x2.shape)
+    rows, shape = tuple(x1.shape[:count]), tuple(x1.shape[count:])
+    size = math.prod(shape)
+    if rows != tuple(x2.shape) or math.prod(rows) != size:
+        raise ShapeError(
+            f"tensorsolve: x1: got the axes {rows} and {shape} for x2 of shape "
+            f"{tuple(x2.shape)}, expected those of x2 and as many elements in the others"
+        )
+    matrix = ops.reshape(x1, (size, size))
+    return ops.reshape(ops.solve(matrix, ops.reshape(x2, (size,))), shape)
+
+
+@op
+def tensorinv(x: Array, /, *, ind: int = 2) -> Array:
+    """The inverse of `tensordot` with `x` over its last axes.
+
+    Args:
+        x: floating or complex; its first `ind` axes multiply to as many elements as the others.
+        ind: how many of the axes are those of the result.
+
+    Returns:
+        array of the last axes of `x`, then the first: ``tensordot(y, x, axes=ind)`` is the
+        identity.
+
+    Raises:
+        ShapeError: the axes do not make a square matrix.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.tensorinv(np.eye(6).reshape(2, 3, 6)).shape
+        (6, 2, 3)
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensorinv.html
+    """
+    from nestarray import ops
+
+    first, last = tuple(x.shape[:ind]), tuple(x.shape[ind:])
+    size = math.prod(first)
+    if ind < 1 or size != math.prod(last):
+        raise ShapeError(
+            f"tensorinv: ind: got {ind} for the shape {tuple(x.shape)}, which makes "
+            f"{size} rows and {math.prod(last)} columns, expected as many of both"
+        )
+    return ops.reshape(ops.inv(ops.reshape(x, (size, size))), (*last, *first))
