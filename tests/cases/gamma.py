@@ -8,7 +8,7 @@ import numpy as np
 import scipy.special
 
 from tests.cases import Case
-from tests.cases.special import Rng, of_scipy, off_poles, small_integers
+from tests.cases.special import Rng, of_scipy, small_integers
 
 INCOMPLETE = ("gammainc", "gammaincc")
 
@@ -71,7 +71,7 @@ CASES = [
     *(
         Case(
             "polygamma",
-            lambda rng, n=n: (n, *off_poles(rng)),
+            lambda rng, n=n: (n, np.asarray([-3.4, -1.5, -0.6, 0.55, 0.7, 1.3, 3.0, 11.9, 40.0])),
             reference=scipy.special.polygamma,
             id=f"order-{n}" if n else "",
         )

@@ -29,11 +29,11 @@ def far_scaled(rng: Rng) -> tuple[Any, ...]:
 
 
 def signed(rng: Rng) -> tuple[Any, ...]:
-    return (np.asarray([8.0, -0.75, 1.0, 0.9999, 1023.5, -1e-3]),)
+    return (np.asarray([9.0, -0.75, 1.25, 0.9, 1000.5, -0.3]),)
 
 
 def apart(rng: Rng) -> tuple[Any, ...]:
-    return (np.asarray([0.0, np.inf, -np.inf, np.nan, 1e30, 1e-30]),)
+    return (np.asarray([0.0, np.inf, -np.inf, np.nan, 1e30, 1e-30, 8.0, 1.0, 0.99999]),)
 
 
 CASES = [

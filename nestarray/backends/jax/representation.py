@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 
 from nestarray.backends.base import promoting
 from nestarray.backends.jax.elementwise import _cast
 
-gcd = promoting(jnp.gcd, _cast)
-lcm = promoting(jnp.lcm, _cast)
+
+def _gcd(x1: Any, x2: Any) -> Any:
+    # Unsigned: of the smallest signed number, which has no absolute value, jnp.gcd never returns.
+    unsigned = jnp.dtype(f"uint{8 * x1.dtype.itemsize}")
+    return jnp.gcd(jnp.abs(x1).astype(unsigned), jnp.abs(x2).astype(unsigned)).astype(x1.dtype)
+
+
+gcd = promoting(_gcd, _cast)

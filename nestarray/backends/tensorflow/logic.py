@@ -54,10 +54,7 @@ def _left_shift(x1: Any, x2: Any) -> Any:
 
 
 def _right_shift(x1: Any, x2: Any) -> Any:
-    if x1.dtype.is_unsigned:
-        emptied = tf.zeros_like(x1)
-    else:
-        emptied = -tf.cast(x1 < 0, x1.dtype)
+    emptied = tf.zeros_like(x1) if x1.dtype.is_unsigned else -tf.cast(x1 < 0, x1.dtype)
     return tf.where(_within_width(x1, x2), tf.bitwise.right_shift(x1, x2), emptied)
 
 
