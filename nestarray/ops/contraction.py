@@ -125,6 +125,9 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 def einsum(subscripts: str, /, *operands: Array) -> Array:
     """The Einstein sum that `subscripts` describes.
 
+    Three or more operands are multiplied two at a time, in an order with few multiplications:
+    NumPy has its own search, the other frameworks use opt_einsum, PyTorch where it is installed.
+
     Args:
         subscripts: a letter for each axis of each operand, operands parted by commas;
             after ``->`` the letters of the result. Letters that are not in the result are
