@@ -166,7 +166,7 @@ def vander(x: Array, /, *, N: int | None = None, increasing: bool = False) -> Ar
     """
     from nestarray import ops
 
-    if not x.shape:
+    if not len(x.shape):
         raise ShapeError("vander: x: got the shape (), expected at least one dimension")
     count = x.shape[-1] if N is None else N
     if count < 0:

@@ -4,6 +4,8 @@
 # a primitive has no body: the backends return
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from nestarray.backends.axes import one_axis
@@ -19,7 +21,10 @@ __all__ = [
     "argwhere",
     "bincount",
     "count_nonzero",
+    "digitize",
     "histogram",
+    "histogram2d",
+    "histogramdd",
     "nonzero",
     "searchsorted",
     "top_k",
@@ -187,6 +192,31 @@ def searchsorted(
 
 
 @op
+def digitize(x: Array, bins: Array, /, *, right: bool = False) -> Array:
+    """The number of the bin of each element: bin i holds binsᵢ₋₁ ≤ x < binsᵢ.
+
+    Args:
+        x: real array of any shape, or a number.
+        bins: `(n,)`, real, ascending; the dtypes promote.
+        right: the bins contain their upper edges instead, binsᵢ₋₁ < x ≤ binsᵢ.
+
+    Returns:
+        integers of the shape of `x`: 0 before the first edge, n behind the last.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.digitize(np.asarray([0.5, 1.0, 3.0]), np.asarray([1.0, 2.0]))
+        array([0, 1, 2])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.digitize.html
+    """
+    from nestarray import ops
+
+    return ops.searchsorted(bins, x, side="left" if right else "right")
+
+
+@op
 def top_k(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKResult:
     """The `k` greatest elements along an axis, the greatest first, and their positions.
 
@@ -279,30 +309,40 @@ def histogram(
     from nestarray import ops
 
     x = ops.reshape(ops.astype(x, mean_dtype(x), copy=False), (-1,))
-    edges = _equal_edges(x, bins, range) if isinstance(bins, int) else ops.astype(bins, x.dtype)
-    count = edges.shape[0] - 1
-    least, greatest = ops.getitem(edges, 0), ops.getitem(edges, -1)
-    inside = ops.bitwise_and(ops.greater_equal(x, least), ops.less_equal(x, greatest))
-    places = ops.subtract(ops.searchsorted(edges, x, side="right"), 1)
-    places = ops.clip(places, 0, count - 1)
+    edges = (
+        _equal_edges(x, bins, range, "histogram")
+        if isinstance(bins, int)
+        else ops.astype(bins, x.dtype)
+    )
+    places, inside = _bins(x, edges)
     if weights is None:
         each = ops.astype(inside, "int64")
     else:
         flat = ops.reshape(weights, (-1,))
         each = ops.where(inside, flat, ops.zeros_like(flat))
-    counts = ops.segment_sum(each, places, num_segments=count)
+    counts = ops.segment_sum(each, places, num_segments=edges.shape[0] - 1)
     if density:
         counts = ops.astype(counts, edges.dtype)
         counts = ops.divide(ops.divide(counts, ops.sum(counts)), ops.diff(edges))
     return HistogramResult(counts, edges)
 
 
-def _equal_edges(x: Array, bins: int, limits: tuple[float, float] | None) -> Array:
+def _bins(x: Array, edges: Array) -> tuple[Array, Array]:
+    """The number of the bin of each element, and whether it lies in any."""
+    from nestarray import ops
+
+    least, greatest = ops.getitem(edges, 0), ops.getitem(edges, -1)
+    inside = ops.bitwise_and(ops.greater_equal(x, least), ops.less_equal(x, greatest))
+    places = ops.subtract(ops.searchsorted(edges, x, side="right"), 1)
+    return ops.clip(places, 0, edges.shape[0] - 2), inside
+
+
+def _equal_edges(x: Array, bins: int, limits: tuple[float, float] | None, name: str) -> Array:
     """The edges of `bins` bins of equal width; of width 1 in all where the limits are equal."""
     from nestarray import ops
 
     if bins < 1:
-        raise ShapeError(f"histogram: bins: got {bins}, expected at least 1")
+        raise ShapeError(f"{name}: bins: got {bins}, expected at least 1")
     if limits is None and x.shape[0]:
         least, greatest = ops.min(x), ops.max(x)
     else:
@@ -314,3 +354,137 @@ def _equal_edges(x: Array, bins: int, limits: tuple[float, float] | None) -> Arr
     share = ops.asarray(np.arange(bins) / bins, dtype=x.dtype, like=x)
     edges = ops.add(least, ops.multiply(share, ops.subtract(greatest, least)))
     return ops.concat([edges, ops.reshape(greatest, (1,))])  # the greatest itself, not rounded
+
+
+@op
+def histogramdd(
+    x: Array,
+    /,
+    bins: int | Sequence[int] | Sequence[Sequence[float]] = 10,
+    *,
+    range: Sequence[tuple[float, float]] | None = None,
+    weights: Array | None = None,
+    density: bool = False,
+) -> tuple[Array, ...]:
+    """How many points lie in each cell of a grid; the last bins contain their upper edges.
+
+    Args:
+        x: `(n, d)`, real: n points in d dimensions; those outside the grid are not counted.
+        bins: the number of bins of equal width, for all axes or for each; or for each axis
+            a list of the edges, ascending.
+        range: for each axis the least and the greatest edge; None takes the extrema of `x`.
+        weights: `(n,)`, what each point counts; None means 1.
+        density: divide by the total and by the volumes, so that the integral is 1.
+
+    Returns:
+        a tuple: the counts, `(n_1, …, n_d)`, integers or of the dtype of the weights or of
+        the edges; behind them for each axis its edges, `(n_i + 1,)`, floating.
+
+    Raises:
+        ShapeError: `x` is no matrix, or `bins` or `range` are not as many as its columns.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> points = np.asarray([[0.0, 0.0], [2.0, 1.0], [2.0, 4.0]])
+        >>> na.histogramdd(points, 2)[0]
+        array([[1, 0],
+               [1, 1]])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.histogramdd.html
+    """
+    from nestarray import ops
+
+    if len(x.shape) != 2:
+        raise ShapeError(
+            f"histogramdd: x: got the shape {tuple(x.shape)}, expected (points, dimensions)"
+        )
+    x = ops.astype(x, mean_dtype(x), copy=False)
+    columns = ops.unstack(x, axis=1)
+    each_bins = [bins] * len(columns) if isinstance(bins, int) else list(bins)
+    each_range = [None] * len(columns) if range is None else list(range)
+    for name, given in (("bins", each_bins), ("range", each_range)):
+        if len(given) != len(columns):
+            raise ShapeError(
+                f"histogramdd: {name}: got {len(given)} for {len(columns)} dimensions, "
+                "expected one for each"
+            )
+    edges, position, inside = [], None, None
+    for column, wanted, limits in zip(columns, each_bins, each_range):
+        if isinstance(wanted, int):
+            ends = _equal_edges(column, wanted, limits, "histogramdd")
+        else:
+            ends = ops.asarray(np.asarray(wanted), dtype=x.dtype, like=x)
+        places, within = _bins(column, ends)
+        edges.append(ends)
+        if position is None or inside is None:
+            position, inside = places, within
+        else:
+            position = ops.add(ops.multiply(position, ends.shape[0] - 1), places)
+            inside = ops.bitwise_and(inside, within)
+    if position is None or inside is None:
+        raise ShapeError("histogramdd: x: got points without coordinates, expected at least one")
+    each = ops.astype(inside, "int64")
+    if weights is not None:
+        each = ops.where(inside, weights, ops.zeros_like(weights))
+    shape = tuple(ends.shape[0] - 1 for ends in edges)
+    counts = ops.segment_sum(each, position, num_segments=int(np.prod(shape)))
+    counts = ops.reshape(counts, shape)
+    if density:
+        counts = ops.astype(counts, x.dtype)
+        counts = ops.divide(counts, ops.sum(counts))
+        for axis, ends in enumerate(edges):
+            widths = ops.reshape(ops.diff(ends), (-1,) + (1,) * (len(shape) - 1 - axis))
+            counts = ops.divide(counts, widths)
+    return (counts, *edges)
+
+
+@op
+def histogram2d(
+    x1: Array,
+    x2: Array,
+    /,
+    bins: int | Sequence[int] | Sequence[Sequence[float]] = 10,
+    *,
+    range: Sequence[tuple[float, float]] | None = None,
+    weights: Array | None = None,
+    density: bool = False,
+) -> tuple[Array, Array, Array]:
+    """How many points of a plane lie in each cell of a grid: `histogramdd` in two dimensions.
+
+    Args:
+        x1: `(n,)`, real: the first coordinates.
+        x2: `(n,)`, real: the second ones.
+        bins: as for `histogramdd`.
+        range: as for `histogramdd`.
+        weights: `(n,)`, what each point counts; None means 1.
+        density: as for `histogramdd`.
+
+    Returns:
+        a tuple: the counts, `(n_1, n_2)`, with the first coordinate along the first axis,
+        and the edges of the two axes.
+
+    Raises:
+        ShapeError: the coordinates are not two vectors of one length.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.histogram2d(np.asarray([0.0, 2.0, 2.0]), np.asarray([0.0, 1.0, 4.0]), 2)[0]
+        array([[1, 0],
+               [1, 1]])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.histogram2d.html
+    """
+    from nestarray import ops
+
+    if len(x1.shape) != 1 or tuple(x1.shape) != tuple(x2.shape):
+        raise ShapeError(
+            f"histogram2d: got the shapes {tuple(x1.shape)} and {tuple(x2.shape)}, expected "
+            "two vectors of one length"
+        )
+    points = ops.stack([x1, x2], axis=1)
+    counts, edges1, edges2 = ops.histogramdd(
+        points, bins, range=range, weights=weights, density=density
+    )
+    return counts, edges1, edges2

@@ -6,9 +6,20 @@ import numpy as np
 
 from nestarray.backends.results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from nestarray.dispatch import op
+from nestarray.dtypes import result_dtype
 from nestarray.typing import Array
 
-__all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
+__all__ = [
+    "intersect1d",
+    "isin",
+    "setdiff1d",
+    "setxor1d",
+    "union1d",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+]
 
 
 @op
@@ -157,3 +168,104 @@ def unique_values(x: Array, /) -> Array:
     from nestarray import ops
 
     return ops.unique_all(x).values
+
+
+@op
+def union1d(x1: Array, x2: Array, /) -> Array:
+    """The distinct elements of both arrays in ascending order.
+
+    Their number depends on values, which `jax.jit` cannot compile. Each NaN is distinct
+    from all others.
+
+    Args:
+        x1: real or bool, of any shape; it is flattened.
+        x2: real or bool, of any shape; the dtypes promote.
+
+    Returns:
+        `(n,)`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.union1d(np.asarray([3, 1, 3]), np.asarray([2, 3]))
+        array([1, 2, 3])
+    """
+    from nestarray import ops
+
+    return ops.unique_values(ops.concat([x1, x2], axis=None))
+
+
+@op
+def intersect1d(x1: Array, x2: Array, /) -> Array:
+    """The distinct elements that both arrays have, in ascending order.
+
+    Their number depends on values, which `jax.jit` cannot compile. Each NaN is distinct
+    from all others.
+
+    Args:
+        x1: real or bool, of any shape; it is flattened.
+        x2: real or bool, of any shape; the dtypes promote.
+
+    Returns:
+        `(n,)`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.intersect1d(np.asarray([3, 1, 3]), np.asarray([2, 3]))
+        array([3])
+    """
+    from nestarray import ops
+
+    dtype = result_dtype(x1, x2)
+    x1, x2 = (ops.astype(x, dtype, copy=False) for x in (x1, x2))
+    distinct = ops.unique_values(x1)
+    return ops.getitem(distinct, ops.isin(distinct, x2))
+
+
+@op
+def setdiff1d(x1: Array, x2: Array, /) -> Array:
+    """The distinct elements of `x1` that `x2` does not have, in ascending order.
+
+    Their number depends on values, which `jax.jit` cannot compile. Each NaN is distinct
+    from all others.
+
+    Args:
+        x1: real or bool, of any shape; it is flattened.
+        x2: real or bool, of any shape.
+
+    Returns:
+        `(n,)`, of the dtype of `x1`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.setdiff1d(np.asarray([3, 1, 3]), np.asarray([2, 3]))
+        array([1])
+    """
+    from nestarray import ops
+
+    distinct = ops.unique_values(x1)
+    return ops.getitem(distinct, ops.isin(distinct, x2, invert=True))
+
+
+@op
+def setxor1d(x1: Array, x2: Array, /) -> Array:
+    """The distinct elements that one of the arrays has and the other has not, in ascending order.
+
+    Their number depends on values, which `jax.jit` cannot compile. Each NaN is distinct
+    from all others.
+
+    Args:
+        x1: real or bool, of any shape; it is flattened.
+        x2: real or bool, of any shape; the dtypes promote.
+
+    Returns:
+        `(n,)`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.setxor1d(np.asarray([3, 1, 3]), np.asarray([2, 3]))
+        array([1, 2])
+    """
+    from nestarray import ops
+
+    ours, theirs = ops.setdiff1d(x1, x2), ops.setdiff1d(x2, x1)
+    return ops.sort(ops.concat([ours, theirs]))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from nestarray.dispatch import primitive
+from operator import index
+
+from nestarray.backends.axes import one_axis
+from nestarray.dispatch import op, primitive
+from nestarray.errors import ShapeError
 from nestarray.typing import Array
 
-__all__ = ["argsort", "sort"]
+__all__ = ["argpartition", "argsort", "partition", "sort"]
 
 
 @primitive
@@ -50,3 +54,73 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.argsort.html
     """
+
+
+@op
+def partition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
+    """The elements of `x` with the k-th least in its place, none greater before, none less behind.
+
+    How the others are ordered depends on the framework. The method of that name of a
+    Container splits its leaves, and is another function.
+
+    Args:
+        x: real, of at least one dimension; NaN counts as the greatest.
+        kth: the place, counted from 0; a negative one counts from the end.
+        axis: the axis to order along.
+
+    Returns:
+        array like `x`.
+
+    Raises:
+        ShapeError: the axis has no such place.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> int(na.partition(np.asarray([4, 2, 5, 1]), 1)[1])
+        2
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.partition.html
+    """
+    from nestarray import ops
+
+    _check_place(x, kth, axis, "partition")
+    return ops.sort(x, axis=axis)  # the one order that all frameworks have
+
+
+@op
+def argpartition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
+    """The positions that `partition` takes the elements from.
+
+    Args:
+        x: real, of at least one dimension; NaN counts as the greatest.
+        kth: the place, counted from 0; a negative one counts from the end.
+        axis: the axis to order along.
+
+    Returns:
+        integers of the shape of `x`.
+
+    Raises:
+        ShapeError: the axis has no such place.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> int(na.argpartition(np.asarray([4, 2, 5, 1]), 1)[1])
+        1
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.argpartition.html
+    """
+    from nestarray import ops
+
+    _check_place(x, kth, axis, "argpartition")
+    return ops.argsort(x, axis=axis)
+
+
+def _check_place(x: Array, kth: int, axis: int, name: str) -> None:
+    length = x.shape[one_axis(axis, len(x.shape), name)]
+    if not -length <= index(kth) < length:
+        raise ShapeError(
+            f"{name}: kth: got {kth} for an axis of length {length}, "
+            f"expected {-length} <= kth < {length}"
+        )

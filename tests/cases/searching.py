@@ -66,6 +66,29 @@ def weighted_counts(x: np.ndarray, weights: np.ndarray, minlength: int = 0) -> A
     return np.bincount(x, weights, minlength)
 
 
+def points(rng: Rng) -> tuple[Any, ...]:
+    return (rng.uniform(-1, 2, (12, 3)),)
+
+
+def plane(rng: Rng) -> tuple[Any, ...]:
+    return rng.uniform(-1, 2, 9), rng.uniform(0, 1, 9)
+
+
+def counted(result: Any, density: bool) -> tuple[Any, ...]:
+    """NumPy's counts are floating: here they are integers, as those of `histogram`."""
+    counts, *edges = result
+    edges = edges[0] if isinstance(edges[0], (list, tuple)) else edges
+    return (counts if density else counts.astype("int64"), *edges)
+
+
+def histogram_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, density: bool = False, **settings: Any) -> Any:
+        result = function(*args, density=density, **settings)
+        return counted(result, density or "weights" in settings)
+
+    return call
+
+
 CASES = [
     Case(
         "where",
@@ -228,5 +251,40 @@ CASES = [
         reference=np.histogram,
         differentiable=False,
         id="one-value",
+    ),
+    Case(
+        "digitize",
+        lambda rng: (rng.integers(0, 9, (2, 5)) / 2, np.asarray([1.0, 2.0, 2.0, 3.5])),
+        reference=np.digitize,
+        differentiable=False,
+    ),
+    Case(
+        "digitize",
+        lambda rng: (rng.integers(0, 9, (2, 5)) / 2, np.asarray([1.0, 2.0, 3.5])),
+        {"right": True},
+        reference=np.digitize,
+        differentiable=False,
+        id="right",
+    ),
+    Case(
+        "histogramdd",
+        lambda rng: (*points(rng), (2, 3, 4)),
+        reference=histogram_of(np.histogramdd),
+        differentiable=False,  # in steps
+    ),
+    Case(
+        "histogramdd",
+        lambda rng: (*points(rng), ([-1.0, 0.0, 0.5], [0.0, 1.0], [-1.0, 1.0, 2.0])),
+        {"weights": np.linspace(0.5, 2.0, 12)},
+        reference=histogram_of(np.histogramdd),
+        differentiable=False,
+        id="edges",
+    ),
+    Case(
+        "histogram2d",
+        lambda rng: (*plane(rng), 3),
+        {"density": True, "range": ((-1.0, 1.0), (0.0, 1.0))},
+        reference=histogram_of(np.histogram2d),
+        differentiable=False,
     ),
 ]

@@ -67,4 +67,25 @@ CASES = [
         for op, reference in REFERENCES.items()
         for id, args in ARGS.items()
     ),
+    *(
+        Case(
+            op,
+            lambda rng: (*integers(rng), rng.integers(-1, 5, 6) / 2),
+            reference=getattr(np, op),
+            differentiable=False,
+            jit=False,
+        )
+        for op in ("union1d", "intersect1d", "setdiff1d", "setxor1d")
+    ),
+    *(
+        Case(
+            op,
+            lambda rng: (rng.integers(0, 3, 5, dtype="int32"), rng.integers(7, 9, 2)),
+            reference=getattr(np, op),
+            differentiable=False,
+            jit=False,
+            id="apart",
+        )
+        for op in ("intersect1d", "setxor1d")
+    ),
 ]

@@ -101,4 +101,24 @@ CASES = [
         differentiable=False,
         id="descending",
     ),
+    # Of three elements the middle one in its place leaves one order only;
+    # tests/test_partition.py has longer axes.
+    *(
+        Case(
+            op,
+            lambda rng: (rng.permutation(12).reshape(4, 3) / 4, 1),
+            {"axis": -1},
+            reference=getattr(np, op),
+            differentiable=op == "partition",
+        )
+        for op in ("partition", "argpartition")
+    ),
+    Case(
+        "partition",
+        lambda rng: (rng.integers(-9, 9, (3, 2)), -2),
+        {"axis": 0},
+        reference=np.partition,
+        differentiable=False,
+        id="integers",
+    ),
 ]

@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
+
+from nestarray import dtypes
+from nestarray.backends.base import supports
+from nestarray.backends.jax.core import native_dtype
 
 sort = jnp.sort
 argsort = jnp.argsort
+
+
+def _has_place(x: Any, kth: int, /, *, axis: int = -1) -> bool:
+    """Whether there is such an axis and place; the body has words for others."""
+    return -x.ndim <= axis < x.ndim and -x.shape[axis] <= kth < x.shape[axis]
+
+
+@supports(_has_place)
+def partition(x: Any, kth: int, /, *, axis: int = -1) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.partition.html"""
+    return jnp.partition(x, kth, axis)
+
+
+@supports(_has_place)
+def argpartition(x: Any, kth: int, /, *, axis: int = -1) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.argpartition.html"""
+    return jnp.argpartition(x, kth, axis).astype(native_dtype(dtypes.int64))

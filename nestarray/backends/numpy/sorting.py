@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from nestarray.backends.base import supports
+
 
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.sort.html"""
@@ -20,3 +22,20 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     # The mirror image of the order of the mirror image: equal elements keep their order.
     mirrored = np.argsort(np.flip(x, axis), axis=axis, stable=stable)
     return x.shape[axis] - 1 - np.flip(mirrored, axis)
+
+
+def _has_place(x: Any, kth: int, /, *, axis: int = -1) -> bool:
+    """Whether there is such an axis and place; the body has words for others."""
+    return -x.ndim <= axis < x.ndim and -x.shape[axis] <= kth < x.shape[axis]
+
+
+@supports(_has_place)
+def partition(x: Any, kth: int, /, *, axis: int = -1) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.partition.html"""
+    return np.partition(x, kth, axis)
+
+
+@supports(_has_place)
+def argpartition(x: Any, kth: int, /, *, axis: int = -1) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.argpartition.html"""
+    return np.argpartition(x, kth, axis)

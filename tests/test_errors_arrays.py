@@ -1,0 +1,155 @@
+"""What ops that make, cut, join, count and compare arrays say about arguments they cannot take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nestarray as na
+from nestarray import backends
+from nestarray.errors import ArgumentError, ShapeError
+
+X = np.arange(6, dtype="float32").reshape(2, 3)
+
+EVERYWHERE: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
+    (
+        lambda x: na.nanquantile(x, 0.5, method="middle"),
+        ArgumentError,
+        "nanquantile: method: got 'middle', expected one of linear, lower, higher, midpoint, nearest",
+    ),
+    (
+        lambda x: na.percentile(x, 50, method="middle"),
+        ArgumentError,
+        "percentile: method: got 'middle', expected one of linear, lower, higher, midpoint, nearest",
+    ),
+    (
+        lambda x: na.mode(na.getitem(x, (slice(0, 0),)), axis=0),
+        ShapeError,
+        "mode: x: got the shape (0, 3) and axis 0, expected at least one element",
+    ),
+    (
+        lambda x: na.cov(na.expand_dims(x, 0)),
+        ShapeError,
+        "cov: x: got the shape (1, 2, 3), expected (variables, observations) or (observations,)",
+    ),
+    (
+        lambda x: na.corrcoef(na.expand_dims(x, 0)),
+        ShapeError,
+        "corrcoef: x: got the shape (1, 2, 3), expected (variables, observations) or "
+        "(observations,)",
+    ),
+    (
+        lambda x: na.cov(x, aweights=na.getitem(x, (0, slice(2)))),
+        ShapeError,
+        "cov: aweights: got the shape (2,) for 3 observations, expected (3,)",
+    ),
+    (lambda x: na.chunk(x, 0), ShapeError, "chunk: chunks: got 0, expected at least 1"),
+    (
+        lambda x: na.chunk(x, 2, axis=2),
+        ShapeError,
+        "chunk: axis: got 2 for an array of 2 dimensions, expected -2 <= axis < 2",
+    ),
+    (
+        lambda x: na.hsplit(x, 2),
+        ShapeError,
+        "hsplit: indices_or_sections: got 2 for an axis of length 3, expected a divisor; "
+        "array_split makes parts that differ",
+    ),
+    (
+        lambda x: na.vsplit(na.getitem(x, 0), 1),
+        ShapeError,
+        "vsplit: x: got the shape (3,), expected at least 2 dimensions",
+    ),
+    (
+        lambda x: na.dsplit(x, 1),
+        ShapeError,
+        "dsplit: x: got the shape (2, 3), expected at least 3 dimensions",
+    ),
+    (
+        lambda x: na.rot90(x, axes=(0, 2)),
+        ShapeError,
+        "rot90: axis: got 2 for an array of 2 dimensions, expected -2 <= axis < 2",
+    ),
+    (
+        lambda x: na.rot90(x, axes=(0, -2)),
+        ShapeError,
+        "rot90: axis: got (0, -2), in which an axis stands twice",
+    ),
+    (lambda x: na.rot90(x, axes=(0,)), ShapeError, "rot90: axes: got (0,), expected two axes"),
+    (
+        lambda x: na.trim_zeros(x, trim="front"),
+        ArgumentError,
+        "trim_zeros: trim: got 'front', expected 'f', 'b' or 'fb'",
+    ),
+    (
+        lambda x: na.diag(na.expand_dims(x, 0)),
+        ShapeError,
+        "diag: x: got the shape (1, 2, 3), expected one or two dimensions; "
+        "diagonal takes batches of matrices",
+    ),
+    (
+        lambda x: na.fill_diagonal(na.expand_dims(x, 0), 1.0),
+        ShapeError,
+        "fill_diagonal: x: got the shape (1, 2, 3), expected a matrix, or more dimensions, "
+        "all of one length",
+    ),
+    (
+        lambda x: na.vander(x, N=-1),
+        ShapeError,
+        "vander: N: got -1, expected a number that is not negative",
+    ),
+    (
+        lambda x: na.vander(na.getitem(x, (0, 0))),
+        ShapeError,
+        "vander: x: got the shape (), expected at least one dimension",
+    ),
+    (
+        lambda x: na.block_diag([x, na.expand_dims(x, 0)]),
+        ShapeError,
+        "block_diag: arrays: got the shape (1, 2, 3) at place 1, expected at most two dimensions",
+    ),
+    (
+        lambda x: na.geomspace(-1.0, 1.0, 3, like=x),
+        ArgumentError,
+        "geomspace: got -1.0 to 1.0, expected ends of one sign, and not 0",
+    ),
+    (
+        lambda x: na.ravel_multi_index((na.argsort(x),), (2, 3)),
+        ShapeError,
+        "ravel_multi_index: multi_index: got 1 arrays for the shape (2, 3), expected one for each "
+        "axis",
+    ),
+    (
+        lambda x: na.histogramdd(na.getitem(x, 0)),
+        ShapeError,
+        "histogramdd: x: got the shape (3,), expected (points, dimensions)",
+    ),
+    (
+        lambda x: na.histogramdd(x, (2, 2)),
+        ShapeError,
+        "histogramdd: bins: got 2 for 3 dimensions, expected one for each",
+    ),
+    (lambda x: na.histogramdd(x, 0), ShapeError, "histogramdd: bins: got 0, expected at least 1"),
+    (
+        lambda x: na.histogram2d(x, x),
+        ShapeError,
+        "histogram2d: got the shapes (2, 3) and (2, 3), expected two vectors of one length",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), EVERYWHERE)
+def test_error_on_every_backend(
+    backend: str, call: Callable[[Any], Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error) as caught:
+        call(backends.core(backend).from_numpy(X))
+    assert str(caught.value) == message
+
+
+def test_block_diag_of_nothing() -> None:
+    with pytest.raises(ShapeError, match="block_diag: arrays: got none, expected at least one"):
+        na.block_diag([])
