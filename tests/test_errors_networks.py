@@ -127,7 +127,52 @@ ATTENTION: list[Row] = [
     ),
 ]
 
-ROWS = [*ACTIVATIONS, *RECURRENT, *ATTENTION]
+LOSSES: list[Row] = [
+    (
+        "multi-margin-power",
+        lambda zeros: na.multi_margin_loss(zeros(2, 3), zeros(2, dtype="int32"), p=3),
+        ArgumentError,
+        "multi_margin_loss: p: got 3, expected 1 or 2",
+    ),
+    (
+        "multi-margin-target",
+        lambda zeros: na.multi_margin_loss(zeros(2, 3), zeros(3, dtype="int32")),
+        ShapeError,
+        "multi_margin_loss: target has shape (3,), expected (2,)",
+    ),
+    (
+        "multilabel-target",
+        lambda zeros: na.multilabel_margin_loss(zeros(2, 3), zeros(2, dtype="int32")),
+        ShapeError,
+        "multilabel_margin_loss: target has shape (2,), expected (2, 3)",
+    ),
+    (
+        "dice-reduction",
+        lambda zeros: na.dice_loss(zeros(2), zeros(2), reduction="median"),
+        ArgumentError,
+        'dice_loss: reduction: got \'median\', expected "mean", "sum" or "none"',
+    ),
+    (
+        "ctc-shapes",
+        lambda zeros: na.ctc_loss(
+            zeros(4, 2, 3), *(zeros(*n, dtype="int32") for n in ((3, 2), (2,), (2,)))
+        ),
+        ShapeError,
+        "ctc_loss: got log_probs (4, 2, 3), targets (3, 2), input_lengths (2,) and "
+        "target_lengths (2,), expected (length, batch, classes), (batch, targets), (batch,) and "
+        "(batch,), or all without the batch, and place for one target at least",
+    ),
+    (
+        "ctc-blank",
+        lambda zeros: na.ctc_loss(
+            zeros(4, 3), *(zeros(*n, dtype="int32") for n in ((2,), (), ())), blank=3
+        ),
+        ArgumentError,
+        "ctc_loss: blank: got 3, expected one of the 3 classes",
+    ),
+]
+
+ROWS = [*ACTIVATIONS, *RECURRENT, *ATTENTION, *LOSSES]
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ from nestarray.ops.linear_systems import *
 from nestarray.ops.logic import *
 from nestarray.ops.losses import *
 from nestarray.ops.manipulation import *
+from nestarray.ops.margin_losses import *
 from nestarray.ops.matrices import *
 from nestarray.ops.nan_reductions import *
 from nestarray.ops.normalization import *
@@ -50,6 +51,7 @@ from nestarray.ops.recurrent import *
 from nestarray.ops.representation import *
 from nestarray.ops.searching import *
 from nestarray.ops.segments import *
+from nestarray.ops.sequence_losses import *
 from nestarray.ops.sets import *
 from nestarray.ops.signal import *
 from nestarray.ops.simplex import *

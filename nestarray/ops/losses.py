@@ -11,25 +11,24 @@ import math
 from nestarray import dtypes, ops
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.typing import Array
+from nestarray.typing import Array, Axis
 
 __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "cosine_similarity",
     "cross_entropy",
+    "dice_loss",
+    "focal_loss",
     "gaussian_nll_loss",
-    "hinge_embedding_loss",
     "huber_loss",
     "kl_div",
     "l1_loss",
-    "margin_ranking_loss",
+    "log_cosh",
     "mse_loss",
     "nll_loss",
     "poisson_nll_loss",
     "smooth_l1_loss",
-    "soft_margin_loss",
-    "triplet_margin_loss",
 ]
 
 # torch cuts logarithms here, so that a certain wrong answer costs much rather than infinitely.
@@ -58,7 +57,7 @@ def mse_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.mse_loss.html
     """
     error = x - target
-    return _reduce("mse_loss", error * error, reduction)
+    return reduced("mse_loss", error * error, reduction)
 
 
 @op
@@ -81,7 +80,7 @@ def l1_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.l1_loss.html
     """
-    return _reduce("l1_loss", ops.abs(x - target), reduction)
+    return reduced("l1_loss", ops.abs(x - target), reduction)
 
 
 @op
@@ -107,7 +106,7 @@ def huber_loss(x: Array, target: Array, /, *, delta: float = 1.0, reduction: str
     """
     error = ops.abs(x - target)
     loss = ops.where(ops.less(error, delta), error * error * 0.5, (error - delta / 2) * delta)
-    return _reduce("huber_loss", loss, reduction)
+    return reduced("huber_loss", loss, reduction)
 
 
 @op
@@ -135,9 +134,9 @@ def smooth_l1_loss(
     """
     error = ops.abs(x - target)
     if beta == 0:
-        return _reduce("smooth_l1_loss", error, reduction)
+        return reduced("smooth_l1_loss", error, reduction)
     loss = ops.where(ops.less(error, beta), error * error * (0.5 / beta), error - beta / 2)
-    return _reduce("smooth_l1_loss", loss, reduction)
+    return reduced("smooth_l1_loss", loss, reduction)
 
 
 @op
@@ -192,7 +191,7 @@ def cross_entropy(
     weighted = log_probs * target
     if weight is not None:
         weighted = weighted * _on_axis(weight, at, len(logits.shape))
-    return _reduce("cross_entropy", -ops.sum(weighted, axis=at), reduction)
+    return reduced("cross_entropy", -ops.sum(weighted, axis=at), reduction)
 
 
 @op
@@ -262,7 +261,7 @@ def binary_cross_entropy(
     """
     loss = -(target * _cut_log(x) + (1.0 - target) * _cut_log(1.0 - x))
     loss = loss if weight is None else loss * weight
-    return _reduce("binary_cross_entropy", loss, reduction)
+    return reduced("binary_cross_entropy", loss, reduction)
 
 
 @op
@@ -300,7 +299,7 @@ def binary_cross_entropy_with_logits(
         surprise = surprise * ((pos_weight - 1.0) * target + 1.0)
     loss = (1.0 - target) * x + surprise
     loss = loss if weight is None else loss * weight
-    return _reduce("binary_cross_entropy_with_logits", loss, reduction)
+    return reduced("binary_cross_entropy_with_logits", loss, reduction)
 
 
 @op
@@ -336,7 +335,7 @@ def kl_div(
         loss = ops.where(is_positive, target * log, 0.0) - target * x
     if reduction == "batchmean":
         return ops.sum(loss) / float(x.shape[0])
-    return _reduce("kl_div", loss, reduction, '"mean", "batchmean", "sum" or "none"')
+    return reduced("kl_div", loss, reduction, '"mean", "batchmean", "sum" or "none"')
 
 
 @op
@@ -377,7 +376,7 @@ def poisson_nll_loss(
         t = ops.where(is_large, target, 1.0)
         stirling = t * ops.log(t) - t + ops.log(t * _TWO_PI) * 0.5
         loss = loss + ops.where(is_large, stirling, 0.0)
-    return _reduce("poisson_nll_loss", loss, reduction)
+    return reduced("poisson_nll_loss", loss, reduction)
 
 
 @op
@@ -417,72 +416,87 @@ def gaussian_nll_loss(
     loss = (ops.log(variance) + error * error / variance) * 0.5
     if full:
         loss = loss + 0.5 * math.log(_TWO_PI)
-    return _reduce("gaussian_nll_loss", loss, reduction)
+    return reduced("gaussian_nll_loss", loss, reduction)
 
 
 @op
-def hinge_embedding_loss(
-    x: Array, target: Array, /, *, margin: float = 1.0, reduction: str = "mean"
+def focal_loss(
+    logits: Array,
+    target: Array,
+    /,
+    *,
+    alpha: float | None = 0.25,
+    gamma: float = 2.0,
+    reduction: str = "mean",
 ) -> Array:
-    """x where the target is 1, max(0, margin − x) where it is −1; x is a distance.
+    """Binary cross entropy that makes little of what is right already, α_t (1 − p_t)^γ · BCE.
+
+    p_t is the probability that σ(logits) gives to the target, α_t is `alpha` where the target
+    is 1 and 1 − `alpha` where it is 0.
 
     Args:
-        x: distances, any shape, floating.
-        target: 1 or −1, of the shape of x.
-        margin: the distance from which on unlike pairs cost nothing.
+        logits: any shape, floating.
+        target: 0, 1 or probabilities between, floating, of the shape of `logits`.
+        alpha: the weight of positive targets; None: all weigh 1.
+        gamma: the focusing power; 0 leaves the binary cross entropy.
         reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
 
     Returns:
-        A scalar; with ``"none"`` the shape of x.
+        A scalar; with ``"none"`` the shape of `logits`.
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> x, target = np.asarray([0.25, 0.25]), np.asarray([1.0, -1.0])
-        >>> na.hinge_embedding_loss(x, target, reduction="none")
-        array([0.25, 0.75])
+        >>> na.focal_loss(np.zeros(2), np.asarray([1.0, 0.0]), reduction="none").round(4)
+        array([0.0433, 0.13  ])
 
     References:
-        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hinge_embedding_loss.html
+        https://arxiv.org/abs/1708.02002
     """
-    loss = ops.where(ops.equal(target, 1), x, ops.relu(margin - x))
-    return _reduce("hinge_embedding_loss", loss, reduction)
+    loss = ops.binary_cross_entropy_with_logits(logits, target, reduction="none")
+    wrong = ops.sigmoid(logits) * (1.0 - target) + ops.sigmoid(-logits) * target
+    loss = loss * ops.pow(wrong, gamma)
+    if alpha is not None:
+        loss = loss * (target * alpha + (1.0 - target) * (1.0 - alpha))
+    return reduced("focal_loss", loss, reduction)
 
 
 @op
-def margin_ranking_loss(
-    x1: Array, x2: Array, target: Array, /, *, margin: float = 0.0, reduction: str = "mean"
+def dice_loss(
+    x: Array, target: Array, /, *, axis: Axis = None, eps: float = 1e-7, reduction: str = "mean"
 ) -> Array:
-    """max(0, −target · (x1 − x2) + margin): target 1 wants x1 ranked higher, −1 lower.
+    """One minus the overlap of two sets, 1 − 2 Σ x·target / (Σ x + Σ target + eps).
 
     Args:
-        x1: scores, any shape, floating.
-        x2: scores, of the shape of x1.
-        target: 1 or −1, floating, of the shape of x1.
-        margin: by how much the scores are to differ.
-        reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
+        x: probabilities, any shape, floating.
+        target: of the shape of x.
+        axis: the axes of one set, over which the sums go; None: all.
+        eps: keeps the divisor of two empty sets from zero; their loss is 1.
+        reduction: ``"mean"`` over the sets, ``"sum"`` or ``"none"``.
 
     Returns:
-        A scalar; with ``"none"`` the shape of x1.
+        A scalar; with ``"none"`` the shape of x without `axis`.
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> float(na.margin_ranking_loss(np.zeros(2), np.ones(2), np.asarray([1.0, -1.0])))
+        >>> x, target = np.asarray([1.0, 1.0, 0.0, 0.0]), np.asarray([1.0, 0.0, 1.0, 0.0])
+        >>> float(na.dice_loss(x, target).round(4))
         0.5
 
     References:
-        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.margin_ranking_loss.html
+        https://arxiv.org/abs/1606.04797
     """
-    loss = ops.relu(target * (x2 - x1) + margin)
-    return _reduce("margin_ranking_loss", loss, reduction)
+    both = ops.sum(x * target, axis=axis)
+    total = ops.sum(x, axis=axis) + ops.sum(target, axis=axis)
+    return reduced("dice_loss", 1.0 - both * 2.0 / (total + eps), reduction)
 
 
 @op
-def soft_margin_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
-    """log(1 + exp(−target · x)).
+def log_cosh(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
+    """log cosh(x − target): half the squared error near zero, the absolute one less log 2 far off.
 
     Args:
-        x: scores, any shape, floating.
-        target: 1 or −1, floating, of the shape of x.
+        x: predictions, any shape, floating.
+        target: of the shape of x.
         reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
 
     Returns:
@@ -490,57 +504,15 @@ def soft_margin_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> 
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> float(na.soft_margin_loss(np.zeros(2), np.ones(2)).round(4))
-        0.6931
+        >>> na.log_cosh(np.asarray([0.0, 9.0]), np.zeros(2), reduction="none").round(4)
+        array([0.    , 8.3069])
 
     References:
-        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.soft_margin_loss.html
+        https://keras.io/api/losses/regression_losses/#logcosh-class
     """
-    return _reduce("soft_margin_loss", ops.softplus(-target * x), reduction)
-
-
-@op
-def triplet_margin_loss(
-    anchor: Array,
-    positive: Array,
-    negative: Array,
-    /,
-    *,
-    margin: float = 1.0,
-    p: float = 2.0,
-    eps: float = 1e-6,
-    swap: bool = False,
-    reduction: str = "mean",
-) -> Array:
-    """max(0, d(anchor, positive) − d(anchor, negative) + margin), d the p-distance.
-
-    Args:
-        anchor: `(*batch, dim)`, floating.
-        positive: like the anchor, `(*batch, dim)`.
-        negative: unlike the anchor, `(*batch, dim)`.
-        margin: by how much the distances are to differ.
-        p: the order of the norm; positive.
-        eps: added to each difference, so that the norm has a derivative at equal points.
-        swap: use d(positive, negative) in place of d(anchor, negative) where it is less.
-        reduction: ``"mean"`` over the batch, ``"sum"`` or ``"none"``.
-
-    Returns:
-        A scalar; with ``"none"`` `(*batch,)`.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> anchor, far = np.zeros((1, 2)), np.asarray([[3.0, 4.0]])
-        >>> float(na.triplet_margin_loss(anchor, far, far, eps=0.0))
-        1.0
-
-    References:
-        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.triplet_margin_loss.html
-    """
-    near = _distance(anchor, positive, p, eps)
-    far = _distance(anchor, negative, p, eps)
-    if swap:
-        far = ops.minimum(far, _distance(positive, negative, p, eps))
-    return _reduce("triplet_margin_loss", ops.relu(near - far + margin), reduction)
+    error = x - target
+    loss = error + ops.softplus(error * -2.0) - math.log(2.0)
+    return reduced("log_cosh", loss, reduction)
 
 
 @op
@@ -572,9 +544,14 @@ def cosine_similarity(x1: Array, x2: Array, /, *, axis: int = -1, eps: float = 1
     return ops.sum((x1 / ops.sqrt(square1)) * (x2 / ops.sqrt(square2)), axis=axis)
 
 
-def _reduce(
+def reduced(
     name: str, loss: Array, reduction: str, expected: str = '"mean", "sum" or "none"'
 ) -> Array:
+    """The mean, the sum or all elements of a loss; for every chapter of losses.
+
+    Raises:
+        ArgumentError: `reduction` is none of these.
+    """
     if reduction == "mean":
         return ops.mean(loss)
     if reduction == "sum":
@@ -613,7 +590,7 @@ def _class_loss(
         loss = loss * (1.0 - label_smoothing) + even * (label_smoothing / shape[axis])
     if reduction == "mean":
         return ops.sum(loss) / ops.sum(share)
-    return _reduce(name, loss, reduction)
+    return reduced(name, loss, reduction)
 
 
 def _check_target(name: str, found: tuple[int, ...], expected: tuple[int, ...], kind: str) -> None:
@@ -634,10 +611,3 @@ def _cut_log(x: Array) -> Array:
     is_positive = ops.greater(x, 0)
     log = ops.log(ops.where(is_positive, x, 1.0))
     return ops.where(is_positive, ops.maximum(log, _LEAST_LOG), _LEAST_LOG)
-
-
-def _distance(x1: Array, x2: Array, p: float, eps: float) -> Array:
-    difference = x1 - x2 + eps
-    if p == 2:
-        return ops.sqrt(ops.sum(difference * difference, axis=-1))
-    return ops.pow(ops.sum(ops.pow(ops.abs(difference), p), axis=-1), 1.0 / p)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+import optax
 import torch
 import torch.nn.functional as F
 
@@ -40,25 +43,12 @@ def weighted_logits(rng: Rng) -> tuple[Any, ...]:
     )
 
 
-def signs(rng: Rng) -> tuple[Any, ...]:
-    return rng.normal(size=(3, 4)), np.where(rng.random((3, 4)) < 0.5, 1.0, -1.0)
-
-
-def ranked(rng: Rng) -> tuple[Any, ...]:
-    x, target = signs(rng)
-    return x, rng.normal(size=(3, 4)), target
-
-
 def counted(rng: Rng) -> tuple[Any, ...]:
     return rng.uniform(0.2, 1.5, (3, 4)), rng.integers(0, 5, (3, 4)).astype(float)
 
 
 def normal(rng: Rng) -> tuple[Any, ...]:
     return *pair(rng), rng.uniform(0.5, 2.0, (3, 1))
-
-
-def triplets(rng: Rng) -> tuple[Any, ...]:
-    return tuple(rng.normal(size=(5, 3)) for _ in range(3))
 
 
 def classes(*shape: int, axis: int = -1, ignored: bool = False, weight: bool = False) -> Draw:
@@ -100,6 +90,34 @@ def with_logits(x: Any, target: Any, weight: Any, pos_weight: Any, **settings: A
     return F.binary_cross_entropy_with_logits(
         *arrays, pos_weight=torch.as_tensor(pos_weight), **settings
     )
+
+
+def weighted_focal(rng: Rng) -> tuple[Any, ...]:
+    return rng.normal(size=(3, 4)), rng.uniform(size=(3, 4))
+
+
+def of_mean(terms: Any, reduction: str) -> Any:
+    terms = np.asarray(terms)
+    return terms if reduction == "none" else getattr(terms, reduction)()
+
+
+def focal(logits: Any, target: Any, *, reduction: str = "mean", **settings: Any) -> Any:
+    settings = {"alpha": 0.25, **settings}
+    with jax.enable_x64(True):
+        terms = optax.losses.sigmoid_focal_loss(*map(jnp.asarray, (logits, target)), **settings)
+    return of_mean(terms, reduction)
+
+
+def dice(x: Any, target: Any, *, axis: Any = None, reduction: str = "mean") -> Any:
+    import keras  # here, since it takes seconds
+
+    loss = keras.losses.dice(*map(np.asarray, (target, x)), axis=axis)
+    return of_mean(loss, reduction)
+
+
+def log_cosh(x: Any, target: Any, *, reduction: str = "mean") -> Any:
+    with jax.enable_x64(True):
+        return of_mean(optax.losses.log_cosh(*map(jnp.asarray, (x, target))), reduction)
 
 
 def kl_div(x: Any, target: Any, *, reduction: str = "mean", log_target: bool = False) -> Any:
@@ -184,14 +202,12 @@ CASES = [
         *map(torch.as_tensor, (x, t, v)))),
     loss("gaussian_nll_loss-full", normal, lambda x, t, v, **s: F.gaussian_nll_loss(
         *map(torch.as_tensor, (x, t, v)), **s), full=True, reduction="none"),
-    loss("hinge_embedding_loss", signs, differentiable=(0,)),
-    loss("hinge_embedding_loss-margin", signs, margin=0.3, reduction="none", differentiable=(0,)),
-    loss("margin_ranking_loss", ranked),
-    loss("margin_ranking_loss-margin", ranked, margin=0.3, reduction="none"),
-    loss("soft_margin_loss", signs),
-    loss("triplet_margin_loss", triplets),
-    loss("triplet_margin_loss-settings", triplets, margin=0.5, p=3.0, swap=True,
-         reduction="none"),
+    loss("focal_loss", weighted_focal, focal),
+    loss("focal_loss-settings", weighted_focal, focal, alpha=None, gamma=0.5, reduction="none"),
+    loss("dice_loss", probabilities, dice),
+    loss("dice_loss-axis", probabilities, dice, axis=(1,), reduction="none"),
+    loss("log_cosh", pair, log_cosh),
+    loss("log_cosh-sum", pair, log_cosh, reduction="sum"),
     loss("cosine_similarity", lambda rng: (rng.normal(size=(3, 4)), rng.normal(size=4)),
          lambda x1, x2: F.cosine_similarity(torch.as_tensor(x1), torch.as_tensor(x2), dim=-1)),
     loss("cosine_similarity-axis", pair,
