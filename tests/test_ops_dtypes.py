@@ -62,6 +62,13 @@ def test_pairs_of_integers_become_float32(op: str, backend: str) -> None:
         "erfinv",
         "lgamma",
         "digamma",
+        "erfcx",
+        "ndtr",
+        "log_ndtr",
+        "ndtri",
+        "i0",
+        "i1e",
+        "cbrt",
         "sinc",
     ],
 )

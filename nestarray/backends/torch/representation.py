@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 
 from nestarray.backends.base import promoting
 from nestarray.backends.torch.elementwise import _cast
+from nestarray.errors import DtypeError
 
-gcd = promoting(torch.gcd, _cast, scalar_ok=False)
-lcm = promoting(torch.lcm, _cast, scalar_ok=False)
+
+def _of_signed(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, which has no kernel for unsigned integers of more than 8 bits, in int64 for them."""
+
+    def call(x1: Any, x2: Any, /) -> Any:
+        dtype = x1.dtype
+        if dtype in (torch.uint16, torch.uint32):
+            return native(x1.to(torch.int64), x2.to(torch.int64)).to(dtype)
+        if dtype is torch.uint64:
+            raise DtypeError("gcd: torch has no kernel for uint64; cast to int64")
+        return native(x1, x2)
+
+    return call
+
+
+gcd = promoting(_of_signed(torch.gcd), _cast, scalar_ok=False)

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 
 from nestarray.backends.base import promoting
 from nestarray.backends.torch.elementwise import _cast
 
+
+def _not_half(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, which has no kernel for half precision, in float32 for it."""
+
+    def call(x: Any, /) -> Any:
+        dtype = x.dtype
+        if dtype is torch.float16 or dtype is torch.bfloat16:
+            return native(x.to(torch.float32)).to(dtype)
+        return native(x)
+
+    return call
+
+
 erf = torch.erf
 erfc = torch.erfc
-erfcx = torch.special.erfcx
+erfcx = _not_half(torch.special.erfcx)
 erfinv = torch.erfinv
-log_ndtr = torch.special.log_ndtr
-ndtri = torch.special.ndtri
+log_ndtr = _not_half(torch.special.log_ndtr)
+ndtri = _not_half(torch.special.ndtri)
 lgamma = torch.lgamma
 digamma = torch.digamma
 sinc = torch.sinc
