@@ -9,12 +9,13 @@ READY := $(VENV)/.ready
 PYTEST := TF_CPP_MIN_LOG_LEVEL=3 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help env test test-full demo bench lint format docs clean
+.PHONY: help env test test-full conformance demo bench lint format docs clean
 
 help:
 	@echo "make demo       train in PyTorch, move to JAX, TensorFlow and NumPy, fine-tune in JAX, move back"
 	@echo "make test       the fast tests (JOBS=$(JOBS) processes)"
 	@echo "make test-full  all tests, with many more models and random examples"
+	@echo "make conformance  the public Array API test suite on every backend (fetches it; SUITE=$(SUITE))"
 	@echo "make bench      time against the frameworks and other libraries"
 	@echo "make lint       formatting, lint, types"
 	@echo "make docs       write the generated pages under docs/ again"
@@ -34,6 +35,15 @@ test: $(READY)
 
 test-full: $(READY)
 	HYPOTHESIS_PROFILE=full $(PYTEST) --numprocesses $(JOBS) --dist worksteal -m "full or not full" --timeout 3600
+
+SUITE ?= build/array-api-tests
+
+$(SUITE):
+	git clone --quiet --recurse-submodules https://github.com/data-apis/array-api-tests $@
+
+conformance: $(READY) $(SUITE)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --requirement $(SUITE)/requirements.txt
+	$(BIN)/python docs/generate_conformance.py $(SUITE)
 
 demo: $(READY)
 	$(BIN)/python -m nestarray demo

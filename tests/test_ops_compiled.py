@@ -10,37 +10,7 @@ import pytest
 
 from nestarray.config import use_backend
 from nestarray.testing import assert_close
-from tests.cases import Case, all_cases, convert, on_backend
-
-ROWS = [
-    pytest.param(case, backend, id=case.on(backend))
-    for case in all_cases()
-    if case.jit
-    for backend in ("jax", "torch", "tensorflow")
-    if backend in case.backends
-]
-
-
-@pytest.mark.usefixtures("x64")
-@pytest.mark.parametrize(("case", "backend"), ROWS)
-def test_compiled_is_plain(case: Case, backend: str) -> None:
-    args, kwargs = case.draw(case.dtypes[0])
-    inputs: list[np.ndarray] = []
-    convert(args, inputs.append)
-
-    def function(*values: Any) -> Any:
-        rest = iter(values)
-        filled = convert(args, lambda _: next(rest))
-        return case.record.function(*filled, **on_backend(kwargs, backend))
-
-    with use_backend(backend):
-        values = on_backend(inputs, backend)
-        compiled = COMPILE[backend](function)(*values)
-        assert_close(_as_list(compiled), _as_list(function(*values)))
-
-
-def _as_list(result: Any) -> Any:
-    return list(result) if isinstance(result, (list, tuple)) else result
+from tests.cases import Case, convert, on_backend, rows
 
 
 def _jit_jax(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,3 +32,27 @@ def _jit_torch(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 COMPILE = {"jax": _jit_jax, "torch": _jit_torch, "tensorflow": _jit_tensorflow}
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    ("case", "backend"), rows(tuple(COMPILE), lambda case: case.jit, one_an_op=True)
+)
+def test_compiled_is_plain(case: Case, backend: str) -> None:
+    args, kwargs = case.draw(case.dtypes[0])
+    inputs: list[np.ndarray] = []
+    convert(args, inputs.append)
+
+    def function(*values: Any) -> Any:
+        rest = iter(values)
+        filled = convert(args, lambda _: next(rest))
+        return case.record.function(*filled, **on_backend(kwargs, backend))
+
+    with use_backend(backend):
+        values = on_backend(inputs, backend)
+        compiled = COMPILE[backend](function)(*values)
+        assert_close(_as_list(compiled), _as_list(function(*values)))
+
+
+def _as_list(result: Any) -> Any:
+    return list(result) if isinstance(result, (list, tuple)) else result

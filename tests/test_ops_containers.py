@@ -8,7 +8,7 @@ import pytest
 
 from nestarray.container import Container
 from nestarray.testing import assert_close
-from tests.cases import Case, all_cases, on_backend
+from tests.cases import Case, on_backend, rows
 
 
 def has_arrays(case: Case) -> bool:
@@ -28,16 +28,8 @@ def _is_array(value: Any) -> bool:
     return hasattr(value, "dtype")
 
 
-ROWS = [
-    pytest.param(case, backend, id=case.on(backend))
-    for case in all_cases()
-    if has_arrays(case)
-    for backend in case.backends
-]
-
-
 @pytest.mark.usefixtures("x64")
-@pytest.mark.parametrize(("case", "backend"), ROWS)
+@pytest.mark.parametrize(("case", "backend"), rows(where=has_arrays, one_an_op=True))
 def test_container_is_leaf_by_leaf(case: Case, backend: str) -> None:
     args, kwargs = on_backend(case.draw(case.dtypes[0]), backend)
     names = positions(case, args, kwargs)

@@ -8,22 +8,16 @@ import numpy as np
 import pytest
 
 from nestarray.testing import assert_close
-from tests.cases import Case, all_cases
+from tests.cases import Case, rows
 from tests.derivatives import AUTODIFF, gradients, problem, weighted
 
 STEP = 1e-3
 
-ROWS = [
-    pytest.param(case, backend, id=case.on(backend))
-    for case in all_cases()
-    if case.differentiable
-    for backend in AUTODIFF
-    if backend in case.backends
-]
-
 
 @pytest.mark.usefixtures("x64")
-@pytest.mark.parametrize(("case", "backend"), ROWS)
+@pytest.mark.parametrize(
+    ("case", "backend"), rows(AUTODIFF, lambda case: bool(case.differentiable))
+)
 def test_gradients(case: Case, backend: str) -> None:
     """d⟨w, f(x)⟩ along random directions u is what differences of f on NumPy give."""
     inputs, function = problem(case)

@@ -10,20 +10,14 @@ import pytest
 import nestarray as na
 from nestarray.config import use_backend
 from nestarray.testing import assert_close
-from tests.cases import Case, all_cases, convert, on_backend
-
-ROWS = [
-    pytest.param(case, backend, id=case.on(backend))
-    for case in all_cases()
-    for backend in case.backends
-]
+from tests.cases import Case, convert, on_backend, rows
 
 #: Ops that compute nothing on their arrays, and so need not be among the calls of the graph.
 WITHOUT_CALL = {"shape", "asarray", "from_dlpack"}
 
 
 @pytest.mark.usefixtures("x64")
-@pytest.mark.parametrize(("case", "backend"), ROWS)
+@pytest.mark.parametrize(("case", "backend"), rows(one_an_op=True))
 def test_record_print_replay_is_the_call(case: Case, backend: str) -> None:
     args, kwargs = on_backend(case.draw(case.dtypes[0]), backend)
     inputs: list[Any] = []

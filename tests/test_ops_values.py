@@ -10,17 +10,11 @@ from nestarray import backends, dtypes
 from nestarray.config import use_backend
 from nestarray.dispatch import Op
 from nestarray.testing import assert_close
-from tests.cases import ARRAYS, Case, all_cases, convert, on_backend
-
-ROWS = [
-    pytest.param(case, backend, id=case.on(backend))
-    for case in all_cases()
-    for backend in case.backends
-]
+from tests.cases import ARRAYS, Case, convert, on_backend, rows
 
 
 @pytest.mark.usefixtures("x64")
-@pytest.mark.parametrize(("case", "backend"), ROWS)
+@pytest.mark.parametrize(("case", "backend"), rows())
 def test_values(case: Case, backend: str) -> None:
     for dtype in case.dtypes:
         for kind, function in implementations(case.record, backend).items():

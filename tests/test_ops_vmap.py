@@ -12,14 +12,10 @@ import torch
 
 from nestarray import backends
 from nestarray.testing import assert_close
-from tests.cases import Case, all_cases, convert, on_backend
+from tests.cases import Case, convert, on_backend, rows
 
-#: (op or case, backend): why not, with the framework's address where it cannot.
-WITHOUT: dict[tuple[str, str], str] = {
-    ("shape", "jax"): "the result is a tuple of numbers",
-    ("shape", "torch"): "the result is a tuple of numbers",
-    ("shape", "tensorflow"): "the result is a tuple of numbers",
-}
+#: Ops whose result is no array but a tuple of numbers.
+WITHOUT = {"shape"}
 
 
 def arrays(value: Any) -> list[np.ndarray]:
@@ -29,13 +25,9 @@ def arrays(value: Any) -> list[np.ndarray]:
     return found
 
 
-ROWS = [
-    pytest.param(case, backend, id=case.on(backend))
-    for case in all_cases()
-    if case.jit and arrays(case.draw(case.dtypes[0])[0])
-    for backend in ("jax", "torch", "tensorflow")
-    if backend in case.backends and not {(case.op, backend), (case.name, backend)} & WITHOUT.keys()
-]
+def is_mapped(case: Case) -> bool:
+    """Whether there is something to map over, and results to stack."""
+    return case.jit and case.op not in WITHOUT and bool(arrays(case.draw(case.dtypes[0])[0]))
 
 
 def _vmap_tensorflow(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -54,7 +46,7 @@ VMAP = {
 @pytest.mark.usefixtures("x64")
 @pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning")  # a loop, on torch
 @pytest.mark.filterwarnings("ignore:torch.searchsorted:UserWarning")  # it copies what is batched
-@pytest.mark.parametrize(("case", "backend"), ROWS)
+@pytest.mark.parametrize(("case", "backend"), rows(tuple(VMAP), is_mapped, one_an_op=True))
 def test_batched_is_one_by_one(case: Case, backend: str) -> None:
     (args, kwargs), (others, _) = (case.draw(case.dtypes[0], sample) for sample in (0, 1))
     settings = on_backend(kwargs, backend)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import numpy as np
+import pytest
 
 from nestarray import backends
 from nestarray.config import BACKENDS
@@ -124,6 +125,33 @@ def on_backend(value: Any, backend: str) -> Any:
 def _from_torch(x: Any) -> Any:
     name = backends.backend_of_type(type(x))
     return x if name in (None, "numpy") else backends.core(name).to_numpy(x)
+
+
+def rows(
+    backends: Sequence[str] = BACKENDS,
+    where: Callable[[Case], bool] = lambda case: True,
+    *,
+    one_an_op: bool = False,
+) -> list[Any]:
+    """Parameters ``case, backend`` of a test that runs over the cases.
+
+    Args:
+        backends: of which those that the case holds on are taken.
+        where: which cases.
+        one_an_op: the property is one of the machinery around an op more than of its values:
+            but for the first case of each op, its rows are left to ``make test-full``.
+    """
+    seen: set[str] = set()
+    found = []
+    for case in filter(where, all_cases()):
+        marks = [pytest.mark.full] if one_an_op and case.op in seen else []
+        seen.add(case.op)
+        found += [
+            pytest.param(case, backend, id=case.on(backend), marks=marks)
+            for backend in backends
+            if backend in case.backends
+        ]
+    return found
 
 
 @cache
