@@ -126,6 +126,36 @@ def of_upper_cholesky(x: Any) -> Any:
     return na.cholesky(symmetric(x), upper=True)
 
 
+def complex_of(x: Any) -> Any:
+    """Complex matrices that depend on reals, and do not commute with their adjoints."""
+    return na.add(na.multiply(x, 1.0 - 0.5j), na.multiply(na.matrix_transpose(x), 0.25j))
+
+
+def real_parts(z: Any) -> Any:
+    return na.concat([na.real(z), na.imag(z)], axis=-1)
+
+
+def of_complex_lu_factor(x: Any) -> Any:
+    return real_parts(na.lu_factor(complex_of(x)).LU)
+
+
+def of_complex_lu(x: Any) -> Any:
+    P, L, U = na.lu(complex_of(x))
+    return na.concat([real_parts(L), real_parts(U), P], axis=-1)
+
+
+def of_complex_expm(x: Any) -> Any:
+    return real_parts(na.expm(complex_of(x)))
+
+
+def of_complex_sqrtm(x: Any) -> Any:
+    return real_parts(na.sqrtm(complex_of(x)))
+
+
+def of_complex_lstsq(x: Any) -> Any:
+    return real_parts(na.lstsq(complex_of(x), na.multiply(x, 1j)).solution)
+
+
 FUNCTIONS: list[tuple[Callable[[Any], Any], np.ndarray]] = [
     (of_svd, TALL[0]),
     (of_qr, SQUARE[0] + 2 * np.eye(3)),
@@ -133,6 +163,11 @@ FUNCTIONS: list[tuple[Callable[[Any], Any], np.ndarray]] = [
     (of_eigvalsh, POSITIVE),
     (of_cholesky, POSITIVE),
     (of_upper_cholesky, POSITIVE),
+    (of_complex_lu_factor, SQUARE),
+    (of_complex_lu, SQUARE),
+    (of_complex_expm, SQUARE),
+    (of_complex_sqrtm, POSITIVE),
+    (of_complex_lstsq, SQUARE + 3 * np.eye(3)),
 ]
 
 

@@ -110,8 +110,8 @@ def pairwise_distance(
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.pairwise_distance(np.asarray([3.0, 4.0]), np.zeros(2), eps=0.0)
-        np.float64(5.0)
+        >>> na.pairwise_distance(np.asarray([[3.0, 4.0]]), np.zeros(2), eps=0.0)
+        array([5.])
 
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pairwise_distance.html

@@ -568,8 +568,8 @@ def cond(x: Array, /, *, p: float | str | None = None) -> Array:
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.cond(np.asarray([[2.0, 0.0], [0.0, 1.0]]))
-        np.float64(2.0)
+        >>> na.cond(np.asarray([[[2.0, 0.0], [0.0, 1.0]]]))
+        array([2.])
 
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.linalg.cond.html

@@ -54,7 +54,7 @@ if _scipy is not None:
 
     @supports(lambda x: len(x.shape) > 1 and x.size > 0 and x.dtype.char in "fdFD")
     def lu_factor(x: Any, /) -> LUFactorResult:
-        """https://www.netlib.org/lapack/explore-html/d8/ddc/group__getrf.html"""
+        """https://docs.scipy.org/doc/scipy/reference/linalg.lapack.html"""
         # LAPACK itself, as scipy.linalg.lu_factor would warn where a matrix is singular
         (getrf,) = _scipy.get_lapack_funcs(("getrf",), (x,))
         found = [getrf(matrix) for matrix in x.reshape(-1, *x.shape[-2:])]

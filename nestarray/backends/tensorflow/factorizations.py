@@ -78,10 +78,7 @@ def lu(x: Any, /) -> LUResult:
 
 
 def _lu(x: Any) -> tuple[Any, Any]:
-    """``tf.linalg.lu``, which has no gradient, with one that can be differentiated again.
-
-    https://github.com/tensorflow/tensorflow/issues/28846
-    """
+    """``tf.linalg.lu``, which has no gradient, with one that can be differentiated again."""
 
     @tf.custom_gradient
     def call(x: Any) -> Any:

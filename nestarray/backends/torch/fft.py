@@ -16,10 +16,10 @@ from nestarray.backends.fourier import (
     one_length,
 )
 
-Function = Callable[..., Any]
+_Function = Callable[..., Any]
 
 
-def _along_one(name: str, *, real: str = "") -> Function:
+def _along_one(name: str, *, real: str = "") -> _Function:
     """A transform along one axis; `real` names the one for complex numbers, where it takes none."""
     native = getattr(torch.fft, name)
 
@@ -32,7 +32,7 @@ def _along_one(name: str, *, real: str = "") -> Function:
     return call
 
 
-def _from_half(name: str) -> Function:
+def _from_half(name: str) -> _Function:
     """A transform of a half spectrum along one axis."""
     native = getattr(torch.fft, name)
 
@@ -43,7 +43,7 @@ def _from_half(name: str) -> Function:
     return call
 
 
-def _along_several(name: str, read: Function = checked, *, real: str = "") -> Function:
+def _along_several(name: str, read: _Function = checked, *, real: str = "") -> _Function:
     """A transform along several axes, whose lengths `read` finds."""
     native = getattr(torch.fft, name)
 
