@@ -1,4 +1,4 @@
-"""The gradients of reductions that pass NaN over: 0 at NaN, elsewhere as if it were not there."""
+"""Reductions that pass NaN over: their gradients are 0 at NaN; complex numbers without 64 bits."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import nestarray as na
+from nestarray import backends
 from nestarray.testing import assert_close
 from tests.cases import on_backend
 from tests.derivatives import AUTODIFF, GRADIENTS, SUM
@@ -30,3 +31,11 @@ def test_gradient_beside_nan(op: str, backend: str) -> None:
     with_nan = np.insert(whole, 1, np.nan, axis=1)
     expected = np.insert(slope(op.removeprefix("nan"), whole), 1, 0.0, axis=1)
     assert_close(slope(op, with_nan), expected)
+
+
+def test_complex_numbers_in_32_bits(backend: str) -> None:
+    x = on_backend(np.asarray([1 + 1j, np.nan, 3 - 1j], "complex64"), backend)
+    to_numpy = backends.core(backend).to_numpy
+    assert_close(to_numpy(na.nansum(x)), np.asarray(4 + 0j, "complex64"))
+    assert_close(to_numpy(na.nanmean(x)), np.asarray(2 + 0j, "complex64"))
+    assert_close(to_numpy(na.nanvar(x)), np.asarray(2.0, "float32"))

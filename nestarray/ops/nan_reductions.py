@@ -10,7 +10,7 @@ from __future__ import annotations
 from nestarray.backends.axes import many_axes
 from nestarray.backends.base import mean_dtype
 from nestarray.dispatch import op
-from nestarray.dtypes import dtype_of
+from nestarray.dtypes import complex128, dtype_of, float32, float64
 from nestarray.ops.order_statistics import between, check_method
 from nestarray.typing import Array, Axis, DTypeLike
 
@@ -174,7 +174,8 @@ def _count(x: Array, axis: Axis, keepdims: bool) -> Array:
     from nestarray import ops
 
     counts = ops.sum(ops.bitwise_invert(ops.isnan(x)), axis=axis, keepdims=keepdims)
-    return ops.astype(counts, "float64" if dtype_of(x).itemsize > 4 else "float32")
+    is_wide = dtype_of(x) in (float64, complex128)
+    return ops.astype(counts, float64 if is_wide else float32)
 
 
 def _shared_out(total: Array, count: Array, x: Array) -> Array:
