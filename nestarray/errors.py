@@ -31,6 +31,10 @@ class ShapeError(NestarrayError, ValueError):
     """A shape does not fit the operation."""
 
 
+class IndexingError(ShapeError, IndexError):
+    """An index does not fit the axes of the array."""
+
+
 class StructureError(NestarrayError, ValueError):
     """Containers do not match, or a Container cannot be built or changed as asked."""
 

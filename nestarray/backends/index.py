@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors import ArgumentError, IndexingError
 
 MODES = ("replace", "add", "mul", "min", "max")
 
@@ -56,13 +56,13 @@ def expanded(index: Any, ndim: int) -> list[Any]:
     """The entries of `index`, with slices in place of the Ellipsis and for missing axes.
 
     Raises:
-        ShapeError: there are more entries than axes, or two Ellipses.
+        IndexingError: there are more entries than axes, or two Ellipses.
     """
     items = list(as_tuple(index))
     rest = ndim - sum(axes_taken(item) for item in items)
     dots = [place for place, item in enumerate(items) if item is Ellipsis]
     if rest < 0 or len(dots) > 1:
-        raise ShapeError(
+        raise IndexingError(
             f"getitem: index: got {len(items)} entries for an array of {ndim} dimensions, "
             "expected at most one for each axis, and at most one Ellipsis"
         )

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import mean_dtype, promoted
+from nestarray.backends.base import mean_dtype, promoted, supports
 from nestarray.backends.matrices import check_square
 from nestarray.backends.results import SlogdetResult
 from nestarray.backends.torch.core import native_dtype
@@ -37,6 +37,7 @@ def kron(x1: Any, x2: Any, /) -> Any:
     return torch.kron(*promoted((x1, x2), _cast))
 
 
+@supports(lambda x, *, axis=None, **_: axis is None or isinstance(axis, int) or len(axis) > 0)
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html"""
     return torch.linalg.vector_norm(x.to(native_dtype(mean_dtype(x))), ord, axis, keepdims)
