@@ -1,22 +1,46 @@
-"""Write docs/ops.md: every function, and what serves it on each backend.
+"""Write docs/ops.md: every function, what serves it on each backend, its dtypes and its gradient.
 
-usage: python docs/generate_ops.py [--check]   (with --check: fail if the page is stale)
+usage: python docs/generate_ops.py [--check]            write the page (or fail if it is stale)
+       python docs/generate_ops.py --measure [CHAPTER…]  run each function in every dtype first
+
+Measuring takes minutes; its results are kept in docs/dtypes.json, from which the page is made.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+import warnings
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
+sys.path.insert(0, str(Path(__file__).parent.parent))  # for the cases of the tests
+
+
+import numpy as np
+
 from nestarray import backends
-from nestarray.config import BACKENDS
+from nestarray.config import BACKENDS, use_backend
 from nestarray.dispatch import OPS, Op
+from nestarray.errors import NestarrayError
+from tests.cases import Case, all_cases, convert, on_backend
 
 PAGE = Path(__file__).with_name("ops.md")
+MEASURED = Path(__file__).with_name("dtypes.json")
+
+#: Short name of a group of dtypes → its dtypes, as cells name them.
+GROUPS = {
+    "b": ("bool",),
+    "i": ("int8", "int16", "int32", "int64"),
+    "u": ("uint8", "uint16", "uint32", "uint64"),
+    "h": ("float16", "bfloat16"),
+    "f": ("float32", "float64"),
+    "c": ("complex64", "complex128"),
+}
 
 HEAD = """# Functions
 
@@ -26,6 +50,10 @@ Each takes arrays of any backend, and Containers of them; `help(na.softmax)` has
 contract. What serves it: **native**, the framework's own function itself; **adapted**, a
 function of nestarray's backend over the framework's; **partly**, the framework's where it
 covers the arguments, else the composition; **composed**, a composition of other functions.
+
+Dtypes: those in which the function's first test case runs, on all four backends: `b` bool,
+`i` and `u` signed and unsigned integers, `h` float16 and bfloat16, `f` float32 and float64,
+`c` complex. Behind them, what a backend has beyond or lacks (`−`) of a group. ∂: it has gradients.
 """
 
 
@@ -42,24 +70,122 @@ def served(record: Op, backend: str) -> str:
     return "adapted" if ours else "native"
 
 
+def measure(case: Case) -> dict[str, list[str]]:
+    """The dtypes in which `case` runs, by backend."""
+    found: dict[str, list[str]] = {}
+    for backend in case.backends:
+        found[backend] = [
+            dtype for group in GROUPS.values() for dtype in group if runs(case, backend, dtype)
+        ]
+    return found
+
+
+def runs(case: Case, backend: str, dtype: str) -> bool:
+    """Whether the op takes the case's arrays, those of the first one's kind cast to `dtype`."""
+    args, kwargs = case.draw("float64")
+    arrays: list[np.ndarray] = []
+    convert((args, kwargs), arrays.append)
+    kinds = "fc" if not arrays or arrays[0].dtype.kind in "fc" else arrays[0].dtype.kind
+    native = backends.core("numpy").native_dtype(dtype)
+
+    def cast(x: np.ndarray) -> np.ndarray:
+        if x.dtype.kind not in kinds:
+            return x
+        x = x if native.kind == "c" else np.real(x)
+        return (np.abs(x) if native.kind in "ub" else x).astype(native)
+
+    try:
+        with use_backend(backend):
+            case.record.function(
+                *on_backend(convert(args, cast), backend),
+                **on_backend(convert(kwargs, cast), backend),
+            )
+    except NestarrayError:
+        return False
+    except Exception as error:  # the framework's own words: printed, so that it is seen
+        text = str(error).strip().splitlines() or [""]
+        print(
+            f"{case.op} on {backend} in {dtype}: {type(error).__name__}: {text[0][:90]}", flush=True
+        )
+        return False
+    return True
+
+
+def measure_all(chapters: list[str]) -> None:
+    """Measure the functions of `chapters`, or all, and keep the results."""
+    import jax
+
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    kept = measured()
+    first: dict[str, Case] = {}
+    for case in all_cases():
+        first.setdefault(case.op, case)
+    with jax.enable_x64(True):
+        for record in OPS.values():
+            if not chapters or record.chapter in chapters:
+                kept[record.name] = measure(first[record.name])
+    kept = {name: kept[name] for name in sorted(kept) if name in OPS}
+    lines = [f"{json.dumps(name)}: {json.dumps(row)}" for name, row in kept.items()]
+    MEASURED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def measured() -> dict[str, dict[str, list[str]]]:
+    """What was measured so far: op → backend → dtypes."""
+    return json.loads(MEASURED.read_text()) if MEASURED.exists() else {}
+
+
+def dtype_cell(row: dict[str, list[str]] | None) -> str:
+    """The groups that all backends take, then the differences; nothing if it was not measured."""
+    if not row:
+        return ""
+    common, notes = "", []
+    for short, group in GROUPS.items():
+        takes = {backend: [d for d in group if d in dtypes] for backend, dtypes in row.items()}
+        if all(len(dtypes) == len(group) for dtypes in takes.values()):
+            common += short
+        elif any(takes.values()):
+            notes += [
+                f"{backend} −{' −'.join(missing)}"
+                for backend, dtypes in takes.items()
+                if (missing := [d for d in group if d not in dtypes])
+            ]
+    return f"{common or '–'}{'; ' + ', '.join(notes) if notes else ''}"
+
+
 def page() -> str:
     """The text of the page."""
+    rows, differentiable = measured(), {case.op for case in all_cases() if case.differentiable}
     chapters: dict[str, list[Op]] = {}
     for record in OPS.values():
         chapters.setdefault(record.chapter, []).append(record)
-    parts = [HEAD, f"\n{len(OPS)} functions in {len(chapters)} chapters.\n"]
+    totals = (
+        f"\n{len(OPS)} functions in {len(chapters)} chapters, of which "
+        f"{len(differentiable & set(OPS))} have gradients (`keras.ops` has 337 "
+        "functions, Ivy 620).\n\n"
+    )
+    counts: list[Any] = [[served(record, b) for record in OPS.values()] for b in BACKENDS]
+    table = "| | native | adapted | partly | composed |\n|---|---|---|---|---|\n"
+    for backend, words in zip(BACKENDS, counts, strict=True):
+        cells = [words.count(word) for word in ("native", "adapted", "partly", "composed")]
+        table += f"| {backend} | {' | '.join(map(str, cells))} |\n"
+    parts = [HEAD, totals, table]
     for chapter, records in sorted(chapters.items()):
-        parts.append(f"\n## {chapter}\n\n| function | | {' | '.join(BACKENDS)} |\n")
-        parts.append(f"|---|---|{'---|' * len(BACKENDS)}\n")
+        parts.append(f"\n## {chapter}\n\n| function | | {' | '.join(BACKENDS)} | dtypes | ∂ |\n")
+        parts.append(f"|---|---|{'---|' * len(BACKENDS)}---|---|\n")
         for record in sorted(records, key=lambda r: r.name):
             summary = (record.body.__doc__ or "").strip().splitlines()[0].replace("|", "\\|")
             cells = " | ".join(served(record, b) for b in BACKENDS)
-            parts.append(f"| `{record.name}` | {summary} | {cells} |\n")
+            gradient = "∂" if record.name in differentiable else ""
+            kinds = dtype_cell(rows.get(record.name))
+            parts.append(f"| `{record.name}` | {summary} | {cells} | {kinds} | {gradient} |\n")
     return "".join(parts)
 
 
 def main() -> None:
-    """Write or check the page."""
+    """Measure, write or check the page."""
+    if "--measure" in sys.argv:
+        measure_all([a for a in sys.argv[1:] if not a.startswith("-")])
     text = page()
     if "--check" in sys.argv:
         if not PAGE.exists() or PAGE.read_text() != text:

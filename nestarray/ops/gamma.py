@@ -9,6 +9,7 @@ to every argument.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 
 from nestarray import dtypes, ops
@@ -20,6 +21,7 @@ from nestarray.typing import Array
 __all__ = ["betainc", "gammainc", "gammaincc", "polygamma", "zeta"]
 
 _NODES = 64
+_BLOCK = 16  # nodes at a time: as many times the memory of the arguments
 _NEGLIGIBLE = 40.0  # −ln of what is left out of an integral
 
 
@@ -37,6 +39,18 @@ def _gauss_legendre() -> tuple[tuple[float, float], ...]:
             x -= value / slope
         rule.append((0.5 * (1.0 + x), 1.0 / ((1.0 - x * x) * slope * slope)))
     return tuple(rule)
+
+
+def _integral(integrand: Callable[..., Array], end: Array, *parameters: Array) -> Array:
+    """∫₀ᵉⁿᵈ integrand(v, *parameters) dv, in blocks of nodes along a new axis behind."""
+    total = ops.zeros_like(end)
+    wide = [ops.expand_dims(x, axis=-1) for x in parameters]
+    last, dtype = ops.expand_dims(end, axis=-1), dtypes.dtype_of(end)
+    for first in range(0, _NODES, _BLOCK):
+        rule = zip(*_gauss_legendre()[first : first + _BLOCK], strict=True)
+        nodes, weights = (ops.asarray(column, dtype=dtype, like=end) for column in rule)
+        total = total + ops.sum(weights * integrand(last * nodes, *wide), axis=-1)
+    return end * total
 
 
 def _together(*arguments: Array) -> tuple[list[Array], Array]:
@@ -85,12 +99,12 @@ def _lower_integral(a: Array, x: Array) -> Array:
         2 * tiny
     )
     end = ops.minimum(end, _NEGLIGIBLE / (still - tiny))
-    total = ops.zeros_like(x)
-    for node, weight in _gauss_legendre():
-        v = end * node
-        total = total + weight * ops.exp(-raised * v - x * ops.expm1(-v))
+
+    def integrand(v: Array, a: Array, x: Array) -> Array:
+        return ops.exp(-a * v - x * ops.expm1(-v))
+
     # The recurrence P(a) = P(a + 1) + xᵃ exp(−x) / Γ(a + 1), which adds positive numbers only.
-    result = end * total
+    result = _integral(integrand, end, raised, x)
     for shift in (2.0, 1.0, 0.0):
         result = (1.0 + x * result) / (a + shift)
     return result
@@ -101,11 +115,11 @@ def _upper_integral(a: Array, x: Array) -> Array:
     excess = ops.stop_gradient(ops.maximum(a - 1.0, 1e-6))
     end = (_NEGLIGIBLE + ops.sqrt(_NEGLIGIBLE * _NEGLIGIBLE + 2.0 * _NEGLIGIBLE * excess)) / excess
     end = ops.minimum(end, _NEGLIGIBLE / ops.stop_gradient(x - ops.maximum(a - 1.0, 0.0)))
-    total = ops.zeros_like(x)
-    for node, weight in _gauss_legendre():
-        u = end * node
-        total = total + weight * ops.exp((a - 1.0) * ops.log1p(u) - x * u)
-    return end * total
+
+    def integrand(u: Array, a: Array, x: Array) -> Array:
+        return ops.exp((a - 1.0) * ops.log1p(u) - x * u)
+
+    return _integral(integrand, end, a, x)
 
 
 def _incomplete_gamma(a: Array, x: Array, *, upper: bool) -> Array:
@@ -217,12 +231,11 @@ def _beta_integral(a: Array, b: Array, x: Array, y: Array) -> Array:
     """
     raised, odds = a + 3.0, x / y
     end = _beta_end(*(ops.stop_gradient(z) for z in (raised, b, odds)))
-    total = ops.zeros_like(x)
-    for node, weight in _gauss_legendre():
-        v = end * node
-        power = (b - 1.0) * ops.log1p(-odds * ops.expm1(-v))
-        total = total + weight * ops.exp(power - raised * v)
-    result = end * total / y
+
+    def integrand(v: Array, a: Array, b: Array, odds: Array) -> Array:
+        return ops.exp((b - 1.0) * ops.log1p(-odds * ops.expm1(-v)) - a * v)
+
+    result = _integral(integrand, end, raised, b, odds) / y
     for shift in (2.0, 1.0, 0.0):
         result = (1.0 + x * (a + b + shift) * result) / (a + shift)
     return result
@@ -312,7 +325,7 @@ def zeta(x: Array, q: Array, /) -> Array:
     value = _hurwitz(ops.where(inside, s, 2.0), ops.where(inside, q, 1.0))
     pole = ops.logical_and(q <= 0.0, q == ops.floor(q))
     infinite = ops.logical_or(s == 1.0, ops.logical_and(s > 1.0, pole))
-    outside = ops.where(infinite, math.inf, s * q * math.nan)
+    outside = ops.where(infinite, math.inf, ops.full_like(value, math.nan))
     return _as_result(ops.where(inside, value, outside), result)
 
 

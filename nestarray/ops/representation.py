@@ -112,6 +112,9 @@ def ldexp(x1: Array, x2: Array, /) -> Array:
     Returns:
         the broadcast shape, the dtype of `x1`.
 
+    Raises:
+        DtypeError: `x1` is not floating, or `x2` is not an integer.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.ldexp(np.asarray([0.5, 3.0]), np.asarray([4, -1]))
@@ -123,6 +126,10 @@ def ldexp(x1: Array, x2: Array, /) -> Array:
     dtype = dtypes.dtype_of(x1)
     if not dtype.is_floating:
         raise DtypeError(f"ldexp: x1: got {dtype}, expected a floating dtype; see astype")
+    if not dtypes.dtype_of(x2).is_integer:
+        raise DtypeError(
+            f"ldexp: x2: got {dtypes.dtype_of(x2)}, expected an integer dtype; see astype"
+        )
     wide = _working(x1)
     # In four parts: none of the powers leaves the range, as 2ᵉ at once could where x1 · 2ᵉ does not.
     reach = 2200 if dtype is dtypes.float64 else 300
@@ -147,6 +154,9 @@ def frexp(x: Array, /) -> Frexp:
 
     Returns:
         Frexp: ``mantissa`` in the dtype of `x`, ``exponent`` int32.
+
+    Raises:
+        DtypeError: `x` is not floating.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -305,7 +305,8 @@ def ndtri(p: Array, /) -> Array:
         slope = ops.exp(-0.5 * z * z - value) / math.sqrt(2.0 * math.pi)
         z = z - (value - log) / slope
     signed = ops.where(wide > 0.5, -z, z)
-    edge = ops.where(wide == 0.0, -math.inf, ops.where(wide == 1.0, math.inf, wide * math.nan))
+    nan = ops.full_like(wide, math.nan)
+    edge = ops.where(wide == 0.0, -math.inf, ops.where(wide == 1.0, math.inf, nan))
     return _as_result(ops.where(central, middle, ops.where(outer, signed, edge)), p)
 
 

@@ -19,7 +19,7 @@ def bitwise_count(x: Any, /) -> Any:
     return np.bitwise_count(x)
 
 
-@supports(lambda x1, x2: x1.dtype.kind == "f" and hasattr(x2, "dtype"))
+@supports(lambda x1, x2: x1.dtype.kind == "f" and getattr(x2, "dtype", x1.dtype).kind in "iu")
 def ldexp(x1: Any, x2: Any, /) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ldexp.html"""
     return np.ldexp(x1, x2)
