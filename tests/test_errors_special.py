@@ -19,7 +19,7 @@ CALLS: list[tuple[Callable[[Any, Any], Any], type[Exception], str]] = [
         "polygamma: n: got -1, expected an integer of at least 0",
     ),
     (
-        lambda x, i: na.polygamma(1.5, x),
+        lambda x, i: na.polygamma(1.5, x),  # pyright: ignore[reportArgumentType]
         ArgumentError,
         "polygamma: n: got 1.5, expected an integer of at least 0",
     ),
