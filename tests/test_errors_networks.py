@@ -172,7 +172,84 @@ LOSSES: list[Row] = [
     ),
 ]
 
-ROWS = [*ACTIVATIONS, *RECURRENT, *ATTENTION, *LOSSES]
+WINDOWS: list[Row] = [
+    (
+        "lp-order",
+        lambda zeros: na.lp_pool(zeros(1, 1, 4), ord=0.0, kernel_size=2),
+        ArgumentError,
+        "lp_pool: ord: got 0.0, expected a positive number",
+    ),
+    (
+        "lp-rank",
+        lambda zeros: na.lp_pool(zeros(1, 4), kernel_size=2),
+        ShapeError,
+        "lp_pool: x has shape (1, 4), expected (batch, channels, *spatial) with one to 3 spatial "
+        "axes",
+    ),
+    (
+        "indices-window",
+        lambda zeros: na.max_pool_with_indices(zeros(1, 1, 3), kernel_size=4),
+        ShapeError,
+        "max_pool_with_indices: the window spans (4,) elements and the padded input has (3,); "
+        "expected an input at least as large as the window: pad more, or make the kernel smaller",
+    ),
+    (
+        "unpool",
+        lambda zeros: na.max_unpool(zeros(1, 1, 3), zeros(1, 1, 2, dtype="int32"), kernel_size=2),
+        ShapeError,
+        "max_unpool: indices has shape (1, 1, 2), expected that of x, (1, 1, 3)",
+    ),
+    (
+        "fractional",
+        lambda zeros: na.fractional_max_pool2d(
+            zeros(1, 1, 3, 3), na.random.key(0, like=zeros(1)), kernel_size=2, output_size=(2, 3)
+        ),
+        ShapeError,
+        "fractional_max_pool2d: x has shape (1, 1, 3, 3), expected (batch, channels, height, width) "
+        "with sizes of at least (3, 4): output_size + kernel_size − 1",
+    ),
+    (
+        "reduce-computation",
+        lambda zeros: na.reduce_window(zeros(3), computation="mean", window=(2,)),
+        ArgumentError,
+        "reduce_window: computation: got 'mean', expected one of add, mul, max, min",
+    ),
+    (
+        "reduce-window",
+        lambda zeros: na.reduce_window(zeros(3), computation="add", window=(2, 2)),
+        ArgumentError,
+        "reduce_window: window: got (2, 2), expected 1 numbers: one for each axis of x (3,)",
+    ),
+    (
+        "conv-format",
+        lambda zeros: na.conv(zeros(1, 3, 4), zeros(2, 3, 2), data_format="NCW"),
+        ArgumentError,
+        "conv: data_format: got 'NCW', expected one of channels_first, channels_last",
+    ),
+    (
+        "conv-rank",
+        lambda zeros: na.conv_transpose(zeros(1, 3), zeros(3, 2)),
+        ShapeError,
+        "conv_transpose: x has shape (1, 3), expected a batch, channels and one to three spatial "
+        "axes",
+    ),
+    (
+        "separable",
+        lambda zeros: na.separable_conv(zeros(1, 2, 4), zeros(4, 1, 2), zeros(3, 2)),
+        ShapeError,
+        "separable_conv: pointwise has shape (3, 2), expected (out, 4): as many columns as "
+        "depthwise (4, 1, 2) has kernels",
+    ),
+    (
+        "locally-connected",
+        lambda zeros: na.locally_connected(zeros(1, 2, 4), zeros(3, 4, 4), kernel_size=2),
+        ShapeError,
+        "locally_connected: weight has shape (3, 4, 4), expected (out, 4, 3): (out, in · kernel, "
+        "*out_spatial)",
+    ),
+]
+
+ROWS = [*ACTIVATIONS, *RECURRENT, *ATTENTION, *LOSSES, *WINDOWS]
 
 
 @pytest.mark.parametrize(

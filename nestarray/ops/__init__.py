@@ -21,6 +21,7 @@ from nestarray.ops.bessel import *
 from nestarray.ops.complex_numbers import *
 from nestarray.ops.contraction import *
 from nestarray.ops.convolution import *
+from nestarray.ops.convolution_layouts import *
 from nestarray.ops.correlation import *
 from nestarray.ops.creation import *
 from nestarray.ops.data_type import *
@@ -59,6 +60,7 @@ from nestarray.ops.sorting import *
 from nestarray.ops.special import *
 from nestarray.ops.statistical import *
 from nestarray.ops.transcendental import *
+from nestarray.ops.window_reductions import *
 
 # By module and not by name: the op `fft` has taken the place of its chapter here, and
 # `na.random` is a module of its own.

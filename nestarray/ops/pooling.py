@@ -442,7 +442,7 @@ def adaptive_max_pool3d(x: Array, /, *, output_size: int | Sequence[int | None])
 def _max_pool(x: Array, at: windows.Windows) -> Array:
     """The elementwise maximum of one strided slice for each position in the window."""
     if any(low or high for low, high in at.padding):
-        x = ops.pad(x, [(0, 0), (0, 0), *at.padding], constant_values=_lowest(x))
+        x = ops.pad(x, [(0, 0), (0, 0), *at.padding], constant_values=lowest(x))
     return reduce(ops.maximum, _slices(x, at))
 
 
@@ -470,7 +470,8 @@ def _slices(padded: Array, at: windows.Windows) -> list[Array]:
     return [padded[(slice(None), slice(None), *place)] for place in at.offsets(output)]
 
 
-def _lowest(x: Array) -> float:
+def lowest(x: Array) -> float:
+    """What no element of the dtype of x is less than: what padding is for a maximum."""
     dtype = dtypes.dtype_of(x)
     if dtype.is_floating:
         return -math.inf

@@ -1,0 +1,269 @@
+"""Convolutions of any number of axes and either layout, in two steps, and with a kernel for each place.
+
+A convolution of each channel for itself is `conv1d`, `conv2d` or `conv3d` with
+``groups=channels``; it has no name of its own.
+"""
+
+from __future__ import annotations
+
+import math
+
+from nestarray import ops
+from nestarray.backends import windows
+from nestarray.backends.windows import Ints, Padding
+from nestarray.dispatch import op
+from nestarray.errors import ArgumentError, ShapeError
+from nestarray.typing import Array
+
+__all__ = ["conv", "conv_transpose", "locally_connected", "separable_conv"]
+
+_FORMATS = ("channels_first", "channels_last")
+
+
+@op
+def conv(
+    x: Array,
+    weight: Array,
+    bias: Array | None = None,
+    *,
+    stride: Ints = 1,
+    padding: Padding = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    data_format: str = "channels_first",
+) -> Array:
+    """`conv1d`, `conv2d` or `conv3d`, as x has axes, with the channels first or last.
+
+    Args:
+        x: `(batch, in, *spatial)`, or `(batch, *spatial, in)` with the channels last, with one
+            to three spatial axes, floating.
+        weight: `(out, in / groups, *kernel)` in either layout.
+        bias: `(out,)`, or None.
+        stride: the step between windows.
+        padding: zeros around x: an integer, one for each axis, pairs (before, after),
+            ``"same"`` or ``"valid"``.
+        dilation: the step between the elements of the kernel.
+        groups: into how many independent groups the channels are cut.
+        data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
+
+    Returns:
+        `(batch, out, *out_spatial)`, or with the channels last.
+
+    Raises:
+        ArgumentError: `data_format` is none of these.
+        ShapeError: the channels or the ranks do not fit.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.asarray([[[1.0], [2.0], [3.0]]])
+        >>> na.conv(x, np.ones((1, 1, 2)), data_format="channels_last")
+        array([[[3.],
+                [5.]]])
+
+    References:
+        https://keras.io/api/ops/nn/#conv-function
+    """
+    count = _spatial("conv", x, data_format)
+    function = (ops.conv1d, ops.conv2d, ops.conv3d)[count - 1]
+    x = _first(x, data_format)
+    out = function(
+        x, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups
+    )
+    return _back(out, data_format)
+
+
+@op
+def conv_transpose(
+    x: Array,
+    weight: Array,
+    bias: Array | None = None,
+    *,
+    stride: Ints = 1,
+    padding: Padding = 0,
+    output_padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    data_format: str = "channels_first",
+) -> Array:
+    """`conv_transpose1d`, `2d` or `3d`, as x has axes, with the channels first or last.
+
+    Args:
+        x: `(batch, in, *spatial)`, or `(batch, *spatial, in)` with the channels last, with one
+            to three spatial axes, floating.
+        weight: `(in, out / groups, *kernel)` in either layout.
+        bias: `(out,)`, or None.
+        stride: the step between the kernels in the output.
+        padding: how much to take off the output at each side: an integer, one for each axis,
+            pairs (before, after); ``"valid"``: nothing; ``"same"``: so much that the output has
+            size · stride elements, the odd one after it; `output_padding` is then not used.
+        output_padding: how much to add to the output at its end.
+        dilation: the step between the elements of the kernel.
+        groups: into how many independent groups the channels are cut.
+        data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
+
+    Returns:
+        `(batch, out, *out_spatial)`, or with the channels last.
+
+    Raises:
+        ArgumentError: `data_format` is none of these.
+        ShapeError: the channels or the ranks do not fit.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.asarray([[[1.0, 10.0]]])
+        >>> na.conv_transpose(x, np.ones((1, 1, 3)), stride=2, padding="same")
+        array([[[ 1.,  1., 11., 10.]]])
+
+    References:
+        https://keras.io/api/ops/nn/#convtranspose-function
+    """
+    count = _spatial("conv_transpose", x, data_format)
+    function = (ops.conv_transpose1d, ops.conv_transpose2d, ops.conv_transpose3d)[count - 1]
+    if padding == "same":
+        steps = windows.per_axis("conv_transpose", "stride", stride, count)
+        gaps = windows.per_axis("conv_transpose", "dilation", dilation, count)
+        over = [d * (k - 1) + 1 - s for d, k, s in zip(gaps, weight.shape[2:], steps)]
+        padding = [(max(n, 0) // 2, max(n, 0) - max(n, 0) // 2) for n in over]
+        output_padding = [max(-n, 0) for n in over]
+    out = function(
+        _first(x, data_format), weight, bias, stride=stride, padding=padding,
+        output_padding=output_padding, dilation=dilation, groups=groups,
+    )  # fmt: skip
+    return _back(out, data_format)
+
+
+@op
+def separable_conv(
+    x: Array,
+    depthwise: Array,
+    pointwise: Array,
+    bias: Array | None = None,
+    *,
+    stride: Ints = 1,
+    padding: Padding = 0,
+    dilation: Ints = 1,
+    data_format: str = "channels_first",
+) -> Array:
+    """A convolution of each channel for itself, then a mixture of the channels at each place.
+
+    Args:
+        x: `(batch, in, *spatial)`, or `(batch, *spatial, in)` with the channels last, with one
+            to three spatial axes, floating.
+        depthwise: `(in · multiplier, 1, *kernel)`: the kernels of channel 0, then those of
+            channel 1, and so on.
+        pointwise: `(out, in · multiplier)`.
+        bias: `(out,)`, or None.
+        stride: the step between windows.
+        padding: zeros around x, as in `conv`.
+        dilation: the step between the elements of the kernel.
+        data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
+
+    Returns:
+        `(batch, out, *out_spatial)`, or with the channels last.
+
+    Raises:
+        ArgumentError: `data_format` is none of these.
+        ShapeError: the channels or the ranks do not fit.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.asarray([[[1.0, 2.0], [3.0, 4.0]]])
+        >>> na.separable_conv(x, np.ones((2, 1, 2)), np.asarray([[1.0, 10.0]]))
+        array([[[73.]]])
+
+    References:
+        https://arxiv.org/abs/1610.02357
+        https://keras.io/api/ops/nn/#separableconv-function
+    """
+    count = _spatial("separable_conv", x, data_format)
+    x = _first(x, data_format)
+    if len(pointwise.shape) != 2 or pointwise.shape[1] != depthwise.shape[0]:
+        raise ShapeError(
+            f"separable_conv: pointwise has shape {tuple(pointwise.shape)}, expected (out, "
+            f"{depthwise.shape[0]}): as many columns as depthwise {tuple(depthwise.shape)} has "
+            "kernels"
+        )
+    function = (ops.conv1d, ops.conv2d, ops.conv3d)[count - 1]
+    x = function(x, depthwise, stride=stride, padding=padding, dilation=dilation, groups=x.shape[1])
+    mixture = ops.reshape(pointwise, (*pointwise.shape, *(1,) * count))
+    return _back(function(x, mixture, bias), data_format)
+
+
+@op
+def locally_connected(
+    x: Array,
+    weight: Array,
+    bias: Array | None = None,
+    *,
+    kernel_size: Ints,
+    stride: Ints = 1,
+    padding: Padding = 0,
+    dilation: Ints = 1,
+) -> Array:
+    """A convolution whose kernel is another one at each place of the output.
+
+    Args:
+        x: `(batch, in, *spatial)`, floating.
+        weight: `(out, in · kernel, *out_spatial)`; `in` varies slower than the kernel.
+        bias: `(out, *out_spatial)`, or None.
+        kernel_size: the size of the kernels; an integer, or one for each spatial axis.
+        stride: the step between windows.
+        padding: zeros around x, as in `conv2d`.
+        dilation: the step between the elements of a kernel.
+
+    Returns:
+        `(batch, out, *out_spatial)`.
+
+    Raises:
+        ShapeError: `weight` is not of these shapes.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x, weight = np.asarray([[[1.0, 2.0, 3.0]]]), np.asarray([[[1.0, 0.0], [0.0, 1.0]]])
+        >>> na.locally_connected(x, weight, kernel_size=2)
+        array([[[1., 3.]]])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.conv_general_dilated_local.html
+    """
+    sizes = tuple(x.shape[2:])
+    at = windows.settings(
+        "locally_connected", sizes, kernel_size, stride=stride, padding=padding, dilation=dilation
+    )
+    output = at.output(sizes)
+    expected = (x.shape[1] * math.prod(at.kernel), *output)
+    if tuple(weight.shape[1:]) != expected:
+        raise ShapeError(
+            f"locally_connected: weight has shape {tuple(weight.shape)}, expected (out, "
+            f"{', '.join(map(str, expected))}): (out, in · kernel, *out_spatial)"
+        )
+    columns = ops.unfold(
+        x, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation
+    )
+    kernels = ops.reshape(weight, (weight.shape[0], expected[0], math.prod(output)))
+    out = ops.einsum("nkp,okp->nop", columns, kernels)
+    out = ops.reshape(out, (-1, weight.shape[0], *output))
+    return out if bias is None else out + bias
+
+
+def _spatial(name: str, x: Array, data_format: str) -> int:
+    """The number of spatial axes, after a check of the layout."""
+    if data_format not in _FORMATS:
+        raise ArgumentError(
+            f"{name}: data_format: got {data_format!r}, expected one of {', '.join(_FORMATS)}"
+        )
+    count = len(x.shape) - 2
+    if not 1 <= count <= 3:
+        raise ShapeError(
+            f"{name}: x has shape {tuple(x.shape)}, expected a batch, channels and one to three "
+            "spatial axes"
+        )
+    return count
+
+
+def _first(x: Array, data_format: str) -> Array:
+    return x if data_format == "channels_first" else ops.moveaxis(x, -1, 1)
+
+
+def _back(x: Array, data_format: str) -> Array:
+    return x if data_format == "channels_first" else ops.moveaxis(x, 1, -1)

@@ -1,0 +1,356 @@
+"""What windows hold, beyond their maxima and means: where the maximum stands, norms, any reduction.
+
+These read the number of spatial axes from x; channels first, as in `nestarray.ops.pooling`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from nestarray import dtypes, ops
+from nestarray.backends import windows
+from nestarray.backends.windows import Ints, Padding
+from nestarray.dispatch import op
+from nestarray.errors import ArgumentError, ShapeError
+from nestarray.ops.pooling import lowest
+from nestarray.typing import Array
+
+__all__ = [
+    "fractional_max_pool2d",
+    "lp_pool",
+    "max_pool_with_indices",
+    "max_unpool",
+    "reduce_window",
+]
+
+
+@op
+def lp_pool(
+    x: Array, /, *, ord: float = 2.0, kernel_size: Ints, stride: Ints | None = None
+) -> Array:
+    """The norm of what is under sliding windows, (Σ |xᵢ|ᵒʳᵈ)^(1/ord).
+
+    Args:
+        x: `(batch, channels, *spatial)` with one to three spatial axes, floating.
+        ord: the order of the norm; a positive number, or infinity for the maximum.
+        kernel_size: the size of a window; an integer, or one for each spatial axis.
+        stride: the step between windows; None: `kernel_size`.
+
+    Returns:
+        `(batch, channels, *out)`.
+
+    Raises:
+        ArgumentError: `ord` is not positive.
+        ShapeError: the window is larger than x, or x has other axes.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.lp_pool(np.asarray([[[3.0, 4.0, 0.0, 2.0]]]), kernel_size=2)
+        array([[[5., 2.]]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool2d.html
+    """
+    if not ord > 0:
+        raise ArgumentError(f"lp_pool: ord: got {ord!r}, expected a positive number")
+    count = _spatial("lp_pool", x, most=3)
+    windows.pooling(
+        "lp_pool", count, x.shape, kernel_size, stride=stride, padding=0, ceil_mode=False
+    )
+    size = ops.abs(x)
+    if math.isinf(ord):
+        pool = (ops.max_pool1d, ops.max_pool2d, ops.max_pool3d)[count - 1]
+        return pool(size, kernel_size=kernel_size, stride=stride)
+    pool = (ops.avg_pool1d, ops.avg_pool2d, ops.avg_pool3d)[count - 1]
+    powers = size if ord == 1 else x * x if ord == 2 else ops.pow(size, ord)
+    total = pool(powers, kernel_size=kernel_size, stride=stride, divisor_override=1)
+    if ord == 1:
+        return total
+    is_zero = ops.equal(total, 0)  # where the root's slope is infinite
+    return ops.where(is_zero, 0.0, ops.pow(ops.where(is_zero, 1.0, total), 1.0 / ord))
+
+
+@op
+def max_pool_with_indices(
+    x: Array,
+    /,
+    *,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+) -> tuple[Array, Array]:
+    """The largest element under sliding windows and where it stands; of equal ones the first.
+
+    Args:
+        x: `(batch, channels, *spatial)`, real, without NaN.
+        kernel_size: the size of a window; an integer, or one for each spatial axis.
+        stride: the step between windows; None: `kernel_size`.
+        padding: −∞ around x, counted as in `conv2d`.
+        dilation: the step between the elements of a window.
+        ceil_mode: a last window that reaches beyond the end counts, if it starts inside.
+
+    Returns:
+        the maxima, `(batch, channels, *out)`, and their places among the elements of all
+        spatial axes of x, counted row by row, int64 of the same shape.
+
+    Raises:
+        ShapeError: the window is larger than the padded x, or x has no spatial axis.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.max_pool_with_indices(np.asarray([[[1.0, 3.0, 2.0, 5.0]]]), kernel_size=2)
+        (array([[[3., 5.]]]), array([[[1, 3]]]))
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html
+    """
+    at = windows.pooling(
+        "max_pool_with_indices", _spatial("max_pool_with_indices", x), x.shape, kernel_size,
+        stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode,
+    )  # fmt: skip
+    sizes = tuple(x.shape[2:])
+    if any(low or high for low, high in at.padding):
+        x = ops.pad(x, [(0, 0), (0, 0), *at.padding], constant_values=lowest(x))
+    places = np.pad(np.arange(math.prod(sizes)).reshape(sizes), at.padding)
+    offsets = list(at.offsets(at.output(sizes)))
+    elements = ops.stack([x[(slice(None), slice(None), *place)] for place in offsets], axis=-1)
+    numbers = np.stack([places[place] for place in offsets], axis=-1)
+    choice = ops.expand_dims(ops.argmax(elements, axis=-1), axis=-1)
+    values = ops.take_along_axis(elements, choice, axis=-1)
+    table = ops.asarray(numbers, dtype=dtypes.int64, like=x)
+    found = ops.take_along_axis(ops.broadcast_to(table, ops.shape(elements)), choice, axis=-1)
+    return ops.squeeze(values, axis=-1), ops.squeeze(found, axis=-1)
+
+
+@op
+def max_unpool(
+    x: Array,
+    indices: Array,
+    /,
+    *,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    output_size: Sequence[int] | None = None,
+) -> Array:
+    """Put maxima back where they stood, among zeros: a partial inverse of `max_pool_with_indices`.
+
+    Args:
+        x: `(batch, channels, *spatial)`, any number.
+        indices: the places as `max_pool_with_indices` gives them, of the shape of x, integer.
+        kernel_size: the size of a window; an integer, or one for each spatial axis.
+        stride: the step between windows; None: `kernel_size`.
+        padding: what the pooling padded with at both sides.
+        output_size: the spatial sizes of the result; None:
+            (size − 1) · stride − 2 · padding + kernel_size.
+
+    Returns:
+        `(batch, channels, *output_size)`.
+
+    Raises:
+        ShapeError: `indices` has another shape than x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.max_unpool(np.asarray([[[3.0, 5.0]]]), np.asarray([[[1, 3]]]), kernel_size=2)
+        array([[[0., 3., 0., 5.]]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool2d.html
+    """
+    count = _spatial("max_unpool", x)
+    if tuple(indices.shape) != tuple(x.shape):
+        raise ShapeError(
+            f"max_unpool: indices has shape {tuple(indices.shape)}, expected that of x, "
+            f"{tuple(x.shape)}"
+        )
+    kernel = windows.per_axis("max_unpool", "kernel_size", kernel_size, count)
+    step = kernel if stride is None else windows.per_axis("max_unpool", "stride", stride, count)
+    pads = windows.per_axis("max_unpool", "padding", padding, count, least=0)
+    if output_size is None:
+        sizes = tuple(
+            (n - 1) * s - 2 * p + k for n, s, p, k in zip(x.shape[2:], step, pads, kernel)
+        )
+    else:
+        sizes = windows.per_axis("max_unpool", "output_size", output_size, count)
+    channels, many = x.shape[1], math.prod(x.shape[2:])
+    flat = ops.reshape(x, (-1, channels, many))
+    empty = ops.broadcast_to(
+        ops.zeros_like(flat[:, :, :1]), (*ops.shape(flat)[:2], math.prod(sizes))
+    )
+    filled = ops.put_along_axis(empty, ops.reshape(indices, (-1, channels, many)), flat, axis=-1)
+    return ops.reshape(filled, (-1, channels, *sizes))
+
+
+@op
+def fractional_max_pool2d(
+    x: Array, key: Array, /, *, kernel_size: Ints, output_size: Ints
+) -> Array:
+    """The largest element under windows whose steps vary at random, by one at most.
+
+    Window i starts at ⌊(i + u) α⌋ − ⌊u α⌋ with α = (size − kernel) / (output − 1) and one
+    uniform u for each channel and axis, and the last one ends with x.
+
+    Args:
+        x: `(batch, channels, height, width)`, floating.
+        key: `(2,)`, uint32, as made by ``na.random.key``; the numbers u are
+            ``na.random.uniform(key, (batch, channels, 2))``, the width's first.
+        kernel_size: the size of a window; an integer, or one for each axis.
+        output_size: the size of the result; an integer, or one for each axis.
+
+    Returns:
+        `(batch, channels, *output_size)`.
+
+    Raises:
+        ShapeError: x has other axes, or is too small for such an output.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.arange(9.0).reshape(1, 1, 3, 3)
+        >>> na.fractional_max_pool2d(x, na.random.key(0), kernel_size=2, output_size=2)
+        array([[[[4., 5.],
+                 [7., 8.]]]])
+
+    References:
+        https://arxiv.org/abs/1412.6071
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.FractionalMaxPool2d.html
+    """
+    name = "fractional_max_pool2d"
+    kernel = windows.per_axis(name, "kernel_size", kernel_size, 2)
+    output = windows.per_axis(name, "output_size", output_size, 2)
+    shape = tuple(x.shape)
+    if len(shape) != 4 or any(n < o + k - 1 for n, o, k in zip(shape[2:], output, kernel)):
+        raise ShapeError(
+            f"{name}: x has shape {shape}, expected (batch, channels, height, width) with sizes of "
+            f"at least {tuple(o + k - 1 for o, k in zip(output, kernel))}: output_size + "
+            "kernel_size − 1"
+        )
+    uniform = ops.random_uniform(key, shape=(*shape[:2], 2), dtype=dtypes.dtype_of(x))
+    for axis, (size, k, out) in enumerate(zip(shape[2:], kernel, output)):
+        starts = _starts(uniform[:, :, 1 - axis], size, k, out)
+        index = ops.expand_dims(starts, axis=3) + ops.arange(k, dtype=dtypes.int64, like=x)
+        index = ops.reshape(index, (*shape[:2], out * k))
+        rest = tuple(x.shape[3:]) if axis == 0 else (output[0],)
+        if axis:
+            x = ops.swapaxes(x, 2, 3)
+        wide = ops.broadcast_to(ops.expand_dims(index, axis=3), (*shape[:2], out * k, *rest))
+        parts = ops.reshape(ops.take_along_axis(x, wide, axis=2), (*shape[:2], out, k, *rest))
+        x = ops.max(parts, axis=3)
+    return ops.swapaxes(x, 2, 3)
+
+
+def _starts(uniform: Array, size: int, kernel: int, output: int) -> Array:
+    """`(batch, channels, output)`: where the windows of one axis start."""
+    end = ops.full_like(ops.expand_dims(uniform, axis=2), float(size - kernel))
+    if output > 1:
+        alpha = (size - kernel) / (output - 1)
+        u = ops.expand_dims(uniform, axis=2)
+        steps = ops.arange(output - 1, dtype=dtypes.dtype_of(uniform), like=uniform)
+        end = ops.concat((ops.floor((u + steps) * alpha) - ops.floor(u * alpha), end), axis=2)
+    return ops.astype(end, dtypes.int64)
+
+
+#: (what combines two elements, what leaves an element as it is)
+_COMPUTATIONS: dict[str, tuple[Any, Any]] = {
+    "add": ("add", 0),
+    "mul": ("multiply", 1),
+    "max": ("maximum", None),
+    "min": ("minimum", None),
+}
+
+
+@op
+def reduce_window(
+    x: Array,
+    /,
+    *,
+    computation: str,
+    window: Sequence[int],
+    strides: Sequence[int] | None = None,
+    padding: str | Sequence[tuple[int, int]] = "valid",
+    window_dilation: Sequence[int] | None = None,
+    init: float | None = None,
+) -> Array:
+    """Reduce what is under windows that slide over all axes of an array.
+
+    Args:
+        x: any shape, real.
+        computation: ``"add"``, ``"mul"``, ``"max"`` or ``"min"``.
+        window: the size of the window along each axis.
+        strides: its steps along each axis; None: 1.
+        padding: ``"valid"``, ``"same"``, or pairs (before, after) of each axis.
+        window_dilation: the step between the elements of a window; None: 1.
+        init: takes part once in every reduction; None: nothing does. The padding never does.
+
+    Returns:
+        array of the dtype of x, (size + pads − extent) // stride + 1 along each axis.
+
+    Raises:
+        ArgumentError: `computation` is none of these, or a setting has another length.
+        ShapeError: the window is larger than the padded x.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+        >>> na.reduce_window(x, computation="add", window=(2, 2))
+        array([[12., 16.]])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.reduce_window.html
+    """
+    found = _COMPUTATIONS.get(computation)
+    if found is None:
+        raise ArgumentError(
+            f"reduce_window: computation: got {computation!r}, expected one of "
+            f"{', '.join(_COMPUTATIONS)}"
+        )
+    count = len(x.shape)
+    ones = (1,) * count
+    for name, given in (
+        ("window", window),
+        ("strides", strides),
+        ("window_dilation", window_dilation),
+    ):
+        if given is not None and len(given) != count:
+            raise ArgumentError(
+                f"reduce_window: {name}: got {tuple(given)}, expected {count} numbers: one for each "
+                f"axis of x {tuple(x.shape)}"
+            )
+    at = windows.settings(
+        "reduce_window", tuple(x.shape), window, stride=strides or ones, padding=padding,
+        dilation=window_dilation or ones,
+    )  # fmt: skip
+    combine = getattr(ops, found[0])
+    neutral = found[1]
+    if neutral is None:
+        neutral = lowest(x) if computation == "max" else _highest(x)
+    output = at.output(tuple(x.shape))
+    if any(low or high for low, high in at.padding):
+        x = ops.pad(x, at.padding, constant_values=neutral)
+    result = reduce(combine, (x[place] for place in at.offsets(output)))
+    return result if init is None else combine(result, init)
+
+
+def _highest(x: Array) -> float:
+    dtype = dtypes.dtype_of(x)
+    if dtype.is_floating:
+        return math.inf
+    return 1 if dtype.kind == "bool" else 2 ** (dtype.bits - (dtype.kind == "int")) - 1
+
+
+def _spatial(name: str, x: Array, *, most: int | None = None) -> int:
+    """The number of spatial axes of x."""
+    count = len(x.shape) - 2
+    if count < 1 or (most is not None and count > most):
+        limit = "at least one spatial axis" if most is None else f"one to {most} spatial axes"
+        raise ShapeError(
+            f"{name}: x has shape {tuple(x.shape)}, expected (batch, channels, *spatial) with {limit}"
+        )
+    return count
