@@ -479,6 +479,8 @@ def _dlpack(
         leaf, copy = backends.core(backends.backend_of(leaf)).copied(leaf), None
     if dl_device is not None and tuple(dl_device) == tuple(map(int, leaf.__dlpack_device__())):
         dl_device = None
+    if max_version is not None and tuple(max_version) < (1, 0):
+        max_version = None  # capsules without a version are what there was before
     given = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
     return leaf.__dlpack__(**{k: v for k, v in given.items() if v is not None})
 

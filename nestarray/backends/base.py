@@ -31,6 +31,7 @@ def promoting(
     *,
     scalar_ok: bool | Callable[[Any], bool] = True,
     reflected: Function | None = None,
+    otherwise: Function | None = None,
 ) -> Function:
     """A two-operand function that promotes as `nestarray.dtypes` says.
 
@@ -40,20 +41,32 @@ def promoting(
         scalar_ok: `native` takes a Python number beside an array, as weakly typed; or
             whether it does as second operand, beside an array of a dtype.
         reflected: ``reflected(x, number)`` for a number as first operand in the latter case.
+        otherwise: what serves the dtypes for which `native` raises NotImplementedError.
 
     Returns:
         the function; its ``select(types)`` skips the test where the types settle it.
     """
     known: dict[tuple[Any, type], bool] = {}
 
-    def call(x1: Any, x2: Any, /) -> Any:
-        if x1.dtype is x2.dtype:
+    def guarded(x1: Any, x2: Any, /) -> Any:
+        try:
             return native(x1, x2)
+        except NotImplementedError:
+            if otherwise is None:
+                raise
+            return otherwise(x1, x2)
+
+    def call(x1: Any, x2: Any, /) -> Any:
+        try:
+            if x1.dtype is x2.dtype:
+                return native(x1, x2)
+        except NotImplementedError:
+            return guarded(x1, x2)
         return by_promotion(x1, x2)
 
     def by_promotion(x1: Any, x2: Any, /) -> Any:
         dtype = dtypes.result_dtype(x1, x2)
-        return native(cast(x1, dtype), cast(x2, dtype))
+        return guarded(cast(x1, dtype), cast(x2, dtype))
 
     def number_second(x: Any, number: Any, /) -> Any:
         try:
@@ -88,7 +101,7 @@ def promoting(
 
     call.select = select  # type: ignore[attr-defined]
     # for Containers, which look at the dtypes of all leaves at once
-    call.same_dtype = native  # type: ignore[attr-defined]
+    call.same_dtype = native if otherwise is None else guarded  # type: ignore[attr-defined]
     number_second.with_number = lambda dtype, number: (  # type: ignore[attr-defined]
         native if keeps_dtype(dtype, number) else None
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from nestarray.backends.results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from nestarray.dispatch import op
-from nestarray.dtypes import result_dtype
+from nestarray.dtypes import dtype_of, result_dtype
 from nestarray.typing import Array
 
 __all__ = [
@@ -61,7 +61,7 @@ def unique_all(x: Array, /) -> UniqueAllResult:
     from all others.
 
     Args:
-        x: real or bool, of any shape.
+        x: any array; complex numbers go by their real, then by their imaginary part.
 
     Returns:
         a named tuple: ``values``, `(n,)`; ``indices``, `(n,)`, the first place of each in
@@ -80,7 +80,7 @@ def unique_all(x: Array, /) -> UniqueAllResult:
     from nestarray import ops
 
     flat = ops.reshape(x, (-1,))
-    order = ops.argsort(flat, stable=True)
+    order = _order(flat)
     ordered = ops.take(flat, order, axis=0)
     is_new = ops.not_equal(
         ops.getitem(ordered, slice(1, None)), ops.getitem(ordered, slice(None, -1))
@@ -99,12 +99,23 @@ def unique_all(x: Array, /) -> UniqueAllResult:
     )
 
 
+def _order(flat: Array) -> Array:
+    """The places of elements in ascending order; complex ones by real, then by imaginary part."""
+    from nestarray import ops
+
+    if dtype_of(flat).kind != "complex":
+        return ops.argsort(flat, stable=True)
+    order = ops.argsort(ops.imag(flat), stable=True)
+    real = ops.take(ops.real(flat), order, axis=0)
+    return ops.take(order, ops.argsort(real, stable=True), axis=0)
+
+
 @op
 def unique_counts(x: Array, /) -> UniqueCountsResult:
     """The distinct elements of `x` in ascending order, and how often each comes.
 
     Args:
-        x: real or bool, of any shape; see `unique_all`.
+        x: any array; see `unique_all`.
 
     Returns:
         a named tuple of ``values`` and ``counts``.
@@ -128,7 +139,7 @@ def unique_inverse(x: Array, /) -> UniqueInverseResult:
     """The distinct elements of `x` in ascending order, and which of them stands where.
 
     Args:
-        x: real or bool, of any shape; see `unique_all`.
+        x: any array; see `unique_all`.
 
     Returns:
         a named tuple of ``values`` and ``inverse_indices``.
@@ -152,7 +163,7 @@ def unique_values(x: Array, /) -> Array:
     """The distinct elements of `x` in ascending order.
 
     Args:
-        x: real or bool, of any shape; see `unique_all`.
+        x: any array; see `unique_all`.
 
     Returns:
         `(n,)`.

@@ -31,7 +31,18 @@ def empty(rng: Rng) -> tuple[Any, ...]:
     return (np.zeros((2, 0)),)
 
 
-ARGS = {"": integers, "float": halves, "bool": bools, "nan": with_nan, "empty": empty}
+def complex_numbers(rng: Rng) -> tuple[Any, ...]:
+    return (rng.integers(-1, 2, 12) + 1j * rng.integers(-1, 2, 12),)
+
+
+ARGS = {
+    "": integers,
+    "float": halves,
+    "complex": complex_numbers,
+    "bool": bools,
+    "nan": with_nan,
+    "empty": empty,
+}
 
 REFERENCES = {
     "unique_all": np.unique_all,

@@ -23,12 +23,15 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     return F.linear(*promoted((x, weight, bias), _cast))
 
 
+_tensordot = through_int64(torch.tensordot)
+
+
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.tensordot.html"""
     x1, x2 = promoted((x1, x2), _cast)
     if not isinstance(axes, int):
         axes = tuple([a] if isinstance(a, int) else list(a) for a in axes)
-    return through_int64(torch.tensordot)(x1, x2, dims=axes)
+    return _tensordot(x1, x2, dims=axes)
 
 
 def _are_vectors(x1: Any, x2: Any, /, *, axis: int = -1) -> bool:

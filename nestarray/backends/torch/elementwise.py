@@ -11,6 +11,7 @@ from nestarray.backends import division
 from nestarray.backends.base import promoting, supports
 from nestarray.backends.torch import integers
 from nestarray.backends.torch.core import native_dtype
+from nestarray.backends.torch.integers import LACKING, by_order, through_int64
 
 
 def _cast(x: Any, dtype: Any) -> Any:
@@ -28,17 +29,29 @@ def _floating_pair(native: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-abs = torch.abs
+def _guarded(native: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, or what serves the dtypes that it has no kernel for."""
+
+    def call(x: Any, /) -> Any:
+        try:
+            return native(x)
+        except NotImplementedError:
+            return otherwise(x)
+
+    return call
+
+
+abs = _guarded(torch.abs, torch.clone)
 angle = torch.angle
 ceil = torch.ceil
 conj = torch.conj
 floor = torch.floor
 nan_to_num = torch.nan_to_num
-negative = torch.negative
+negative = _guarded(torch.negative, through_int64(torch.negative))
 positive = torch.positive
 real = torch.real
 reciprocal = torch.reciprocal
-square = torch.square
+square = _guarded(torch.square, through_int64(torch.square))
 trunc = torch.trunc
 
 
@@ -49,6 +62,8 @@ def _floor_divide(x1: Any, x2: Any) -> Any:
 
 
 def _remainder(x1: Any, x2: Any) -> Any:
+    if x1.dtype in LACKING:
+        return subtract(x1, multiply(integers.floor_divide(x1, x2), x2))
     found = torch.remainder(x1, x2)
     return division.with_sign_of_divisor(torch, found, x2) if x1.is_floating_point() else found
 
@@ -58,18 +73,40 @@ def _is_wide(dtype: torch.dtype) -> bool:
     return dtype is torch.float32 or dtype is torch.float64
 
 
-add = promoting(torch.add, _cast, scalar_ok=_is_wide, reflected=torch.add)
-subtract = promoting(torch.subtract, _cast, scalar_ok=_is_wide, reflected=torch.rsub)
-multiply = promoting(torch.multiply, _cast, scalar_ok=_is_wide, reflected=torch.multiply)
+add = promoting(
+    torch.add, _cast, scalar_ok=_is_wide, reflected=torch.add, otherwise=through_int64(torch.add)
+)
+subtract = promoting(
+    torch.subtract,
+    _cast,
+    scalar_ok=_is_wide,
+    reflected=torch.rsub,
+    otherwise=through_int64(torch.subtract),
+)
+multiply = promoting(
+    torch.multiply,
+    _cast,
+    scalar_ok=_is_wide,
+    reflected=torch.multiply,
+    otherwise=through_int64(torch.multiply),
+)
 divide = promoting(torch.true_divide, _cast, scalar_ok=_is_wide)
 floor_divide = promoting(_floor_divide, _cast, scalar_ok=False)
 remainder = promoting(_remainder, _cast, scalar_ok=False)
-fmod = promoting(torch.fmod, _cast, scalar_ok=False)
-pow = promoting(torch.pow, _cast, scalar_ok=False)
-maximum = promoting(torch.maximum, _cast, scalar_ok=False)
-minimum = promoting(torch.minimum, _cast, scalar_ok=False)
-fmax = promoting(torch.fmax, _cast, scalar_ok=False)
-fmin = promoting(torch.fmin, _cast, scalar_ok=False)
+fmod = promoting(torch.fmod, _cast, scalar_ok=False, otherwise=_remainder)
+pow = promoting(torch.pow, _cast, scalar_ok=False, otherwise=through_int64(torch.pow))
+maximum = promoting(
+    torch.maximum, _cast, scalar_ok=False, otherwise=by_order(torch.maximum, selects=True)
+)
+minimum = promoting(
+    torch.minimum, _cast, scalar_ok=False, otherwise=by_order(torch.minimum, selects=True)
+)
+fmax = promoting(
+    torch.fmax, _cast, scalar_ok=False, otherwise=by_order(torch.maximum, selects=True)
+)
+fmin = promoting(
+    torch.fmin, _cast, scalar_ok=False, otherwise=by_order(torch.minimum, selects=True)
+)
 copysign = promoting(torch.copysign, _cast, scalar_ok=False)
 nextafter = promoting(torch.nextafter, _cast, scalar_ok=False)
 
@@ -81,6 +118,8 @@ def imag(x: Any, /) -> Any:
 
 def sign(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.sgn.html"""
+    if x.dtype in LACKING:
+        return (x != 0).to(x.dtype)
     found = torch.sgn(x)
     # torch gives 0 for NaN: https://github.com/pytorch/pytorch/issues/53963
     return torch.where(x.isnan(), x, found) if x.is_floating_point() else found

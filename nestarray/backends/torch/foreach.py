@@ -33,7 +33,10 @@ def _unary(native: Callable[[Any], Any]) -> _Many:
     def many(leaves: Any) -> tuple[torch.Tensor, ...] | None:
         if _is_observed():
             return None
-        return tuple(native(leaves))
+        try:
+            return tuple(native(leaves))
+        except RuntimeError:  # a dtype without kernels; or leaf by leaf the error names the path
+            return None
 
     return many
 

@@ -13,10 +13,14 @@ from typing import Any
 import torch
 
 LACKING = frozenset((torch.uint16, torch.uint32, torch.uint64))
+_LEAST = -(2**63)  # its bit turns the order of uint64 into that of int64
 
 
 def through_int64(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, whose first arguments are tensors of one dtype, by int64 where that dtype lacks it."""
+    """`native` of tensors of one dtype, computed in int64 where that dtype has no kernels.
+
+    For sums, products and shifts of bits, whose low bits are the same.
+    """
 
     @wraps(native)
     def call(x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -28,16 +32,55 @@ def through_int64(native: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def by_order(native: Callable[..., Any], *, selects: bool = False) -> Callable[..., Any]:
+    """`native`, which compares, on int64 of the same order where a dtype has no kernels.
+
+    Args:
+        native: takes tensors of one dtype, and settings.
+        selects: the result is of elements (a maximum), not of positions or truth values.
+    """
+
+    @wraps(native)
+    def call(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if x.dtype not in LACKING:
+            return native(x, *args, **kwargs)
+        wide = [_ordered(a) if isinstance(a, torch.Tensor) else a for a in args]
+        result = native(_ordered(x), *wide, **kwargs)
+        if not selects:
+            return result
+        return (result ^ _LEAST).view(x.dtype) if x.dtype is torch.uint64 else result.to(x.dtype)
+
+    return call
+
+
+def _ordered(x: Any) -> Any:
+    return x.view(torch.int64) ^ _LEAST if x.dtype is torch.uint64 else x.to(torch.int64)
+
+
 def floor_divide(x1: Any, x2: Any) -> Any:
     """⌊x1 / x2⌋ of integers of one dtype."""
     if x1.dtype is not torch.uint64:
         return through_int64(torch.floor_divide)(x1, x2)
     a, b = torch.broadcast_tensors(x1.view(torch.int64), x2.view(torch.int64))
-    least = -(2**63)  # its bit turns the order of int64 into that of uint64
-    is_below = (a ^ least) < (b ^ least)
+    is_below = (a ^ _LEAST) < (b ^ _LEAST)
     half = (a >> 1) & (2**63 - 1)
     divisor = torch.where(b < 0, 1, b)
     quotient = torch.div(half, divisor, rounding_mode="floor") * 2
     rest = a - quotient * divisor
-    quotient = quotient + ((rest ^ least) >= (divisor ^ least)).long()
+    quotient = quotient + ((rest ^ _LEAST) >= (divisor ^ _LEAST)).long()
     return torch.where(b < 0, (~is_below).long(), quotient).view(torch.uint64)
+
+
+def shift_left(x1: Any, x2: Any) -> Any:
+    """x1 · 2^x2 of unsigned integers; 0 where x2 is the width or more, or negative."""
+    a, by = x1.to(torch.int64), x2.to(torch.int64)
+    inside = (by >= 0) & (by < 64)
+    return torch.where(inside, a << by.clamp(0, 63), 0).to(x1.dtype)
+
+
+def shift_right(x1: Any, x2: Any) -> Any:
+    """⌊x1 / 2^x2⌋ of unsigned integers; 0 where x2 is the width or more, or negative."""
+    a, by = x1.to(torch.int64), x2.to(torch.int64)
+    halved = ((a >> 1) & (2**63 - 1)) >> (by - 1).clamp(0, 62)  # without the sign of int64
+    inside = (by > 0) & (by < 64)
+    return torch.where(by == 0, a, torch.where(inside, halved, 0)).to(x1.dtype)

@@ -11,6 +11,7 @@ from nestarray.backends.matrices import check_square
 from nestarray.backends.results import SlogdetResult
 from nestarray.backends.torch.core import native_dtype
 from nestarray.backends.torch.elementwise import _cast
+from nestarray.backends.torch.integers import through_int64
 
 det = torch.linalg.det
 matrix_power = torch.linalg.matrix_power
@@ -26,10 +27,13 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     return torch.diagonal(x, offset, -2, -1)
 
 
+_cross = through_int64(torch.linalg.cross)
+
+
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.cross.html"""
     x1, x2 = torch.broadcast_tensors(*promoted((x1, x2), _cast))
-    return torch.linalg.cross(x1, x2, dim=axis)
+    return _cross(x1, x2, dim=axis)
 
 
 def kron(x1: Any, x2: Any, /) -> Any:

@@ -8,7 +8,9 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import promoting
+from nestarray.backends.torch import integers
 from nestarray.backends.torch.elementwise import _cast
+from nestarray.backends.torch.integers import by_order, through_int64
 
 
 def _of_tensors(native: Callable[..., Any]) -> Callable[..., Any]:
@@ -25,19 +27,23 @@ isinf = torch.isinf
 isnan = torch.isnan
 logical_not = torch.logical_not
 signbit = torch.signbit
-bitwise_invert = torch.bitwise_not
+bitwise_invert = through_int64(torch.bitwise_not)
 
-equal = promoting(torch.eq, _cast, scalar_ok=False)
-not_equal = promoting(torch.ne, _cast, scalar_ok=False)
-less = promoting(torch.lt, _cast, scalar_ok=False)
-less_equal = promoting(torch.le, _cast, scalar_ok=False)
-greater = promoting(torch.gt, _cast, scalar_ok=False)
-greater_equal = promoting(torch.ge, _cast, scalar_ok=False)
+equal = promoting(torch.eq, _cast, scalar_ok=False, otherwise=by_order(torch.eq))
+not_equal = promoting(torch.ne, _cast, scalar_ok=False, otherwise=by_order(torch.ne))
+less = promoting(torch.lt, _cast, scalar_ok=False, otherwise=by_order(torch.lt))
+less_equal = promoting(torch.le, _cast, scalar_ok=False, otherwise=by_order(torch.le))
+greater = promoting(torch.gt, _cast, scalar_ok=False, otherwise=by_order(torch.gt))
+greater_equal = promoting(torch.ge, _cast, scalar_ok=False, otherwise=by_order(torch.ge))
 bitwise_and = promoting(torch.bitwise_and, _cast, scalar_ok=False)
 bitwise_or = promoting(torch.bitwise_or, _cast, scalar_ok=False)
 bitwise_xor = promoting(torch.bitwise_xor, _cast, scalar_ok=False)
-bitwise_left_shift = promoting(torch.bitwise_left_shift, _cast, scalar_ok=False)
-bitwise_right_shift = promoting(torch.bitwise_right_shift, _cast, scalar_ok=False)
+bitwise_left_shift = promoting(
+    torch.bitwise_left_shift, _cast, scalar_ok=False, otherwise=integers.shift_left
+)
+bitwise_right_shift = promoting(
+    torch.bitwise_right_shift, _cast, scalar_ok=False, otherwise=integers.shift_right
+)
 
 logical_and = _of_tensors(torch.logical_and)
 logical_or = _of_tensors(torch.logical_or)

@@ -97,11 +97,14 @@ def tile(x: Any, repetitions: Any, /) -> Any:
     return torch.tile(x, tuple(repetitions))
 
 
+_repeat_interleave = through_int64(torch.repeat_interleave)
+
+
 def repeat(x: Any, repeats: Any, /, *, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.repeat_interleave.html"""
     if isinstance(repeats, torch.Tensor) and repeats.dtype is not torch.int32:
         repeats = repeats.to(torch.int64)
-    return through_int64(torch.repeat_interleave)(x, repeats, axis)
+    return _repeat_interleave(x, repeats, axis)
 
 
 def _is_constant(x: Any, /, pad_width: Any, *, mode: str = "constant", **_: Any) -> bool:

@@ -9,6 +9,7 @@ import torch
 from nestarray.backends.base import choosing, promoted
 from nestarray.backends.results import TopKResult
 from nestarray.backends.torch.elementwise import _cast
+from nestarray.backends.torch.integers import by_order
 from nestarray.errors import ShapeError
 
 where = choosing(torch.where, _cast)
@@ -16,6 +17,10 @@ where = choosing(torch.where, _cast)
 
 def _numbers(x: Any) -> Any:
     return x.to(torch.uint8) if x.dtype is torch.bool else x
+
+
+_argmax, _argmin = by_order(torch.argmax), by_order(torch.argmin)
+_searchsorted = by_order(torch.searchsorted)
 
 
 def _placed(search: Any, x: Any, axis: Any, keepdims: bool) -> Any:
@@ -27,12 +32,12 @@ def _placed(search: Any, x: Any, axis: Any, keepdims: bool) -> Any:
 
 def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.argmax.html"""
-    return _placed(torch.argmax, x, axis, keepdims)
+    return _placed(_argmax, x, axis, keepdims)
 
 
 def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.argmin.html"""
-    return _placed(torch.argmin, x, axis, keepdims)
+    return _placed(_argmin, x, axis, keepdims)
 
 
 def nonzero(x: Any, /) -> tuple[Any, ...]:
@@ -45,7 +50,7 @@ def nonzero(x: Any, /) -> tuple[Any, ...]:
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.searchsorted.html"""
     x1, x2 = (x.contiguous() for x in promoted((x1, x2), _cast))
-    return torch.searchsorted(x1, x2, side=side, sorter=sorter)
+    return _searchsorted(x1, x2, side=side, sorter=sorter)
 
 
 def top_k(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKResult:

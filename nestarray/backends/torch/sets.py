@@ -8,8 +8,12 @@ import torch
 
 from nestarray.backends.base import promoted
 from nestarray.backends.torch.elementwise import _cast
+from nestarray.backends.torch.integers import by_order
+
+
+_isin = by_order(torch.isin)
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.isin.html"""
-    return torch.isin(*promoted((x1, x2), _cast), invert=invert)
+    return _isin(*promoted((x1, x2), _cast), invert=invert)

@@ -6,12 +6,22 @@ from typing import Any
 
 import torch
 
+from nestarray.backends.torch.integers import by_order
+
+
+def _sorted(x: Any, **settings: Any) -> Any:
+    return torch.sort(x, **settings).values
+
+
+_sort = by_order(_sorted, selects=True)
+_argsort = by_order(torch.argsort)
+
 
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.sort.html"""
-    return torch.sort(x, dim=axis, descending=descending, stable=stable).values
+    return _sort(x, dim=axis, descending=descending, stable=stable)
 
 
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.argsort.html"""
-    return torch.argsort(x, dim=axis, descending=descending, stable=stable)
+    return _argsort(x, dim=axis, descending=descending, stable=stable)

@@ -9,6 +9,7 @@ import torch
 from nestarray.backends.axes import many_axes
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
 from nestarray.backends.torch.core import native_dtype
+from nestarray.backends.torch.integers import LACKING, by_order
 
 
 def _over(x: Any, axis: Any, keepdims: bool) -> tuple[Any, Any, bool]:
@@ -24,7 +25,7 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
     if dtype is None and x.is_floating_point():
         return torch.sum(x, dim, keepdim)
     wanted = native_dtype(accumulation_dtype(x, dtype))
-    if wanted in (torch.uint16, torch.uint32, torch.uint64):  # sums of int64 have the same bits
+    if wanted in LACKING:  # sums of int64 have the same bits
         return torch.sum(x.to(torch.int64), dim, keepdim).to(wanted)
     return torch.sum(x, dim, keepdim, dtype=wanted)
 
@@ -32,7 +33,7 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.prod.html"""
     wanted = native_dtype(accumulation_dtype(x, dtype))
-    unsigned = wanted in (torch.uint16, torch.uint32, torch.uint64)
+    unsigned = wanted in LACKING
     product = x.to(torch.int64 if unsigned else wanted)
     if axis is None and not keepdims:
         product = torch.prod(product)
@@ -50,16 +51,20 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return torch.mean(x, dim, keepdim, dtype=native_dtype(mean_dtype(x)))
 
 
+_amax = by_order(torch.amax, selects=True)
+_amin = by_order(torch.amin, selects=True)
+
+
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.amax.html"""
     x, dim, keepdim = _over(x, axis, keepdims)
-    return torch.amax(x, () if dim is None else dim, keepdim)
+    return _amax(x, () if dim is None else dim, keepdim)
 
 
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.amin.html"""
     x, dim, keepdim = _over(x, axis, keepdims)
-    return torch.amin(x, () if dim is None else dim, keepdim)
+    return _amin(x, () if dim is None else dim, keepdim)
 
 
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
@@ -103,7 +108,7 @@ def cumulative_sum(
     """https://docs.pytorch.org/docs/stable/generated/torch.cumsum.html"""
     x, dim = _flat(x, axis)
     wanted = native_dtype(accumulation_dtype(x, dtype))
-    if wanted is torch.uint64:
+    if wanted in LACKING:
         return torch.cumsum(x.to(torch.int64), dim).to(wanted)
     return torch.cumsum(x, dim, dtype=wanted)
 
@@ -115,7 +120,7 @@ def cumulative_prod(
     """https://docs.pytorch.org/docs/stable/generated/torch.cumprod.html"""
     x, dim = _flat(x, axis)
     wanted = native_dtype(accumulation_dtype(x, dtype))
-    if wanted is torch.uint64:
+    if wanted in LACKING:
         return torch.cumprod(x.to(torch.int64), dim).to(wanted)
     return torch.cumprod(x, dim, dtype=wanted)
 

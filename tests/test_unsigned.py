@@ -1,0 +1,81 @@
+"""Unsigned integers over their whole range: every backend computes what NumPy computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nestarray as na
+from nestarray import backends
+from nestarray.config import BACKENDS
+
+DTYPES = ("uint8", "uint16", "uint32", "uint64")
+
+PAIRS = {
+    "add": np.add, "subtract": np.subtract, "multiply": np.multiply,
+    "floor_divide": np.floor_divide, "remainder": np.remainder, "maximum": np.maximum,
+    "minimum": np.minimum, "equal": np.equal, "less": np.less, "greater_equal": np.greater_equal,
+    "bitwise_xor": np.bitwise_xor,
+}  # fmt: skip
+SINGLES = {
+    "square": np.square, "negative": np.negative, "abs": np.abs, "sign": np.sign,
+    "bitwise_invert": np.bitwise_not, "sum": lambda x: np.sum(x, dtype="uint64"), "max": np.max,
+    "min": np.min, "argmax": np.argmax, "argmin": np.argmin, "sort": np.sort,
+    "argsort": lambda x: np.argsort(x, stable=True), "unique_values": np.unique,
+    "cumulative_sum": lambda x: np.cumsum(x, dtype="uint64"),
+}  # fmt: skip
+
+
+def numbers(dtype: str) -> np.ndarray:
+    largest = np.iinfo(dtype).max
+    values = [7, 0, 1, largest, largest // 2 + 1, largest // 2, largest - 1, 2]
+    return np.asarray(values, dtype)
+
+
+def check(found: Any, expected: np.ndarray) -> None:
+    host = backends.core(na.backend_of(found)).to_numpy(found)
+    np.testing.assert_array_equal(host, expected)
+    assert np.asarray(host).dtype == np.asarray(expected).dtype
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of what wraps around
+@pytest.mark.parametrize("name", PAIRS)
+def test_pairs(name: str, dtype: str, backend: str) -> None:
+    a, b = (x.ravel() for x in np.meshgrid(numbers(dtype), numbers(dtype)))
+    if name in ("floor_divide", "remainder"):
+        a, b = a[b != 0], b[b != 0]
+    from_numpy = backends.core(backend).from_numpy
+    check(getattr(na, name)(from_numpy(a), from_numpy(b)), PAIRS[name](a, b))
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", SINGLES)
+def test_singles(name: str, dtype: str, backend: str) -> None:
+    x = numbers(dtype)
+    check(getattr(na, name)(backends.core(backend).from_numpy(x)), SINGLES[name](x))
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["bitwise_left_shift", "bitwise_right_shift"])
+def test_shifts(name: str, dtype: str, backend: str) -> None:
+    bits = np.iinfo(dtype).bits
+    x, by = (v.ravel() for v in np.meshgrid(numbers(dtype), np.asarray([0, 1, 5, bits - 1], dtype)))
+    from_numpy = backends.core(backend).from_numpy
+    check(getattr(na, name)(from_numpy(x), from_numpy(by)), getattr(np, name)(x, by))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_trees_of_torch_tensors(dtype: str) -> None:
+    x = backends.core("torch").from_numpy(numbers(dtype))
+    c = na.Container(a=x, b=x)
+    check((c + c).a, numbers(dtype) + numbers(dtype))
+    check((-c).b, -numbers(dtype))
