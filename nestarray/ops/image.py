@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,11 @@ _MODES = {
     "cubic": "cubic",
     "bicubic": "cubic",
     "area": "area",
+    "tf-area": "tf-area",
+    "mitchellcubic": "mitchellcubic",
+    "lanczos3": "lanczos3",
+    "lanczos5": "lanczos5",
+    "gaussian": "gaussian",
 }
 
 
@@ -60,17 +65,20 @@ def interpolate(
             ``"nearest-exact"``: the nearest element; ``"linear"`` (or ``"bilinear"``,
             ``"trilinear"``) between the two elements around; ``"cubic"`` (or
             ``"bicubic"``) through the four around, with the kernel of a = −0.75;
-            ``"area"``: the mean over what an output element covers.
+            ``"area"``: the mean over the elements that an output element touches;
+            ``"tf-area"``: the same, each with the share that is covered; ``"mitchellcubic"``,
+            ``"lanczos3"``, ``"lanczos5"`` and ``"gaussian"``: by these kernels, normalized to
+            sum 1 at the border.
         align_corners: for the linear and cubic modes.
-        antialias: for the linear and cubic modes, widen the kernel when the size shrinks,
-            so that every element counts; its cubic kernel has a = −0.5.
+        antialias: for all modes with a kernel, widen it when the size shrinks, so that every
+            element counts; the cubic kernel has a = −0.5 then.
 
     Returns:
         `(batch, channels, *size)`.
 
     Raises:
-        ArgumentError: `mode` is none of these, both or neither of `size` and
-            `scale_factor` are given, or they have the wrong length.
+        ArgumentError: `mode` is none of these or has no corners to align, both or neither of
+            `size` and `scale_factor` are given, or they have the wrong length.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -83,6 +91,11 @@ def interpolate(
     kind = _MODES.get(mode)
     if kind is None:
         raise ArgumentError(f"interpolate: mode: got {mode!r}, expected one of {', '.join(_MODES)}")
+    if align_corners and (kind == "tf-area" or kind in _KERNELS):
+        raise ArgumentError(
+            f"interpolate: align_corners: got True with mode {mode!r}, expected a linear or a cubic "
+            "mode"
+        )
     sizes, scales = _sizes(tuple(x.shape), size, scale_factor)
     if kind == "area":
         pool = {1: ops.adaptive_avg_pool1d, 2: ops.adaptive_avg_pool2d, 3: ops.adaptive_avg_pool3d}
@@ -93,8 +106,10 @@ def interpolate(
             index = _nearest(old, new, scale, 0.5 if kind == "nearest-exact" else 0.0)
             if index != list(range(old)):
                 x = ops.take(x, ops.asarray(index, dtype=dtypes.int64, like=x), axis=axis)
-        elif antialias:
-            x = _along(x, _wide_weights(kind, old, new, scale, align_corners), axis)
+        elif kind == "tf-area":
+            x = _along(x, _covered(old, new, scale), axis)
+        elif antialias or kind in _KERNELS:
+            x = _along(x, _wide_weights(kind, old, new, scale, align_corners, antialias), axis)
         elif old != new or scale != 1.0:
             x = _along(x, _weights(kind, old, new, scale, align_corners), axis)
     return x
@@ -380,12 +395,23 @@ def _weights(kind: str, old: int, new: int, scale: float, align_corners: bool) -
     return weights
 
 
-def _wide_weights(kind: str, old: int, new: int, scale: float, align_corners: bool) -> np.ndarray:
-    """`_weights` by a kernel as wide as a new element, cut at the border and normalized."""
+def _covered(old: int, new: int, scale: float) -> np.ndarray:
+    """`(new, old)`: the share of each new element that lies on each old one."""
+    start = (np.arange(new) * scale)[:, None]
+    index = np.arange(old)[None]
+    common = np.minimum(start + scale, index + 1.0) - np.maximum(start, index)
+    weights = np.maximum(common, 0.0)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def _wide_weights(
+    kind: str, old: int, new: int, scale: float, align_corners: bool, antialias: bool
+) -> np.ndarray:
+    """`_weights` by a kernel cut at the border and normalized, with `antialias` as wide as a new element."""
     if align_corners:
         scale = (old - 1) / (new - 1) if new > 1 else 0.0
-    radius, kernel = (1, _triangle) if kind == "linear" else (2, _cubic(-0.5))
-    width = max(scale, 1.0)
+    radius, kernel = _KERNELS.get(kind) or {"linear": (1, _triangle)}.get(kind, (2, _cubic(-0.5)))
+    width = max(scale, 1.0) if antialias else 1.0
     centres = (np.arange(new) + 0.5)[:, None] * scale
     index = np.arange(old)[None]
     first = np.maximum((centres - radius * width + 0.5).astype(int), 0)
@@ -399,7 +425,7 @@ def _triangle(distance: np.ndarray) -> np.ndarray:
     return np.maximum(1.0 - np.abs(distance), 0.0)
 
 
-def _cubic(a: float):
+def _cubic(a: float) -> Callable[[np.ndarray], np.ndarray]:
     """Keys' cubic convolution kernel."""
 
     def kernel(distance: np.ndarray) -> np.ndarray:
@@ -409,6 +435,36 @@ def _cubic(a: float):
         return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
 
     return kernel
+
+
+def _mitchell(distance: np.ndarray) -> np.ndarray:
+    """The cubic filter of Mitchell and Netravali with B = C = 1/3."""
+    d = np.abs(distance)
+    near = (7 * d - 12) * d * d / 6 + 8 / 9
+    far = ((-7 / 18 * d + 2) * d - 10 / 3) * d + 16 / 9
+    return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
+
+
+def _lanczos(radius: int) -> Callable[[np.ndarray], np.ndarray]:
+    def kernel(distance: np.ndarray) -> np.ndarray:
+        inside = np.abs(distance) < radius
+        return np.where(inside, np.sinc(distance) * np.sinc(distance / radius), 0.0)
+
+    return kernel
+
+
+def _gaussian(distance: np.ndarray) -> np.ndarray:
+    """A normal density with σ = 1/2, cut at 3σ."""
+    return np.where(np.abs(distance) < 1.5, np.exp(-2.0 * distance * distance), 0.0)
+
+
+#: The kernels that are normalized at the border without `antialias` too: radius and function.
+_KERNELS: dict[str, tuple[float, Callable[[np.ndarray], np.ndarray]]] = {
+    "mitchellcubic": (2, _mitchell),
+    "lanczos3": (3, _lanczos(3)),
+    "lanczos5": (5, _lanczos(5)),
+    "gaussian": (1.5, _gaussian),
+}
 
 
 def _along(x: Array, weights: np.ndarray, axis: int) -> Array:

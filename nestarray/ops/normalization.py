@@ -19,6 +19,8 @@ __all__ = [
     "local_response_norm",
     "normalize",
     "rms_norm",
+    "spectral_norm",
+    "weight_norm",
 ]
 
 
@@ -356,6 +358,96 @@ def normalize(
         power = ops.sum(ops.pow(size, ord), axis=axes, keepdims=True)
         norm = ops.pow(ops.maximum(power, eps**ord), 1.0 / ord)
     return x / ops.maximum(norm, eps)
+
+
+@op
+def weight_norm(weight: Array, g: Array, /, *, axis: int | None = 0) -> Array:
+    """A weight as length and direction: g · weight / ‖weight‖, the norm over all axes but `axis`.
+
+    Args:
+        weight: the direction, any shape, floating; no part of it may be zero throughout.
+        g: the lengths, `(size of axis,)`, or with 1 along the other axes; `()` if `axis` is None.
+        axis: what has a length of its own; None: the whole weight has one.
+
+    Returns:
+        The shape and dtype of `weight`.
+
+    Raises:
+        ShapeError: `g` has not one length for each element of `axis`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.weight_norm(np.asarray([[3.0, 4.0], [0.0, 2.0]]), np.asarray([10.0, 1.0]))
+        array([[6., 8.],
+               [0., 1.]])
+
+    References:
+        https://arxiv.org/abs/1602.07868
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrizations.weight_norm.html
+    """
+    count = len(weight.shape)
+    kept = () if axis is None else (axis % count,)
+    expected = tuple(n if i in kept else 1 for i, n in enumerate(weight.shape))
+    if math.prod(g.shape) != math.prod(expected):
+        raise ShapeError(
+            f"weight_norm: g has shape {tuple(g.shape)}, expected {math.prod(expected)} lengths: one "
+            f"for each element along axis {axis} of weight {tuple(weight.shape)}"
+        )
+    others = tuple(i for i in range(count) if i not in kept)
+    norm = ops.sqrt(ops.sum(weight * weight, axis=others, keepdims=True))
+    return weight * (ops.reshape(g, expected) / norm)
+
+
+@op
+def spectral_norm(
+    weight: Array, u: Array, /, *, axis: int = 0, num_steps: int = 1, eps: float = 1e-12
+) -> tuple[Array, Array]:
+    """A weight divided by its largest singular value, which power iteration finds.
+
+    The weight counts as a matrix W with `axis` as rows. Each step is v = Wᵀu / ‖Wᵀu‖ and
+    u = Wv / ‖Wv‖, and then σ = uᵀWv. The vectors count as constants for derivatives.
+
+    Args:
+        weight: any shape of two axes or more, floating.
+        u: `(rows,)`: what the iteration starts from: random numbers at first, then the last result.
+        axis: the rows.
+        num_steps: how many steps; at least 1.
+        eps: the smallest norm to divide by.
+
+    Returns:
+        weight / σ, and the new u.
+
+    Raises:
+        ShapeError: `u` has not the size of `axis`.
+        ArgumentError: `num_steps` is less than 1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> w, u = na.spectral_norm(np.diag([4.0, 1.0]), np.ones(2), num_steps=20)
+        >>> w.round(4)
+        array([[1.  , 0.  ],
+               [0.  , 0.25]])
+
+    References:
+        https://arxiv.org/abs/1802.05957
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrizations.spectral_norm.html
+    """
+    rows = weight.shape[axis]
+    if tuple(u.shape) != (rows,):
+        raise ShapeError(
+            f"spectral_norm: u has shape {tuple(u.shape)}, expected {(rows,)}: axis {axis} of weight "
+            f"{tuple(weight.shape)}"
+        )
+    if num_steps < 1:
+        raise ArgumentError(f"spectral_norm: num_steps: got {num_steps!r}, expected at least 1")
+    matrix = ops.reshape(ops.moveaxis(weight, axis, 0), (rows, -1))
+    fixed = ops.stop_gradient(matrix)
+    u, v = ops.stop_gradient(u), None
+    for _ in range(num_steps):
+        v = ops.normalize(ops.matmul(u, fixed), eps=eps)
+        u = ops.normalize(ops.matmul(fixed, v), eps=eps)
+    sigma = ops.sum(u * ops.matmul(matrix, v))
+    return weight / sigma, u
 
 
 def _axes(x: Array, axis: int | Sequence[int]) -> tuple[int, ...]:

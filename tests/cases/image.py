@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
+import jax.image
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -54,6 +56,32 @@ def resized(id: str, args: Draw, **kwargs: Any) -> Case:
     return Case("interpolate", args, kwargs, interpolate, id=id)
 
 
+def by_jax(id: str, **settings: Any) -> Case:
+    mode = id.partition("-")[0]
+
+    def reference(x: Any, *, size: Any, antialias: bool = False, **_: Any) -> Any:
+        with jax.enable_x64(True):
+            shape = (*x.shape[:2], *size)
+            return np.asarray(jax.image.resize(x, shape, mode, antialias=antialias))
+
+    return Case("interpolate", draw(2, 3, 5, 4), {"mode": mode, **settings}, reference, id=id)
+
+
+def by_tensorflow(id: str, **settings: Any) -> Case:
+    mode = "tf-area" if id == "tf-area" else id.partition("-")[0]
+
+    def reference(x: Any, *, size: Any, antialias: bool = False, **_: Any) -> Any:
+        import tensorflow as tf  # here, since it takes seconds
+
+        last = np.moveaxis(x, 1, -1)
+        method = mode.removeprefix("tf-")
+        return np.moveaxis(tf.image.resize(last, size, method, antialias=antialias).numpy(), -1, 1)
+
+    settings = {"mode": mode, **settings}
+    # TensorFlow resizes to float32
+    return Case("interpolate", draw(2, 3, 5, 4), settings, reference, dtypes=("float32",), id=id)
+
+
 ONE, TWO, THREE = draw(2, 3, 5), draw(2, 3, 5, 4), draw(1, 2, 3, 4, 2)
 
 CASES = [
@@ -77,6 +105,13 @@ CASES = [
     resized("bicubic-scale", TWO, scale_factor=(1.7, 0.6), mode="bicubic"),
     resized("bicubic-antialias", TWO, size=(2, 3), mode="bicubic", antialias=True),
     resized("area", TWO, size=(3, 2), mode="area"),
+    by_jax("lanczos3", size=(9, 2)),
+    by_jax("lanczos5-antialias", size=(3, 7), antialias=True),
+    by_tensorflow("tf-area", size=(3, 7)),
+    by_tensorflow("mitchellcubic", size=(9, 2)),
+    by_tensorflow("mitchellcubic-antialias", size=(2, 3), antialias=True),
+    by_tensorflow("gaussian", size=(9, 2)),
+    by_tensorflow("gaussian-antialias", size=(2, 3), antialias=True),
     Case("pixel_shuffle", draw(2, 8, 2, 3), {"upscale_factor": 2}, by_torch("pixel_shuffle")),
     Case("pixel_unshuffle", draw(2, 2, 4, 6), {"downscale_factor": 2}, by_torch("pixel_unshuffle")),
     Case(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -78,6 +79,24 @@ def normalize(x: Any, *, ord: float = 2.0, axis: int = -1, eps: float = 1e-12) -
     return F.normalize(torch.as_tensor(x), p=ord, dim=axis, eps=eps)
 
 
+def weight_norm(weight: Any, g: Any, *, axis: int = 0) -> Any:
+    lengths = g.reshape([-1 if i == axis else 1 for i in range(weight.ndim)])
+    return torch._weight_norm(torch.as_tensor(weight), torch.as_tensor(lengths), axis)
+
+
+def spectral_norm(weight: Any, u: Any, *, axis: int = 0, num_steps: int = 1) -> Any:
+    """One layer of torch in training, whose iteration starts from u."""
+    layer = torch.nn.Module()
+    layer.weight = torch.nn.Parameter(torch.as_tensor(weight))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of the newer one, which takes no u
+        torch.nn.utils.spectral_norm(layer, n_power_iterations=num_steps, dim=axis)
+    layer.weight_u.copy_(torch.as_tensor(u))
+    (hook,) = layer._forward_pre_hooks.values()
+    hook(layer, ())
+    return layer.weight.detach(), layer.weight_u
+
+
 CASES = [
     Case("batch_norm", draw(4, 3, 2, vectors=2), reference=batch_norm),
     Case("batch_norm", draw(4, 3, vectors=4), {"eps": 0.1}, batch_norm, id="affine"),
@@ -135,5 +154,23 @@ CASES = [
         reference=normalize,
         differentiable=False,
         id="zero",
+    ),
+    Case("weight_norm", draw(4, 3, 2, vectors=1, size=4), reference=weight_norm),
+    Case("weight_norm", draw(4, 3, vectors=1), {"axis": 1}, weight_norm, id="axis"),
+    # the vectors of the iteration are constants for derivatives, not for differences
+    Case(
+        "spectral_norm",
+        draw(3, 4, vectors=1),
+        {"num_steps": 2},
+        spectral_norm,
+        differentiable=False,
+    ),
+    Case(
+        "spectral_norm",
+        draw(3, 4, 2, vectors=1, size=4),
+        {"axis": 1, "num_steps": 1},
+        spectral_norm,
+        differentiable=False,
+        id="axis",
     ),
 ]

@@ -1,0 +1,125 @@
+"""Colours: red, green and blue to hue, saturation and value and back; channels first."""
+
+from __future__ import annotations
+
+from nestarray import ops
+from nestarray.dispatch import op
+from nestarray.errors import ShapeError
+from nestarray.typing import Array
+
+__all__ = ["hsv_to_rgb", "rgb_to_grayscale", "rgb_to_hsv"]
+
+#: How bright red, green and blue look (ITU-R BT.601).
+_LUMA = (0.2989, 0.587, 0.114)
+
+
+@op
+def rgb_to_grayscale(x: Array, /, *, axis: int = -3) -> Array:
+    """The brightness of colours, 0.2989 · red + 0.587 · green + 0.114 · blue.
+
+    Args:
+        x: `(*batch, 3, height, width)`, or any shape with three colours along `axis`, floating.
+        axis: where the colours are.
+
+    Returns:
+        The shape of x with one channel along `axis`.
+
+    Raises:
+        ShapeError: there are not three colours.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.rgb_to_grayscale(np.asarray([0.0, 1.0, 0.0]), axis=0)
+        array([0.587])
+
+    References:
+        https://keras.io/api/ops/image/#rgbtograyscale-function
+    """
+    red, green, blue = _channels("rgb_to_grayscale", x, axis)
+    return red * _LUMA[0] + green * _LUMA[1] + blue * _LUMA[2]
+
+
+@op
+def rgb_to_hsv(x: Array, /, *, axis: int = -3) -> Array:
+    """Hue, saturation and value of colours; each is from 0 to 1.
+
+    Grey has the hue 0, and black the saturation 0 too.
+
+    Args:
+        x: `(*batch, 3, height, width)`, or any shape with three colours along `axis`, floating,
+            from 0 to 1.
+        axis: where the colours are.
+
+    Returns:
+        The shape and dtype of x.
+
+    Raises:
+        ShapeError: there are not three colours.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.rgb_to_hsv(np.asarray([0.0, 0.5, 0.0]), axis=0).round(4)
+        array([0.3333, 1.    , 0.5   ])
+
+    References:
+        https://keras.io/api/ops/image/#rgbtohsv-function
+        https://docs.python.org/3/library/colorsys.html
+    """
+    red, green, blue = _channels("rgb_to_hsv", x, axis)
+    value = ops.maximum(ops.maximum(red, green), blue)
+    spread = value - ops.minimum(ops.minimum(red, green), blue)
+    is_grey, is_black = ops.equal(spread, 0), ops.equal(value, 0)
+    divisor = ops.where(is_grey, 1.0, spread)
+    sector = ops.where(
+        ops.equal(value, red),
+        (green - blue) / divisor,
+        ops.where(
+            ops.equal(value, green), (blue - red) / divisor + 2.0, (red - green) / divisor + 4.0
+        ),
+    )
+    hue = sector / 6.0
+    hue = ops.where(ops.less(hue, 0), hue + 1.0, hue)
+    saturation = spread / ops.where(is_black, 1.0, value)
+    return ops.concat((ops.where(is_grey, 0.0, hue), saturation, value), axis=axis)
+
+
+@op
+def hsv_to_rgb(x: Array, /, *, axis: int = -3) -> Array:
+    """Red, green and blue of hue, saturation and value: the inverse of `rgb_to_hsv`.
+
+    Args:
+        x: `(*batch, 3, height, width)`, or any shape with hue, saturation and value along
+            `axis`, floating, from 0 to 1.
+        axis: where these are.
+
+    Returns:
+        The shape and dtype of x.
+
+    Raises:
+        ShapeError: there are not three of them.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.hsv_to_rgb(np.asarray([0.5, 1.0, 0.25]), axis=0)
+        array([0.  , 0.25, 0.25])
+
+    References:
+        https://keras.io/api/ops/image/#hsvtorgb-function
+    """
+    hue, saturation, value = _channels("hsv_to_rgb", x, axis)
+    # how much of a colour there is falls and rises in straight lines around the circle
+    red = ops.abs(hue * 6.0 - 3.0) - 1.0
+    green = 2.0 - ops.abs(hue * 6.0 - 2.0)
+    blue = 2.0 - ops.abs(hue * 6.0 - 4.0)
+    shares = ops.clip(ops.concat((red, green, blue), axis=axis), 0.0, 1.0)
+    return value * (1.0 + saturation * (shares - 1.0))
+
+
+def _channels(name: str, x: Array, axis: int) -> list[Array]:
+    count = len(x.shape)
+    if not -count <= axis < count or x.shape[axis] != 3:
+        raise ShapeError(
+            f"{name}: x has shape {tuple(x.shape)}, expected three channels along axis {axis}"
+        )
+    lead = (slice(None),) * (axis % count)
+    return [x[(*lead, slice(i, i + 1))] for i in range(3)]
