@@ -249,7 +249,91 @@ WINDOWS: list[Row] = [
     ),
 ]
 
-ROWS = [*ACTIVATIONS, *RECURRENT, *ATTENTION, *LOSSES, *WINDOWS]
+IMAGES: list[Row] = [
+    (
+        "weight-norm",
+        lambda zeros: na.weight_norm(zeros(3, 2), zeros(2)),
+        ShapeError,
+        "weight_norm: g has shape (2,), expected 3 lengths: one for each element along axis 0 of "
+        "weight (3, 2)",
+    ),
+    (
+        "spectral-norm",
+        lambda zeros: na.spectral_norm(zeros(3, 2), zeros(2)),
+        ShapeError,
+        "spectral_norm: u has shape (2,), expected (3,): axis 0 of weight (3, 2)",
+    ),
+    (
+        "spectral-steps",
+        lambda zeros: na.spectral_norm(zeros(3, 2), zeros(3), num_steps=0),
+        ArgumentError,
+        "spectral_norm: num_steps: got 0, expected at least 1",
+    ),
+    (
+        "grayscale",
+        lambda zeros: na.rgb_to_grayscale(zeros(4, 2, 2)),
+        ShapeError,
+        "rgb_to_grayscale: x has shape (4, 2, 2), expected three channels along axis -3",
+    ),
+    (
+        "hsv-axis",
+        lambda zeros: na.hsv_to_rgb(zeros(3, 3)),
+        ShapeError,
+        "hsv_to_rgb: x has shape (3, 3), expected three channels along axis -3",
+    ),
+    (
+        "corners",
+        lambda zeros: na.interpolate(zeros(1, 1, 3), size=5, mode="lanczos3", align_corners=True),
+        ArgumentError,
+        "interpolate: align_corners: got True with mode 'lanczos3', expected a linear or a cubic "
+        "mode",
+    ),
+    (
+        "box",
+        lambda zeros: na.box_iou(zeros(2, 4), zeros(2, 5)),
+        ShapeError,
+        "box_iou: boxes2 has shape (2, 5), expected (n, 4): four numbers a box",
+    ),
+    (
+        "nms",
+        lambda zeros: na.nms(zeros(2, 4), zeros(3), iou_threshold=0.5),
+        ShapeError,
+        "nms: boxes has shape (2, 4) and scores (3,), expected (n, 4) and (n,)",
+    ),
+    (
+        "roi-axes",
+        lambda zeros: na.roi_align(
+            zeros(1, 2, 3, 3), zeros(2, 5), zeros(2, dtype="int32"), output_size=2
+        ),
+        ShapeError,
+        "roi_align: got x (1, 2, 3, 3), boxes (2, 5) and box_indices (2,), expected (batch, "
+        "channels, height, width), (n, 4) and (n,)",
+    ),
+    (
+        "roi-samples",
+        lambda zeros: na.roi_align(
+            zeros(1, 2, 3, 3),
+            zeros(2, 4),
+            zeros(2, dtype="int32"),
+            output_size=2,
+            sampling_ratio=-1,
+        ),
+        ArgumentError,
+        "roi_align: sampling_ratio: got -1, expected at least 1: a number that depends on the size "
+        "of the box would make shapes depend on values",
+    ),
+    (
+        "crop",
+        lambda zeros: na.crop_and_resize(
+            zeros(2, 3, 3), zeros(2, 4), zeros(2, dtype="int32"), crop_size=2
+        ),
+        ShapeError,
+        "crop_and_resize: got x (2, 3, 3), boxes (2, 4) and box_indices (2,), expected (batch, "
+        "channels, height, width), (n, 4) and (n,)",
+    ),
+]
+
+ROWS = [*ACTIVATIONS, *RECURRENT, *ATTENTION, *LOSSES, *WINDOWS, *IMAGES]
 
 
 @pytest.mark.parametrize(

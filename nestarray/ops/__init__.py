@@ -18,6 +18,7 @@ from nestarray.ops.activations import *
 from nestarray.ops.arrangement import *
 from nestarray.ops.attention import *
 from nestarray.ops.bessel import *
+from nestarray.ops.boxes import *
 from nestarray.ops.colors import *
 from nestarray.ops.complex_numbers import *
 from nestarray.ops.contraction import *
