@@ -132,16 +132,16 @@ def multi_head_attention(
                 f"multi_head_attention: the projection of {name} has shape {tuple(weight.shape)}, "
                 f"expected rows that are a multiple of num_heads={num_heads}"
             )
-    heads = [
+    q, k, v = [
         _to_heads(ops.linear(x, weight, bias), num_heads)
         for x, weight, bias in zip((query, key, value), weights, shifts)
     ]
     if not need_weights:
-        out = ops.scaled_dot_product_attention(*heads, mask, is_causal=is_causal)
+        out = ops.scaled_dot_product_attention(q, k, v, mask, is_causal=is_causal)
         return ops.linear(_from_heads(out), weights[3], shifts[3])
-    scores = _scores(heads[0], heads[1], mask, is_causal, heads[0].shape[-1] ** -0.5)
+    scores = _scores(q, k, mask, is_causal, q.shape[-1] ** -0.5)
     shares = ops.softmax(scores, axis=-1) if mask is None else _safe_softmax(scores)
-    out = ops.linear(_from_heads(ops.matmul(shares, heads[2])), weights[3], shifts[3])
+    out = ops.linear(_from_heads(ops.matmul(shares, v)), weights[3], shifts[3])
     return out, shares
 
 

@@ -226,9 +226,9 @@ class Layout(NamedTuple):
         return [self._part(weights[i * each : (i + 1) * each]) for i in range(cells)]
 
     def _part(self, weights: Sequence[Array]) -> Part:
-        biases = tuple(weights[2:4]) if len(weights) > 3 else (None, None)
+        b_input, b_hidden = weights[2:4] if len(weights) > 3 else (None, None)
         projection = weights[-1] if len(weights) % 2 else None
-        part = Part(weights[0], weights[1], *biases, projection)
+        part = Part(weights[0], weights[1], b_input, b_hidden, projection)
         rows, columns = weights[0].shape[0], part.out(self.gates)
         if rows % self.gates or tuple(part.w_hidden.shape) != (rows, columns):
             raise ShapeError(
