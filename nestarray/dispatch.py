@@ -20,6 +20,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import linecache
+import re
 from collections.abc import Callable, Iterable
 from functools import cache, partial, wraps
 from types import CodeType, FunctionType
@@ -28,7 +29,13 @@ from typing import Any, TypeVar
 from nestarray import backends, dtypes
 from nestarray.config import current_backend
 from nestarray.container import Container, algebra
-from nestarray.errors import ArgumentError, MixedBackendError, UnsupportedError
+from nestarray.errors import (
+    ArgumentError,
+    DtypeError,
+    MixedBackendError,
+    NestarrayError,
+    UnsupportedError,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 Handler = Callable[["Op", tuple[Any, ...], dict[str, Any]], Any]
@@ -200,10 +207,10 @@ def _register(record: Op) -> Any:
 
 def _compile(record: Op) -> Callable[..., Any]:
     """The public function: the op's signature, one look-up, one call."""
-    declared, passed, types = [], [], []
+    declared, passed, types, arrays = [], [], [], []
     has_star = False
     for p in record.parameters:
-        assert p.name not in ("_table", "_resolve", "_types", "type"), record.name
+        assert p.name not in ("_table", "_resolve", "_types", "_explain", "type"), record.name
         if p.kind is p.KEYWORD_ONLY and not has_star:
             declared.append("*")
             has_star = True
@@ -221,12 +228,14 @@ def _compile(record: Op) -> Callable[..., Any]:
         if _holds_arrays(p):
             # type(2.0) and not 2.0.__class__, which torch.compile does not find in a table
             types.append(f"_types({p.name})" if _is_sequence(p) else f"type({p.name})")
+            arrays.append(p.name)
     assert types, f"op {record.name} has no array parameter"
-    code = _template(", ".join(declared), ", ".join(types), ", ".join(passed))
+    code = _template(*map(", ".join, (declared, types, passed, arrays)))
     namespace = {
         "_table": record.table,
         "_resolve": record.resolve,
         "_types": _types_of(record.name),
+        "_explain": partial(_explain, record.name),
         # torch.compile looks for builtins here; a __name__ would send it to that module
         "__builtins__": builtins.__dict__,
     }
@@ -240,20 +249,53 @@ def _compile(record: Op) -> Callable[..., Any]:
 
 
 @cache
-def _template(declared: str, key: str, passed: str) -> CodeType:
-    """The code of all ops whose parameters are called alike."""
+def _template(declared: str, key: str, passed: str, arrays: str) -> CodeType:
+    """The code of all ops whose parameters are called alike; a try that succeeds costs nothing."""
     source = (
         f"def op({declared}):\n"
         "    try:\n"
         f"        _function = _table[{key}]\n"
         "    except KeyError:\n"
         f"        _function = _resolve({key})\n"
-        f"    return _function({passed})\n"
+        "    try:\n"
+        f"        return _function({passed})\n"
+        "    except Exception as _error:\n"
+        f"        _explain(_error, {arrays})\n"
+        "        raise\n"
     )
     filename = f"<nestarray op({declared})>"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     module = compile(source, filename, "exec")  # a fixed template, as in dataclasses
     return next(c for c in module.co_consts if isinstance(c, CodeType))
+
+
+#: How the frameworks say that they have no kernel for a dtype.
+_NO_KERNEL = re.compile(
+    "not implemented for ('|complex)|does not support .* dtypes|Expected a floating point or complex tensor"
+    "|not supported for complex|not in the list of allowed values|Could not find device for node"
+    "|not supported for the input types|did not contain a loop with signature"
+    "|does not accept dtype"
+)
+
+
+def _explain(name: str, error: Exception, *arguments: Any) -> None:
+    """Raise a `DtypeError` in place of a framework's error that says no more than that.
+
+    Raises:
+        DtypeError: names the op, the backend, the dtypes and the way out.
+    """
+    if isinstance(error, NestarrayError) or not _NO_KERNEL.search(str(error)):
+        return
+    arrays = [
+        a for item in arguments for a in (item if isinstance(item, (list, tuple)) else [item])
+    ]
+    arrays = [a for a in arrays if backends.backend_of_type(type(a)) is not None]
+    if arrays:
+        found = " and ".join(dict.fromkeys(dtypes.dtype_of(a).name for a in arrays))
+        raise DtypeError(
+            f"{name}: {backends.backend_of(arrays[0])} cannot compute it for {found}; cast to "
+            "a dtype that it takes with na.astype"
+        ) from error
 
 
 def _next(record: Op, parameter: inspect.Parameter) -> inspect.Parameter:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import nestarray as na
-from nestarray import backends
+from nestarray import backends, errors
+from nestarray.config import BACKENDS
 from nestarray.errors import ArgumentError, ShapeError
 
 X = np.arange(6, dtype="float32").reshape(2, 3)
@@ -135,3 +136,30 @@ def test_shapes_that_do_not_broadcast() -> None:
 def test_reshape_that_would_copy() -> None:
     with pytest.raises(ShapeError, match="reshape: copy=False, but"):
         na.reshape(np.transpose(X), (6,), copy=False)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("name", "dtypes"),
+    [
+        ("bitwise_and", ("float32", "float32")),
+        ("maximum", ("complex64", "complex64")),
+        ("floor", ("complex64",)),
+        ("erf", ("complex64",)),
+    ],
+)
+def test_dtypes_without_a_kernel(name: str, dtypes: tuple[str, ...], backend: str) -> None:
+    arrays = [backends.core(backend).from_numpy(np.ones(2, dtype)) for dtype in dtypes]
+    if (name, backend) in COMPUTED:
+        getattr(na, name)(*arrays)
+        return
+    with pytest.raises(errors.DtypeError) as info:
+        getattr(na, name)(*arrays)
+    assert str(info.value) == (
+        f"{name}: {backend} cannot compute it for {dtypes[0]}; cast to a dtype that it takes with "
+        "na.astype"
+    )
+
+
+#: NumPy and JAX order complex numbers.
+COMPUTED = {("maximum", "numpy"), ("maximum", "jax")}

@@ -221,6 +221,16 @@ def mean_dtype(x: Any) -> dtypes.DType:
     return own if own.is_inexact else dtypes.float32
 
 
+def refuse_complex(x: Any) -> None:
+    """Raise for complex numbers what frameworks raise for a dtype without a kernel.
+
+    Raises:
+        NotImplementedError: `x` is complex; the op that is called makes a `DtypeError` of it.
+    """
+    if dtypes.dtype_of(x).kind == "complex":
+        raise NotImplementedError("not implemented for complex numbers")
+
+
 def clip_dtype(x: Any, *bounds: Any) -> dtypes.DType:
     """The dtype of `x` clipped: its own, or the promoted one where a bound is of a higher kind."""
     own = dtypes.dtype_of(x)

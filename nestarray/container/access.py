@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from operator import index as _as_integer
 from typing import TYPE_CHECKING, Any
 
 from nestarray.container.spec import (
@@ -49,14 +50,20 @@ def is_leaf_index(spec: Spec, key: Any) -> bool:
 
 
 def bare(value: Any) -> Any:
-    """`value` with the array in place of each Container of one, in lists, tuples and slices too."""
+    """`value` with the array in place of each Container of one, in lists and tuples too."""
     if getattr(value, "_spec", None) is LEAF:
         return value._leaves[0]
     if type(value) in (list, tuple):
         return type(value)([bare(item) for item in value])
     if isinstance(value, slice):
-        return slice(bare(value.start), bare(value.stop), bare(value.step))
+        parts = (value.start, value.stop, value.step)
+        return slice(*[p if p is None or type(p) is int else _number(p) for p in parts])
     return value
+
+
+def _number(part: Any) -> Any:
+    """Of a Container of one integer that integer, which is what a slice takes."""
+    return _as_integer(part) if getattr(part, "_spec", None) is LEAF else part
 
 
 def attribute_message(spec: Spec, name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from nestarray import dtypes, ops
+from nestarray.backends.base import refuse_complex
 from nestarray.dispatch import op
 from nestarray.typing import Array
 
@@ -31,6 +32,7 @@ __all__ = [
 
 def _working(x: Array) -> Array:
     """`x` in the floating dtype to compute in: float64, or float32 for everything narrower."""
+    refuse_complex(x)
     dtype = dtypes.dtype_of(x)
     return x if dtype is dtypes.float64 else ops.astype(x, dtypes.float32, copy=False)
 
@@ -272,14 +274,14 @@ def log_ndtr(x: Array, /) -> Array:
 
 
 @op
-def ndtri(p: Array, /) -> Array:
+def ndtri(x: Array, /) -> Array:
     """The quantile of the standard normal distribution, the inverse of `ndtr`.
 
     Args:
-        p: real, a probability; −∞ at 0, +∞ at 1, NaN outside.
+        x: real, a probability; −∞ at 0, +∞ at 1, NaN outside.
 
     Returns:
-        the shape of `p`, its dtype, float32 for integers.
+        the shape of `x`, its dtype, float32 for integers.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -290,7 +292,7 @@ def ndtri(p: Array, /) -> Array:
         M. Abramowitz and I. Stegun, Handbook of mathematical functions, 26.2.23, 1964.
         https://docs.pytorch.org/docs/stable/special.html#torch.special.ndtri
     """
-    wide = _working(p)
+    wide = _working(x)
     central = ops.abs(wide - 0.5) <= 0.25
     middle = math.sqrt(2.0) * ops.erfinv(2.0 * ops.where(central, wide, 0.5) - 1.0)
     outer = ops.logical_and(ops.logical_and(wide > 0.0, wide < 1.0), ops.logical_not(central))
@@ -307,7 +309,7 @@ def ndtri(p: Array, /) -> Array:
     signed = ops.where(wide > 0.5, -z, z)
     nan = ops.full_like(wide, math.nan)
     edge = ops.where(wide == 0.0, -math.inf, ops.where(wide == 1.0, math.inf, nan))
-    return _as_result(ops.where(central, middle, ops.where(outer, signed, edge)), p)
+    return _as_result(ops.where(central, middle, ops.where(outer, signed, edge)), x)
 
 
 # Stirling's series: Bernoulli numbers B₂ₖ / (2k (2k − 1)) and B₂ₖ / 2k, highest power first.

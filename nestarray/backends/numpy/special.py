@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from nestarray.backends.base import refuse_complex
 from nestarray.backends.numpy.elementwise import _promoting
 
 try:
@@ -22,6 +23,7 @@ def _in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
         dtype = x.dtype
         if dtype == np.float32 or dtype == np.float64:
             return native(x)
+        refuse_complex(x)
         result = native(np.asarray(x, np.float32))
         return result if dtype.kind in "biu" else result.astype(dtype)
 
@@ -35,6 +37,8 @@ def _pair_in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
         dtype = x1.dtype if hasattr(x1, "dtype") else x2.dtype
         if dtype == np.float32 or dtype == np.float64:
             return native(x1, x2)
+        if dtype.kind == "c":
+            refuse_complex(x1 if hasattr(x1, "dtype") else x2)
         result = native(np.asarray(x1, np.float32), np.asarray(x2, np.float32))
         return result if dtype.kind in "biu" else result.astype(dtype)
 

@@ -21,11 +21,11 @@ _SCATTER = {
 
 def getitem(x: Any, index: Any, /) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/gather_nd"""
-    if is_plain(index):
+    if is_plain(index) and len(x.shape) <= _MOST_SLICED:
         return x[index]
     items = expanded(index, len(x.shape))
     if not any(is_array(item) for item in items):
-        return x[tuple([_as_basic(item) for item in items])]
+        return _basic(x, [_as_basic(item) for item in items])
     basic: list[Any] = []
     arrays: dict[int, Any] = {}  # by the axis of x[basic] that they index
     for item in items:
@@ -44,7 +44,29 @@ def getitem(x: Any, index: Any, /) -> Any:
                 new = [slice(None)] * len(places)
             arrays |= {len(basic) + i: place for i, place in enumerate(places)}
             basic += new
-    return _gathered(x[tuple(basic)], arrays)
+    return _gathered(_basic(x, basic), arrays)
+
+
+#: https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/kernels/strided_slice_op.cc
+_MOST_SLICED = 8
+
+
+def _basic(x: Any, items: list[Any]) -> Any:
+    """`x` at integers, slices and None, one for each axis."""
+    if max(len(x.shape), len(items)) <= _MOST_SLICED:
+        return x[tuple(items)]
+    axis = 0
+    for item in items:
+        if item is None:
+            x = tf.expand_dims(x, axis)
+        elif isinstance(item, slice):
+            if item != slice(None):
+                x = tf.gather(x, range(*item.indices(x.shape[axis])), axis=axis)
+        else:
+            x = tf.gather(x, _wrapped(tf.convert_to_tensor(item), x.shape[axis]), axis=axis)
+            continue
+        axis += 1
+    return x
 
 
 def _as_basic(item: Any) -> Any:

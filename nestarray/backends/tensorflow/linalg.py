@@ -21,7 +21,8 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
 
 def slogdet(x: Any, /) -> SlogdetResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/slogdet"""
-    return SlogdetResult(*tf.linalg.slogdet(x))
+    sign, size = tf.linalg.slogdet(x)
+    return SlogdetResult(sign, tf.math.real(size))  # of complex matrices it comes as complex
 
 
 # in single precision its approximation loses up to four digits, where the body loses one

@@ -116,6 +116,8 @@ def tile(x: Any, repetitions: Any, /) -> Any:
 
 def repeat(x: Any, repeats: Any, /, *, axis: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/repeat"""
+    if hasattr(repeats, "dtype") and repeats.dtype != tf.int64:
+        repeats = tf.cast(repeats, tf.int32)
     return tf.repeat(x, repeats, axis)
 
 

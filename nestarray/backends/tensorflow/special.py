@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.base import supports
+from nestarray.backends.base import refuse_complex, supports
 
 
 def _in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
@@ -17,6 +17,7 @@ def _in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
         dtype = x.dtype
         if dtype.size > 2 and dtype.is_floating:
             return native(x)
+        refuse_complex(x)
         result = native(tf.cast(x, tf.float32))
         return tf.cast(result, dtype) if dtype.is_floating else result
 

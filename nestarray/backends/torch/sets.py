@@ -10,7 +10,6 @@ from nestarray.backends.base import promoted
 from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import by_order
 
-
 _isin = by_order(torch.isin)
 
 
