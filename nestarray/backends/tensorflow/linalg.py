@@ -9,6 +9,7 @@ import tensorflow as tf
 from nestarray.backends.base import supports
 from nestarray.backends.matrices import check_square
 from nestarray.backends.results import SlogdetResult
+from nestarray.backends.tensorflow.manipulation import shape
 
 matrix_transpose = tf.linalg.matrix_transpose
 det = tf.linalg.det
@@ -16,6 +17,9 @@ det = tf.linalg.det
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/diag_part"""
+    rows, columns = x.shape[-2:]
+    if rows is not None and columns is not None and not -rows < offset < columns:
+        return tf.zeros((*shape(x)[:-2], 0), x.dtype)  # which diag_part refuses
     return tf.linalg.diag_part(x, k=offset)
 
 

@@ -10,14 +10,18 @@ import torch.nn.functional as F
 
 from nestarray.backends.axes import one_axis
 from nestarray.backends.index import check_mode, expanded, forward, is_array, is_mask, is_plain
+from nestarray.backends.torch.integers import by_bits
 
 _REDUCE = {"mul": "prod", "min": "amin", "max": "amax"}
 
 
 def getitem(x: Any, index: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/tensor_view.html"""
-    if is_plain(index):
-        return x[index]
+    return x[index] if is_plain(index) else _parts(x, index)
+
+
+@by_bits
+def _parts(x: Any, index: Any) -> Any:
     x, items = _native(x, index)
     return x[items]
 
@@ -56,6 +60,11 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_reduce.html"""
     check_mode(mode, "setitem")
     value = torch.as_tensor(value, dtype=x.dtype, device=x.device)
+    return _replaced(x, value, index, mode)
+
+
+@by_bits
+def _replaced(x: Any, value: Any, index: Any, mode: str) -> Any:
     # the index_put of torch.func.vmap takes values in another order where arrays behind a
     # slice are batched, and is none where only `value` is
     batched = torch._C._functorch.peek_interpreter_stack() is not None
@@ -95,15 +104,17 @@ def _wrapped(indices: Any, length: int) -> Any:
     return torch.where(indices < 0, indices + length, indices)
 
 
+_index_select = by_bits(torch.index_select)
+
+
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.index_select.html"""
     if axis is None:
         x, axis = x.reshape(-1), 0
     axis = one_axis(axis, x.ndim, "take")
     if not indices.ndim:  # as an index PyTorch would read its value
-        return torch.index_select(x, axis, _wrapped(indices.reshape(1), x.shape[axis])).squeeze(
-            axis
-        )
+        at = _wrapped(indices.reshape(1), x.shape[axis])
+        return _index_select(x, axis, at).squeeze(axis)
     return x[(slice(None),) * axis + (indices,)]
 
 

@@ -32,6 +32,26 @@ def through_int64(native: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+_OF_SIZE = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
+
+
+def by_bits(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, which moves elements of its tensors, on signed ones of the same bits."""
+
+    @wraps(native)
+    def call(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if x.dtype not in LACKING:
+            return native(x, *args, **kwargs)
+        signed = _OF_SIZE[x.dtype]
+        same = [
+            a.view(signed) if isinstance(a, torch.Tensor) and a.dtype is x.dtype else a
+            for a in args
+        ]
+        return native(x.view(signed), *same, **kwargs).view(x.dtype)
+
+    return call
+
+
 def by_order(native: Callable[..., Any], *, selects: bool = False) -> Callable[..., Any]:
     """`native`, which compares, on int64 of the same order where a dtype has no kernels.
 

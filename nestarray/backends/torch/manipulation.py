@@ -16,7 +16,7 @@ from nestarray.backends.axes import (
 )
 from nestarray.backends.base import promoted, supports
 from nestarray.backends.torch.elementwise import _cast
-from nestarray.backends.torch.integers import through_int64
+from nestarray.backends.torch.integers import by_bits, through_int64
 
 permute_dims = torch.permute
 broadcast_to = torch.broadcast_to
@@ -76,9 +76,12 @@ def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
     return torch.split(x, part_sizes(sizes, x.shape[axis], "split"), axis)
 
 
+_flip = by_bits(torch.flip)
+
+
 def flip(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.flip.html"""
-    return torch.flip(x, many_axes(axis, x.ndim, "flip"))
+    return _flip(x, many_axes(axis, x.ndim, "flip"))
 
 
 def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
@@ -118,9 +121,12 @@ def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: f
     return torch.nn.functional.pad(x, widths, value=constant_values)
 
 
+_diff = through_int64(torch.diff)
+
+
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.diff.html"""
-    return torch.diff(x, n, axis, prepend, append)
+    return _diff(x, n, axis, prepend, append)
 
 
 def sliding_window_view(x: Any, /, window_shape: Any, *, axis: Any = None, step: Any = 1) -> Any:
