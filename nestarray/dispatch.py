@@ -20,20 +20,17 @@ from __future__ import annotations
 import builtins
 import inspect
 import linecache
-import re
 from collections.abc import Callable, Iterable
 from functools import cache, partial, wraps
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
-from nestarray import backends, dtypes
+from nestarray import backends, diagnosis, dtypes
 from nestarray.config import current_backend
 from nestarray.container import Container, algebra
 from nestarray.errors import (
     ArgumentError,
-    DtypeError,
     MixedBackendError,
-    NestarrayError,
     UnsupportedError,
 )
 
@@ -128,6 +125,11 @@ class Op:
         select = getattr(function, "select", None)
         return select(tuple(types)) if select is not None else function
 
+    def explain(self, error: Exception, /, *args: Any, **kwargs: Any) -> None:
+        """Raise our own error for a call that a framework refused, if there is one to raise."""
+        given = self.signature.bind(*args, **kwargs).arguments
+        diagnosis.explain(self.name, self.chapter, error, given)
+
     def _bad_type(self, found: type) -> ArgumentError:
         expected = "an array of numpy, jax, torch or tensorflow, a Container or a number"
         hint = "; convert it with na.asarray(...)" if issubclass(found, (list, tuple)) else ""
@@ -207,7 +209,7 @@ def _register(record: Op) -> Any:
 
 def _compile(record: Op) -> Callable[..., Any]:
     """The public function: the op's signature, one look-up, one call."""
-    declared, passed, types, arrays = [], [], [], []
+    declared, passed, types = [], [], []
     has_star = False
     for p in record.parameters:
         assert p.name not in ("_table", "_resolve", "_types", "_explain", "type"), record.name
@@ -228,14 +230,13 @@ def _compile(record: Op) -> Callable[..., Any]:
         if _holds_arrays(p):
             # type(2.0) and not 2.0.__class__, which torch.compile does not find in a table
             types.append(f"_types({p.name})" if _is_sequence(p) else f"type({p.name})")
-            arrays.append(p.name)
     assert types, f"op {record.name} has no array parameter"
-    code = _template(*map(", ".join, (declared, types, passed, arrays)))
+    code = _template(*map(", ".join, (declared, types, passed)))
     namespace = {
         "_table": record.table,
         "_resolve": record.resolve,
         "_types": _types_of(record.name),
-        "_explain": partial(_explain, record.name),
+        "_explain": record.explain,
         # torch.compile looks for builtins here; a __name__ would send it to that module
         "__builtins__": builtins.__dict__,
     }
@@ -249,7 +250,7 @@ def _compile(record: Op) -> Callable[..., Any]:
 
 
 @cache
-def _template(declared: str, key: str, passed: str, arrays: str) -> CodeType:
+def _template(declared: str, key: str, passed: str) -> CodeType:
     """The code of all ops whose parameters are called alike; a try that succeeds costs nothing."""
     source = (
         f"def op({declared}):\n"
@@ -260,42 +261,13 @@ def _template(declared: str, key: str, passed: str, arrays: str) -> CodeType:
         "    try:\n"
         f"        return _function({passed})\n"
         "    except Exception as _error:\n"
-        f"        _explain(_error, {arrays})\n"
+        f"        _explain(_error, {passed})\n"
         "        raise\n"
     )
     filename = f"<nestarray op({declared})>"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     module = compile(source, filename, "exec")  # a fixed template, as in dataclasses
     return next(c for c in module.co_consts if isinstance(c, CodeType))
-
-
-#: How the frameworks say that they have no kernel for a dtype.
-_NO_KERNEL = re.compile(
-    "not implemented for ('|complex)|does not support .* dtypes|Expected a floating point or complex tensor"
-    "|not supported for complex|not in the list of allowed values|Could not find device for node"
-    "|not supported for the input types|did not contain a loop with signature"
-    "|does not accept dtype"
-)
-
-
-def _explain(name: str, error: Exception, *arguments: Any) -> None:
-    """Raise a `DtypeError` in place of a framework's error that says no more than that.
-
-    Raises:
-        DtypeError: names the op, the backend, the dtypes and the way out.
-    """
-    if isinstance(error, NestarrayError) or not _NO_KERNEL.search(str(error)):
-        return
-    arrays = [
-        a for item in arguments for a in (item if isinstance(item, (list, tuple)) else [item])
-    ]
-    arrays = [a for a in arrays if backends.backend_of_type(type(a)) is not None]
-    if arrays:
-        found = " and ".join(dict.fromkeys(dtypes.dtype_of(a).name for a in arrays))
-        raise DtypeError(
-            f"{name}: {backends.backend_of(arrays[0])} cannot compute it for {found}; cast to "
-            "a dtype that it takes with na.astype"
-        ) from error
 
 
 def _next(record: Op, parameter: inspect.Parameter) -> inspect.Parameter:

@@ -77,9 +77,16 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 return from_leaves(first._spec, results)
         if len(columns) == 2:
             function = _without_promotion(function, args, columns)
-    if kwargs:
-        function = partial(function, **kwargs)
-    return _rebuild(op.name, first._spec, map_leaves(first._spec, function, columns))
+    public = partial(op.function, **kwargs) if kwargs else op.function
+    native = partial(function, **kwargs) if kwargs else function
+    try:
+        results = map_leaves(first._spec, native, columns)
+    except Exception:
+        if function is op.function:
+            raise
+        # what was passed by knows other dtypes, and how to say what is wrong with a leaf
+        results = map_leaves(first._spec, public, columns)
+    return _rebuild(op.name, first._spec, results)
 
 
 def _without_promotion(

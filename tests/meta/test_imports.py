@@ -19,7 +19,7 @@ LAYERS = [
     {"dtypes"},
     {"container"},
     {"tree"},
-    {"backends"},
+    {"backends", "diagnosis"},
     {"dispatch"},
     {"ops"},
     {"array_api", "interop", "reductions", "transforms", "testing"},

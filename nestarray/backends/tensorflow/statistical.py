@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray import diagnosis
 from nestarray.backends.axes import one_axis
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
 from nestarray.backends.tensorflow import products
@@ -34,8 +35,10 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return tf.reduce_mean(tf.cast(x, native_dtype(mean_dtype(x))), _axes(axis), keepdims)
 
 
-def _of_numbers(reduce: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> Any:
-    """`reduce`, which takes no bools."""
+def _extreme(name: str, reduce: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> Any:
+    """`reduce`, which takes no bools, and would take no elements for an infinity."""
+    if x.shape.num_elements() == 0:
+        diagnosis.check_elements(name, {"x": x, "axis": axis})
     if x.dtype == tf.bool:
         return tf.cast(reduce(tf.cast(x, tf.int8), _axes(axis), keepdims), tf.bool)
     return reduce(x, _axes(axis), keepdims)
@@ -43,12 +46,12 @@ def _of_numbers(reduce: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -
 
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/reduce_max"""
-    return _of_numbers(tf.reduce_max, x, axis, keepdims)
+    return _extreme("max", tf.reduce_max, x, axis, keepdims)
 
 
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/reduce_min"""
-    return _of_numbers(tf.reduce_min, x, axis, keepdims)
+    return _extreme("min", tf.reduce_min, x, axis, keepdims)
 
 
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
@@ -67,11 +70,11 @@ def _no_initial(
     return not include_initial
 
 
-def _along(running: Callable[..., Any], x: Any, axis: Any, dtype: Any) -> Any:
+def _along(name: str, running: Callable[..., Any], x: Any, axis: Any, dtype: Any) -> Any:
     x = tf.cast(x, native_dtype(accumulation_dtype(x, dtype)))
     if axis is None:
         return running(tf.reshape(x, (-1,)), 0)
-    return running(x, one_axis(axis, len(x.shape), running.__name__))
+    return running(x, one_axis(axis, len(x.shape), name))
 
 
 @supports(_no_initial)
@@ -79,7 +82,7 @@ def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/cumsum"""
-    return _along(tf.cumsum, x, axis, dtype)
+    return _along("cumulative_sum", tf.cumsum, x, axis, dtype)
 
 
 @supports(_no_initial)
@@ -87,7 +90,7 @@ def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/cumprod"""
-    return _along(products.running, x, axis, dtype)
+    return _along("cumulative_prod", products.running, x, axis, dtype)
 
 
 def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:

@@ -1,0 +1,358 @@
+"""What was wrong with a call that a framework refused.
+
+A call that succeeds pays for no check. When a backend's function raises, the op's arguments
+are looked at here, in the order of `RULES`, and the first rule that is broken raises the
+error: the same type and the same text on every backend. What no rule knows keeps the
+framework's own error. A mistake that some framework would compute something for is checked
+in that backend's function, by the same rule.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from nestarray import backends, dtypes
+from nestarray.backends.axes import expanded_shape, many_axes, squeezed_axes
+from nestarray.container import Container
+from nestarray.errors import DtypeError, NestarrayError, ShapeError
+
+Arguments = Mapping[str, Any]
+Rule = Callable[[str, Arguments], None]
+
+
+def explain(name: str, chapter: str, error: Exception, arguments: Arguments) -> None:
+    """Raise our error in place of a framework's, if a rule says what was wrong.
+
+    Args:
+        name, chapter: of the op.
+        error: what the framework raised.
+        arguments: of the op's parameters that were given.
+
+    Raises:
+        ShapeError, DtypeError: names the op, the argument, what came and what was expected.
+    """
+    if isinstance(error, NestarrayError) and not hasattr(error, "inner"):
+        return
+    if not _arrays(arguments) or any(isinstance(x, Container) for x in arguments.values()):
+        return  # of trees, the leaf's own call has said it
+    rules = [*RULES.get(name, ()), *_GENERAL.get(chapter, ())]
+    if name not in _OWN_AXIS:
+        rules.append(check_axis)
+    for rule in rules:
+        try:
+            rule(name, arguments)
+        except NestarrayError as ours:
+            ours.inner = name  # type: ignore[attr-defined]  # an op that called this one may say more
+            raise ours from error
+        except (TypeError, ValueError, AttributeError, KeyError):
+            continue  # arguments that the rule cannot read are not what it is about
+    _check_kernel(name, error, arguments)
+
+
+# -- shapes ----------------------------------------------------------------------------------
+
+
+def _shape(x: Any) -> tuple[int, ...]:
+    """The shape of an array, all of whose lengths are known; TypeError else."""
+    return tuple([int(n) for n in x.shape])
+
+
+def _arrays(arguments: Arguments) -> list[tuple[str, Any]]:
+    """(name, array) of the arrays among the arguments, those in lists too."""
+    found = []
+    for name, value in arguments.items():
+        many = isinstance(value, (list, tuple))
+        for i, item in enumerate(value if many else [value]):
+            if backends.backend_of_type(type(item)) is not None:
+                found.append((f"{name}[{i}]" if many else name, item))
+    return found
+
+
+def check_axis(name: str, arguments: Arguments) -> None:
+    """`axis` names axes of the first array."""
+    axis = arguments.get("axis")
+    if axis is not None:
+        many_axes(axis, len(_arrays(arguments)[0][1].shape), name)
+
+
+def check_axes(name: str, arguments: Arguments) -> None:
+    """`axes` names each axis of x once."""
+    ndim = len(arguments["x"].shape)
+    axes = many_axes(tuple(arguments["axes"]), ndim, name)
+    if len(axes) != ndim:
+        raise ShapeError(
+            f"{name}: axes: got {tuple(arguments['axes'])}, expected each of the {ndim} axes once"
+        )
+
+
+def check_broadcast(name: str, arguments: Arguments) -> None:
+    """The shapes of all arrays broadcast."""
+    shapes = [_shape(x) for _, x in _arrays(arguments)]
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        listed = " and ".join(map(str, dict.fromkeys(shapes)))
+        raise ShapeError(f"{name}: got arrays of shapes {listed}, which do not broadcast") from None
+
+
+def check_new_axis(name: str, arguments: Arguments) -> None:
+    """`axis` is a place among the axes of the result."""
+    expanded_shape(arguments["x"].shape, arguments.get("axis", 0), name)
+
+
+def check_squeezed(name: str, arguments: Arguments) -> None:
+    """The axes to drop are of length 1."""
+    squeezed_axes(_shape(arguments["x"]), arguments.get("axis"), name)
+
+
+def check_contraction(name: str, arguments: Arguments) -> None:
+    """Columns of the first are as many as rows of the second, and the batches broadcast."""
+    a, b = _shape(arguments["x1"]), _shape(arguments["x2"])
+    if not a or not b:
+        raise ShapeError(
+            f"{name}: got arrays of shapes {a} and {b}, expected at least one axis each"
+        )
+    rows = b[-2] if len(b) > 1 else b[0]
+    if a[-1] != rows:
+        raise ShapeError(
+            f"{name}: got shapes {a} and {b}: the last axis of x1 has {a[-1]} elements, expected "
+            f"{rows}, as {'the second last' if len(b) > 1 else 'the'} axis of x2"
+        )
+    try:
+        np.broadcast_shapes(a[:-2], b[:-2])
+    except ValueError:
+        raise ShapeError(
+            f"{name}: got shapes {a} and {b}, whose leading axes do not broadcast"
+        ) from None
+
+
+def check_tensordot(name: str, arguments: Arguments) -> None:
+    """The contracted axes are equally long."""
+    a, b, axes = _shape(arguments["x1"]), _shape(arguments["x2"]), arguments.get("axes", 2)
+    if isinstance(axes, int):
+        left, right = a[len(a) - axes :], b[:axes]
+    else:
+        first, second = ([n] if isinstance(n, int) else list(n) for n in axes)
+        left, right = tuple(a[n] for n in first), tuple(b[n] for n in second)
+    if left != right:
+        raise ShapeError(
+            f"{name}: axes: got {axes} for shapes {a} and {b}: lengths {left} of x1 against {right} "
+            "of x2, expected equal ones"
+        )
+
+
+def check_einsum(name: str, arguments: Arguments) -> None:
+    """Each letter stands for one length, and there is a letter for each axis."""
+    terms = arguments["subscripts"].replace(" ", "").split("->")[0].split(",")
+    lengths: dict[str, int] = {}
+    for term, (argument, x) in zip(terms, _arrays(arguments)):
+        shape = _shape(x)
+        if "..." in term:
+            continue
+        if len(term) != len(shape):
+            raise ShapeError(
+                f"{name}: {argument}: got shape {shape} for {term!r}, expected {len(term)} axes"
+            )
+        for letter, length in zip(term, shape):
+            known = lengths.setdefault(letter, length)
+            if length != known and 1 not in (length, known):
+                raise ShapeError(
+                    f"{name}: {argument}: got shape {shape} for {term!r}: {letter} is {length}, and "
+                    f"{known} before"
+                )
+
+
+def check_linear(name: str, arguments: Arguments) -> None:
+    """Features of x are those of the weight, and the bias is one for each output."""
+    x, weight = _shape(arguments["x"]), _shape(arguments["weight"])
+    if len(weight) != 2 or not x or x[-1] != weight[1]:
+        raise ShapeError(
+            f"{name}: got x of shape {x} and weight of shape {weight}, expected x (*batch, in) and "
+            "weight (out, in)"
+        )
+    bias = arguments.get("bias")
+    if bias is not None and _shape(bias) != weight[:1]:
+        raise ShapeError(f"{name}: bias: got shape {_shape(bias)}, expected {weight[:1]}")
+
+
+def check_square(name: str, arguments: Arguments) -> None:
+    """The matrices of the first argument are square."""
+    argument, x = _arrays(arguments)[0]
+    shape = _shape(x)
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ShapeError(
+            f"{name}: {argument}: got shape {shape}, expected square matrices (*batch, n, n)"
+        )
+
+
+def check_right_side(name: str, arguments: Arguments) -> None:
+    """The right-hand side has as many rows as the matrix."""
+    a, b = _shape(arguments["x1"]), _shape(arguments["x2"])
+    rows = b[0] if len(b) == 1 else b[-2]
+    if rows != a[-1]:
+        raise ShapeError(
+            f"{name}: x2: got shape {b}, expected {a[-1]} rows, as x1 of shape {a} has"
+        )
+
+
+def check_matrices(name: str, arguments: Arguments) -> None:
+    """There are two axes at least."""
+    argument, x = _arrays(arguments)[0]
+    if len(x.shape) < 2:
+        raise ShapeError(
+            f"{name}: {argument}: got shape {_shape(x)}, expected matrices (*batch, m, n)"
+        )
+
+
+def check_concatenated(name: str, arguments: Arguments) -> None:
+    """All arrays have one shape, but for the axis along which they are joined."""
+    arrays = _arrays(arguments)
+    shapes = [_shape(x) for _, x in arrays]
+    axis = arguments.get("axis", 0)
+    if axis is None:
+        return
+    (place,) = many_axes(axis, len(shapes[0]), name)
+    for (argument, _), shape in zip(arrays, shapes):
+        if len(shape) != len(shapes[0]) or any(
+            n != m for i, (n, m) in enumerate(zip(shape, shapes[0])) if i != place
+        ):
+            raise ShapeError(
+                f"{name}: {argument}: got shape {shape}, expected that of the first, {shapes[0]}, "
+                f"but for axis {axis}"
+            )
+
+
+def check_stacked(name: str, arguments: Arguments) -> None:
+    """All arrays have one shape."""
+    arrays = _arrays(arguments)
+    first = _shape(arrays[0][1])
+    for argument, x in arrays:
+        if _shape(x) != first:
+            raise ShapeError(
+                f"{name}: {argument}: got shape {_shape(x)}, expected {first}, as the first"
+            )
+    expanded_shape(first, arguments.get("axis", 0), name)
+
+
+def check_reshaped(name: str, arguments: Arguments) -> None:
+    """The new shape has as many elements."""
+    old, new = _shape(arguments["x"]), arguments["shape"]
+    new = (new,) if isinstance(new, int) else tuple(new)
+    size, known = _size(old), _size([n for n in new if n != -1])
+    fits = size == known if -1 not in new else known and size % known == 0 and new.count(-1) == 1
+    if not fits:
+        raise ShapeError(
+            f"{name}: shape: got {new} for an array of shape {old} with {size} elements"
+        )
+
+
+def check_broadcast_to(name: str, arguments: Arguments) -> None:
+    """The array broadcasts to the shape."""
+    old, new = _shape(arguments["x"]), tuple(arguments["shape"])
+    padded = (1,) * (len(new) - len(old)) + old
+    if len(old) > len(new) or any(n not in (1, m) for n, m in zip(padded, new)):
+        raise ShapeError(
+            f"{name}: shape: got {new}, to which an array of shape {old} does not broadcast"
+        )
+
+
+def _size(shape: Sequence[int]) -> int:
+    return int(np.prod(shape, dtype=np.int64)) if len(shape) else 1
+
+
+def check_elements(name: str, arguments: Arguments) -> None:
+    """There is an element to choose in each reduced part."""
+    shape, axis = _shape(arguments["x"]), arguments.get("axis")
+    reduced = [shape[i] for i in many_axes(axis, len(shape), name)]
+    if 0 in reduced:
+        over = "" if axis is None else f" over axis {axis}"
+        raise ShapeError(
+            f"{name}: x: got shape {shape}, which has no elements to reduce{over}; there is no {name} "
+            "of nothing"
+        )
+
+
+# -- dtypes ----------------------------------------------------------------------------------
+
+
+def check_indices(name: str, arguments: Arguments) -> None:
+    """`indices` are integers."""
+    indices = arguments["indices"]
+    dtype = dtypes.dtype_of(indices)
+    if not dtype.is_integer:
+        raise DtypeError(
+            f"{name}: indices: got {dtype.name}, expected integers; cast with na.astype"
+        )
+
+
+#: How the frameworks say that they have no kernel for a dtype.
+_NO_KERNEL = re.compile(
+    "not implemented for ('|complex)|does not support .* dtypes"
+    "|Expected a floating point or complex tensor|not supported for complex"
+    "|not in the list of allowed values|Could not find device for node"
+    "|not supported for the input types|did not contain a loop with signature"
+    "|does not accept dtype"
+)
+
+
+def _check_kernel(name: str, error: Exception, arguments: Arguments) -> None:
+    arrays = [x for _, x in _arrays(arguments)]
+    if not arrays or not _NO_KERNEL.search(str(error)):
+        return
+    found = " and ".join(dict.fromkeys(dtypes.dtype_of(x).name for x in arrays))
+    raise DtypeError(
+        f"{name}: {backends.backend_of(arrays[0])} cannot compute it for {found}; cast to "
+        "a dtype that it takes with na.astype"
+    ) from error
+
+
+# -- which rules hold for which ops ------------------------------------------------------------
+
+_GENERAL: dict[str, tuple[Rule, ...]] = dict.fromkeys(
+    ("elementwise", "logic", "transcendental", "special", "gamma", "bessel", "representation"),
+    (check_broadcast,),
+)
+
+_SQUARE = [
+    "cholesky",
+    "cho_solve",
+    "det",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "expm",
+    "inv",
+    "matrix_power",
+    "slogdet",
+    "sqrtm",
+]
+
+#: Op → its rules, in the order in which they are tried; `check_axis` holds for all.
+RULES: dict[str, tuple[Rule, ...]] = {
+    **dict.fromkeys(_SQUARE, (check_square,)),
+    **dict.fromkeys(("argmax", "argmin", "max", "min", "median", "ptp"), (check_elements,)),
+    **dict.fromkeys(("embedding", "take_along_axis", "gather"), (check_indices,)),
+    **dict.fromkeys(("qr", "svd", "svdvals", "pinv", "matrix_rank", "lu"), (check_matrices,)),
+    "broadcast_to": (check_broadcast_to,),
+    "concat": (check_concatenated,),
+    "einsum": (check_einsum,),
+    "expand_dims": (check_new_axis,),
+    "linear": (check_linear,),
+    "matmul": (check_contraction,),
+    "permute_dims": (check_axes,),
+    "reshape": (check_reshaped,),
+    "solve": (check_square, check_right_side),
+    "squeeze": (check_squeezed,),
+    "stack": (check_stacked,),
+    "tensordot": (check_tensordot,),
+    "take": (check_axis, check_indices),
+    "where": (check_broadcast,),
+}
+
+#: Ops whose `axis` counts places of the result, and says so by its own rule.
+_OWN_AXIS = frozenset(("expand_dims", "stack"))
