@@ -116,7 +116,7 @@ def check_contraction(name: str, arguments: Arguments) -> None:
         raise ShapeError(
             f"{name}: got arrays of shapes {a} and {b}, expected at least one axis each"
         )
-    rows = b[-2] if len(b) > 1 else b[0]
+    rows = b[-2:][0]
     if a[-1] != rows:
         raise ShapeError(
             f"{name}: got shapes {a} and {b}: the last axis of x1 has {a[-1]} elements, expected "
