@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any
 
@@ -14,6 +14,9 @@ NORMS = ("backward", "ortho", "forward")
 
 #: What the inverse of a norm scales by: hermitian input is transformed backwards.
 SWAPPED = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+Function = Callable[..., Any]
 
 
 def checked(
@@ -112,3 +115,60 @@ def check_real(op: str, x: Any, other: str) -> None:
 def _check_length(op: str, argument: str, n: int) -> None:
     if n < 1:
         raise ShapeError(f"{op}: {argument}: got the length {n}, expected at least 1")
+
+
+class Transforms:
+    """The transforms of a framework whose ``fft`` module has NumPy's functions.
+
+    Args:
+        module: the framework's ``fft``.
+        number: makes of an array one of a dtype that the module takes.
+        axis, axes: what the module calls these settings.
+    """
+
+    def __init__(
+        self, module: Any, number: Function, axis: str = "axis", axes: str = "axes"
+    ) -> None:
+        self.module, self.number, self.axis, self.axes = module, number, axis, axes
+
+    def along_one(self, name: str, *, real: str = "") -> Function:
+        """A transform along one axis; `real` names the one for complex numbers, where it takes none."""
+        native, number, axis_name = getattr(self.module, name), self.number, self.axis
+
+        def call(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+            length, _ = one_length(name, x.shape, n, axis, norm)
+            if real:
+                check_real(name, x, real)
+            return native(number(x), n=length, norm=norm, **{axis_name: axis})
+
+        return call
+
+    def from_half(self, name: str) -> Function:
+        """A transform of a half spectrum along one axis."""
+        native, number, axis_name = getattr(self.module, name), self.number, self.axis
+
+        def call(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+            length = full_length(name, x.shape, n, axis, norm)
+            return native(number(x), n=length, norm=norm, **{axis_name: axis})
+
+        return call
+
+    def along_several(self, name: str, read: Function = checked, *, real: str = "") -> Function:
+        """A transform along several axes, whose lengths `read` finds."""
+        native, number, axes_name = getattr(self.module, name), self.number, self.axes
+
+        def call(
+            x: Any,
+            /,
+            *,
+            s: Sequence[int] | None = None,
+            axes: Sequence[int] | None = None,
+            norm: str = "backward",
+        ) -> Any:
+            lengths, places = read(name, x.shape, s, axes, norm)
+            if real:
+                check_real(name, x, real)
+                check_some_axis(name, places)
+            return native(number(x), s=lengths, norm=norm, **{axes_name: places})
+
+        return call

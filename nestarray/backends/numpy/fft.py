@@ -2,66 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from nestarray.backends.fourier import (
-    check_real,
-    check_some_axis,
-    checked,
-    full_length,
-    full_lengths,
-    one_length,
-)
-
-_Function = Callable[..., Any]
-
-
-def _along_one(name: str, *, real: str = "") -> _Function:
-    """A transform along one axis; `real` names the one for complex numbers, where it takes none."""
-    native = getattr(np.fft, name)
-
-    def call(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-        length, _ = one_length(name, x.shape, n, axis, norm)
-        if real:
-            check_real(name, x, real)
-        return native(_number(x), n=length, axis=axis, norm=norm)
-
-    return call
-
-
-def _from_half(name: str) -> _Function:
-    """A transform of a half spectrum along one axis."""
-    native = getattr(np.fft, name)
-
-    def call(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-        length = full_length(name, x.shape, n, axis, norm)
-        return native(_number(x), n=length, axis=axis, norm=norm)
-
-    return call
-
-
-def _along_several(name: str, read: _Function = checked, *, real: str = "") -> _Function:
-    """A transform along several axes, whose lengths `read` finds."""
-    native = getattr(np.fft, name)
-
-    def call(
-        x: Any,
-        /,
-        *,
-        s: Sequence[int] | None = None,
-        axes: Sequence[int] | None = None,
-        norm: str = "backward",
-    ) -> Any:
-        lengths, places = read(name, x.shape, s, axes, norm)
-        if real:
-            check_real(name, x, real)
-            check_some_axis(name, places)
-        return native(_number(x), s=lengths, axes=places, norm=norm)
-
-    return call
+from nestarray.backends.fourier import Transforms, full_lengths
 
 
 def _number(x: Any) -> Any:
@@ -69,13 +14,15 @@ def _number(x: Any) -> Any:
     return x.astype(np.float32) if x.dtype.kind in "biu" or x.dtype.itemsize < 4 else x
 
 
-fft = _along_one("fft")
-ifft = _along_one("ifft")
-rfft = _along_one("rfft", real="fft")
-irfft = _from_half("irfft")
-hfft = _from_half("hfft")
-ihfft = _along_one("ihfft", real="ifft")
-fftn = _along_several("fftn")
-ifftn = _along_several("ifftn")
-rfftn = _along_several("rfftn", real="fftn")
-irfftn = _along_several("irfftn", full_lengths)
+_transforms = Transforms(np.fft, _number)
+
+fft = _transforms.along_one("fft")
+ifft = _transforms.along_one("ifft")
+rfft = _transforms.along_one("rfft", real="fft")
+irfft = _transforms.from_half("irfft")
+hfft = _transforms.from_half("hfft")
+ihfft = _transforms.along_one("ihfft", real="ifft")
+fftn = _transforms.along_several("fftn")
+ifftn = _transforms.along_several("ifftn")
+rfftn = _transforms.along_several("rfftn", real="fftn")
+irfftn = _transforms.along_several("irfftn", full_lengths)
