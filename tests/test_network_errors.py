@@ -169,7 +169,8 @@ ROWS: list[tuple[str, Callable[[Zeros], Any], type[Exception], str]] = [
         lambda zeros: na.interpolate(zeros(1, 1, 2), size=3, mode="lanczos"),
         ArgumentError,
         "interpolate: mode: got 'lanczos', expected one of nearest, nearest-exact, linear, "
-        "bilinear, trilinear, cubic, bicubic, area",
+        "bilinear, trilinear, cubic, bicubic, area, tf-area, mitchellcubic, lanczos3, lanczos5, "
+        "gaussian",
     ),
     (
         "interpolate-size",

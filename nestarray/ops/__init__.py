@@ -1,7 +1,8 @@
 """The public ops, one file a chapter; each name is also a method of Container.
 
 A chapter lists its ops in ``__all__``. An op whose first parameter is an array becomes
-a Container method by being the same function object, and the operators of a Container
+a Container method by being the same function object (those that bear the names of layers
+do not, for the sake of the keys), and the operators of a Container
 are these functions too: the two loops below are the whole mechanism. Methods that
 Container defines itself (``map``, ``set``, …) stay as they are.
 """
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nestarray.container import Container
-from nestarray.dispatch import OPS
+from nestarray.dispatch import OPS, Op
 from nestarray.ops.activations import *
 from nestarray.ops.arrangement import *
 from nestarray.ops.attention import *
@@ -71,11 +72,32 @@ _CHAPTERS = [module for name, module in sys.modules.items() if name.startswith(f
 __all__ = [name for chapter in _CHAPTERS for name in chapter.__all__]
 
 
+#: Chapters whose ops with a `weight` are what layers compute.
+_OF_LAYERS = [
+    "activations",
+    "attention",
+    "contraction",
+    "convolution",
+    "convolution_layouts",
+    "indexing",
+    "normalization",
+    "recurrent",
+]
+
+
+def _names_a_layer(record: Op) -> bool:
+    """Whether people call their layers so: ``v.conv.weight`` shall be the key, not the method."""
+    has_weight = not {"weight", "weights"}.isdisjoint(record.array_parameters)
+    return has_weight and record.chapter in _OF_LAYERS
+
+
 def _attach_methods() -> None:
     for name, record in OPS.items():
         first = record.parameters[0].name
         takes_array = first in record.array_parameters and first not in record.sequence_parameters
-        if takes_array and first != "like" and not hasattr(Container, name):
+        if not takes_array or first == "like" or _names_a_layer(record):
+            continue
+        if not hasattr(Container, name):
             setattr(Container, name, record.function)
 
 

@@ -115,7 +115,7 @@ def i0e(x: Array, /) -> Array:
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.i0e(np.asarray([0.0, 1000.0]))
-        array([1.        , 0.01261726])
+        array([1.        , 0.01261724])
 
     References:
         https://docs.pytorch.org/docs/stable/special.html#torch.special.i0e
@@ -161,7 +161,7 @@ def i1e(x: Array, /) -> Array:
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.i1e(np.asarray([0.0, 1000.0]))
-        array([0.        , 0.01261094])
+        array([0.        , 0.01261093])
 
     References:
         https://docs.pytorch.org/docs/stable/special.html#torch.special.i1e

@@ -96,7 +96,7 @@ def gumbel_softmax(
         >>> import numpy as np, nestarray as na
         >>> na.gumbel_softmax(np.zeros((2, 3), np.float32), na.random.key(0), hard=True)
         array([[0., 1., 0.],
-               [1., 0., 0.]], dtype=float32)
+               [0., 1., 0.]], dtype=float32)
 
     References:
         https://arxiv.org/abs/1611.01144
