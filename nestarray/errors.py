@@ -32,7 +32,7 @@ class ShapeError(NestarrayError, ValueError):
 
 
 class IndexingError(ShapeError, IndexError):
-    """An index does not fit the axes of the array."""
+    """An index does not fit the axes of the array, or there is no such axis."""
 
 
 class StructureError(NestarrayError, ValueError):

@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors import ArgumentError, IndexingError, ShapeError
 
 
 def one_axis(axis: Any, ndim: int, op: str) -> int:
     """`axis` counted from the front.
 
     Raises:
-        ShapeError: the array has no such axis.
+        IndexingError: the array has no such axis.
     """
     try:
         axis = index(axis)
     except TypeError:
         raise ArgumentError(f"{op}: axis: got {axis!r}, expected an int") from None
     if not -ndim <= axis < ndim:
-        raise ShapeError(
+        raise IndexingError(
             f"{op}: axis: got {axis} for an array of {ndim} dimensions, "
             f"expected {-ndim} <= axis < {ndim}"
         )

@@ -118,6 +118,8 @@ def repeat(x: Any, repeats: Any, /, *, axis: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/repeat"""
     if hasattr(repeats, "dtype") and repeats.dtype != tf.int64:
         repeats = tf.cast(repeats, tf.int32)
+    if x.dtype.is_unsigned and x.dtype.size > 1:  # no kernel; the bits are those of int64
+        return tf.cast(tf.repeat(tf.cast(x, tf.int64), repeats, axis), x.dtype)
     return tf.repeat(x, repeats, axis)
 
 

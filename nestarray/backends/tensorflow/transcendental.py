@@ -23,6 +23,13 @@ def _completed(name: str, native: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _expm1(x: Any) -> Any:
+    if not x.dtype.is_complex:
+        return tf.math.expm1(x)
+    y = tf.math.expm1(x)
+    return tf.complex(tf.math.real(y) + 0.0, tf.math.imag(y))  # + 0 makes −0 a 0
+
+
 def _log1p(x: Any) -> Any:
     """log|1 + x| + i arg(1 + x): TensorFlow's loses the imaginary part of what is not small."""
     if not x.dtype.is_complex:
@@ -44,7 +51,7 @@ atanh = _floating(tf.math.atanh)
 cos = _floating(tf.math.cos)
 cosh = _floating(tf.math.cosh)
 exp = _floating(tf.math.exp)
-expm1 = _floating(_completed("expm1", tf.math.expm1))
+expm1 = _floating(_completed("expm1", _expm1))
 log = _floating(tf.math.log)
 log1p = _floating(_completed("log1p", _log1p))
 rsqrt = _floating(tf.math.rsqrt)

@@ -9,6 +9,7 @@ import torch
 from nestarray import dtypes
 from nestarray.backends.base import supports
 from nestarray.backends.torch.core import find_device, native_dtype
+from nestarray.backends.torch.integers import LACKING
 
 
 def _dtype(dtype: Any, default: Any = dtypes.float32) -> Any:
@@ -87,8 +88,7 @@ def arange(
     first, end = (0, start) if stop is None else (start, stop)
     found = _dtype(dtype, dtypes.int64)
     end = end if (end - first) * step > 0 else first  # torch refuses an empty range
-    unsigned = found in (torch.uint16, torch.uint32, torch.uint64)  # no kernel
-    made = torch.int64 if unsigned else found
+    made = torch.int64 if found in LACKING else found
     return torch.arange(first, end, step, dtype=made, device=_place(device, like)).to(found)
 
 
@@ -106,7 +106,9 @@ def eye(
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.eye.html"""
     columns = n_rows if n_cols is None else n_cols
-    return torch.eye(n_rows, columns, dtype=_dtype(dtype), device=_place(device, like))
+    found = _dtype(dtype)
+    made = torch.uint8 if found in LACKING else found
+    return torch.eye(n_rows, columns, dtype=made, device=_place(device, like)).to(found)
 
 
 def tril(x: Any, /, *, k: int = 0) -> Any:

@@ -118,14 +118,18 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     return x[(slice(None),) * axis + (indices,)]
 
 
+_take_along_dim = by_bits(torch.take_along_dim)
+_gather = by_bits(torch.gather)
+
+
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.take_along_dim.html"""
-    return torch.take_along_dim(x, _wrapped(indices, x.shape[axis]), axis)
+    return _take_along_dim(x, _wrapped(indices, x.shape[axis]), axis)
 
 
 def gather(x: Any, indices: Any, /, *, axis: int) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.gather.html"""
-    return torch.gather(x, axis, _wrapped(indices, x.shape[axis]))
+    return _gather(x, axis, _wrapped(indices, x.shape[axis]))
 
 
 def scatter(x: Any, indices: Any, updates: Any, /, *, axis: int, mode: str = "replace") -> Any:
