@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -111,16 +112,22 @@ def tile(x: Any, repetitions: Any, /) -> Any:
     lengths, counts = shape(x), tuple(repetitions)
     rank = max(len(lengths), len(counts))
     x = tf.reshape(x, _lengths((1,) * (rank - len(lengths)) + lengths))
-    return tf.tile(x, _lengths((1,) * (rank - len(counts)) + counts))
+    times = _lengths((1,) * (rank - len(counts)) + counts)
+    return _through_int64(lambda y: tf.tile(y, times), x)
+
+
+def _through_int64(repeated: Callable[[Any], Any], x: Any) -> Any:
+    """`repeated`, which has no kernel for 16 bits and more without a sign; int64 has their bits."""
+    if x.dtype.is_unsigned and x.dtype.size > 1:
+        return tf.cast(repeated(tf.cast(x, tf.int64)), x.dtype)
+    return repeated(x)
 
 
 def repeat(x: Any, repeats: Any, /, *, axis: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/repeat"""
     if hasattr(repeats, "dtype") and repeats.dtype != tf.int64:
         repeats = tf.cast(repeats, tf.int32)
-    if x.dtype.is_unsigned and x.dtype.size > 1:  # no kernel; the bits are those of int64
-        return tf.cast(tf.repeat(tf.cast(x, tf.int64), repeats, axis), x.dtype)
-    return tf.repeat(x, repeats, axis)
+    return _through_int64(lambda y: tf.repeat(y, repeats, axis), x)
 
 
 def _has_mode(

@@ -23,6 +23,17 @@ def _completed(name: str, native: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _log(x: Any) -> Any:
+    """log|x| + i arg x: TensorFlow's is NaN where |x|² is not a number of the dtype."""
+    if not x.dtype.is_complex:
+        return tf.math.log(x)
+    a, b = tf.math.real(x), tf.math.imag(x)
+    large, small = tf.maximum(tf.abs(a), tf.abs(b)), tf.minimum(tf.abs(a), tf.abs(b))
+    ratio = small / tf.where(large > 0, large, tf.ones_like(large))
+    real = tf.math.log(large) + 0.5 * tf.math.log1p(ratio * ratio)
+    return tf.complex(real, tf.math.atan2(b, a))
+
+
 def _expm1(x: Any) -> Any:
     if not x.dtype.is_complex:
         return tf.math.expm1(x)
@@ -52,7 +63,7 @@ cos = _floating(tf.math.cos)
 cosh = _floating(tf.math.cosh)
 exp = _floating(tf.math.exp)
 expm1 = _floating(_completed("expm1", _expm1))
-log = _floating(tf.math.log)
+log = _floating(_completed("log", _log))
 log1p = _floating(_completed("log1p", _log1p))
 rsqrt = _floating(tf.math.rsqrt)
 sin = _floating(tf.math.sin)
@@ -61,8 +72,8 @@ sqrt = _floating(tf.math.sqrt)
 tan = _floating(tf.math.tan)
 tanh = _floating(_completed("tanh", tf.math.tanh))
 exp2 = _floating(lambda x: tf.math.pow(tf.constant(2.0, x.dtype), x))
-log2 = _floating(lambda x: tf.math.log(x) / math.log(2.0))
-log10 = _floating(lambda x: tf.math.log(x) / math.log(10.0))
+log2 = _floating(lambda x: _log(x) / math.log(2.0))
+log10 = _floating(lambda x: _log(x) / math.log(10.0))
 
 
 def _hypot(x1: Any, x2: Any) -> Any:
