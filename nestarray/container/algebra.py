@@ -77,15 +77,16 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 return from_leaves(first._spec, results)
         if len(columns) == 2:
             function = _without_promotion(function, args, columns)
-    public = partial(op.function, **kwargs) if kwargs else op.function
-    native = partial(function, **kwargs) if kwargs else function
     try:
-        results = map_leaves(first._spec, native, columns)
+        call = partial(function, **kwargs) if kwargs else function
+        results = map_leaves(first._spec, call, columns)
     except Exception:
         if function is op.function:
             raise
-        # what was passed by knows other dtypes, and how to say what is wrong with a leaf
-        results = map_leaves(first._spec, public, columns)
+        # The public function, which was passed by, serves more dtypes, or raises the error that
+        # says what is wrong with the leaf; the framework's stays behind it.
+        call = partial(op.function, **kwargs) if kwargs else op.function
+        results = map_leaves(first._spec, call, columns)
     return _rebuild(op.name, first._spec, results)
 
 
