@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import nestarray as na
+from nestarray import backends
+from nestarray.config import BACKENDS
 from nestarray.errors import DtypeError
 from nestarray.testing import assert_close
 from tests.cases import on_backend
@@ -51,3 +53,17 @@ def test_widest_part_decides(backend: str) -> None:
     assert na.dtype_of(na.complex(half, half)) is na.complex64
     assert na.dtype_of(na.complex(half, 1)) is na.complex64
     assert na.dtype_of(na.polar(on_backend(np.asarray([1, 2, 3]), backend), half)) is na.complex64
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_is_imaginary_is_not_zero(backend: str) -> None:
+    x = backends.core(backend).from_numpy(np.asarray([0j, 1j, 1.0], "complex64"))
+    host = lambda y: backends.core(backend).to_numpy(y)  # noqa: E731
+    np.testing.assert_array_equal(host(na.nonzero(x)[0]), [1, 2])
+    np.testing.assert_array_equal(host(na.astype(x, na.bool)), [False, True, True])
+    np.testing.assert_array_equal(host(na.logical_not(x)), [True, False, False])
+    np.testing.assert_array_equal(host(na.logical_and(x, x)), [False, True, True])
+    assert bool(host(na.any(x[:2])))
+    assert bool(host(na.all(x[1:])))
+    assert int(host(na.count_nonzero(x))) == 2
+    np.testing.assert_array_equal(host(na.round(x * 1.4)), [0j, 1j, 1.0])

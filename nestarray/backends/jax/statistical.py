@@ -43,14 +43,19 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return jnp.min(x, axis=_axes(axis), keepdims=keepdims)
 
 
+def _truth(x: Any) -> Any:
+    """`x`, with complex numbers as whether they are not 0: JAX looks at the real part."""
+    return x != 0 if jnp.iscomplexobj(x) else x
+
+
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.all.html"""
-    return jnp.all(x, axis=_axes(axis), keepdims=keepdims)
+    return jnp.all(_truth(x), axis=_axes(axis), keepdims=keepdims)
 
 
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.any.html"""
-    return jnp.any(x, axis=_axes(axis), keepdims=keepdims)
+    return jnp.any(_truth(x), axis=_axes(axis), keepdims=keepdims)
 
 
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:

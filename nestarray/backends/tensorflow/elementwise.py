@@ -19,6 +19,12 @@ def _cast(x: Any, dtype: Any) -> Any:
     return tf.constant(x, native_dtype(dtype)) if number else tf.cast(x, native_dtype(dtype))
 
 
+def _truth(x: Any) -> Any:
+    """Whether elements are not 0; ``tf.cast`` would look at the real part of complex ones only."""
+    x = tf.convert_to_tensor(x)
+    return tf.not_equal(x, 0) if x.dtype.is_complex else tf.cast(x, tf.bool)
+
+
 def _is_integer(x: Any) -> bool:
     return x.dtype.is_integer or x.dtype.is_bool
 
@@ -172,4 +178,6 @@ nextafter = promoting(_nextafter, _cast, scalar_ok=False)
 @supports(lambda x, decimals=0: decimals == 0)
 def round(x: Any, /, *, decimals: int = 0) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/round"""
+    if x.dtype.is_complex:  # no kernel
+        return tf.complex(tf.math.round(tf.math.real(x)), tf.math.round(tf.math.imag(x)))
     return tf.math.round(x)

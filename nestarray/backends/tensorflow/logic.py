@@ -14,6 +14,7 @@ from nestarray.backends.tensorflow.elementwise import (
     _number_first,
     _on_integers,
     _pair_on_integers,
+    _truth,
 )
 
 
@@ -21,7 +22,7 @@ def _of_bools(native: Callable[..., Any]) -> Callable[..., Any]:
     """`native` on two operands, with numbers as whether they are not 0."""
 
     def call(x1: Any, x2: Any, /) -> Any:
-        return native(tf.cast(x1, tf.bool), tf.cast(x2, tf.bool))
+        return native(_truth(x1), _truth(x2))
 
     return call
 
@@ -87,4 +88,4 @@ def signbit(x: Any, /) -> Any:
 
 def logical_not(x: Any, /) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/logical_not"""
-    return tf.math.logical_not(tf.cast(x, tf.bool))
+    return tf.math.logical_not(_truth(x))

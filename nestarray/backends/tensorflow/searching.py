@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from nestarray.backends.base import choosing, promoted, supports
 from nestarray.backends.results import TopKResult
-from nestarray.backends.tensorflow.elementwise import _cast
+from nestarray.backends.tensorflow.elementwise import _cast, _truth
 
 
 def _where(condition: Any, x1: Any, x2: Any) -> Any:
@@ -47,7 +47,7 @@ def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 def nonzero(x: Any, /) -> tuple[Any, ...]:
     """https://www.tensorflow.org/api_docs/python/tf/where"""
-    return tuple(tf.unstack(tf.where(tf.cast(x, tf.bool)), axis=-1))
+    return tuple(tf.unstack(tf.where(_truth(x)), axis=-1))
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:

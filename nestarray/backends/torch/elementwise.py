@@ -128,6 +128,8 @@ def sign(x: Any, /) -> Any:
 @supports(lambda x, decimals=0: decimals == 0)
 def round(x: Any, /, *, decimals: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.round.html"""
+    if x.is_complex():  # no kernel
+        return torch.complex(torch.round(x.real), torch.round(x.imag))
     return torch.round(x)
 
 
