@@ -25,10 +25,8 @@ and compared with PyTorch by `graph.verify()`. An error is the largest differenc
 the largest magnitude of the array in which it stands; the gradient is that of a random
 projection of all outputs, with respect to every parameter.
 
-The last two columns are the model in float64. Gradients of rectified linear units jump at
-zero: in float32 some of millions of units fall on the other side of it, so the gradients of
-{rectified} are proven in float64 (in parentheses: their float32 figures).
-Models without float64 figures compute parts in float32 whatever their dtype.
+The last two columns are the model in float64; models without these figures compute parts in
+float32 whatever their dtype.
 
 | model | class | calls | parameters | jax | gradient | tensorflow | gradient | numpy | jax, float64 | gradient |
 |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
@@ -48,8 +46,7 @@ def row(name: str) -> str:
         values = all(c.ok for c in report.outputs)
         cells.append(_cell(report.output_error, values))
         if backend != "numpy":
-            cell = _cell(report.gradient_error, report.ok or name in models.RECTIFIED)
-            cells.append(f"({cell})" if name in models.RECTIFIED else cell)
+            cells.append(_cell(report.gradient_error, report.ok))
     return f"| {' | '.join([*cells, *_double(name)])} |\n"
 
 
@@ -97,7 +94,7 @@ def _write(path: Path, rows: dict[str, str]) -> None:
 
     table = "".join(rows[name] for name in models.NAMES if name in rows)
     partial = path.with_suffix(".md.part")
-    partial.write_text(HEAD.format(rectified=", ".join(models.RECTIFIED)) + table)
+    partial.write_text(HEAD + table)
     partial.replace(path)
 
 
