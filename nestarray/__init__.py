@@ -44,16 +44,16 @@ from nestarray.graph import Graph as Graph
 from nestarray.graph import trace_graph as trace_graph
 from nestarray.graph.module import GraphModule as GraphModule
 from nestarray.graph.module import to_module as to_module
+from nestarray.interchange.torch import load_into_torch_module as load_into_torch_module
+from nestarray.interchange.torch import to_torch_state_dict as to_torch_state_dict
+from nestarray.methods.reductions import tree_all as tree_all
+from nestarray.methods.reductions import tree_any as tree_any
+from nestarray.methods.reductions import tree_dot as tree_dot
+from nestarray.methods.reductions import tree_max as tree_max
+from nestarray.methods.reductions import tree_min as tree_min
+from nestarray.methods.reductions import tree_norm as tree_norm
+from nestarray.methods.reductions import tree_sum as tree_sum
 from nestarray.ops import *
-from nestarray.reductions import tree_all as tree_all
-from nestarray.reductions import tree_any as tree_any
-from nestarray.reductions import tree_dot as tree_dot
-from nestarray.reductions import tree_max as tree_max
-from nestarray.reductions import tree_min as tree_min
-from nestarray.reductions import tree_norm as tree_norm
-from nestarray.reductions import tree_sum as tree_sum
-from nestarray.torch_modules import load_into_torch_module as load_into_torch_module
-from nestarray.torch_modules import to_torch_state_dict as to_torch_state_dict
 from nestarray.transforms import execute_with_gradients as execute_with_gradients
 from nestarray.transforms import grad as grad
 from nestarray.transforms import jit as jit

@@ -3,3 +3,5 @@
 from nestarray.container.container import Container as Container
 from nestarray.container.container import ListContainer as ListContainer
 from nestarray.container.container import TupleContainer as TupleContainer
+from nestarray.container.container import constructor as constructor
+from nestarray.container.container import method as method

@@ -105,22 +105,6 @@ def nest_flat(flat: Mapping[str, Any], sep: str) -> tuple[Spec, Leaves]:
     return walk(tree), tuple(leaves)
 
 
-def torch_tensors(module: Any, buffers: bool) -> dict[str, Any]:
-    """Name → detached tensor of a torch module's parameters, and buffers if asked for.
-
-    A tensor that has several names (tied weights) is one tensor under all of them.
-    """
-    if not (hasattr(module, "named_parameters") and hasattr(module, "named_buffers")):
-        raise ArgumentError(
-            f"Container.from_torch_module: module: got {type(module).__name__}, expected a torch.nn.Module"
-        )
-    tensors = dict(module.named_parameters(remove_duplicate=False))
-    if buffers:
-        tensors |= dict(module.named_buffers(remove_duplicate=False))
-    detached = {id(tensor): tensor.detach() for tensor in tensors.values()}
-    return {name: detached[id(tensor)] for name, tensor in tensors.items()}
-
-
 # -- changing ---------------------------------------------------------------------------------
 
 

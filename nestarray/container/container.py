@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from copy import deepcopy
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 from nestarray.container import access, display
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
@@ -285,22 +285,6 @@ class Container(Mapping[Key, Any]):
         """
         return from_leaves(*access.nest_flat(flat, sep))
 
-    @classmethod
-    def from_torch_module(cls, module: Any, *, buffers: bool = False) -> Container:
-        """The parameters of a ``torch.nn.Module``, nested by module path, sharing memory.
-
-        Args:
-            module: a ``torch.nn.Module``.
-            buffers: also take the buffers (running statistics and the like).
-
-        Tied weights are one tensor under each of their names. The way back is
-        `load_into_torch_module`.
-
-        Raises:
-            ArgumentError: `module` is not a ``torch.nn.Module``.
-        """
-        return from_leaves(*access.nest_flat(access.torch_tensors(module, buffers), "."))
-
     # -- change ----------------------------------------------------------------------------
 
     def set(self, path: Key | Path, value: Any) -> Container:
@@ -456,3 +440,23 @@ def _build(tree: Any, leaves: list[Any], kind: str = "dict") -> Spec:
         return make_spec(kind, tuple(range(len(tree))), tuple([_build(t, leaves) for t in tree]))
     leaves.append(tree)
     return LEAF
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def method(function: F) -> F:
+    """Make a function of a Container a method, by its own name; for files above this one."""
+    return _attach(function, function)
+
+
+def constructor(function: F) -> F:
+    """Make a function that returns a Container reachable as ``Container.<its name>``."""
+    return _attach(function, staticmethod(function))
+
+
+def _attach(function: F, attribute: Any) -> F:
+    name = function.__name__
+    assert name not in Container.__dict__, f"Container has a method {name!r} already"
+    setattr(Container, name, attribute)
+    return function

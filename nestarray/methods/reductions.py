@@ -12,12 +12,13 @@ from functools import reduce
 from typing import Any
 
 from nestarray import backends, ops, tree
-from nestarray.container import Container
+from nestarray.container import Container, method
 from nestarray.container.access import line_up
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, StructureError
 
 
+@method
 def tree_sum(c: Any, /) -> Any:
     """The sum of all elements of all leaves, Σᵢ Σ xᵢ; 0.0 of a tree without numbers.
 
@@ -35,6 +36,7 @@ def tree_sum(c: Any, /) -> Any:
     return _total(map(_sum, _numbers(c)))
 
 
+@method
 def tree_dot(a: Any, b: Any, /) -> Any:
     """The inner product of two trees as vectors, Σᵢ ⟨xᵢ, yᵢ⟩; complex leaves of `a` conjugated.
 
@@ -67,6 +69,7 @@ def tree_dot(a: Any, b: Any, /) -> Any:
     return _total(_sum(ops.multiply(_conjugate(x), y)) for x, y in pairs)
 
 
+@method
 def tree_norm(c: Any, /, *, ord: float = 2) -> Any:
     """The norm of the tree as one vector: (Σ |x|^ord)^(1/ord), or max |x| for ``ord=inf``.
 
@@ -97,6 +100,7 @@ def tree_norm(c: Any, /, *, ord: float = 2) -> Any:
     return ops.sqrt(total) if leaves else total
 
 
+@method
 def tree_max(c: Any, /) -> Any:
     """The largest element of all leaves.
 
@@ -111,6 +115,7 @@ def tree_max(c: Any, /) -> Any:
     return _extreme("tree_max", ops.max, ops.maximum, c)
 
 
+@method
 def tree_min(c: Any, /) -> Any:
     """The smallest element of all leaves.
 
@@ -125,6 +130,7 @@ def tree_min(c: Any, /) -> Any:
     return _extreme("tree_min", ops.min, ops.minimum, c)
 
 
+@method
 def tree_all(c: Any, /) -> Any:
     """Whether all elements of all leaves are true; true of a tree without leaves.
 
@@ -138,6 +144,7 @@ def tree_all(c: Any, /) -> Any:
     return reduce(ops.logical_and, [_leaf(ops.all, x) for x in leaves], True)
 
 
+@method
 def tree_any(c: Any, /) -> Any:
     """Whether any element of any leaf is true; false of a tree without leaves.
 
@@ -192,7 +199,3 @@ def _extreme(name: str, of_leaf: Callable[..., Any], of_two: Callable[..., Any],
     if not leaves:
         raise ArgumentError(f"{name}: got a tree without numbers, which has no extreme element")
     return reduce(of_two, [_leaf(of_leaf, x) for x in leaves])
-
-
-for _function in (tree_sum, tree_dot, tree_norm, tree_max, tree_min, tree_all, tree_any):
-    setattr(Container, _function.__name__, _function)

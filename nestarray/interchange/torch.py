@@ -1,7 +1,6 @@
 """Containers and ``torch.nn.Module``: state dicts out, parameters back in.
 
-`Container.from_torch_module` takes the parameters of a module; the functions here are
-the way back, and methods of Container too.
+`from_torch_module` takes the parameters of a module; the other functions are the way back.
 """
 
 from __future__ import annotations
@@ -10,11 +9,53 @@ import difflib
 from typing import Any
 
 from nestarray import backends
-from nestarray.container import Container
+from nestarray.container import Container, constructor, method
 from nestarray.errors import ArgumentError, ShapeError, StructureError
 from nestarray.interop import move
 
 
+@constructor
+def from_torch_module(module: Any, /, *, buffers: bool = False) -> Container:
+    """The parameters of a ``torch.nn.Module``, nested by module path, sharing memory.
+
+    Tied weights are one tensor under each of their names. The way back is
+    `load_into_torch_module`.
+
+    Args:
+        module: a ``torch.nn.Module``.
+        buffers: also take the buffers (running statistics and the like).
+
+    Returns:
+        a Container of detached tensors.
+
+    Raises:
+        ArgumentError: `module` is not a ``torch.nn.Module``.
+
+    Example:
+        >>> import torch, nestarray as na
+        >>> na.Container.from_torch_module(torch.nn.Linear(3, 2)).paths()
+        ('weight', 'bias')
+    """
+    return Container.from_flat_dict(_tensors(module, buffers), ".")
+
+
+def _tensors(module: Any, buffers: bool) -> dict[str, Any]:
+    """Name → detached tensor of a torch module's parameters, and buffers if asked for.
+
+    A tensor that has several names (tied weights) is one tensor under all of them.
+    """
+    if not (hasattr(module, "named_parameters") and hasattr(module, "named_buffers")):
+        raise ArgumentError(
+            f"Container.from_torch_module: module: got {type(module).__name__}, expected a torch.nn.Module"
+        )
+    tensors = dict(module.named_parameters(remove_duplicate=False))
+    if buffers:
+        tensors |= dict(module.named_buffers(remove_duplicate=False))
+    detached = {id(tensor): tensor.detach() for tensor in tensors.values()}
+    return {name: detached[id(tensor)] for name, tensor in tensors.items()}
+
+
+@method
 def to_torch_state_dict(c: Container, /) -> dict[str, Any]:
     """The leaves as torch tensors by torch's names, ``{"encoder.0.weight": tensor}``.
 
@@ -53,6 +94,7 @@ def _tensor(path: str, leaf: Any) -> Any:
     return move(leaf, "torch").detach()
 
 
+@method
 def load_into_torch_module(c: Container, /, module: Any) -> Any:
     """Copy the leaves into the parameters and buffers of a ``torch.nn.Module``, in place.
 
@@ -148,7 +190,3 @@ def _check_tied(new: dict[str, Any], places: dict[str, Any]) -> None:
 def _some(names: list[str]) -> str:
     shown = ", ".join(repr(n) for n in names[:3])
     return shown + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-
-
-Container.to_torch_state_dict = to_torch_state_dict  # type: ignore[attr-defined]
-Container.load_into_torch_module = load_into_torch_module  # type: ignore[attr-defined]

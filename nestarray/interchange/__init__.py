@@ -1,0 +1,1 @@
+"""Containers in and out of the frameworks' own trees and modules, a file for each framework."""

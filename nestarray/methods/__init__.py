@@ -1,0 +1,4 @@
+"""What Containers can do that needs ops: a file for each idea, its functions methods of Container.
+
+A function marked `@method` is `Container.<its name>` by being the same function object.
+"""
