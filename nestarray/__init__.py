@@ -50,6 +50,7 @@ from nestarray.methods.reductions import tree_all as tree_all
 from nestarray.methods.reductions import tree_any as tree_any
 from nestarray.methods.reductions import tree_dot as tree_dot
 from nestarray.methods.reductions import tree_max as tree_max
+from nestarray.methods.reductions import tree_mean as tree_mean
 from nestarray.methods.reductions import tree_min as tree_min
 from nestarray.methods.reductions import tree_norm as tree_norm
 from nestarray.methods.reductions import tree_sum as tree_sum

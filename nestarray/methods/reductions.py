@@ -2,11 +2,13 @@
 
 Each takes a Container, or any nest, on any backend, and is a method of Container too.
 Leaves that are no arrays and no numbers are left out. All are compositions of ops, so
-they have gradients and can be compiled.
+they have gradients and can be compiled. ``c.size`` and ``c.nbytes`` are the numbers of
+elements and bytes, `Container.count` that of leaves.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import reduce
 from typing import Any
@@ -14,7 +16,7 @@ from typing import Any
 from nestarray import backends, ops, tree
 from nestarray.container import Container, method
 from nestarray.container.access import line_up
-from nestarray.dtypes import dtype_of
+from nestarray.dtypes import dtype_of, float32, promote_types
 from nestarray.errors import ArgumentError, StructureError
 
 
@@ -34,6 +36,39 @@ def tree_sum(c: Any, /) -> Any:
         10.0
     """
     return _total(map(_sum, _numbers(c)))
+
+
+@method
+def tree_mean(c: Any, /) -> Any:
+    """The mean of all elements of all leaves, Σᵢ Σ xᵢ / Σᵢ nᵢ: each element weighs the same.
+
+    16-bit leaves are summed in float32, in which large trees do not overflow.
+
+    Args:
+        c: a Container or a nest.
+
+    Returns:
+        a scalar array of the leaves' backend; its dtype is the leaves' promoted, float32 of
+        integers.
+
+    Raises:
+        ArgumentError: there is no number in `c`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> float(na.tree_mean(na.Container(a=np.asarray([1.0, 2.0, 3.0]), b=np.asarray([10.0]))))
+        4.0
+    """
+    leaves = _elements(c)
+    if not leaves:
+        raise ArgumentError("tree_mean: got a tree without numbers, which has no mean")
+    count: Any = sum(math.prod(_shape(x)) for x in leaves)
+    total = _total(_sum(_widened(x)) for x in leaves)
+    if backends.backend_of_type(type(count)) is not None:  # a size that is not known yet
+        count = ops.astype(count, dtype_of(total))
+    mean = ops.divide(total, count)
+    exact = reduce(promote_types, [dtype_of(x) for x in leaves if hasattr(x, "dtype")] or [float32])
+    return ops.astype(mean, exact, copy=False) if exact.is_inexact else mean
 
 
 @method
@@ -73,15 +108,18 @@ def tree_dot(a: Any, b: Any, /) -> Any:
 def tree_norm(c: Any, /, *, ord: float = 2) -> Any:
     """The norm of the tree as one vector: (Σ |x|^ord)^(1/ord), or max |x| for ``ord=inf``.
 
+    16-bit leaves and integers count in float32, where their squares do not overflow. At a
+    tree of zeros the norm of order 2 has no gradient (NaN), as in the frameworks.
+
     Args:
-        c: a Container or a nest with floating or complex leaves.
-        ord: 1, 2 or ``float("inf")``.
+        c: a Container or a nest; of complex leaves the absolute values count.
+        ord: a positive number, ``float("inf")`` included.
 
     Returns:
         a real scalar array; 0.0 of a tree without numbers.
 
     Raises:
-        ArgumentError: `ord` is another number.
+        ArgumentError: `ord` is no positive number.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -89,20 +127,23 @@ def tree_norm(c: Any, /, *, ord: float = 2) -> Any:
         >>> float(na.tree_norm(c)), float(na.tree_norm(c, ord=1))
         (5.0, 7.0)
     """
-    leaves = _numbers(c)
+    if isinstance(ord, bool) or not isinstance(ord, (int, float)) or not ord > 0:
+        raise ArgumentError(f"tree_norm: ord: got {ord!r}, expected a positive number or infinity")
+    leaves = [_floating(x) for x in _elements(c)]
+    if not leaves:
+        return 0.0
     if ord == 1:
-        return _total(_sum(ops.abs(x)) for x in leaves)
-    if ord == float("inf"):
-        return reduce(ops.maximum, (_leaf(ops.max, ops.abs(x)) for x in leaves)) if leaves else 0.0
-    if ord != 2:
-        raise ArgumentError(f"tree_norm: ord: got {ord!r}, expected 1, 2 or float('inf')")
-    total = _total(_sum(_square(x)) for x in leaves)
-    return ops.sqrt(total) if leaves else total
+        return _total(_sum(_abs(x)) for x in leaves)
+    if ord == 2:
+        return ops.sqrt(_total(_sum(_square(x)) for x in leaves))
+    if ord == math.inf:
+        return reduce(ops.maximum, [_leaf(ops.max, _abs(x)) for x in leaves])
+    return ops.pow(_total(_sum(_power(_abs(x), ord)) for x in leaves), 1 / ord)
 
 
 @method
 def tree_max(c: Any, /) -> Any:
-    """The largest element of all leaves.
+    """The largest element of all leaves; NaN if there is one.
 
     Raises:
         ArgumentError: there is no number in `c`.
@@ -117,7 +158,7 @@ def tree_max(c: Any, /) -> Any:
 
 @method
 def tree_min(c: Any, /) -> Any:
-    """The smallest element of all leaves.
+    """The smallest element of all leaves; NaN if there is one.
 
     Raises:
         ArgumentError: there is no number in `c`.
@@ -167,6 +208,20 @@ def _is_number(leaf: Any) -> bool:
     )
 
 
+def _elements(c: Any) -> list[Any]:
+    """The numbers and arrays, but for empty arrays: those have no largest element."""
+    return [leaf for leaf in _numbers(c) if 0 not in tuple(getattr(leaf, "shape", ()))]
+
+
+def _shape(x: Any) -> tuple[Any, ...]:
+    return () if _is_scalar(x) else ops.shape(x)
+
+
+def _is_scalar(x: Any) -> bool:
+    """Whether `x` is a number of Python, which belongs to no backend and stays one."""
+    return type(x) in (bool, int, float, complex)
+
+
 def _is_complex(x: Any) -> bool:
     return dtype_of(x).kind == "complex"
 
@@ -175,14 +230,37 @@ def _conjugate(x: Any) -> Any:
     return ops.conj(x) if _is_complex(x) else x
 
 
+def _widened(x: Any) -> Any:
+    """`x`, in float32 if it is floating and has 16 bits."""
+    if _is_scalar(x):
+        return x
+    dtype = dtype_of(x)
+    return ops.astype(x, float32) if dtype.is_floating and dtype.bits < 32 else x
+
+
+def _floating(x: Any) -> Any:
+    x = _widened(x)
+    return x if _is_scalar(x) or dtype_of(x).is_inexact else ops.astype(x, float32)
+
+
+def _abs(x: Any) -> Any:
+    return abs(x) if _is_scalar(x) else ops.abs(x)
+
+
 def _square(x: Any) -> Any:
+    if _is_scalar(x):
+        return abs(x) ** 2
     x = ops.abs(x) if _is_complex(x) else x
     return ops.multiply(x, x)
 
 
+def _power(x: Any, exponent: float) -> Any:
+    return x**exponent if _is_scalar(x) else ops.pow(x, exponent)
+
+
 def _leaf(function: Callable[..., Any], x: Any) -> Any:
     """`function` of an array; a number is its own sum and its own maximum."""
-    return x if isinstance(x, (bool, int, float, complex)) else function(x)
+    return x if _is_scalar(x) else function(x)
 
 
 def _sum(x: Any) -> Any:
@@ -195,7 +273,7 @@ def _total(sums: Any) -> Any:
 
 
 def _extreme(name: str, of_leaf: Callable[..., Any], of_two: Callable[..., Any], c: Any) -> Any:
-    leaves = _numbers(c)
+    leaves = _elements(c)
     if not leaves:
         raise ArgumentError(f"{name}: got a tree without numbers, which has no extreme element")
     return reduce(of_two, [_leaf(of_leaf, x) for x in leaves])

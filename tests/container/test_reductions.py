@@ -24,6 +24,7 @@ EXPECTED = {
     "tree_max": VECTOR.max(),
     "tree_min": VECTOR.min(),
     "tree_norm": np.linalg.norm(VECTOR),
+    "tree_mean": VECTOR.mean(),
 }
 
 
@@ -39,7 +40,7 @@ def test_against_numpy(name: str, backend: str) -> None:
         np.testing.assert_allclose(float(result), EXPECTED[name], rtol=1e-6)
 
 
-@pytest.mark.parametrize("ord", [1, 2, np.inf])
+@pytest.mark.parametrize("ord", [0.5, 1, 1.5, 2, 3, np.inf])
 def test_norms(ord: float, backend: str) -> None:
     result = na.tree_norm(on(backend), ord=ord)
     np.testing.assert_allclose(float(result), np.linalg.norm(VECTOR, ord), rtol=1e-6)
@@ -58,6 +59,35 @@ def test_complex() -> None:
     assert na.tree_dot(c, c) == np.vdot(z, z)
     np.testing.assert_allclose(na.tree_norm(c), np.linalg.norm(z))
     assert na.tree_norm(c, ord=1) == 6.0
+    assert na.tree_norm(c, ord=np.inf) == 5.0
+    np.testing.assert_allclose(na.tree_norm(c, ord=3), np.linalg.norm(z, 3))
+    assert na.tree_mean(c) == z.mean()
+
+
+def test_small_floating_types_do_not_overflow(backend: str) -> None:
+    for dtype in ("float16", "bfloat16"):
+        c = on(backend, {"a": np.full(4000, 3000.0, "float32")}).astype(dtype)
+        assert na.dtype_of(c.tree_norm()) is na.float32
+        np.testing.assert_allclose(float(c.tree_norm()), 3000 * 4000**0.5, rtol=1e-2)
+        assert na.dtype_of(c.tree_mean()) is na.as_dtype(dtype)
+        np.testing.assert_allclose(float(na.astype(c.tree_mean(), "float32")), 3000, rtol=1e-2)
+
+
+def test_integers_and_numbers_of_python(backend: str) -> None:
+    c = on(backend, {"a": np.asarray([100, 100], "int8")}).set("b", 50.0)
+    np.testing.assert_allclose(float(c.tree_norm()), 150.0)
+    np.testing.assert_allclose(
+        float(c.tree_norm(ord=3)), (2 * 100**3 + 50**3) ** (1 / 3), rtol=1e-6
+    )
+    np.testing.assert_allclose(float(c.tree_mean()), 250 / 3, rtol=1e-6)
+    assert na.backend_of(c.tree_norm()) == na.backend_of(c.tree_mean()) == backend
+
+
+def test_empty_arrays_have_no_part_in_it(backend: str) -> None:
+    c = on(backend).set("empty", on(backend, {"x": np.zeros((0, 3), "float32")}))
+    for name, expected in EXPECTED.items():
+        np.testing.assert_allclose(float(getattr(c, name)()), expected, rtol=1e-6)
+    assert float(c.tree_norm(ord=np.inf)) == 6.0
 
 
 def test_truth(backend: str) -> None:
@@ -87,9 +117,14 @@ def test_trees_without_numbers() -> None:
 
 def test_messages() -> None:
     c = na.Container(a=np.ones(3))
+    for ord in (0, -1, float("nan"), "fro", True):
+        with pytest.raises(ArgumentError) as info:
+            na.tree_norm(c, ord=ord)  # type: ignore[arg-type]
+        expected = f"tree_norm: ord: got {ord!r}, expected a positive number or infinity"
+        assert str(info.value) == expected
     with pytest.raises(ArgumentError) as info:
-        na.tree_norm(c, ord=3)
-    assert str(info.value) == "tree_norm: ord: got 3, expected 1, 2 or float('inf')"
+        na.tree_mean(na.Container(a=np.zeros(0)))
+    assert str(info.value) == "tree_mean: got a tree without numbers, which has no mean"
     with pytest.raises(StructureError, match=r"^tree_dot: Containers do not match: 'a' is in"):
         na.tree_dot(c, na.Container(b=np.ones(3)))
     with pytest.raises(StructureError) as info:
@@ -118,3 +153,13 @@ def test_gradients_and_compilation() -> None:
     grads = torch.func.grad(na.tree_norm)(on("torch"))
     for path, leaf in grads.flat_items():
         np.testing.assert_allclose(leaf, np.asarray(expected[path]), rtol=1e-6)
+
+
+def test_the_mean_of_a_batch_of_open_size() -> None:
+    import tensorflow as tf
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2])], autograph=False)
+    def mean(x: Any) -> Any:
+        return na.Container(a=x, b=x[0] * 4).tree_mean()
+
+    assert float(mean(tf.ones((3, 2)))) == 14 / 8
