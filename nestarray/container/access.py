@@ -1,31 +1,22 @@
-"""Finding and changing parts of a Container: pure functions on (spec, leaves) pairs."""
+"""Reading Containers and lining them up: pure functions on (spec, leaves) pairs."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from operator import index as _as_integer
 from typing import TYPE_CHECKING, Any
 
 from nestarray.container.spec import (
     LEAF,
-    Key,
-    Path,
     Spec,
     explain_mismatch,
-    join_path,
     make_spec,
-    merged_node,
     nearest_key,
-    parse_path,
-    part_of,
-    take_key,
 )
-from nestarray.errors import ArgumentError, PathError, StructureError
+from nestarray.errors import StructureError
 
 if TYPE_CHECKING:
-    from nestarray.container.container import Container
+    pass
 
 Leaves = tuple[Any, ...]
 
@@ -105,202 +96,6 @@ def nest_flat(flat: Mapping[str, Any], sep: str) -> tuple[Spec, Leaves]:
     return walk(tree), tuple(leaves)
 
 
-# -- changing ---------------------------------------------------------------------------------
-
-
-def replaced(
-    spec: Spec, leaves: Leaves, path: Key | Path, new_spec: Spec, new_leaves: Leaves
-) -> tuple[Spec, Leaves]:
-    """Put a subtree at `path`, making nodes on the way."""
-    try:
-        start, stop, _ = spec.locate(path)
-    except PathError:
-        return _inserted(spec, leaves, parse_path(path), new_spec, new_leaves)
-    changed = _substitute(spec, _located_keys(spec, path), new_spec)
-    return changed, (*leaves[:start], *new_leaves, *leaves[stop:])
-
-
-def _located_keys(spec: Spec, path: Key | Path) -> Path:
-    """The keys that `locate` walked: the same path, spelt as the spec spells it."""
-
-    if not isinstance(path, tuple) and path in spec.index:
-        return (path,)
-    keys: list[Key] = []
-    remaining = parse_path(path)
-    while remaining:
-        key, remaining = take_key(spec, remaining)
-        assert key is not None
-        keys.append(key)
-        spec = spec.index[key][2]
-    return tuple(keys)
-
-
-def _substitute(spec: Spec, keys: Path, new: Spec) -> Spec:
-    if not keys:
-        return new
-    children = tuple(
-        _substitute(child, keys[1:], new) if key == keys[0] else child
-        for key, child in zip(spec.keys, spec.children, strict=True)
-    )
-    return make_spec(spec.kind, spec.keys, children)
-
-
-def _inserted(
-    spec: Spec, leaves: Leaves, keys: Path, new: Spec, new_leaves: Leaves
-) -> tuple[Spec, Leaves]:
-    if spec.kind == "leaf":
-        raise PathError(f"Container.set: cannot put {join_path(keys)!r} below a leaf")
-
-    own, rest = take_key(spec, keys)
-    if own is not None:
-        start, stop, child = spec.index[own]
-        inner, inner_leaves = _inserted(child, leaves[start:stop], rest, new, new_leaves)
-        changed = _substitute(spec, (own,), inner)
-        return changed, (*leaves[:start], *inner_leaves, *leaves[stop:])
-    for key in reversed(keys[1:]):
-        new = make_spec("dict", (key,), (new,))
-    key = keys[0]
-    if spec.kind in ("list", "tuple"):
-        if str(key) != str(len(spec.keys)):
-            raise PathError(
-                f"Container.set: a {spec.kind} of {len(spec.keys)} takes the next key "
-                f"{len(spec.keys)}, got {key!r}"
-            )
-        key = int(key)
-    changed = make_spec(spec.kind, (*spec.keys, key), (*spec.children, new))
-    return changed, (*leaves, *new_leaves)
-
-
-def removed(spec: Spec, leaves: Leaves, path: Key | Path) -> tuple[Spec, Leaves]:
-    """Take the subtree at `path` out; a list or tuple is numbered anew."""
-    start, stop, _ = spec.locate(path)
-    changed = _without(spec, _located_keys(spec, path))
-    return changed, (*leaves[:start], *leaves[stop:])
-
-
-def _without(spec: Spec, keys: Path) -> Spec:
-    pairs = [
-        (key, _without(child, keys[1:]) if key == keys[0] else child)
-        for key, child in zip(spec.keys, spec.children, strict=True)
-        if keys != (key,)
-    ]
-    return _node(spec.kind, pairs)
-
-
-def _node(kind: str, pairs: list[tuple[Key, Spec]]) -> Spec:
-    is_sequence = kind in ("list", "tuple")
-    keys = tuple(range(len(pairs))) if is_sequence else tuple(k for k, _ in pairs)
-    return make_spec(kind, keys, tuple(s for _, s in pairs))
-
-
-def renamed(spec: Spec, names: Mapping[str, str]) -> Spec:
-    """Change the last key of each path in `names`."""
-    for path, new in names.items():
-        spec.locate(path)
-        spec = _with_new_key(spec, _located_keys(spec, path), new)
-    return spec
-
-
-def _with_new_key(spec: Spec, keys: Path, new: str) -> Spec:
-    key, *rest = keys
-    if rest:
-        child = _with_new_key(spec.index[key][2], tuple(rest), new)
-        return _substitute(spec, (key,), child)
-    if new in spec.index:
-        raise StructureError(f"Container.rename: there already is a key {new!r} beside {key!r}")
-    renamed_keys = tuple(new if k == key else k for k in spec.keys)
-    return make_spec("dict", renamed_keys, spec.children)  # a list with a name in it is none
-
-
-def merged(
-    a: Spec, a_leaves: Leaves, b: Spec, b_leaves: Leaves, *, disjoint: bool = False, path: Path = ()
-) -> tuple[Spec, Leaves]:
-    """The union of two trees; node order as in `a`, then `b`.
-
-    Where both have something at a leaf `b` wins, or, if they must be `disjoint`, it is an error.
-    """
-    if a.kind == "leaf" or b.kind == "leaf":
-        if disjoint:
-            both = "in both Containers"
-            mixed = "a leaf of one Container and a node of the other"
-            raise StructureError(
-                f"Container.combine: {join_path(path)!r} is {both if a is b else mixed}"
-            )
-        return b, b_leaves
-    parts: dict[Key, tuple[Spec, Leaves]] = {}
-    for key in dict.fromkeys((*a.keys, *b.keys)):
-        in_a, in_b = a.index.get(key), b.index.get(key)
-        part_a = (in_a[2], a_leaves[in_a[0] : in_a[1]]) if in_a else None
-        part_b = (in_b[2], b_leaves[in_b[0] : in_b[1]]) if in_b else None
-        if part_a and part_b:
-            parts[key] = merged(*part_a, *part_b, disjoint=disjoint, path=(*path, key))
-        else:
-            parts[key] = part_a or part_b  # type: ignore[assignment]
-    kind = a.kind if a.keys else b.kind
-    spec, keys = merged_node(kind, {key: spec for key, (spec, _) in parts.items()})
-    return spec, tuple(leaf for key in keys for leaf in parts[key][1])
-
-
-# -- selecting --------------------------------------------------------------------------------
-
-
-@cache
-def _glob(pattern: str) -> re.Pattern[str]:
-    parts = []
-    for token in re.findall(r"\*\*/|\*\*|\*|\?|\[[^\]]*\]|[^*?\[]+|\[", pattern):
-        parts.append(
-            {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(token)
-            or (token if token[0] == "[" and token[-1] == "]" else re.escape(token))
-        )
-    return re.compile("".join(parts) + "(?:/.*)?")  # a node's pattern takes all below it
-
-
-def _predicate(pattern: Any) -> Callable[[str, Any], Any]:
-    if isinstance(pattern, str):
-        regex = _glob(pattern)
-        return lambda path, leaf: regex.fullmatch(path) is not None
-    if isinstance(pattern, re.Pattern):
-        return lambda path, leaf: pattern.search(path) is not None
-    if isinstance(pattern, type):
-        return lambda path, leaf: isinstance(leaf, pattern)
-    if callable(pattern):
-        return pattern
-    raise ArgumentError(
-        f"Container: got {pattern!r} as a pattern, expected a glob such as '**/bias', a compiled "
-        "regular expression, a type, or a function of (path, leaf)"
-    )
-
-
-def matches(spec: Spec, leaves: Leaves, patterns: tuple[Any, ...]) -> list[bool]:
-    """For each leaf, whether any pattern takes it."""
-    predicates = [_predicate(p) for p in patterns]
-    return [
-        any(p(path, leaf) for p in predicates)
-        for path, leaf in zip(spec.path_names, leaves, strict=True)
-    ]
-
-
-def selected(
-    spec: Spec, leaves: Leaves, patterns: tuple[Any, ...], *, keep: bool
-) -> tuple[Spec, Leaves]:
-    """The leaves that match (or, without `keep`, those that do not), and their structure."""
-    hits = [hit == keep for hit in matches(spec, leaves, patterns)]
-    flags = iter(hits)
-    changed = _kept(spec, flags) or make_spec("dict")
-    return changed, tuple(leaf for leaf, hit in zip(leaves, hits, strict=True) if hit)
-
-
-def _kept(spec: Spec, flags: Iterator[bool]) -> Spec | None:
-    if spec.kind == "leaf":
-        return LEAF if next(flags) else None
-    pairs = [(k, _kept(c, flags)) for k, c in zip(spec.keys, spec.children, strict=True)]
-    left = [(k, c) for k, c in pairs if c is not None]
-    if not left:
-        return None
-    kind = spec.kind if len(left) == len(pairs) else part_of(spec.kind)
-    return make_spec(kind, tuple(k for k, _ in left), tuple(c for _, c in left))
-
-
 # -- lining up --------------------------------------------------------------------------------
 
 
@@ -369,35 +164,3 @@ def map_leaves(spec: Spec, function: Callable[..., Any], columns: Sequence[Any])
             f"a function raised StopIteration at the Container path {spec.path_names[len(results)]!r}"
         )
     return results
-
-
-class At:
-    """``c.at[path]``: functional updates of one place."""
-
-    def __init__(self, container: Container, path: Key | Path | None = None) -> None:
-        self._container, self._path = container, path
-
-    def __getitem__(self, path: Key | Path) -> At:
-        return At(self._container, path)
-
-    def set(self, value: Any) -> Container:
-        """Put `value` there."""
-        return self._container.set(self._checked(), value)
-
-    def apply(self, fn: Callable[[Any], Any]) -> Container:
-        """Replace what is there by ``fn`` of it."""
-        path = self._checked()
-        return self._container.set(path, fn(self._container[path]))
-
-    def add(self, value: Any) -> Container:
-        """Add `value` to what is there."""
-        return self.apply(lambda x: x + value)
-
-    def multiply(self, value: Any) -> Container:
-        """Multiply what is there by `value`."""
-        return self.apply(lambda x: x * value)
-
-    def _checked(self) -> Key | Path:
-        if self._path is None:
-            raise ArgumentError("Container.at: name a place first: c.at['a/b'].set(x)")
-        return self._path

@@ -13,7 +13,7 @@ from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, M
 from copy import deepcopy
 from typing import Any, ClassVar, NoReturn, TypeVar
 
-from nestarray.container import access, display
+from nestarray.container import access, changes, display, selection
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
 from nestarray.errors import ArgumentError, ImmutableError, PathError, StructureError
 
@@ -289,14 +289,14 @@ class Container(Mapping[Key, Any]):
 
     def set(self, path: Key | Path, value: Any) -> Container:
         """A Container in which `path` holds `value` (an array or a tree), new or replaced."""
-        return from_leaves(*access.replaced(self._spec, self._leaves, path, *build(value)))
+        return from_leaves(*changes.replaced(self._spec, self._leaves, path, *build(value)))
 
     def update(self, other: Mapping[Key, Any] | None = None, /, **entries: Any) -> Container:
         """A Container with the entries of `other` merged in, nested mappings recursively."""
         result = self
         for source in (entries,) if other is None else (other, entries):
             new = source if isinstance(source, Container) else Container(source)
-            spec, leaves = access.merged(result._spec, result._leaves, new._spec, new._leaves)
+            spec, leaves = changes.merged(result._spec, result._leaves, new._spec, new._leaves)
             result = from_leaves(spec, leaves)
         return result
 
@@ -308,35 +308,50 @@ class Container(Mapping[Key, Any]):
         """
         spec, leaves = self._spec, self._leaves
         for path in paths:
-            spec, leaves = access.removed(spec, leaves, path)
+            spec, leaves = changes.removed(spec, leaves, path)
         return from_leaves(spec, leaves)
 
     def rename(self, names: Mapping[str, str]) -> Container:
         """A Container in which the leaf or sub-container at each path got a new last key."""
-        return from_leaves(access.renamed(self._spec, names), self._leaves)
+        return from_leaves(changes.renamed(self._spec, names), self._leaves)
 
-    @property
-    def at(self) -> access.At:
-        """Functional updates by path: ``c.at["a/b"].set(x)``, ``.add(x)``, ``.multiply(x)``, ``.apply(fn)``."""
-        return access.At(self)
-
-    def select(self, *patterns: Any) -> Container:
-        """The leaves that match any pattern, in their structure.
+    def select(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container:
+        """The leaves that match any pattern and are of the dtype and shape, in their structure.
 
         Args:
-            *patterns: a glob on the path (``"**/bias"``, ``"layers/*/weight"``), a
-                compiled regular expression (searched in the path), or a predicate
-                ``fn(path, leaf) -> bool``.
+            *patterns: each a glob on the path (``"**/bias"``, ``"layers/*/weight"``; what names
+                a node takes all below it), a compiled regular expression (searched in the
+                path), a type of leaves, or a predicate ``fn(path, leaf) -> bool``. With a
+                `dtype` or a `shape` none is needed.
+            dtype: a dtype, or a kind of the standard such as ``"real floating"``.
+            shape: sizes of the axes; None stands for any size.
+
+        Members of lists keep their numbers, so that `combine` restores the list.
+
+        Example:
+            >>> import numpy as np, nestarray as na
+            >>> c = na.Container(a={"w": np.ones((2, 3)), "b": np.zeros(2)}, n=np.arange(3))
+            >>> c.select("a/*", shape=(None,)).paths(), c.select(dtype="integral").paths()
+            (('a/b',), ('n',))
         """
-        return from_leaves(*access.selected(self._spec, self._leaves, patterns, keep=True))
+        hits = selection.matches(self._spec, self._leaves, patterns, dtype, shape)
+        return from_leaves(*selection.selected(self._spec, self._leaves, hits))
 
-    def exclude(self, *patterns: Any) -> Container:
-        """The leaves that match no pattern; see `select`."""
-        return from_leaves(*access.selected(self._spec, self._leaves, patterns, keep=False))
+    def exclude(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container:
+        """The leaves that `select` by the same patterns leaves out."""
+        hits = selection.matches(self._spec, self._leaves, patterns, dtype, shape)
+        return from_leaves(*selection.selected(self._spec, self._leaves, [not h for h in hits]))
 
-    def partition(self, *patterns: Any) -> tuple[Container, Container]:
+    def partition(
+        self, *patterns: Any, dtype: Any = None, shape: Any = None
+    ) -> tuple[Container, Container]:
         """(`select`, `exclude`) by the same patterns; `combine` puts them together again."""
-        return self.select(*patterns), self.exclude(*patterns)
+        hits = selection.matches(self._spec, self._leaves, patterns, dtype, shape)
+        taken, rest = hits, [not h for h in hits]
+        return (
+            from_leaves(*selection.selected(self._spec, self._leaves, taken)),
+            from_leaves(*selection.selected(self._spec, self._leaves, rest)),
+        )
 
     def combine(self, other: Container) -> Container:
         """The union of two Containers without a common leaf; the inverse of `partition`.
@@ -345,12 +360,12 @@ class Container(Mapping[Key, Any]):
             StructureError: a path is in both.
         """
         return from_leaves(
-            *access.merged(self._spec, self._leaves, other._spec, other._leaves, disjoint=True)
+            *changes.merged(self._spec, self._leaves, other._spec, other._leaves, disjoint=True)
         )
 
-    def mask(self, *patterns: Any) -> Container:
-        """True at the leaves that match any pattern, False elsewhere; see `select`."""
-        hits = access.matches(self._spec, self._leaves, patterns)
+    def mask(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container:
+        """True at the leaves that `select` takes, False elsewhere."""
+        hits = selection.matches(self._spec, self._leaves, patterns, dtype, shape)
         return from_leaves(self._spec, tuple(hits))
 
     # -- map and reduce --------------------------------------------------------------------
@@ -442,21 +457,23 @@ def _build(tree: Any, leaves: list[Any], kind: str = "dict") -> Spec:
     return LEAF
 
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F")  # a function, or a property
 
 
 def method(function: F) -> F:
-    """Make a function of a Container a method, by its own name; for files above this one."""
+    """Make a function of a Container, or a property, a method by its own name; for files above."""
     return _attach(function, function)
 
 
 def constructor(function: F) -> F:
     """Make a function that returns a Container reachable as ``Container.<its name>``."""
-    return _attach(function, staticmethod(function))
+    attribute: Any = staticmethod(function)  # type: ignore[arg-type]
+    return _attach(function, attribute)
 
 
 def _attach(function: F, attribute: Any) -> F:
-    name = function.__name__
+    named: Any = getattr(function, "fget", function)  # of a property, its function
+    name = named.__name__
     assert name not in Container.__dict__, f"Container has a method {name!r} already"
     setattr(Container, name, attribute)
     return function

@@ -1,77 +1,115 @@
-"""How a Container prints: a tree of keys with dtype and shape, cut to fit a terminal."""
+"""How a Container prints: a tree of keys with dtype and shape that fits the terminal.
+
+Lines are no longer than the terminal is wide, and no more than it is high; what is
+left out is counted. Values of arrays are never read, so arrays that are being traced
+print alike.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from nestarray.container.outline import (
+    Gap,
+    Row,
+    array_text,
+    describe,
+    key_text,
+    outline,
+    range_text,
+)
 from nestarray.container.spec import Spec
 
-MAX_LINES = 40
-_SHORT = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
+#: Columns and lines where there is no terminal.
+WIDTH, HEIGHT = 100, 40
+_LEAST_WIDTH, _LEAST_HEIGHT = 24, 4
 
 
-def render(spec: Spec, leaves: tuple[Any, ...], max_lines: int = MAX_LINES) -> str:
-    """The text of a Container; at most about `max_lines` lines."""
+def terminal_size() -> tuple[int, int]:
+    """Columns and lines that a repr may fill; two lines are left to the prompt."""
+    import shutil
+
+    size = shutil.get_terminal_size((WIDTH, HEIGHT + 2))
+    return max(size.columns, _LEAST_WIDTH), max(size.lines - 2, _LEAST_HEIGHT)
+
+
+def render(
+    spec: Spec, leaves: Sequence[Any], width: int | None = None, height: int | None = None
+) -> str:
+    """The text of a Container: `height` lines of `width` columns at most; None is the terminal's."""
+    columns, lines = terminal_size()
+    width, height = width or columns, height or lines
     if spec.kind == "leaf":
-        return f"Container({leaves[0]!r})"
-    head = f"Container({_summary(leaves)})" if leaves else "Container(empty)"
-    lines = _lines(spec, leaves, "  ")
-    if len(lines) > max_lines:
-        cut = len(lines) - max_lines
-        half = max_lines // 2
-        lines = [*lines[:half], f"  … {cut} more lines …", *lines[-(max_lines - half) :]]
-    return "\n".join([head, *lines])
+        return _bare(f"Container({leaves[0]!r})", height)
+    head = f"Container({totals(leaves)})" if leaves else "Container(empty)"
+    root = outline(spec, leaves, height - 1, max_depth=max(width // 4, 1))
+    return "\n".join(clipped(line, width) for line in (head, *_lines(root, leaves, "  ", width)))
 
 
-def _lines(spec: Spec, leaves: tuple[Any, ...], indent: str) -> list[str]:
-    lines = []
-    named = zip(spec.keys, spec.children, strict=True)
-    width = max((len(str(k)) for k, child in named if child.kind == "leaf"), default=0)
-    for key in spec.keys:
-        start, stop, child = spec.index[key]
-        if child.kind == "leaf":
-            lines.append(f"{indent}{key!s:<{width}}  {describe(leaves[start])}")
+def _bare(text: str, height: int) -> str:
+    lines = text.splitlines()
+    if len(lines) <= height:
+        return text
+    head = height // 2
+    tail = max(height - 1 - head, 1)
+    hidden = len(lines) - head - tail
+    return "\n".join([*lines[:head], f"  … {hidden} more lines …", *lines[-tail:]])
+
+
+def _lines(row: Row, leaves: Sequence[Any], indent: str, width: int) -> Iterator[str]:
+    children = row.children or ()
+    room = max(width // 2, 12)
+    names = {id(c): _cut(range_text(c), room) for c in children if isinstance(c, Row)}
+    of_leaves = (cells(names[id(c)]) for c in children if isinstance(c, Row) and c.is_leaf)
+    column = max(of_leaves, default=0)
+    for child in children:
+        if isinstance(child, Gap):
+            yield f"{indent}… {child.count:,} more …"
+            continue
+        name, times = names[id(child)], f"{child.count:,} × " if child.count > 1 else ""
+        if child.is_leaf:
+            pad = " " * (column - cells(name))
+            yield f"{indent}{name}{pad}  {times}{describe(leaves[child.start])}"
+            continue
+        mark = "" if child.spec.kind == "dict" else f" [{child.spec.kind}]"
+        if child.children is None:
+            yield f"{indent}{name}{mark}  {times}{{{_closed(child, leaves)}}}"
         else:
-            mark = "" if child.kind == "dict" else f" [{child.kind}]"
-            lines.append(f"{indent}{key}{mark}")
-            lines.extend(_lines(child, leaves[start:stop], indent + "  "))
-    return lines
+            yield f"{indent}{name}{mark}{'  ' + times.rstrip() if times else ''}"
+            yield from _lines(child, leaves, indent + "  ", width)
 
 
-def describe(leaf: Any) -> str:
-    """``f32[3, 4]`` for an array, with its framework unless NumPy; the repr of anything else."""
-    shape, dtype = getattr(leaf, "shape", None), getattr(leaf, "dtype", None)
-    if shape is None or dtype is None:
-        text = repr(leaf)
-        return text if len(text) <= 60 else text[:57] + "..."
-    try:
-        size = ", ".join("?" if d is None else str(d) for d in shape)
-    except (TypeError, ValueError):  # a TensorFlow shape of unknown rank
-        size = "..."
-    return f"{_short_dtype(dtype)}[{size}]"
+def _closed(row: Row, leaves: Sequence[Any]) -> str:
+    """What is said of a node that is not opened, in place of its children."""
+    if not row.spec.num_leaves:
+        return ""
+    part = leaves[row.start : row.start + row.spec.num_leaves]
+    count = sum(map(size, part))
+    return _leaf_count(len(part)) + (f", {count:,} elements" if count else "")
 
 
-def _short_dtype(dtype: Any) -> str:
-    name = str(getattr(dtype, "name", dtype)).removeprefix("torch.")
-    stem = name.rstrip("0123456789")
-    return _SHORT.get(stem, stem) + name[len(stem) :]
-
-
-def _summary(leaves: tuple[Any, ...]) -> str:
-    arrays = [leaf for leaf in leaves if hasattr(leaf, "shape") and hasattr(leaf, "dtype")]
-    count = sum(map(size, arrays))
+def totals(leaves: Sequence[Any]) -> str:
+    """``6 leaves, 15 elements, numpy``."""
+    arrays = [leaf for leaf in leaves if array_text(leaf) is not None]
+    text = _leaf_count(len(leaves))
+    if not arrays:
+        return text
     frameworks = sorted({type(a).__module__.partition(".")[0] for a in arrays})
     names = ", ".join({"jaxlib": "jax"}.get(f, f) for f in frameworks)
-    plural = "leaf" if len(leaves) == 1 else "leaves"
-    return f"{len(leaves)} {plural}" + (f", {count:,} elements, {names}" if arrays else "")
+    return f"{text}, {sum(map(size, arrays)):,} elements, {names}"
+
+
+def _leaf_count(count: int) -> str:
+    return "1 leaf" if count == 1 else f"{count:,} leaves"
 
 
 def size(leaf: Any) -> int:
     """The number of elements of an array; 0 of anything else and of a shape not yet known."""
     try:
-        return math.prod(int(dim) for dim in leaf.shape)
-    except (AttributeError, TypeError, ValueError):
+        return math.prod(map(int, leaf.shape))
+    except (AttributeError, TypeError, ValueError, RuntimeError):  # torch: a nested tensor
         return 0
 
 
@@ -80,3 +118,48 @@ def itemsize(leaf: Any) -> int:
     dtype = getattr(leaf, "dtype", None)
     found = getattr(dtype, "itemsize", None) or getattr(dtype, "size", None)  # TensorFlow: size
     return int(found or 0)
+
+
+# -- columns of a terminal --------------------------------------------------------------------
+
+
+def cells(text: str) -> int:
+    """The columns that a text takes in a terminal: two for each wide character."""
+    if text.isascii():
+        return len(text)
+    import unicodedata
+
+    return sum(_cells_of(c, unicodedata) for c in text)
+
+
+def _cells_of(character: str, unicodedata: Any) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def clipped(text: str, width: int) -> str:
+    """`text` cut at `width` columns, with a sign that it was."""
+    if cells(text) <= width:
+        return text
+    text = text[:width]
+    while cells(text) > width - 1:
+        text = text[:-1]
+    return text + "…"
+
+
+def _cut(text: str, width: int) -> str:
+    """`text` with its middle left out where it is longer than `width` columns."""
+    if cells(text) <= width:
+        return text
+    half = (width - 1) // 2
+    tail = text[-half:]
+    while cells(tail) > half:
+        tail = tail[1:]
+    return clipped(text, width - cells(tail)) + tail
+
+
+__all__ = [
+    "cells", "clipped", "describe", "itemsize", "key_text", "render", "size", "terminal_size",
+    "totals",
+]  # fmt: skip

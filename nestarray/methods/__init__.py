@@ -2,3 +2,6 @@
 
 A function marked `@method` is `Container.<its name>` by being the same function object.
 """
+
+from nestarray.methods import at as at
+from nestarray.methods import structure as structure

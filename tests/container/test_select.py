@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nestarray as na
+from nestarray import backends
 from nestarray.errors import ArgumentError, StructureError
 from tests.container.trees import plain_trees, roots
 
@@ -125,3 +126,20 @@ def test_message_of_a_wrong_pattern() -> None:
         "Container: got 3 as a pattern, expected a glob such as '**/bias', a compiled regular "
         "expression, a type, or a function of (path, leaf)"
     )
+
+
+def test_dtype_and_shape(backend: str) -> None:
+    core = backends.core(backend)
+    c = na.Container(
+        a={"w": np.ones((2, 3), "float32"), "b": np.ones(3, "float32")}, n=np.arange(3, dtype="i4")
+    ).map(core.from_numpy)
+    c = c.set("s", "text").set("number", 1.0)
+    assert c.select(dtype=na.float32).paths() == ("a/w", "a/b")
+    assert c.select(dtype="integral").paths() == ("n",)
+    assert c.select(shape=(3,)).paths() == ("a/b", "n")
+    assert c.select(shape=(None, 3), dtype="real floating").paths() == ("a/w",)
+    assert c.select("a/*", "s", shape=[None]).paths() == ("a/b",)
+    assert c.exclude("a", dtype="float32").paths() == ("n", "s", "number")
+    assert c.mask(shape=()).leaves() == (False,) * 5
+    taken, rest = c.partition(dtype="float32")
+    assert taken.combine(rest).paths() == c.paths()

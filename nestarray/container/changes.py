@@ -1,0 +1,249 @@
+"""Changed Containers: pure functions from (spec, leaves) to another spec and its leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from nestarray.container.access import Leaves
+from nestarray.container.spec import (
+    Key,
+    Path,
+    Spec,
+    join_path,
+    make_spec,
+    merged_node,
+    parse_path,
+    part_of,
+    take_key,
+)
+from nestarray.errors import PathError, StructureError
+
+
+def replaced(
+    spec: Spec, leaves: Leaves, path: Key | Path, new_spec: Spec, new_leaves: Leaves
+) -> tuple[Spec, Leaves]:
+    """Put a subtree at `path`, making nodes on the way."""
+    try:
+        start, stop, old = spec.locate(path)
+    except PathError:
+        return _inserted(spec, leaves, parse_path(path), new_spec, new_leaves)
+    whole = (*leaves[:start], *new_leaves, *leaves[stop:])
+    if old is new_spec:
+        return spec, whole
+    return _substitute(spec, _located_keys(spec, path), new_spec), whole
+
+
+def _located_keys(spec: Spec, path: Key | Path) -> Path:
+    """The keys that `locate` walked: the same path, spelt as the spec spells it."""
+    if not isinstance(path, tuple) and path in spec.index:
+        return (path,)
+    keys: list[Key] = []
+    remaining = parse_path(path)
+    while remaining:
+        key, remaining = take_key(spec, remaining)
+        assert key is not None
+        keys.append(key)
+        spec = spec.index[key][2]
+    return tuple(keys)
+
+
+def _substitute(spec: Spec, keys: Path, new: Spec) -> Spec:
+    if not keys:
+        return new
+    children = tuple(
+        _substitute(child, keys[1:], new) if key == keys[0] else child
+        for key, child in zip(spec.keys, spec.children, strict=True)
+    )
+    return make_spec(spec.kind, spec.keys, children)
+
+
+def _inserted(
+    spec: Spec, leaves: Leaves, keys: Path, new: Spec, new_leaves: Leaves
+) -> tuple[Spec, Leaves]:
+    if spec.kind == "leaf":
+        raise PathError(f"Container.set: cannot put {join_path(keys)!r} below a leaf")
+
+    own, rest = take_key(spec, keys)
+    if own is not None:
+        start, stop, child = spec.index[own]
+        inner, inner_leaves = _inserted(child, leaves[start:stop], rest, new, new_leaves)
+        changed = _substitute(spec, (own,), inner)
+        return changed, (*leaves[:start], *inner_leaves, *leaves[stop:])
+    for key in reversed(keys[1:]):
+        new = make_spec("dict", (key,), (new,))
+    key = keys[0]
+    if spec.kind in ("list", "tuple"):
+        if str(key) != str(len(spec.keys)):
+            raise PathError(
+                f"Container.set: a {spec.kind} of {len(spec.keys)} takes the next key "
+                f"{len(spec.keys)}, got {key!r}"
+            )
+        key = int(key)
+    changed = make_spec(spec.kind, (*spec.keys, key), (*spec.children, new))
+    return changed, (*leaves, *new_leaves)
+
+
+def removed(spec: Spec, leaves: Leaves, path: Key | Path) -> tuple[Spec, Leaves]:
+    """Take the subtree at `path` out; a list or tuple is numbered anew."""
+    start, stop, _ = spec.locate(path)
+    changed = _without(spec, _located_keys(spec, path))
+    return changed, (*leaves[:start], *leaves[stop:])
+
+
+def _without(spec: Spec, keys: Path) -> Spec:
+    pairs = [
+        (key, _without(child, keys[1:]) if key == keys[0] else child)
+        for key, child in zip(spec.keys, spec.children, strict=True)
+        if keys != (key,)
+    ]
+    return _node(spec.kind, pairs)
+
+
+def _node(kind: str, pairs: list[tuple[Key, Spec]]) -> Spec:
+    is_sequence = kind in ("list", "tuple")
+    keys = tuple(range(len(pairs))) if is_sequence else tuple(k for k, _ in pairs)
+    return make_spec(kind, keys, tuple(s for _, s in pairs))
+
+
+def renamed(spec: Spec, names: Mapping[str, str]) -> Spec:
+    """Change the last key of each path in `names`."""
+    for path, new in names.items():
+        spec.locate(path)
+        spec = _with_new_key(spec, _located_keys(spec, path), new)
+    return spec
+
+
+def _with_new_key(spec: Spec, keys: Path, new: str) -> Spec:
+    key, *rest = keys
+    if rest:
+        child = _with_new_key(spec.index[key][2], tuple(rest), new)
+        return _substitute(spec, (key,), child)
+    if new in spec.index:
+        raise StructureError(f"Container.rename: there already is a key {new!r} beside {key!r}")
+    renamed_keys = tuple(new if k == key else k for k in spec.keys)
+    return make_spec("dict", renamed_keys, spec.children)  # a list with a name in it is none
+
+
+def merged(
+    a: Spec, a_leaves: Leaves, b: Spec, b_leaves: Leaves, *, disjoint: bool = False, path: Path = ()
+) -> tuple[Spec, Leaves]:
+    """The union of two trees; node order as in `a`, then `b`.
+
+    Where both have something at a leaf `b` wins, or, if they must be `disjoint`, it is an error.
+    """
+    if a.kind == "leaf" or b.kind == "leaf":
+        if disjoint:
+            both = "in both Containers"
+            mixed = "a leaf of one Container and a node of the other"
+            raise StructureError(
+                f"Container.combine: {join_path(path)!r} is {both if a is b else mixed}"
+            )
+        return b, b_leaves
+    parts: dict[Key, tuple[Spec, Leaves]] = {}
+    for key in dict.fromkeys((*a.keys, *b.keys)):
+        in_a, in_b = a.index.get(key), b.index.get(key)
+        part_a = (in_a[2], a_leaves[in_a[0] : in_a[1]]) if in_a else None
+        part_b = (in_b[2], b_leaves[in_b[0] : in_b[1]]) if in_b else None
+        if part_a and part_b:
+            parts[key] = merged(*part_a, *part_b, disjoint=disjoint, path=(*path, key))
+        else:
+            parts[key] = part_a or part_b  # type: ignore[assignment]
+    kind = a.kind if a.keys else b.kind
+    spec, keys = merged_node(kind, {key: spec for key, (spec, _) in parts.items()})
+    return spec, tuple(leaf for key in keys for leaf in parts[key][1])
+
+
+def placed(
+    spec: Spec, leaves: Leaves, keys: Path, part: tuple[Spec, Leaves], position: int
+) -> tuple[Spec, Leaves]:
+    """Put a new member into the node above the place `keys`, at `position` among its keys."""
+    above, last = keys[:-1], keys[-1]
+    start, _, node = spec.locate(above) if above else (0, spec.num_leaves, spec)
+    pairs: list[tuple[Key, Spec]] = list(zip(node.keys, node.children, strict=True))
+    pairs.insert(position, (last, part[0]))
+    at = start + sum(child.num_leaves for child in node.children[:position])
+    changed = _node(node.kind, pairs)
+    if above:
+        changed = _substitute(spec, _located_keys(spec, above), changed)
+    return changed, (*leaves[:at], *part[1], *leaves[at:])
+
+
+def nested(parts: Iterable[tuple[Path, Spec, Leaves]], what: str) -> tuple[Spec, Leaves]:
+    """The tree of parts at paths; members of one node stay together, in order of appearance.
+
+    Raises:
+        StructureError: two parts have one place, or one lies inside another.
+    """
+    tree: dict[Key, Any] = {}
+    for path, spec, leaves in parts:
+        node = tree
+        for key in path[:-1]:
+            node = node.setdefault(key, {})
+            if isinstance(node, tuple):
+                raise StructureError(f"{what}: {join_path(path)!r} goes below another part")
+        if path[-1] in node:
+            raise StructureError(f"{what}: two parts have the path {join_path(path)!r}")
+        node[path[-1]] = (spec, leaves)
+    collected: list[Any] = []
+
+    def walk(node: Any) -> Spec:
+        if isinstance(node, tuple):
+            collected.extend(node[1])
+            return node[0]
+        return make_spec("dict", tuple(node), tuple([walk(child) for child in node.values()]))
+
+    return walk(tree), tuple(collected)
+
+
+def ordered(spec: Spec, leaves: Leaves, key: Callable[[Key], Any]) -> tuple[Spec, Leaves]:
+    """The keys of each dict node sorted by `key`; lists and tuples keep their order."""
+    parts = {k: ordered(child, leaves[i:j], key) for k, (i, j, child) in spec.index.items()}
+    if not parts:
+        return spec, leaves
+    keys = sorted(parts, key=key) if spec.kind == "dict" else list(parts)
+    changed = make_spec(spec.kind, tuple(keys), tuple(parts[k][0] for k in keys))
+    return changed, tuple(leaf for k in keys for leaf in parts[k][1])
+
+
+def without_empty_nodes(spec: Spec) -> Spec:
+    """`spec` without nodes that hold no leaf; the others in a list keep their numbers."""
+    pairs = [
+        (key, without_empty_nodes(child))
+        for key, child in zip(spec.keys, spec.children, strict=True)
+        if child.num_leaves
+    ]
+    if spec.kind == "leaf":
+        return spec
+    kind = spec.kind if len(pairs) == len(spec.keys) else part_of(spec.kind)
+    return make_spec(kind, tuple(k for k, _ in pairs), tuple(c for _, c in pairs))
+
+
+def joined_keys(
+    spec: Spec, leaves: Leaves, sep: str, depth: int | None
+) -> Iterator[tuple[Path, Spec, Leaves]]:
+    """Parts for `nested`: the keys of the upper `depth` levels (None: of all) joined to one."""
+    for key, (start, stop, child) in spec.index.items():
+        part = leaves[start:stop]
+        if not child.keys or depth == 1:
+            yield (key,), child, part
+            continue
+        below = joined_keys(child, part, sep, None if depth is None else depth - 1)
+        for path, inner, inner_leaves in below:
+            yield (f"{key}{sep}{path[0]}",), inner, inner_leaves
+
+
+def split_keys(spec: Spec, leaves: Leaves, sep: str, depth: int) -> Iterator[Any]:
+    """Parts for `nested`: string keys of the top level split at `sep`, at most `depth` - 1 times."""
+    for key, (start, stop, child) in spec.index.items():
+        path = tuple(key.split(sep, depth - 1)) if isinstance(key, str) else (key,)
+        yield path, child, leaves[start:stop]
+
+
+def with_lists(spec: Spec) -> Spec:
+    """`spec` with lists in place of dicts whose keys are ``"0"``, ``"1"``, … in this order."""
+    children = tuple(with_lists(child) for child in spec.children)
+    numbers = tuple(str(i) for i in range(len(children)))
+    if spec.kind == "dict" and children and spec.keys == numbers:
+        return make_spec("list", tuple(range(len(children))), children)
+    return make_spec(spec.kind, spec.keys, children)

@@ -1,0 +1,92 @@
+"""Which leaves a pattern takes: globs, regular expressions, types and predicates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from nestarray.container.access import Leaves
+from nestarray.container.spec import LEAF, Spec, make_spec, part_of
+from nestarray.dtypes import dtype_of, isdtype
+from nestarray.errors import ArgumentError
+
+
+@cache
+def _glob(pattern: str) -> re.Pattern[str]:
+    parts = []
+    for token in re.findall(r"\*\*/|\*\*|\*|\?|\[[^\]]*\]|[^*?\[]+|\[", pattern):
+        parts.append(
+            {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(token)
+            or (token if token[0] == "[" and token[-1] == "]" else re.escape(token))
+        )
+    return re.compile("".join(parts) + "(?:/.*)?")  # a node's pattern takes all below it
+
+
+def _predicate(pattern: Any) -> Callable[[str, Any], Any]:
+    if isinstance(pattern, str):
+        regex = _glob(pattern)
+        return lambda path, leaf: regex.fullmatch(path) is not None
+    if isinstance(pattern, re.Pattern):
+        return lambda path, leaf: pattern.search(path) is not None
+    if isinstance(pattern, type):
+        return lambda path, leaf: isinstance(leaf, pattern)
+    if callable(pattern):
+        return pattern
+    raise ArgumentError(
+        f"Container: got {pattern!r} as a pattern, expected a glob such as '**/bias', a compiled "
+        "regular expression, a type, or a function of (path, leaf)"
+    )
+
+
+def _of_dtype(dtype: Any) -> Callable[[str, Any], bool]:
+    def test(path: str, leaf: Any) -> bool:
+        return hasattr(leaf, "dtype") and isdtype(dtype_of(leaf), dtype)
+
+    return test
+
+
+def _of_shape(shape: tuple[int | None, ...]) -> Callable[[str, Any], bool]:
+    def test(path: str, leaf: Any) -> bool:
+        own = getattr(leaf, "shape", None)
+        return (
+            own is not None
+            and len(own) == len(shape)
+            and all(n is None or n == m for n, m in zip(shape, own, strict=True))
+        )
+
+    return test
+
+
+def matches(
+    spec: Spec, leaves: Leaves, patterns: tuple[Any, ...], dtype: Any = None, shape: Any = None
+) -> list[bool]:
+    """For each leaf, whether any pattern takes it, and its dtype and shape are as asked."""
+    anyone = [_predicate(p) for p in patterns]
+    everyone = [_of_dtype(dtype)] if dtype is not None else []
+    if shape is not None:
+        everyone.append(_of_shape(tuple(shape)))
+    if not anyone and everyone:
+        anyone = [lambda path, leaf: True]
+    return [
+        any(p(path, leaf) for p in anyone) and all(p(path, leaf) for p in everyone)
+        for path, leaf in zip(spec.path_names, leaves, strict=True)
+    ]
+
+
+def selected(spec: Spec, leaves: Leaves, hits: list[bool]) -> tuple[Spec, Leaves]:
+    """The leaves at which `hits` is true, and their structure."""
+    changed = _kept(spec, iter(hits)) or make_spec("dict")
+    return changed, tuple(leaf for leaf, hit in zip(leaves, hits, strict=True) if hit)
+
+
+def _kept(spec: Spec, flags: Iterator[bool]) -> Spec | None:
+    if spec.kind == "leaf":
+        return LEAF if next(flags) else None
+    pairs = [(k, _kept(c, flags)) for k, c in zip(spec.keys, spec.children, strict=True)]
+    left = [(k, c) for k, c in pairs if c is not None]
+    if not left:
+        return None
+    kind = spec.kind if len(left) == len(pairs) else part_of(spec.kind)
+    return make_spec(kind, tuple(k for k, _ in left), tuple(c for _, c in left))

@@ -1,0 +1,166 @@
+"""``c.at[place]``: functional updates of a part of a tree, or of the same part of every leaf."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from nestarray import ops
+from nestarray.container import Container, method
+from nestarray.container.access import is_leaf_index
+from nestarray.container.container import from_leaves
+from nestarray.container.selection import matches, selected
+from nestarray.container.spec import Key, Path
+from nestarray.errors import ArgumentError, PathError
+
+
+@method
+@property
+def at(c: Container, /) -> At:
+    """Functional updates: ``c.at[place].set(x)``; `c` stays as it is.
+
+    A place is a path (``c.at["a/b"]``: what is there, leaf or tree, is changed), a pattern
+    as `Container.select` takes it (``c.at["**/bias"]``: each leaf that matches is changed),
+    or an index (``c.at[0]``, ``c.at[:, 2:5]``: the same part of every leaf is changed, as by
+    ``na.at``). What is a path and what an index is decided as for ``c[place]``.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> c = na.Container(a={"w": np.ones(2), "b": np.zeros(2)}, b=np.zeros(2))
+        >>> c.at["a/w"].multiply(3.0).a.w
+        array([3., 3.])
+        >>> c.at["**/b"].add(1.0).b, c.at[0].set(7.0).b
+        (array([1., 1.]), array([7., 0.]))
+    """
+    return At(c)
+
+
+class At:
+    """A part of a Container, and what can be done with it; see `Container.at`."""
+
+    __slots__ = ("_container", "_place")
+
+    def __init__(self, container: Container, place: Any = None) -> None:
+        self._container, self._place = container, place
+
+    def __getitem__(self, place: Any) -> Any:
+        if not _is_pattern(place) and is_leaf_index(self._container.spec, place):
+            return ops.at(self._container)[place]
+        return At(self._container, place)
+
+    def get(self) -> Any:
+        """What is there: the leaf or Container at a path, the selection of a pattern."""
+        chosen = self._chosen()
+        return self._container[self._place] if chosen is None else _taken(self._container, chosen)
+
+    def set(self, value: Any) -> Container:
+        """Put `value` there: at a path in place of what is there, if anything is; or at each leaf.
+
+        Under a pattern `value` may be a Container of the selected leaves.
+        """
+        try:
+            chosen = self._chosen()
+        except PathError:
+            if _is_pattern(self._place) or _is_glob(self._place):
+                raise
+            chosen = None
+        if chosen is None:
+            return self._container.set(self._place, value)
+        old = _taken(self._container, chosen)
+        return _put(self._container, chosen, old.map(lambda _, new: new, value))
+
+    def apply(self, fn: Callable[[Any], Any]) -> Container:
+        """Replace what is at the path, or each leaf that the pattern takes, by ``fn`` of it."""
+        chosen = self._chosen()
+        if chosen is None:
+            return self._container.set(self._place, fn(self._container[self._place]))
+        return _put(self._container, chosen, _taken(self._container, chosen).map(fn))
+
+    def add(self, value: Any) -> Container:
+        """Add `value`, a number, an array or a tree of what is there."""
+        return self._changed(ops.add, value)
+
+    def subtract(self, value: Any) -> Container:
+        """Subtract `value`."""
+        return self._changed(ops.subtract, value)
+
+    def multiply(self, value: Any) -> Container:
+        """Multiply by `value`."""
+        return self._changed(ops.multiply, value)
+
+    def divide(self, value: Any) -> Container:
+        """Divide by `value`."""
+        return self._changed(ops.divide, value)
+
+    def power(self, value: Any) -> Container:
+        """Raise to the power `value`."""
+        return self._changed(ops.pow, value)
+
+    def min(self, value: Any) -> Container:
+        """The lesser of what is there and `value`."""
+        return self._changed(ops.minimum, value)
+
+    def max(self, value: Any) -> Container:
+        """The greater of what is there and `value`."""
+        return self._changed(ops.maximum, value)
+
+    def _changed(self, op: Callable[[Any, Any], Any], value: Any) -> Container:
+        chosen = self._chosen()
+        if chosen is None:
+            old = self._container[self._place]
+            return self._container.set(self._place, op(old, value))
+        return _put(self._container, chosen, op(_taken(self._container, chosen), value))
+
+    def _chosen(self) -> list[int] | None:
+        """The numbers of the leaves that a pattern takes; None of a path.
+
+        Raises:
+            ArgumentError: no place was given.
+            PathError: nothing is there.
+        """
+        c, place = self._container, self._place
+        if place is None:
+            raise ArgumentError("Container.at: name a place first: c.at['a/b'].set(x)")
+        if not _is_pattern(place):
+            try:
+                c.spec.locate(place)
+                return None
+            except PathError:
+                if not (isinstance(place, str) and _is_glob(place)):
+                    raise
+        chosen = [i for i, hit in enumerate(matches(c.spec, c.leaves(), (place,))) if hit]
+        if not chosen:
+            raise PathError(
+                f"Container.at: no leaf matches {place!r}; the leaves are {_some(c.paths())}"
+            )
+        return chosen
+
+
+def _is_pattern(place: Any) -> bool:
+    return isinstance(place, (re.Pattern, type)) or (
+        callable(place) and not hasattr(place, "shape")
+    )
+
+
+def _is_glob(place: Key | Path) -> bool:
+    return isinstance(place, str) and any(sign in place for sign in "*?[")
+
+
+def _taken(c: Container, chosen: list[int]) -> Container:
+    hits = [False] * c.spec.num_leaves
+    for i in chosen:
+        hits[i] = True
+    return from_leaves(*selected(c.spec, c.leaves(), hits))
+
+
+def _put(c: Container, chosen: list[int], new: Container) -> Container:
+    leaves = list(c.leaves())
+    for i, leaf in zip(chosen, new.leaves(), strict=True):
+        leaves[i] = leaf
+    return from_leaves(c.spec, tuple(leaves))
+
+
+def _some(paths: tuple[str, ...]) -> str:
+    shown = ", ".join(repr(p) for p in paths[:5])
+    return shown + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")

@@ -1,0 +1,94 @@
+"""``c.at[place]`` with paths, patterns and indices; the original never changes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nestarray as na
+from nestarray import backends
+from nestarray.errors import ArgumentError, PathError
+
+
+def tree(backend: str) -> na.Container:
+    core = backends.core(backend)
+    plain = {
+        "a": {"w": np.asarray([1.0, 2.0]), "b": np.asarray([3.0, 4.0])},
+        "l": [{"b": np.asarray([5.0, 6.0])}],
+        "b": np.asarray([7.0, 8.0]),
+    }
+    return na.Container(plain).map(lambda x: core.from_numpy(x.astype("float32")))
+
+
+def values(c: Any) -> Any:
+    host = lambda x: np.asarray(backends.core(na.backend_of(x)).to_numpy(x)).tolist()  # noqa: E731
+    return {path: host(leaf) for path, leaf in c.flat_items()}
+
+
+OLD = {"a/w": [1.0, 2.0], "a/b": [3.0, 4.0], "l/0/b": [5.0, 6.0], "b": [7.0, 8.0]}
+
+
+def test_paths(backend: str) -> None:
+    c = tree(backend)
+    assert values(c.at["a/w"].add(1.0)) == {**OLD, "a/w": [2.0, 3.0]}
+    assert values(c.at["a"].multiply(2)) == {**OLD, "a/w": [2.0, 4.0], "a/b": [6.0, 8.0]}
+    assert values(c.at["a"].subtract(c["a"])) == {**OLD, "a/w": [0.0, 0.0], "a/b": [0.0, 0.0]}
+    assert values(c.at["b"].divide(2)) == {**OLD, "b": [3.5, 4.0]}
+    assert values(c.at["a/w"].power(2)) == {**OLD, "a/w": [1.0, 4.0]}
+    assert values(c.at["b"].min(7.5)) == {**OLD, "b": [7.0, 7.5]}
+    assert values(c.at["b"].max(7.5)) == {**OLD, "b": [7.5, 8.0]}
+    assert values(c.at["b"].apply(na.negative)) == {**OLD, "b": [-7.0, -8.0]}
+    assert values(c.at["new/x"].set(c["b"])) == {**OLD, "new/x": [7.0, 8.0]}
+    assert c.at["a/w"].get() is c["a/w"]
+    assert values(c) == OLD
+
+
+PATTERNS = {
+    "glob": "**/b",
+    "regex": re.compile("b$"),
+    "predicate": lambda path, leaf: path.endswith("b"),
+}
+
+
+@pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)
+def test_patterns_change_every_leaf_they_take(backend: str, pattern: Any) -> None:
+    c = tree(backend)
+    added = {"a/w": [1.0, 2.0], "a/b": [4.0, 5.0], "l/0/b": [6.0, 7.0], "b": [8.0, 9.0]}
+    assert values(c.at[pattern].add(1)) == added
+    assert values(c.at[pattern].add(c.select(pattern) * 0 + 1)) == added
+    assert values(c.at[pattern].apply(lambda x: x + 1)) == added
+    assert values(c.at[pattern].set(c["b"]))["l/0/b"] == [7.0, 8.0]
+    assert c.at[pattern].set(c["b"]).spec is c.spec
+    assert c.at[pattern].get().paths() == ("a/b", "l/0/b", "b")
+    assert values(c) == OLD
+
+
+def test_indices_change_the_same_part_of_every_leaf(backend: str) -> None:
+    c = tree(backend)
+    assert values(c.at[0].set(0.0)) == {p: [0.0, x[1]] for p, x in OLD.items()}
+    assert values(c.at[1:].add(1.0)) == {p: [x[0], x[1] + 1] for p, x in OLD.items()}
+    row = c[1]
+    assert values(c.at[0].set(row)) == {p: [x[1], x[1]] for p, x in OLD.items()}
+
+
+def test_an_exact_key_is_no_pattern() -> None:
+    c = na.Container({"a*": 1, "ab": 2})
+    assert c.at["a*"].set(5).to_dict() == {"a*": 5, "ab": 2}
+
+
+def test_errors() -> None:
+    c = tree("numpy")
+    with pytest.raises(PathError) as info:
+        c.at["**/v"].add(1)
+    assert str(info.value) == (
+        "Container.at: no leaf matches '**/v'; the leaves are 'a/w', 'a/b', 'l/0/b', 'b'"
+    )
+    with pytest.raises(PathError, match="no leaf matches"):
+        c.at["**/v"].set(1)
+    with pytest.raises(PathError, match="no key 'v' under 'a'"):
+        c.at["a/v"].add(1)
+    with pytest.raises(ArgumentError, match="name a place first"):
+        c.at.get()
