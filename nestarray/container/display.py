@@ -11,15 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from nestarray.container.outline import (
-    Gap,
-    Row,
-    array_text,
-    describe,
-    key_text,
-    outline,
-    range_text,
-)
+from nestarray.container.outline import Gap, Row, array_text, describe, outline, range_text
 from nestarray.container.spec import Spec
 
 #: Columns and lines where there is no terminal.
@@ -157,9 +149,3 @@ def _cut(text: str, width: int) -> str:
     while cells(tail) > half:
         tail = tail[1:]
     return clipped(text, width - cells(tail)) + tail
-
-
-__all__ = [
-    "cells", "clipped", "describe", "itemsize", "key_text", "render", "size", "terminal_size",
-    "totals",
-]  # fmt: skip

@@ -102,10 +102,10 @@ class _Folder:
             start += child.num_leaves
             expected = number and (number[0], number[1], number[2] + 1)
             number = _numbered(key)
-            if run and child is run[0].spec and number is not None and number == expected:
-                if self._alike(run[0], row):
-                    run.append(row)
-                    continue
+            follows = run and child is run[0].spec and number is not None and number == expected
+            if follows and self._alike(run[0], row):
+                run.append(row)
+                continue
             rows.extend(_folded(run))
             run = [row]
         rows.extend(_folded(run))
@@ -142,6 +142,9 @@ def _same_text(a: Any, b: Any) -> bool:
         return True
     if type(a) is not type(b):
         return False
+    shape = getattr(a, "shape", None)
+    if shape.__class__ is tuple and shape == b.shape and a.dtype == b.dtype:  # NumPy, JAX: faster
+        return True
     is_comparable = isinstance(a, _PLAIN) or array_text(a) is not None
     return is_comparable and describe(a) == describe(b)  # any other object's repr may be costly
 
@@ -180,7 +183,7 @@ def short_dtype(dtype: Any) -> str:
 
 
 _reprs = reprlib.Repr()
-_reprs.maxother = _reprs.maxlong = 200
+_ABBREVIATED = ("set", "frozenset", "deque", "array", "dict", "list", "tuple")
 
 
 def object_text(leaf: Any, longest: int = 60) -> str:
@@ -189,7 +192,8 @@ def object_text(leaf: Any, longest: int = 60) -> str:
         if isinstance(leaf, (str, bytes)):
             text = repr(leaf[: longest + 1])  # of a long text no more than is shown
         else:
-            text = " ".join(_reprs.repr(leaf).split())
+            known = type(leaf).__name__ in _ABBREVIATED  # long sets, dicts, …: not all of them
+            text = " ".join((_reprs.repr(leaf) if known else repr(leaf)).split())
     except Exception:  # a repr that fails must not take the whole tree with it
         text = f"<{type(leaf).__name__}>"
     return text if len(text) <= longest else text[: longest - 3] + "..."

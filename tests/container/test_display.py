@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import time
+from typing import Any
+
 import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import nestarray as na
-from nestarray.container.display import MAX_LINES
-from tests.container.trees import sample
+from nestarray.config import BACKENDS, use_backend
+from nestarray.container.display import HEIGHT, WIDTH, cells, render
+from tests.container.trees import nests, roots, sample
+
+
+def text(c: na.Container, width: int = WIDTH, height: int = HEIGHT) -> str:
+    return render(c.spec, c.leaves(), width, height)
 
 
 def test_a_tree() -> None:
-    assert repr(na.Container(sample())) == (
+    assert text(na.Container(sample())) == (
         "Container(6 leaves, 15 elements, numpy)\n"
         "  encoder\n"
         "    weight  f64[2, 3]\n"
@@ -39,7 +50,7 @@ def test_dtypes_frameworks_and_other_leaves() -> None:
         g=None,
         h="x" * 100,
     )
-    assert repr(c) == (
+    assert text(c) == (
         "Container(8 leaves, 8 elements, jax, numpy, tensorflow, torch)\n"
         "  a  bf16[2]\n"
         "  b  i32[1, 2]\n"
@@ -56,28 +67,199 @@ def test_small_ones() -> None:
     assert repr(na.Container()) == "Container(empty)"
     assert repr(na.Container(a=1)) == "Container(1 leaf)\n  a  1"
     assert repr(na.Container(np.asarray([1.0]))) == "Container(array([1.]))"
+    assert repr(na.Container(a={}, b=[])) == "Container(empty)\n  a  {}\n  b [list]  {}"
 
 
-def test_long_trees_are_cut_in_the_middle() -> None:
-    lines = repr(na.Container({f"layer{i}": np.zeros(2) for i in range(100)})).splitlines()
-    assert len(lines) == MAX_LINES + 2
-    assert lines[0] == "Container(100 leaves, 200 elements, numpy)"
-    assert f"  … {100 - MAX_LINES} more lines …" in lines
-    assert lines[-1] == "  layer99  f64[2]"
+def block(width: int = 4) -> dict[str, Any]:
+    return {"attention": {"q": np.zeros((width, width)), "k": np.zeros((width, width))}}
+
+
+def test_numbered_siblings_that_are_alike_are_one_line() -> None:
+    c = na.Container(layers=[block() for _ in range(12)], scales=[np.ones(2)] * 3, x=[1, 1, 1])
+    assert text(c) == (
+        "Container(30 leaves, 390 elements, numpy)\n"
+        "  layers [list]\n"
+        "    0 … 11  12 ×\n"
+        "      attention\n"
+        "        q  f64[4, 4]\n"
+        "        k  f64[4, 4]\n"
+        "  scales [list]\n"
+        "    0 … 2  3 × f64[2]\n"
+        "  x [list]\n"
+        "    0 … 2  3 × 1"
+    )
+
+
+def test_what_differs_or_is_not_numbered_is_not_folded() -> None:
+    c = na.Container({"q": np.ones(2), "k": np.ones(2), "v": np.ones(2)})
+    assert text(c).splitlines()[1:] == ["  q  f64[2]", "  k  f64[2]", "  v  f64[2]"]
+    layers = {f"layer_{i}": block(8 if i == 3 else 4) for i in range(7)}
+    lines = [line for line in text(na.Container(layers)).splitlines() if "layer" in line]
+    assert lines == ["  layer_0 … layer_2  3 ×", "  layer_3", "  layer_4 … layer_6  3 ×"]
+    gaps = na.Container({0: np.ones(2), 1: np.ones(2), 3: np.ones(2), 4: np.ones(2)})
+    assert len(text(gaps).splitlines()) == 5
+    strings_and_numbers = na.Container({0: 1, "1": 1, 2: 1})
+    assert len(text(strings_and_numbers).splitlines()) == 4
+    numbers = na.Container([1, 2, 3])
+    assert [line.split()[-1] for line in text(numbers).splitlines()[1:]] == ["1", "2", "3"]
+
+
+def test_many_children_keep_the_first_and_the_last() -> None:
+    c = na.Container({f"layer{i}": np.zeros(i) for i in range(100)})
+    lines = text(c).splitlines()
+    assert len(lines) == HEIGHT
+    assert lines[0] == "Container(100 leaves, 4,950 elements, numpy)"
+    assert lines[1] == "  layer0   f64[0]"
+    assert "  … 62 more …" in lines
+    assert lines[-1] == "  layer99  f64[99]"
+
+
+def test_room_is_shared_between_the_nodes_of_a_level() -> None:
+    big = {f"w{i}": np.zeros(i) for i in range(50)}
+    c = na.Container(big=big, small={"w": np.zeros(1), "b": np.zeros(2)}, other={"x": 1})
+    assert text(c, height=12) == (
+        "Container(53 leaves, 1,228 elements, numpy)\n"
+        "  big\n"
+        "    w0   f64[0]\n"
+        "    w1   f64[1]\n"
+        "    … 46 more …\n"
+        "    w48  f64[48]\n"
+        "    w49  f64[49]\n"
+        "  small\n"
+        "    w  f64[1]\n"
+        "    b  f64[2]\n"
+        "  other\n"
+        "    x  1"
+    )
+    assert text(c, height=4) == (
+        "Container(53 leaves, 1,228 elements, numpy)\n"
+        "  big  {50 leaves, 1,225 elements}\n"
+        "  small  {2 leaves, 3 elements}\n"
+        "  other  {1 leaf}"
+    )
+
+
+def test_the_terminal_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    c = na.Container({"k" * 60: {"name" * 30: np.zeros((1,) * 30)}, "w": [1, "two", None] * 9})
+    monkeypatch.setenv("COLUMNS", "50")
+    monkeypatch.setenv("LINES", "12")
+    lines = repr(c).splitlines()
+    assert len(lines) == 10
+    assert max(map(len, lines)) == 50
+    assert lines[1] == "  kkkkkkkkkkkk…kkkkkkkkkkkk"
+    assert lines[2].startswith("    namenamename…namenamename  f64[1, 1, ")
+    assert lines[2].endswith("…")
+
+
+@settings(max_examples=60)
+@given(roots(nests(st.one_of(st.integers(), st.text(), st.none()))), st.integers(24, 90))
+def test_it_fits(tree: dict[str, Any], width: int) -> None:
+    c = na.Container(tree)
+    for height in (4, 7, 30):
+        lines = text(c, width, height).splitlines()
+        assert len(lines) <= height
+        assert max(map(cells, lines)) <= width
+
+
+def test_wide_characters_take_two_columns() -> None:
+    c = na.Container({"深層学習" * 10: 1, "é" * 3: 2, "e\u0301": 3})
+    assert max(map(cells, text(c, 30).splitlines())) <= 30
+    assert cells("深") == 2
+    assert cells("e\u0301") == 1
+
+
+def test_keys_and_values_cannot_break_the_lines() -> None:
+    class Broken:
+        def __repr__(self) -> str:
+            raise RuntimeError("no repr")
+
+    class Tall:
+        def __repr__(self) -> str:
+            return "Tall(\n  1,\n  2)"
+
+    c = na.Container({"a\nb": 1, "\x1b[31m": Tall(), "x/y": Broken(), 7: {1, 2}, "n": 10**5000})
+    assert text(c).splitlines()[1:] == [
+        "  a\\nb      1",
+        "  \\x1b[31m  Tall( 1, 2)",
+        "  x/y       <Broken>",
+        "  7         {1, 2}",
+        "  n         <int>",
+    ]
+
+
+def test_deep_trees() -> None:
+    tree: dict[str, Any] = {"x": 1}
+    for _ in range(150):
+        tree = {"inner": tree, "b": 0}
+    lines = text(na.Container(tree), 60, 200).splitlines()
+    assert max(map(len, lines)) <= 60
+    assert "inner  {136 leaves}" in "\n".join(lines)
+
+
+def test_ten_thousand_leaves_take_no_time() -> None:
+    leaves = [np.zeros(i % 7) for i in range(10_000)]
+    trees = [
+        na.Container({f"k{2 * i}": leaf for i, leaf in enumerate(leaves)}),
+        na.Container({f"k{i}": {"w": leaves[0]} for i in range(10_000)}),
+        na.Container({f"a{i}": {f"b{j}": leaves[j] for j in range(100)} for i in range(100)}),
+    ]
+    for c in trees:
+        start = time.perf_counter()
+        lines = repr(c).splitlines()
+        assert time.perf_counter() - start < 1.0  # tens of milliseconds where nothing else runs
+        assert len(lines) <= HEIGHT
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_alike_on_every_backend(backend: str) -> None:
+    with use_backend(backend):
+        c = na.Container(w=na.ones((2, 3)), h=na.ones((2,), dtype="bfloat16"), s=na.asarray(1.0))
+        layers = na.Container([{"w": na.ones((i // 5 + 1, 3))} for i in range(10)])
+    name = f"Container(3 leaves, 9 elements, {backend})"
+    assert text(c) == f"{name}\n  w  f32[2, 3]\n  h  bf16[2]\n  s  f32[]"
+    assert text(layers).splitlines()[1:] == [
+        "  0 … 4  5 ×",
+        "    w  f32[1, 3]",
+        "  5 … 9  5 ×",
+        "    w  f32[2, 3]",
+    ]
 
 
 def test_inside_compiled_functions() -> None:
     import jax
     import tensorflow as tf
+    import torch
 
     seen: list[str] = []
 
     def look(c: na.Container) -> na.Container:
-        seen.append(repr(c).splitlines()[1])
+        seen.append(text(c).splitlines()[1])
         return c
 
     jax.jit(look)(na.Container(a=np.ones(2, "float32")))
     tf.function(look)(na.Container(a=tf.ones(2)))
     free = tf.TensorSpec((None, 3), tf.float32)
     tf.function(lambda x: look(na.Container(a=x))).get_concrete_function(free)
-    assert seen == ["  a  f32[2]", "  a  f32[2]", "  a  f32[?, 3]"]
+    unknown = tf.TensorSpec(None, tf.float32)
+    tf.function(lambda x: look(na.Container(a=x))).get_concrete_function(unknown)
+    torch.func.vmap(look)(na.Container(a=torch.ones(5, 2)))
+    na.jit(look)(na.Container(a=torch.ones(2)))
+    look(na.Container(a=torch.ones(2, device="meta")))
+    look(na.Container(a=jax.ShapeDtypeStruct((2,), "float32")))
+    plain = "  a  f32[2]"
+    assert seen == [plain, plain, "  a  f32[?, 3]", "  a  f32[...]", plain, plain, plain, plain]
+
+
+def test_arrays_of_unusual_kinds() -> None:
+    import jax
+    import torch
+
+    gone = jax.numpy.ones(3)
+    gone.delete()
+    with pytest.warns(UserWarning, match="prototype"):
+        ragged = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    c = na.Container(gone=gone, ragged=ragged, sparse=torch.eye(3).to_sparse())
+    lines = text(c, 200).splitlines()
+    assert lines[1] == "  gone    f32[3]"
+    assert lines[2].startswith("  ragged  nested_tensor(")
+    assert lines[3] == "  sparse  f32[3, 3]"
