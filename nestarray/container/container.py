@@ -13,7 +13,7 @@ from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, M
 from copy import deepcopy
 from typing import Any, ClassVar, NoReturn, TypeVar
 
-from nestarray.container import access, changes, display, selection
+from nestarray.container import access, changes, display, joins, selection
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
 from nestarray.errors import ArgumentError, ImmutableError, PathError, StructureError
 
@@ -370,26 +370,53 @@ class Container(Mapping[Key, Any]):
 
     # -- map and reduce --------------------------------------------------------------------
 
-    def map(self, fn: Callable[..., Any], *others: Any, with_path: bool = False) -> Container:
+    def map(
+        self,
+        fn: Callable[..., Any],
+        *others: Any,
+        with_path: bool = False,
+        join: str | None = None,
+        fill: Any = None,
+    ) -> Container:
         """Apply `fn` to each leaf, together with the matching leaves of `others`.
 
         Args:
             fn: ``fn(leaf, *other_leaves)``, or ``fn(path, leaf, …)`` under `with_path`.
             *others: Containers of the same keys, prefix Containers, or values for all leaves.
             with_path: pass the path, ``"a/b"``, first.
+            join: for Containers of other keys: ``"inner"`` (the paths that all have),
+                ``"outer"`` (that any has) or ``"left"`` (of this one).
+            fill: what `fn` gets for a leaf that is missing.
 
         Raises:
-            StructureError: a Container in `others` does not match.
+            StructureError: a Container in `others` does not match, and there is no `join`.
 
         Example:
             >>> import nestarray as na
-            >>> na.Container(a=1, b=2).map(lambda x, y: x + y, na.Container(b=20, a=10)).to_dict()
-            {'a': 11, 'b': 22}
+            >>> a, b = na.Container(x=1, y=2), na.Container(y=20, x=10, z=30)
+            >>> a.map(lambda x, y: x + y, b, join="outer", fill=0).to_dict()
+            {'x': 11, 'y': 22, 'z': 30}
         """
+        if join is not None:
+            return self._map_joined(fn, others, with_path, join, fill)
         columns = [self._leaves, *(access.line_up(self._spec, o, "Container.map") for o in others)]
         if with_path:
             columns.insert(0, self._spec.path_names)
         return from_leaves(self._spec, access.map_leaves(self._spec, fn, columns))
+
+    def _map_joined(
+        self, fn: Callable[..., Any], others: tuple[Any, ...], with_path: bool, join: str, fill: Any
+    ) -> Container:
+        trees = [(o._spec, o._leaves) for o in (self, *others) if isinstance(o, Container)]
+        spec, joined = joins.joined(trees, join, "Container.map")
+        found = iter([tuple([fill if x is joins.MISSING else x for x in c]) for c in joined])
+        columns = [
+            next(found) if isinstance(o, Container) else (o,) * spec.num_leaves
+            for o in (self, *others)
+        ]
+        if with_path:
+            columns.insert(0, spec.path_names)
+        return from_leaves(spec, access.map_leaves(spec, fn, columns))
 
     def reduce(self, fn: Callable[[Any, Any], Any], initial: Any) -> Any:
         """``fn(…fn(fn(initial, leaf0), leaf1)…)`` over the leaves in order."""

@@ -248,7 +248,7 @@ def explain_mismatch(left: Spec, right: Spec, what: str) -> StructureError:
                     f"({left.num_leaves if sides[0] == 'left' else right.num_leaves} leaves), "
                     f"not in the {sides[1]} one "
                     f"({right.num_leaves if sides[0] == 'left' else left.num_leaves} leaves)"
-                    f"{hint}{more}. Select the common part with `select`, or add what is missing"
-                    " with `set`"
+                    f"{hint}{more}. a.align(b, join='inner') takes the common part, "
+                    "join='outer' with fill=… adds what is missing"
                 )
     return StructureError(f"{what}: Containers do not match: {left!r} and {right!r}")

@@ -231,8 +231,8 @@ def test_message_of_different_structures() -> None:
         a + b
     assert str(info.value) == (
         "add: Containers do not match: 'encoder/weight' is in the left one (2 leaves), not in the "
-        "right one (2 leaves); the nearest there is 'encoder/weigth'. Select the common part with "
-        "`select`, or add what is missing with `set`"
+        "right one (2 leaves); the nearest there is 'encoder/weigth'. a.align(b, join='inner') "
+        "takes the common part, join='outer' with fill=… adds what is missing"
     )
 
 
@@ -241,8 +241,8 @@ def test_message_of_missing_leaves() -> None:
         na.Container(a=1.0) * na.Container(a=1.0, b=2.0, c=3.0)
     assert str(info.value) == (
         "multiply: Containers do not match: 'b' is in the right one (3 leaves), not in the left "
-        "one (1 leaves) (and 1 more). Select the common part with `select`, or add what is missing "
-        "with `set`"
+        "one (1 leaves) (and 1 more). a.align(b, join='inner') takes the common part, "
+        "join='outer' with fill=… adds what is missing"
     )
 
 
