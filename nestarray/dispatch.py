@@ -88,9 +88,13 @@ class Op:
         """The function for these argument types, kept in the table; called on a miss."""
         flat = [t for item in types for t in (item if isinstance(item, frozenset) else (item,))]
         function = self._find(flat)
-        key = types[0] if len(types) == 1 else types
-        self.table[key] = function
-        self.foreach_table[key] = self._find_foreach(flat)
+        together = self._find_foreach(flat)
+        keys = [types[0] if len(types) == 1 else types]
+        if len(types) == 2 and types[0] is types[1]:
+            keys.append(types[0])  # what the public function looks up: it needs no tuple
+        for key in keys:
+            self.table[key] = function
+            self.foreach_table[key] = together
         return function
 
     def _find_foreach(self, types: list[type]) -> Callable[..., Any] | None:
@@ -212,7 +216,9 @@ def _compile(record: Op) -> Callable[..., Any]:
     declared, passed, types = [], [], []
     has_star = False
     for p in record.parameters:
-        assert p.name not in ("_table", "_resolve", "_types", "_explain", "type"), record.name
+        assert p.name not in ("_table", "_resolve", "_types", "_type", "_explain", "type"), (
+            record.name
+        )
         if p.kind is p.KEYWORD_ONLY and not has_star:
             declared.append("*")
             has_star = True
@@ -231,7 +237,7 @@ def _compile(record: Op) -> Callable[..., Any]:
             # type(2.0) and not 2.0.__class__, which torch.compile does not find in a table
             types.append(f"_types({p.name})" if _is_sequence(p) else f"type({p.name})")
     assert types, f"op {record.name} has no array parameter"
-    code = _template(*map(", ".join, (declared, types, passed)))
+    code = _template(", ".join(declared), tuple(types), ", ".join(passed))
     namespace = {
         "_table": record.table,
         "_resolve": record.resolve,
@@ -250,12 +256,19 @@ def _compile(record: Op) -> Callable[..., Any]:
 
 
 @cache
-def _template(declared: str, key: str, passed: str) -> CodeType:
+def _template(declared: str, types: tuple[str, ...], passed: str) -> CodeType:
     """The code of all ops whose parameters are called alike; a try that succeeds costs nothing."""
+    key = ", ".join(types)
+    find = f"_table[{key}]"
+    if len(types) == 2 and not any("_types" in t for t in types):
+        # two of a type are looked up by it: hashing a tuple is half the time of a look-up
+        find = (
+            f"_table[_type] if (_type := {types[0]}) is {types[1]} else _table[_type, {types[1]}]"
+        )
     source = (
         f"def op({declared}):\n"
         "    try:\n"
-        f"        _function = _table[{key}]\n"
+        f"        _function = {find}\n"
         "    except KeyError:\n"
         f"        _function = _resolve({key})\n"
         "    try:\n"

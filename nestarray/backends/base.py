@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any, TypeVar
 
 from nestarray import dtypes
@@ -25,6 +26,23 @@ def supports(predicate: Callable[..., bool]) -> Callable[[F], F]:
     return mark
 
 
+def own_code(function: F) -> F:
+    """A copy of `function` with bytecode of its own.
+
+    CPython adapts each call in a code object to what is called there. Functions that one
+    ``def`` makes share their code, and what fits NumPy's ufuncs would be undone for torch.
+    """
+    code = function.__code__.replace()  # type: ignore[attr-defined]
+    copy = FunctionType(
+        code,
+        function.__globals__,  # type: ignore[attr-defined]
+        function.__name__,  # type: ignore[attr-defined]
+        function.__defaults__,  # type: ignore[attr-defined]
+        function.__closure__,  # type: ignore[attr-defined]
+    )
+    return copy  # type: ignore[return-value]
+
+
 def promoting(
     native: Function,
     cast: Callable[[Any, Any], Any],
@@ -32,6 +50,7 @@ def promoting(
     scalar_ok: bool | Callable[[Any], bool] = True,
     reflected: Function | None = None,
     otherwise: Function | None = None,
+    finish: Callable[[Function], Function] = own_code,
 ) -> Function:
     """A two-operand function that promotes as `nestarray.dtypes` says.
 
@@ -40,13 +59,17 @@ def promoting(
         cast: ``cast(x, dtype)`` makes an array or a Python number an array of `dtype`.
         scalar_ok: `native` takes a Python number beside an array, as weakly typed; or
             whether it does as second operand, beside an array of a dtype.
-        reflected: ``reflected(x, number)`` for a number as first operand in the latter case.
+        reflected: ``reflected(number, x)`` for a number as first operand in the latter case.
         otherwise: what serves the dtypes for which `native` raises NotImplementedError.
+        finish: what is made of each function, such as ``jax.jit``; the values of Python
+            numbers are not looked at.
 
     Returns:
         the function; its ``select(types)`` skips the test where the types settle it.
     """
-    known: dict[tuple[Any, type], bool] = {}
+
+    if scalar_ok is True:
+        reflected = native
 
     def guarded(x1: Any, x2: Any, /) -> Any:
         try:
@@ -56,7 +79,7 @@ def promoting(
                 raise
             return otherwise(x1, x2)
 
-    def call(x1: Any, x2: Any, /) -> Any:
+    def plain(x1: Any, x2: Any, /) -> Any:
         try:
             if x1.dtype is x2.dtype:
                 return native(x1, x2)
@@ -65,67 +88,90 @@ def promoting(
         return by_promotion(x1, x2)
 
     def by_promotion(x1: Any, x2: Any, /) -> Any:
-        dtype = dtypes.result_dtype(x1, x2)
+        return as_dtype(dtypes.result_dtype(x1, x2), x1, x2)
+
+    def as_dtype(dtype: Any, x1: Any, x2: Any) -> Any:
         return guarded(cast(x1, dtype), cast(x2, dtype))
 
-    def number_second(x: Any, number: Any, /) -> Any:
-        try:
-            keeps = known[x.dtype, type(number)]
-        except KeyError:
-            keeps = keeps_dtype(x.dtype, number)
-        return native(x, number) if keeps else by_promotion(x, number)
+    def beside_number(kind: type, *, is_first: bool) -> Function:
+        """For an array and a number of the type `kind`, which keeps the dtypes in `kept`."""
+        like = _example(kind)
+        kept: set[Any] = set()
 
-    def number_first(number: Any, x: Any, /) -> Any:
-        try:
-            keeps = known[x.dtype, type(number)]
-        except KeyError:
-            keeps = keeps_dtype(x.dtype, number)
-        if keeps and scalar_ok is True:
-            return native(number, x)
-        return reflected(x, number) if keeps and reflected else by_promotion(number, x)
+        def number_second(x: Any, number: Any, /) -> Any:
+            if x.dtype in kept:
+                return native(x, number)
+            if keeps_dtype(x.dtype, like):
+                kept.add(x.dtype)
+                return native(x, number)
+            return as_dtype(dtypes.result_dtype(x, like), x, number)
+
+        def number_first(number: Any, x: Any, /) -> Any:
+            if x.dtype in kept:
+                return reflected(number, x)  # type: ignore[misc]
+            if reflected is not None and keeps_dtype(x.dtype, like):
+                kept.add(x.dtype)
+                return reflected(number, x)
+            return as_dtype(dtypes.result_dtype(like, x), number, x)
+
+        function = finish(number_first if is_first else number_second)
+        direct = reflected if is_first else native
+        function.with_number = lambda dtype, number: (  # type: ignore[attr-defined]
+            direct if keeps_dtype(dtype, number) else None
+        )
+        return function
 
     def keeps_dtype(dtype: Any, number: Any) -> bool:
         if isinstance(scalar_ok, bool):
             takes = scalar_ok
         else:
             takes = scalar_ok(dtype) and not isinstance(number, bool)
-        keeps = takes and _stays(number, dtypes.as_dtype(dtype).kind)
-        known[dtype, type(number)] = keeps
-        return keeps
+        return takes and _stays(number, dtypes.as_dtype(dtype).kind)
 
     def select(types: tuple[type, ...]) -> Function:
-        numbers = [issubclass(t, (bool, int, float, complex)) for t in types]
+        numbers = [issubclass(t, _NUMBERS) for t in types]
         if not any(numbers):
             return call
-        return by_promotion if all(numbers) else number_first if numbers[0] else number_second
+        if all(numbers):
+            return by_promotion
+        return beside_number(types[numbers.index(True)], is_first=numbers[0])
 
+    call = finish(plain)
     call.select = select  # type: ignore[attr-defined]
     # for Containers, which look at the dtypes of all leaves at once
     call.same_dtype = native if otherwise is None else guarded  # type: ignore[attr-defined]
-    number_second.with_number = lambda dtype, number: (  # type: ignore[attr-defined]
-        native if keeps_dtype(dtype, number) else None
-    )
-    number_first.with_number = lambda dtype, number: (  # type: ignore[attr-defined]
-        native if scalar_ok is True and keeps_dtype(dtype, number) else None
-    )
     return call
 
 
+_NUMBERS = (bool, int, float, complex)
+
+
+def _example(kind: type) -> Any:
+    """A number of the type `kind`, or of the one that it enumerates."""
+    plain = next(t for t in _NUMBERS if issubclass(kind, t))
+    return kind(1) if hasattr(kind, "dtype") else plain(1)
+
+
 def floating(
-    native: Function, cast: Callable[[Any, Any], Any], of_complex: Function | None = None
+    native: Function,
+    cast: Callable[[Any, Any], Any],
+    of_complex: Function | None = None,
+    *,
+    finish: Callable[[Function], Function] = own_code,
 ) -> Function:
     """A one-operand function whose integer arguments become float32 first.
 
-    For frameworks whose dtypes have NumPy's ``kind``; the test costs a tenth of a microsecond.
+    For frameworks whose dtypes have NumPy's ``kind``.
 
     Args:
         native: the framework's function.
         cast: ``cast(x, dtype)`` makes an array or a Python number an array of `dtype`.
         of_complex: what to call on complex arrays; None is `native`.
+        finish: what is made of the function; see `promoting`.
     """
     others = "biu" if of_complex is None else "biuc"
 
-    def call(x: Any, /) -> Any:
+    def plain(x: Any, /) -> Any:
         if x.dtype.kind in others:
             if x.dtype.kind == "c":
                 return of_complex(x)  # type: ignore[misc]
@@ -136,8 +182,9 @@ def floating(
         return native(cast(x, dtypes.result_dtype(x, 1.0)))
 
     def select(types: tuple[type, ...]) -> Function:
-        return of_number if types[0] in (bool, int, float, complex) else call
+        return of_number if types[0] in _NUMBERS else call
 
+    call = finish(plain)
     call.select = select  # type: ignore[attr-defined]
     return call
 
@@ -154,7 +201,7 @@ def floating_pair(native: Function, cast: Callable[[Any, Any], Any]) -> Function
             x1, x2 = cast(x1, dtypes.float32), cast(x2, dtypes.float32)
         return native(x1, x2)
 
-    return call
+    return own_code(call)
 
 
 _RANK = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
@@ -183,13 +230,13 @@ def promoted(arrays: Sequence[Any], cast: Callable[[Any, Any], Any]) -> Sequence
 def choosing(native: Function, cast: Callable[[Any, Any], Any]) -> Function:
     """`where` of a framework, with `x1` and `x2` promoted as `promoting` does."""
 
-    def call(condition: Any, x1: Any, x2: Any, /) -> Any:
+    def plain(condition: Any, x1: Any, x2: Any, /) -> Any:
         if x1.dtype is x2.dtype:
             return native(condition, x1, x2)
         return by_promotion(condition, x1, x2)
 
     def with_scalar(condition: Any, x1: Any, x2: Any, /) -> Any:
-        array, scalar = (x2, x1) if isinstance(x1, (bool, int, float, complex)) else (x1, x2)
+        array, scalar = (x2, x1) if isinstance(x1, _NUMBERS) else (x1, x2)
         if _stays(scalar, dtypes.dtype_of(array).kind):
             return native(condition, x1, x2)
         return by_promotion(condition, x1, x2)
@@ -198,9 +245,10 @@ def choosing(native: Function, cast: Callable[[Any, Any], Any]) -> Function:
         return native(condition, *promoted((x1, x2), cast))
 
     def select(types: tuple[type, ...]) -> Function:
-        numbers = sum(issubclass(t, (bool, int, float, complex)) for t in types[1:])
+        numbers = sum(issubclass(t, _NUMBERS) for t in types[1:])
         return call if numbers == 0 else with_scalar if numbers == 1 else by_promotion
 
+    call = own_code(plain)
     call.select = select  # type: ignore[attr-defined]
     return call
 

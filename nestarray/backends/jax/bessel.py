@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import jax.scipy.special as jsp
 
-from nestarray.backends.base import floating
-from nestarray.backends.jax.elementwise import _cast
+from nestarray.backends.jax.elementwise import _floating
 
-i0 = floating(jsp.i0, _cast)
-i0e = floating(jsp.i0e, _cast)
-i1 = floating(jsp.i1, _cast)
-i1e = floating(jsp.i1e, _cast)
+i0 = _floating(jsp.i0)
+i0e = _floating(jsp.i0e)
+i1 = _floating(jsp.i1)
+i1e = _floating(jsp.i1e)

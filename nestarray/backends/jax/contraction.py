@@ -6,10 +6,10 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from nestarray.backends.base import promoted, promoting
-from nestarray.backends.jax.elementwise import _cast
+from nestarray.backends.base import promoted
+from nestarray.backends.jax.elementwise import _cast, _promoting
 
-matmul = promoting(jnp.matmul, _cast)
+matmul = _promoting(jnp.matmul)
 
 
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -16,6 +18,21 @@ def _cast(x: Any, dtype: Any) -> Any:
     return jnp.asarray(x, dtype=native_dtype(dtype))
 
 
+#: Dtypes are looked at while JAX traces; a call is JAX's own look-up of compiled functions,
+#: and inside of other traces nothing of it is seen.
+_traced = partial(jax.jit, inline=True)
+
+
+def _promoting(native: Callable[..., Any]) -> Callable[..., Any]:
+    return promoting(native, _cast, finish=_traced)
+
+
+def _floating(
+    native: Callable[..., Any], of_complex: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    return floating(native, _cast, of_complex, finish=_traced)
+
+
 abs = jnp.abs
 ceil = jnp.ceil
 conj = jnp.conj
@@ -27,8 +44,8 @@ positive = jnp.positive
 real = jnp.real
 square = jnp.square
 trunc = jnp.trunc
-angle = floating(jnp.angle, _cast)
-reciprocal = floating(jnp.reciprocal, _cast)
+angle = _floating(jnp.angle)
+reciprocal = _floating(jnp.reciprocal)
 
 
 @jax.jit
@@ -58,20 +75,20 @@ def _with_sign_jvp(primals: Any, tangents: Any) -> Any:
     return _with_sign(*primals), tangents[0]
 
 
-add = promoting(jnp.add, _cast)
-subtract = promoting(jnp.subtract, _cast)
-multiply = promoting(jnp.multiply, _cast)
-floor_divide = promoting(_floor_divide, _cast)
-remainder = promoting(_remainder, _cast)
-fmod = promoting(jnp.fmod, _cast)
-pow = promoting(jnp.power, _cast)
-maximum = promoting(jnp.maximum, _cast)
-minimum = promoting(jnp.minimum, _cast)
-fmax = promoting(jnp.fmax, _cast)
-fmin = promoting(jnp.fmin, _cast)
-nextafter = promoting(jnp.nextafter, _cast)
-divide = promoting(floating_pair(jnp.divide, _cast), _cast)
-copysign = promoting(floating_pair(jnp.copysign, _cast), _cast)
+add = _promoting(jnp.add)
+subtract = _promoting(jnp.subtract)
+multiply = _promoting(jnp.multiply)
+floor_divide = _promoting(_floor_divide)
+remainder = _promoting(_remainder)
+fmod = _promoting(jnp.fmod)
+pow = _promoting(jnp.power)
+maximum = _promoting(jnp.maximum)
+minimum = _promoting(jnp.minimum)
+fmax = _promoting(jnp.fmax)
+fmin = _promoting(jnp.fmin)
+nextafter = _promoting(jnp.nextafter)
+divide = _promoting(floating_pair(jnp.divide, _cast))
+copysign = _promoting(floating_pair(jnp.copysign, _cast))
 
 
 @jax.jit

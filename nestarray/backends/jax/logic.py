@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from nestarray.backends.base import promoting
-from nestarray.backends.jax.elementwise import _cast
+from nestarray.backends.jax.elementwise import _promoting
 
 isfinite = jnp.isfinite
 isinf = jnp.isinf
@@ -14,17 +13,17 @@ logical_not = jnp.logical_not
 signbit = jnp.signbit
 bitwise_invert = jnp.bitwise_invert
 
-equal = promoting(jnp.equal, _cast)
-not_equal = promoting(jnp.not_equal, _cast)
-less = promoting(jnp.less, _cast)
-less_equal = promoting(jnp.less_equal, _cast)
-greater = promoting(jnp.greater, _cast)
-greater_equal = promoting(jnp.greater_equal, _cast)
-bitwise_and = promoting(jnp.bitwise_and, _cast)
-bitwise_or = promoting(jnp.bitwise_or, _cast)
-bitwise_xor = promoting(jnp.bitwise_xor, _cast)
-bitwise_left_shift = promoting(jnp.left_shift, _cast)
-bitwise_right_shift = promoting(jnp.right_shift, _cast)
+equal = _promoting(jnp.equal)
+not_equal = _promoting(jnp.not_equal)
+less = _promoting(jnp.less)
+less_equal = _promoting(jnp.less_equal)
+greater = _promoting(jnp.greater)
+greater_equal = _promoting(jnp.greater_equal)
+bitwise_and = _promoting(jnp.bitwise_and)
+bitwise_or = _promoting(jnp.bitwise_or)
+bitwise_xor = _promoting(jnp.bitwise_xor)
+bitwise_left_shift = _promoting(jnp.left_shift)
+bitwise_right_shift = _promoting(jnp.right_shift)
 
 logical_and = jnp.logical_and
 logical_or = jnp.logical_or

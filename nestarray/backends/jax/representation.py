@@ -6,8 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from nestarray.backends.base import promoting
-from nestarray.backends.jax.elementwise import _cast
+from nestarray.backends.jax.elementwise import _promoting
 
 
 def _gcd(x1: Any, x2: Any) -> Any:
@@ -16,4 +15,4 @@ def _gcd(x1: Any, x2: Any) -> Any:
     return jnp.gcd(jnp.abs(x1).astype(unsigned), jnp.abs(x2).astype(unsigned)).astype(x1.dtype)
 
 
-gcd = promoting(_gcd, _cast)
+gcd = _promoting(_gcd)

@@ -8,8 +8,8 @@ from typing import Any
 import jax.numpy as jnp
 import jax.scipy.special as jsp
 
-from nestarray.backends.base import floating, floating_pair, promoting
-from nestarray.backends.jax.elementwise import _cast
+from nestarray.backends.base import floating_pair
+from nestarray.backends.jax.elementwise import _cast, _floating, _promoting
 
 
 def _not_half(native: Callable[..., Any]) -> Callable[..., Any]:
@@ -22,14 +22,14 @@ def _not_half(native: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-erf = floating(jsp.erf, _cast)
-erfc = floating(jsp.erfc, _cast)
-ndtr = floating(_not_half(jsp.ndtr), _cast)
-ndtri = floating(_not_half(jsp.ndtri), _cast)
-erfinv = floating(jsp.erfinv, _cast)
-lgamma = floating(jsp.gammaln, _cast)
-digamma = floating(jsp.digamma, _cast)
-sinc = floating(jnp.sinc, _cast)
+erf = _floating(jsp.erf)
+erfc = _floating(jsp.erfc)
+ndtr = _floating(_not_half(jsp.ndtr))
+ndtri = _floating(_not_half(jsp.ndtri))
+erfinv = _floating(jsp.erfinv)
+lgamma = _floating(jsp.gammaln)
+digamma = _floating(jsp.digamma)
+sinc = _floating(jnp.sinc)
 
-xlogy = promoting(floating_pair(jsp.xlogy, _cast), _cast)
-xlog1py = promoting(floating_pair(jsp.xlog1py, _cast), _cast)
+xlogy = _promoting(floating_pair(jsp.xlogy, _cast))
+xlog1py = _promoting(floating_pair(jsp.xlog1py, _cast))

@@ -8,40 +8,40 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from nestarray.backends.base import floating, floating_pair, promoting
-from nestarray.backends.jax.elementwise import _cast
+from nestarray.backends.base import floating_pair
+from nestarray.backends.jax.elementwise import _cast, _floating, _promoting
 from nestarray.backends.nonfinite import completed
 
 
-def _floating(name: str, native: Callable[..., Any]) -> Callable[..., Any]:
+def _completed(name: str, native: Callable[..., Any]) -> Callable[..., Any]:
     """`native`, on complex numbers with the standard's values at infinities and NaN."""
-    return floating(native, _cast, completed(name, native, jax.lax.complex))
+    return _floating(native, completed(name, native, jax.lax.complex))
 
 
-acos = _floating("acos", jnp.arccos)
-acosh = _floating("acosh", jnp.arccosh)
-asin = _floating("asin", jnp.arcsin)
-asinh = _floating("asinh", jnp.arcsinh)
-atan = _floating("atan", jnp.arctan)
-cbrt = floating(jnp.cbrt, _cast)
-atanh = _floating("atanh", jnp.arctanh)
-cos = _floating("cos", jnp.cos)
-cosh = _floating("cosh", jnp.cosh)
-exp = _floating("exp", jnp.exp)
-exp2 = floating(jnp.exp2, _cast)
-expm1 = _floating("expm1", jnp.expm1)
-log = _floating("log", jnp.log)
-log10 = floating(jnp.log10, _cast)
-log1p = _floating("log1p", jnp.log1p)
-log2 = floating(jnp.log2, _cast)
-sin = _floating("sin", jnp.sin)
-sinh = _floating("sinh", jnp.sinh)
-sqrt = _floating("sqrt", jnp.sqrt)
-tan = _floating("tan", jnp.tan)
-tanh = _floating("tanh", jnp.tanh)
-rsqrt = floating(jax.lax.rsqrt, _cast)
+acos = _completed("acos", jnp.arccos)
+acosh = _completed("acosh", jnp.arccosh)
+asin = _completed("asin", jnp.arcsin)
+asinh = _completed("asinh", jnp.arcsinh)
+atan = _completed("atan", jnp.arctan)
+cbrt = _floating(jnp.cbrt)
+atanh = _completed("atanh", jnp.arctanh)
+cos = _completed("cos", jnp.cos)
+cosh = _completed("cosh", jnp.cosh)
+exp = _completed("exp", jnp.exp)
+exp2 = _floating(jnp.exp2)
+expm1 = _completed("expm1", jnp.expm1)
+log = _completed("log", jnp.log)
+log10 = _floating(jnp.log10)
+log1p = _completed("log1p", jnp.log1p)
+log2 = _floating(jnp.log2)
+sin = _completed("sin", jnp.sin)
+sinh = _completed("sinh", jnp.sinh)
+sqrt = _completed("sqrt", jnp.sqrt)
+tan = _completed("tan", jnp.tan)
+tanh = _completed("tanh", jnp.tanh)
+rsqrt = _floating(jax.lax.rsqrt)
 
-atan2 = promoting(floating_pair(jnp.arctan2, _cast), _cast)
-hypot = promoting(floating_pair(jnp.hypot, _cast), _cast)
-logaddexp = promoting(floating_pair(jnp.logaddexp, _cast), _cast)
-logaddexp2 = promoting(floating_pair(jnp.logaddexp2, _cast), _cast)
+atan2 = _promoting(floating_pair(jnp.arctan2, _cast))
+hypot = _promoting(floating_pair(jnp.hypot, _cast))
+logaddexp = _promoting(floating_pair(jnp.logaddexp, _cast))
+logaddexp2 = _promoting(floating_pair(jnp.logaddexp2, _cast))

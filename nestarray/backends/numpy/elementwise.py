@@ -22,7 +22,7 @@ def _promoting(native: Callable[..., Any]) -> Callable[..., Any]:
         native,
         _cast,
         scalar_ok=lambda dtype: dtype.kind != "V",
-        reflected=lambda x, number: native(number, x),
+        reflected=native,
     )
 
 

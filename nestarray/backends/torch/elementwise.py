@@ -68,26 +68,35 @@ def _remainder(x1: Any, x2: Any) -> Any:
     return division.with_sign_of_divisor(torch, found, x2) if x1.is_floating_point() else found
 
 
+def _swapped(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native` for a number and a tensor, which it takes the other way round only."""
+    return lambda number, x: native(x, number)
+
+
 def _is_wide(dtype: torch.dtype) -> bool:
     """Where torch computes with a number as an array would: narrow types go through float32."""
     return dtype is torch.float32 or dtype is torch.float64
 
 
 add = promoting(
-    torch.add, _cast, scalar_ok=_is_wide, reflected=torch.add, otherwise=through_int64(torch.add)
+    torch.add,
+    _cast,
+    scalar_ok=_is_wide,
+    reflected=_swapped(torch.add),
+    otherwise=through_int64(torch.add),
 )
 subtract = promoting(
     torch.subtract,
     _cast,
     scalar_ok=_is_wide,
-    reflected=torch.rsub,
+    reflected=_swapped(torch.rsub),
     otherwise=through_int64(torch.subtract),
 )
 multiply = promoting(
     torch.multiply,
     _cast,
     scalar_ok=_is_wide,
-    reflected=torch.multiply,
+    reflected=_swapped(torch.multiply),
     otherwise=through_int64(torch.multiply),
 )
 divide = promoting(torch.true_divide, _cast, scalar_ok=_is_wide)
