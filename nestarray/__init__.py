@@ -44,8 +44,17 @@ from nestarray.graph import Graph as Graph
 from nestarray.graph import trace_graph as trace_graph
 from nestarray.graph.module import GraphModule as GraphModule
 from nestarray.graph.module import to_module as to_module
+from nestarray.interchange.equinox import to_equinox as to_equinox
+from nestarray.interchange.flax import to_flax as to_flax
+from nestarray.interchange.haiku import to_haiku as to_haiku
+from nestarray.interchange.keras import load_into_keras as load_into_keras
+from nestarray.interchange.objects import to_object as to_object
+from nestarray.interchange.pytrees import to_pytree as to_pytree
 from nestarray.interchange.torch import load_into_torch_module as load_into_torch_module
 from nestarray.interchange.torch import to_torch_state_dict as to_torch_state_dict
+from nestarray.methods.differences import Diff as Diff
+from nestarray.methods.merging import MISSING as MISSING
+from nestarray.methods.raveling import tree_ravel as tree_ravel
 from nestarray.methods.reductions import tree_all as tree_all
 from nestarray.methods.reductions import tree_any as tree_any
 from nestarray.methods.reductions import tree_dot as tree_dot

@@ -13,7 +13,7 @@ from nestarray.container.spec import (
     make_spec,
     nearest_key,
 )
-from nestarray.errors import StructureError
+from nestarray.errors import ArgumentError, StructureError
 
 if TYPE_CHECKING:
     pass
@@ -72,10 +72,17 @@ def to_plain(spec: Spec, leaves: Iterator[Any]) -> Any:
     return tuple(values) if spec.kind == "tuple" else dict(zip(spec.keys, values, strict=True))
 
 
-def nest_flat(flat: Mapping[str, Any], sep: str) -> tuple[Spec, Leaves]:
+def nest_flat(flat: Mapping[str, Any], sep: str, lists: bool) -> tuple[Spec, Leaves]:
     """Spec and leaves of ``{"a/b": x}`` split at `sep`; keys of one node stay together."""
+    where = "Container.from_flat_dict"
+    if not isinstance(flat, Mapping):
+        raise ArgumentError(f"{where}: flat: got {type(flat).__name__}, expected a mapping")
+    if not isinstance(sep, str) or not sep:
+        raise ArgumentError(f"{where}: sep: got {sep!r}, expected a string such as '/' or '.'")
     tree: dict[str, Any] = {}
     for name, leaf in flat.items():
+        if not isinstance(name, str):
+            raise ArgumentError(f"{where}: flat: got the name {name!r}, expected a string")
         *front, last = name.split(sep)
         node = tree
         for key in front:
@@ -91,6 +98,10 @@ def nest_flat(flat: Mapping[str, Any], sep: str) -> tuple[Spec, Leaves]:
         if isinstance(node, tuple):
             leaves.append(node[0])
             return LEAF
+        numbers = tuple(map(str, range(len(node)))) if lists else ()
+        if numbers and set(numbers) == set(node):
+            members = tuple([walk(node[n]) for n in numbers])
+            return make_spec("list", tuple(range(len(members))), members)
         return make_spec("dict", tuple(node), tuple([walk(n) for n in node.values()]))
 
     return walk(tree), tuple(leaves)

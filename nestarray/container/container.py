@@ -275,15 +275,23 @@ class Container(Mapping[Key, Any]):
         return flat
 
     @classmethod
-    def from_flat_dict(cls, flat: Mapping[str, Any], sep: str = "/") -> Container:
-        """Nest the entries of `flat` by splitting each name at `sep`.
+    def from_flat_dict(
+        cls, flat: Mapping[str, Any], sep: str = "/", *, lists: bool = False
+    ) -> Container:
+        """Nest the entries of `flat` by splitting each name at `sep`; see `to_flat_dict`.
+
+        Entries of one node come to stand together, else order is kept. Numbers in names stay
+        strings, and lists are made of nodes whose keys are "0" to "n-1" if `lists` says so.
+
+        Raises:
+            StructureError: a name is that of a leaf and also the front of another name.
 
         Example:
             >>> import nestarray as na
             >>> na.Container.from_flat_dict({"a.w": 1, "a.b": 2}, sep=".").to_dict()
             {'a': {'w': 1, 'b': 2}}
         """
-        return from_leaves(*access.nest_flat(flat, sep))
+        return from_leaves(*access.nest_flat(flat, sep, lists))
 
     # -- change ----------------------------------------------------------------------------
 

@@ -1,21 +1,19 @@
-"""Containers and ``torch.nn.Module``: state dicts out, parameters back in.
-
-`from_torch_module` takes the parameters of a module; the other functions are the way back.
-"""
+"""Containers and ``torch.nn.Module``: its parameters and state dicts in, and back."""
 
 from __future__ import annotations
 
-import difflib
+from collections.abc import Mapping
 from typing import Any
 
 from nestarray import backends
 from nestarray.container import Container, constructor, method
-from nestarray.errors import ArgumentError, ShapeError, StructureError
+from nestarray.errors import ArgumentError, StructureError
+from nestarray.interchange.fitting import check_names, check_shapes
 from nestarray.interop import move
 
 
 @constructor
-def from_torch_module(module: Any, /, *, buffers: bool = False) -> Container:
+def from_torch_module(module: Any, /, *, buffers: bool = False, lists: bool = False) -> Container:
     """The parameters of a ``torch.nn.Module``, nested by module path, sharing memory.
 
     Tied weights are one tensor under each of their names. The way back is
@@ -24,9 +22,10 @@ def from_torch_module(module: Any, /, *, buffers: bool = False) -> Container:
     Args:
         module: a ``torch.nn.Module``.
         buffers: also take the buffers (running statistics and the like).
+        lists: make numbered members, as of ``torch.nn.ModuleList``, a list.
 
     Returns:
-        a Container of detached tensors.
+        a Container of detached tensors, in the order of the module.
 
     Raises:
         ArgumentError: `module` is not a ``torch.nn.Module``.
@@ -36,7 +35,7 @@ def from_torch_module(module: Any, /, *, buffers: bool = False) -> Container:
         >>> na.Container.from_torch_module(torch.nn.Linear(3, 2)).paths()
         ('weight', 'bias')
     """
-    return Container.from_flat_dict(_tensors(module, buffers), ".")
+    return Container.from_flat_dict(_tensors(module, buffers), ".", lists=lists)
 
 
 def _tensors(module: Any, buffers: bool) -> dict[str, Any]:
@@ -48,16 +47,96 @@ def _tensors(module: Any, buffers: bool) -> dict[str, Any]:
         raise ArgumentError(
             f"Container.from_torch_module: module: got {type(module).__name__}, expected a torch.nn.Module"
         )
-    tensors = dict(module.named_parameters(remove_duplicate=False))
-    if buffers:
-        tensors |= dict(module.named_buffers(remove_duplicate=False))
+    tensors: dict[str, Any] = {}
+    for prefix, part in module.named_modules(remove_duplicate=False):
+        own = {"prefix": prefix, "recurse": False, "remove_duplicate": False}
+        tensors |= dict(part.named_parameters(**own))
+        if buffers:  # beside the parameters of their module, as in a state dict
+            tensors |= dict(part.named_buffers(**own))
     detached = {id(tensor): tensor.detach() for tensor in tensors.values()}
     return {name: detached[id(tensor)] for name, tensor in tensors.items()}
+
+
+@constructor
+def from_torch_state_dict(state_dict: Mapping[str, Any], /, *, lists: bool = False) -> Container:
+    """The tensors of a state dict of torch, nested at the dots, sharing memory.
+
+    Names that share one tensor (tied weights) share one leaf. The way back is
+    `to_torch_state_dict`.
+
+    Args:
+        state_dict: what ``torch.nn.Module.state_dict`` returns, or what was saved of it.
+        lists: make nodes whose keys are the numbers "0" to "n-1" lists; otherwise these stay
+            strings.
+
+    Returns:
+        a Container of tensors.
+
+    Raises:
+        ArgumentError: `state_dict` is no mapping of names to tensors.
+        StructureError: a name is that of a tensor and also the front of another one.
+
+    Example:
+        >>> import torch, nestarray as na
+        >>> net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Linear(2, 1))
+        >>> na.Container.from_torch_state_dict(net.state_dict()).paths()
+        ('0/weight', '0/bias', '1/weight', '1/bias')
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html
+    """
+    function = "Container.from_torch_state_dict"
+    if not isinstance(state_dict, Mapping):
+        hint = "; it is its state_dict()" if hasattr(state_dict, "state_dict") else ""
+        raise ArgumentError(
+            f"{function}: state_dict: got {type(state_dict).__name__}, expected a mapping of names "
+            f"to tensors{hint}"
+        )
+    for name, value in state_dict.items():
+        if isinstance(value, Mapping) and not _is_extra_state(name):
+            raise ArgumentError(
+                f"{function}: state_dict: got {type(value).__name__} at {name!r}, expected a tensor; "
+                f"give that part of the checkpoint alone, state_dict[{name!r}]"
+            )
+    return Container.from_flat_dict(_one_leaf_a_tensor(state_dict), ".", lists=lists)
+
+
+def _is_extra_state(name: Any) -> bool:
+    """Whether an entry is what a module says of itself by ``get_extra_state``: any value."""
+    return str(name).replace("/", ".").rpartition(".")[2] == "_extra_state"
+
+
+def _one_leaf_a_tensor(state_dict: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries, detached; names of one piece of memory, seen alike, have one tensor.
+
+    ``state_dict()`` makes a new tensor over the same memory for every name.
+    """
+    seen: dict[Any, Any] = {}
+    entries: dict[str, Any] = {}
+    for name, value in state_dict.items():
+        if backends.backend_of_type(type(value)) == "torch":
+            value = value.detach() if value.requires_grad else value
+            value = seen.setdefault(_memory(value), value)
+        entries[name] = value
+    return entries
+
+
+def _memory(tensor: Any) -> Any:
+    """What two tensors have in common if they are one; else something of its own."""
+    import torch
+
+    if tensor.layout is not torch.strided or tensor.is_meta or not tensor.numel():
+        return id(tensor)
+    layout = (tensor.dtype, tensor.device, tuple(tensor.shape), tensor.stride())
+    return tensor.data_ptr(), layout, tensor.is_conj(), tensor.is_neg()
 
 
 @method
 def to_torch_state_dict(c: Container, /) -> dict[str, Any]:
     """The leaves as torch tensors by torch's names, ``{"encoder.0.weight": tensor}``.
+
+    An array that occurs twice becomes one tensor under both names. The inverse of
+    `Container.from_torch_state_dict`.
 
     Args:
         c: a Container of arrays of any backend; memory is shared where it can be.
@@ -74,10 +153,10 @@ def to_torch_state_dict(c: Container, /) -> dict[str, Any]:
         >>> {name: tuple(t.shape) for name, t in na.to_torch_state_dict(c).items()}
         {'fc.weight': (2, 3), 'fc.bias': (2,)}
     """
-    moved: dict[int, Any] = {}  # an array that occurs twice becomes one tensor
+    moved: dict[int, Any] = {}
     for path, leaf in c.flat_items():
         if id(leaf) not in moved:
-            moved[id(leaf)] = _tensor(path, leaf)
+            moved[id(leaf)] = leaf if _is_extra_state(path) else _tensor(path, leaf)
     return {name: moved[id(leaf)] for name, leaf in c.to_flat_dict(".").items()}
 
 
@@ -133,44 +212,14 @@ def load_into_torch_module(c: Container, /, module: Any) -> Any:
     new = to_torch_state_dict(c)
     parameters = dict(module.named_parameters(remove_duplicate=False))
     places = parameters | dict(module.named_buffers(remove_duplicate=False))
-    _check_names(new, parameters, places, type(module).__name__)
-    _check_shapes(new, places)
+    advice = "Nothing was written; rename, exclude or set leaves so that the names are the module's"
+    check_names("load_into_torch_module", type(module).__name__, new, parameters, places, advice)
+    check_shapes("load_into_torch_module", new, places)
     _check_tied(new, places)
     with torch.no_grad():
         for name, tensor in new.items():
             places[name].copy_(tensor)
     return module
-
-
-def _check_names(
-    new: dict[str, Any], parameters: dict[str, Any], places: dict[str, Any], module: str
-) -> None:
-    missing = [name for name in parameters if name not in new]
-    unexpected = [name for name in new if name not in places]
-    if not missing and not unexpected:
-        return
-    parts = []
-    if missing:
-        parts.append(f"no leaf for {_some(missing)}")
-    if unexpected:
-        near = difflib.get_close_matches(unexpected[0], list(places), n=1)
-        hint = f" (the nearest is {near[0]!r})" if near else ""
-        parts.append(f"no place for {_some(unexpected)}{hint}")
-    raise StructureError(
-        f"load_into_torch_module: the Container does not fit {module}: {'; '.join(parts)}. "
-        "Nothing was written; rename, exclude or set leaves so that the names are the module's"
-    )
-
-
-def _check_shapes(new: dict[str, Any], places: dict[str, Any]) -> None:
-    wrong = [n for n, tensor in new.items() if tensor.shape != places[n].shape]
-    if wrong:
-        first = wrong[0]
-        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        raise ShapeError(
-            f"load_into_torch_module: {first!r} has the shape {tuple(new[first].shape)}, expected "
-            f"{tuple(places[first].shape)}{more}. Nothing was written"
-        )
 
 
 def _check_tied(new: dict[str, Any], places: dict[str, Any]) -> None:
@@ -185,8 +234,3 @@ def _check_tied(new: dict[str, Any], places: dict[str, Any]) -> None:
                 "the Container has different values for them. Nothing was written; set both to "
                 "the value that is meant"
             )
-
-
-def _some(names: list[str]) -> str:
-    shown = ", ".join(repr(n) for n in names[:3])
-    return shown + (f" and {len(names) - 3} more" if len(names) > 3 else "")

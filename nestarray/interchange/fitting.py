@@ -1,0 +1,111 @@
+"""Whether what a Container holds fits a framework's own tree, and the errors that say where not.
+
+Leaves and places are brought together by their names, `"a/b"` paths or whatever the framework
+joins them with. Nothing here writes: a function checks first, then changes its module.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from nestarray.container import Container
+from nestarray.container.container import from_leaves
+from nestarray.container.spec import Spec
+from nestarray.errors import ShapeError, StructureError
+from nestarray.interop import move
+
+
+def check_names(
+    function: str,
+    target: str,
+    names: Iterable[str],
+    required: Collection[str],
+    places: Collection[str],
+    advice: str,
+) -> None:
+    """Raise unless every name has a place, and every place that is required a name.
+
+    Args:
+        function: who asks, for the message.
+        target: what the Container should fit, for the message.
+        names: of the leaves that there are.
+        required: the places that must get a leaf.
+        places: all places.
+        advice: the message's last sentence, which says what to do.
+
+    Raises:
+        StructureError: with the names that are missing and those that have no place.
+    """
+    given = dict.fromkeys(names)
+    missing = [name for name in required if name not in given]
+    known = frozenset(places)
+    unexpected = [name for name in given if name not in known]
+    if not missing and not unexpected:
+        return
+    parts = []
+    if missing:
+        parts.append(f"no leaf for {_some(missing)}")
+    if unexpected:
+        near = difflib.get_close_matches(unexpected[0], list(places), n=1)
+        hint = f" (the nearest is {near[0]!r})" if near else ""
+        parts.append(f"no place for {_some(unexpected)}{hint}")
+    raise StructureError(
+        f"{function}: the Container does not fit {target}: {'; '.join(parts)}. {advice}"
+    )
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(repr(n) for n in names[:3])
+    return shown + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def check_shapes(function: str, new: Mapping[str, Any], places: Mapping[str, Any]) -> None:
+    """Raise unless each array of `new` has the shape of its place.
+
+    Raises:
+        ShapeError: with the first name, both shapes, and how many more there are.
+    """
+    wrong = [n for n, x in new.items() if _shape(x) != _shape(places[n])]
+    if wrong:
+        first = wrong[0]
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        raise ShapeError(
+            f"{function}: {first!r} has the shape {_shape(new[first])}, expected "
+            f"{_shape(places[first])}{more}. Nothing was written"
+        )
+
+
+def _shape(x: Any) -> tuple[int, ...]:
+    return tuple(getattr(x, "shape", ()))
+
+
+def leaves_in_order_of(spec: Spec, c: Container, function: str, target: str) -> tuple[Any, ...]:
+    """The leaves of `c`, one for each leaf of `spec`, brought together by their paths.
+
+    Kinds of nodes and whether a key is 0 or "0" do not matter, and nodes without leaves neither:
+    what has been through a flat dict fits too.
+
+    Raises:
+        StructureError: a path is in one of the two only.
+    """
+    if c.spec is spec:
+        return c.leaves()
+    ours, theirs = c.spec.path_names, spec.path_names
+    if len(set(ours)) < len(ours) or len(set(theirs)) < len(theirs):
+        # keys that contain slashes, or 0 beside "0": only the exact keys tell such paths apart
+        ours, theirs = tuple(map(repr, c.spec.paths)), tuple(map(repr, spec.paths))
+    advice = "Rename, exclude or set leaves so that the paths are those of `like`"
+    check_names(function, target, ours, theirs, theirs, advice)
+    leaves = dict(zip(ours, c.leaves(), strict=True))
+    return tuple([leaves[name] for name in theirs])
+
+
+def moved_to(c: Container, backend: str) -> Container:
+    """`c` with its arrays handed to `backend`; other leaves stay, one array stays one array."""
+    moved: dict[int, Any] = {}
+    for leaf in c.leaves():
+        if id(leaf) not in moved:
+            moved[id(leaf)] = move(leaf, backend)
+    return from_leaves(c.spec, tuple([moved[id(leaf)] for leaf in c.leaves()]))

@@ -1,0 +1,167 @@
+"""Containers and Keras models: variables by their paths.
+
+A path is Keras' own, such as ``"dense/kernel"``: names of layers, then that of the variable.
+Layers that nobody named are numbered by Keras through the life of the process, so that two
+models match only if their layers were given names.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from nestarray import backends, ops
+from nestarray.config import BACKENDS
+from nestarray.container import Container, constructor, method
+from nestarray.dtypes import as_dtype, dtype_of
+from nestarray.errors import ArgumentError, StructureError
+from nestarray.interchange.fitting import check_names, check_shapes
+from nestarray.interop import move
+
+
+@constructor
+def from_keras(model: Any, /, *, trainable: bool | None = None) -> Container:
+    """The variables of a Keras model or layer, nested by their paths.
+
+    The arrays are of the framework that Keras runs on, with the values of now: the model goes
+    on to train without them. A variable that several layers share is there once. The way back
+    is `load_into_keras`.
+
+    Args:
+        model: a ``keras.Model`` or ``keras.Layer`` that is built.
+        trainable: True takes only the variables that are trained, False only the others
+            (running statistics, states of random generators, frozen layers); None takes all.
+
+    Returns:
+        a Container of arrays.
+
+    Raises:
+        ArgumentError: `model` is not a Keras layer, or has no variables yet.
+        StructureError: two variables have one path.
+
+    Example:
+        >>> import keras, nestarray as na
+        >>> model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2, name="fc")], name="net")
+        >>> na.Container.from_keras(model).paths()
+        ('net/fc/kernel', 'net/fc/bias')
+
+    References:
+        https://keras.io/api/models/model/
+    """
+    function = "Container.from_keras"
+    variables = _variables(model, function)
+    if trainable is not None:
+        kept = {id(v) for v in model.trainable_variables}
+        variables = {n: v for n, v in variables.items() if (id(v) in kept) is trainable}
+    return Container.from_flat_dict({name: _value(v) for name, v in variables.items()})
+
+
+@method
+def load_into_keras(c: Container, /, model: Any) -> Any:
+    """Assign the leaves to the variables of a Keras model or layer, in place.
+
+    The inverse of `Container.from_keras`. Nothing is written unless everything fits. Variables
+    that are not trained stay as they are where `c` lacks them; those that are trained must all
+    be there, or none of them.
+
+    Args:
+        c: a Container of arrays of any backend, nested by the paths of the variables.
+        model: a built ``keras.Model`` or ``keras.Layer``; values are cast to the dtypes of its
+            variables.
+
+    Returns:
+        `model`.
+
+    Raises:
+        ArgumentError: `model` is not a Keras layer, or has no variables yet.
+        StructureError: a leaf is no variable of the model, or a trained variable has no leaf.
+        ShapeError: a leaf has another shape than its variable.
+
+    Example:
+        >>> import keras, nestarray as na
+        >>> layer = keras.layers.Dense(2, name="fc")
+        >>> layer.build((None, 3))
+        >>> v = na.Container.from_keras(layer)
+        >>> layer = na.load_into_keras(v * 0.0 + 1.0, layer)
+        >>> float(layer.bias[0])
+        1.0
+    """
+    function = "load_into_keras"
+    variables = _variables(model, function)
+    new = dict(c.flat_items())
+    trained = {id(v) for v in model.trainable_variables}
+    required = [name for name, v in variables.items() if id(v) in trained]
+    if new and new.keys() <= variables.keys() - set(required):
+        required = []
+    advice = (
+        "Nothing was written; rename, exclude or set leaves so that the paths are those of the "
+        "model's variables"
+    )
+    check_names(function, type(model).__name__, new, required, variables, advice)
+    for name, leaf in new.items():
+        if not _is_number(leaf):
+            raise ArgumentError(
+                f"{function}: {name!r} is a {type(leaf).__name__}, expected an array or a number; "
+                "leave it out with c.exclude(...)"
+            )
+    check_shapes(function, new, variables)
+    ready = {name: _fitted(leaf, variables[name]) for name, leaf in new.items()}
+    for name, value in ready.items():
+        variables[name].assign(value)
+    return model
+
+
+def _variables(model: Any, function: str) -> dict[str, Any]:
+    """Path → variable, in the order of the model."""
+    keras = sys.modules.get("keras")  # whoever has a model has imported it
+    if keras is None or not isinstance(model, keras.Layer):
+        raise ArgumentError(
+            f"{function}: model: got {type(model).__name__}, expected a keras.Model or keras.Layer"
+        )
+    if not model.built:
+        raise ArgumentError(
+            f"{function}: model: got a {type(model).__name__} that is not built, so that it has no "
+            "variables yet; call it on an input, or its build(input_shape), first"
+        )
+    named: dict[str, Any] = {}
+    for variable in _all_variables(model):
+        if named.setdefault(variable.path, variable) is not variable:
+            raise StructureError(
+                f"{function}: two variables of the model have the path {variable.path!r}; give "
+                "their layers different names"
+            )
+    return named
+
+
+def _all_variables(model: Any) -> Sequence[Any]:
+    return list({id(v): v for v in model.variables}.values())
+
+
+def _value(variable: Any) -> Any:
+    """What a variable holds now, apart from what it will hold."""
+    import keras
+
+    value = keras.ops.convert_to_tensor(variable)
+    if keras.backend.backend() == "torch":
+        return value.detach().clone()  # assign writes into the tensor itself
+    return value
+
+
+def _is_number(leaf: Any) -> bool:
+    if isinstance(leaf, (bool, int, float, complex)):
+        return True
+    return backends.backend_of_type(type(leaf)) is not None
+
+
+def _fitted(leaf: Any, variable: Any) -> Any:
+    """The leaf in the dtype of a variable, as an array of the framework that Keras runs on."""
+    import keras
+
+    if backends.backend_of_type(type(leaf)) is None:
+        return leaf
+    dtype = as_dtype(str(variable.dtype))
+    if dtype_of(leaf) != dtype:
+        leaf = ops.astype(leaf, dtype)
+    backend = keras.backend.backend()
+    return move(leaf, backend if backend in BACKENDS else "numpy")

@@ -1,0 +1,134 @@
+"""Containers and the pytrees of JAX: any registered class, optimizer states included.
+
+Leaves get the names that JAX's key paths give them. A Container is flat to JAX; here a
+Container inside a pytree is the part of the tree that it is.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from nestarray import backends
+from nestarray.container import Container, constructor, method
+from nestarray.interchange.walking import Opened, Opener, container_of, tree_of
+
+
+@constructor
+def from_pytree(pytree: Any, /) -> Container:
+    """The leaves of a pytree of JAX, nested by the key paths that JAX gives them.
+
+    Dicts, lists and tuples are nodes of their kind, with dicts in their own order; a node of
+    any other registered class (named tuples, dataclasses, Optax's states, …) is one whose keys
+    are the names of its children. None is a leaf, so that it is there when the tree is built
+    again. The way back is `to_pytree`.
+
+    Args:
+        pytree: a pytree; Containers inside are taken as parts of the tree.
+
+    Returns:
+        a Container with the same leaves.
+
+    Raises:
+        MissingFrameworkError: JAX is not installed.
+        StructureError: a key is neither a string nor an integer.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> c = na.Container.from_pytree({"b": np.ones(2), "a": [np.zeros(3), None]})
+        >>> c.paths()
+        ('b', 'a/0', 'a/1')
+
+    References:
+        https://docs.jax.dev/en/latest/pytrees.html
+    """
+    return container_of(pytree, jax_opener(), "Container.from_pytree")
+
+
+@method
+def to_pytree(c: Container, /, like: Any) -> Any:
+    """A pytree of the structure of `like` with the leaves of `c`; the inverse of `from_pytree`.
+
+    Leaves find their places by path, in any order; shapes and dtypes are free.
+
+    Args:
+        c: a Container.
+        like: the pytree whose classes and static data the result has.
+
+    Returns:
+        a pytree with the structure of `like`; Containers in `like` come back as Containers.
+
+    Raises:
+        MissingFrameworkError: JAX is not installed.
+        StructureError: a path is in `c` or in `like` only.
+
+    Example:
+        >>> import nestarray as na
+        >>> like = {"a": [1, None], "b": (3,)}
+        >>> c = na.Container.from_pytree(like)
+        >>> (c.exclude("a/1") * 10).set("a/1", "x").to_pytree(like)
+        {'a': [10, 'x'], 'b': (30,)}
+    """
+    return tree_of(c, like, jax_opener(), "to_pytree")
+
+
+def jax_opener() -> Opener:
+    """How to open a node of any class that is registered with JAX.
+
+    Raises:
+        MissingFrameworkError: JAX is not installed.
+    """
+    backends.core("jax")
+    return _open
+
+
+def _open(node: Any) -> Opened | None:
+    cls = type(node)
+    if cls is dict:
+        return Opened("dict", tuple(node), tuple(node.values()), partial(_dict, tuple(node)))
+    if cls in (list, tuple):
+        return Opened(cls.__name__, range(len(node)), node, cls)
+    if node is None or backends.backend_of_type(cls) is not None:
+        return None
+    from jax import tree_util
+
+    def is_below(x: Any) -> bool:
+        return x is not node
+
+    pairs, structure = tree_util.tree_flatten_with_path(node, is_leaf=is_below)
+    if len(pairs) == 1 and not pairs[0][0]:
+        return None
+    keys = [_plain(path[0]) for path, _ in pairs]
+    children = [child for _, child in pairs]
+    if isinstance(node, Mapping) and dict.fromkeys(keys).keys() == node.keys():
+        # JAX sorts the keys; here they stay as they stand in the mapping
+        order = [keys.index(key) for key in node]
+        make = partial(_mapping, node, structure, order)
+        return Opened("dict", tuple(node), [children[i] for i in order], make)
+    return Opened("dict", keys, children, structure.unflatten)
+
+
+def _plain(key: Any) -> Any:
+    """The key inside of one of JAX's key classes; its text for a class that is not JAX's."""
+    for attribute in ("key", "name", "idx"):
+        if hasattr(key, attribute):
+            return getattr(key, attribute)
+    return key if isinstance(key, (str, int)) else str(key)
+
+
+def _dict(keys: tuple[Any, ...], values: list[Any]) -> dict[Any, Any]:
+    return dict(zip(keys, values, strict=True))
+
+
+def _mapping(node: Any, structure: Any, order: list[int], values: list[Any]) -> Any:
+    """A mapping of the class of `node` with its keys in their order."""
+    in_order = dict(zip(order, values, strict=True))
+    made = structure.unflatten([in_order[i] for i in range(len(order))])
+    if list(made) == list(node):
+        return made
+    pairs = {key: made[key] for key in node}
+    if isinstance(node, defaultdict):
+        return defaultdict(node.default_factory, pairs)
+    return type(node)(pairs)

@@ -1,0 +1,101 @@
+"""Taking a Container out of nodes of any classes, and putting one back in their place.
+
+What a node is, a caller says by a function that opens one: its children, their keys, and how
+to build the node again from other children. Trees with shared parts are walked as trees; the
+leaves stay the objects that they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from nestarray.container import Container
+from nestarray.container.container import from_leaves
+from nestarray.container.spec import LEAF, Key, Path, Spec, join_path, make_spec
+from nestarray.errors import StructureError
+from nestarray.interchange.fitting import leaves_in_order_of
+
+
+class Opened(NamedTuple):
+    """A node, taken apart."""
+
+    kind: str
+    keys: Sequence[Any]
+    children: Sequence[Any]
+    rebuild: Callable[[list[Any]], Any]
+
+
+#: The parts of a node, or None for a leaf.
+Opener = Callable[[Any], Opened | None]
+
+
+def container_of(tree: Any, opener: Opener, function: str) -> Container:
+    """The Container of all leaves of `tree`.
+
+    Raises:
+        StructureError: a key is neither a string nor an integer, a node has two children of
+            one key, or a node contains itself.
+    """
+    leaves: list[Any] = []
+    open_nodes: set[int] = set()
+
+    def walk(node: Any, path: Path) -> Spec:
+        if isinstance(node, Container):
+            leaves.extend(node.leaves())
+            return node.spec
+        opened = opener(node)
+        if opened is None:
+            leaves.append(node)
+            return LEAF
+        if id(node) in open_nodes:
+            raise StructureError(
+                f"{function}: the {type(node).__name__} at {join_path(path)!r} contains itself, "
+                "expected a tree"
+            )
+        open_nodes.add(id(node))
+        keys = tuple([_checked(key, path, function) for key in opened.keys])
+        if len(set(keys)) < len(keys):
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise StructureError(
+                f"{function}: the {type(node).__name__} at {join_path(path)!r} has two children of "
+                f"the key {twice!r}"
+            )
+        children = zip(keys, opened.children, strict=True)
+        specs = tuple([walk(child, (*path, key)) for key, child in children])
+        open_nodes.remove(id(node))
+        return make_spec(opened.kind, keys, specs)
+
+    spec = walk(tree, ())
+    return from_leaves(spec, tuple(leaves))
+
+
+def _checked(key: Any, path: Path, function: str) -> Key:
+    if isinstance(key, (str, int)) and not isinstance(key, bool):
+        return key
+    where = f"at {join_path(path)!r}" if path else "at the top"
+    raise StructureError(
+        f"{function}: got the key {key!r} {where}, expected a string or an integer"
+    )
+
+
+def tree_of(c: Container, like: Any, opener: Opener, function: str) -> Any:
+    """`like` with the leaves of `c` in place of its own, brought together by path.
+
+    Raises:
+        StructureError: a path is in one of the two only.
+    """
+    places = container_of(like, opener, function)
+    target = "`like`" if type(like) in (dict, list, tuple) else f"the {type(like).__name__}"
+    leaves = leaves_in_order_of(places.spec, c, function, target)
+    return rebuilt(like, iter(leaves), opener)
+
+
+def rebuilt(like: Any, leaves: Iterator[Any], opener: Opener) -> Any:
+    """`like` with its leaves replaced by `leaves`, in the order of `container_of`."""
+    if isinstance(like, Container):
+        return from_leaves(like.spec, tuple([next(leaves) for _ in like.leaves()]))
+    opened = opener(like)
+    if opened is None:
+        return next(leaves)
+    return opened.rebuild([rebuilt(child, leaves, opener) for child in opened.children])
