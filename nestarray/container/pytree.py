@@ -1,4 +1,4 @@
-"""Containers as pytrees of JAX, PyTorch, TensorFlow and optree.
+"""Containers as pytrees of JAX, PyTorch, TensorFlow and optree, and as state that Flax stores.
 
 Each framework is told about Containers when it is imported, before or after
 nestarray, and is never imported for that purpose: a finder at the front of
@@ -19,6 +19,7 @@ from typing import Any
 
 from nestarray.container.container import Container, ListContainer, TupleContainer, from_leaves
 from nestarray.container.spec import Spec
+from nestarray.errors import StructureError
 
 _CLASSES = (Container, ListContainer, TupleContainer)
 
@@ -73,7 +74,34 @@ def _register_optree() -> None:
         return from_leaves(spec, tuple(leaves))
 
     for cls in _CLASSES:
-        optree.register_pytree_node(cls, flatten, unflatten, namespace="nestarray")
+        everywhere = optree.registry.__GLOBAL_NAMESPACE
+        optree.register_pytree_node(cls, flatten, unflatten, namespace=everywhere)
+
+
+def _register_flax() -> None:
+    from flax import serialization
+
+    def to_state(c: Container) -> dict[str, Any]:
+        state = {str(key): serialization.to_state_dict(value) for key, value in c.items()}
+        if len(state) < len(c):
+            raise StructureError(
+                f"flax.serialization: the keys {list(c)!r} of a Container are not all different as "
+                "strings, which is how Flax names them; rename some"
+            )
+        return state
+
+    def from_state(c: Container, state: dict[str, Any]) -> Container:
+        if set(state) != set(map(str, c)):
+            raise StructureError(
+                f"flax.serialization: a Container with the keys {list(map(str, c))} cannot take a "
+                f"state with the keys {list(state)}"
+            )
+        restore = serialization.from_state_dict
+        parts = [restore(value, state[str(k)], name=str(k)) for k, value in c.items()]
+        return type(c)(zip(c, parts, strict=True))
+
+    for cls in _CLASSES:
+        serialization.register_serialization_state(cls, to_state, from_state)
 
 
 def _spec_to_plain(spec: Spec) -> Any:
@@ -91,6 +119,7 @@ _REGISTER: dict[str, Callable[[], None]] = {
     "jax": _register_jax,
     "torch": _register_torch,
     "optree": _register_optree,
+    "flax.serialization": _register_flax,
 }
 
 
