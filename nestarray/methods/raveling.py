@@ -1,0 +1,105 @@
+"""All arrays of a tree as one vector, and back: for optimizers and solvers that take vectors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+from nestarray import backends, ops, tree
+from nestarray.container import Container, method
+from nestarray.container.selection import matches
+from nestarray.dtypes import dtype_of, float32, promote_types
+from nestarray.errors import ArgumentError, DtypeError, ShapeError
+
+
+@method
+def tree_ravel(c: Any, /, *patterns: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """The elements of all arrays of a tree as one vector, and the function that goes back.
+
+    The vector has the arrays one after the other in leaf order, each in C order, in the
+    dtype to which theirs promote; so integers beside float32 go through float32, which has
+    those up to 2²⁴. Leaves that are no arrays are not in it. Both functions have gradients
+    and can be compiled.
+
+    Args:
+        c: a Container or a nest; arrays of one backend.
+        *patterns: take only the leaves of a Container that `Container.select` takes.
+
+    Returns:
+        (vector, unravel). The vector is `(n,)`, where n is ``c.size`` without `patterns`;
+        without arrays it is an empty one of the default backend. ``unravel(vector)`` is the
+        tree with the elements of a vector `(n,)` in place of its own: same structure,
+        shapes and dtypes, and what is not in the vector as it was. Of vectors
+        `(*batch, n)` it makes arrays with the axes of the batch in front. On NumPy and
+        PyTorch these may be views of the vector.
+
+    Raises:
+        ArgumentError: there are `patterns` but `c` is no Container.
+        MixedBackendError: arrays of two backends.
+        ShapeError: (by `unravel`) the last axis of the vector is not n long.
+        DtypeError: (by `unravel`) a complex vector for a real array.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> c = na.Container(a={"w": np.asarray([[1.0, 2.0]])}, b=np.asarray(3), name="net")
+        >>> vector, unravel = na.tree_ravel(c)
+        >>> vector
+        array([1., 2., 3.])
+        >>> unravel(vector * 2).to_dict()
+        {'a': {'w': array([[2., 4.]])}, 'b': array(6), 'name': 'net'}
+        >>> c.tree_ravel("a/*")[0].shape
+        (2,)
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.flatten_util.ravel_pytree.html
+    """
+    leaves, structure = tree.flatten(c)
+    chosen = _chosen(c, leaves, patterns)
+    shapes = [tuple(leaves[i].shape) for i in chosen]
+    dtypes = [dtype_of(leaves[i]) for i in chosen]
+    sizes = [math.prod(shape) for shape in shapes]
+    common = reduce(promote_types, dtypes) if dtypes else float32
+
+    def unravel(vector: Any) -> Any:
+        lengths = ops.shape(vector)
+        if not lengths or (isinstance(lengths[-1], int) and lengths[-1] != sum(sizes)):
+            raise ShapeError(
+                f"tree_ravel: unravel: vector: got the shape {tuple(vector.shape)}, expected "
+                f"({sum(sizes)},), or axes of a batch before that"
+            )
+        if dtype_of(vector).kind == "complex" and common.kind != "complex":
+            raise DtypeError(
+                f"tree_ravel: unravel: vector: got {dtype_of(vector)}, expected real numbers, "
+                f"since the tree has no complex array; take na.real(vector)"
+            )
+        new = list(leaves)
+        parts = ops.split(vector, sizes, axis=-1) if chosen else ()
+        for i, part, shape, dtype in zip(chosen, parts, shapes, dtypes, strict=True):
+            if dtype_of(part).kind == "complex" and dtype.kind != "complex":
+                part = ops.real(part)
+            new[i] = ops.astype(ops.reshape(part, (*lengths[:-1], *shape)), dtype, copy=False)
+        return tree.unflatten(structure, new)
+
+    if not chosen:
+        return ops.zeros((0,), dtype=common), unravel
+    flat = [ops.reshape(leaves[i], (-1,)) for i in chosen]
+    return ops.concat([ops.astype(x, common, copy=False) for x in flat]), unravel
+
+
+def _chosen(c: Any, leaves: tuple[Any, ...], patterns: tuple[Any, ...]) -> list[int]:
+    """The numbers of the leaves that go into the vector."""
+    hits = [True] * len(leaves)
+    if patterns:
+        if not isinstance(c, Container):
+            raise ArgumentError(
+                f"tree_ravel: patterns: got {patterns!r} for a {type(c).__name__}, expected a "
+                "Container, whose leaves have paths; use na.Container(tree)"
+            )
+        hits = matches(c.spec, leaves, patterns)
+    return [
+        i
+        for i, (leaf, hit) in enumerate(zip(leaves, hits, strict=True))
+        if hit and backends.backend_of_type(type(leaf)) is not None
+    ]
