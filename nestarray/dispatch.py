@@ -1,8 +1,8 @@
 """How a public op finds the function that does the work.
 
 `op` turns a signature, a docstring and a default body into the public function; its
-compiled code is one dictionary look-up on the types of the array arguments and one
-call. The first call with new types resolves them:
+compiled code is one look-up by the types of the array arguments, a dictionary for each,
+and one call. The first call with new types resolves them:
 
 1. an interpreter's type (Container, …): the interpreter gets the op and the arguments;
 2. arrays of one backend: the function of the op's name in that backend's file of the
@@ -35,6 +35,7 @@ from nestarray.errors import (
 )
 
 F = TypeVar("F", bound=Callable[..., Any])
+Resolved = tuple[Callable[..., Any], Callable[..., Any] | None]
 Handler = Callable[["Op", tuple[Any, ...], dict[str, Any]], Any]
 
 #: Every public op by name, in the order of definition.
@@ -58,8 +59,10 @@ class Op:
         self.sequence_parameters = [
             p.name for p in self.parameters if _holds_arrays(p) and _is_sequence(p)
         ]
-        self.table: dict[Any, Callable[..., Any]] = {}
-        self.foreach_table: dict[Any, Callable[..., Any] | None] = {}
+        #: the function by the types of the array arguments, nested: tuples are slow to hash
+        self.table: dict[Any, Any] = {}
+        #: for Containers, by the tuple of types: the function, and the one for many arrays
+        self.resolved: dict[tuple[Any, ...], Resolved] = {}
         self.function: Callable[..., Any] = _compile(self)
 
     def __repr__(self) -> str:
@@ -88,13 +91,12 @@ class Op:
         """The function for these argument types, kept in the table; called on a miss."""
         flat = [t for item in types for t in (item if isinstance(item, frozenset) else (item,))]
         function = self._find(flat)
-        together = self._find_foreach(flat)
-        keys = [types[0] if len(types) == 1 else types]
-        if len(types) == 2 and types[0] is types[1]:
-            keys.append(types[0])  # what the public function looks up: it needs no tuple
-        for key in keys:
-            self.table[key] = function
-            self.foreach_table[key] = together
+        self.resolved[types] = function, self._find_foreach(flat)
+        *outer, last = types
+        table = self.table
+        for t in outer:
+            table = table.setdefault(t, {})
+        table[last] = function
         return function
 
     def _find_foreach(self, types: list[type]) -> Callable[..., Any] | None:
@@ -216,9 +218,7 @@ def _compile(record: Op) -> Callable[..., Any]:
     declared, passed, types = [], [], []
     has_star = False
     for p in record.parameters:
-        assert p.name not in ("_table", "_resolve", "_types", "_type", "_explain", "type"), (
-            record.name
-        )
+        assert p.name not in ("_table", "_resolve", "_types", "_explain", "type"), record.name
         if p.kind is p.KEYWORD_ONLY and not has_star:
             declared.append("*")
             has_star = True
@@ -258,19 +258,12 @@ def _compile(record: Op) -> Callable[..., Any]:
 @cache
 def _template(declared: str, types: tuple[str, ...], passed: str) -> CodeType:
     """The code of all ops whose parameters are called alike; a try that succeeds costs nothing."""
-    key = ", ".join(types)
-    find = f"_table[{key}]"
-    if len(types) == 2 and not any("_types" in t for t in types):
-        # two of a type are looked up by it: hashing a tuple is half the time of a look-up
-        find = (
-            f"_table[_type] if (_type := {types[0]}) is {types[1]} else _table[_type, {types[1]}]"
-        )
     source = (
         f"def op({declared}):\n"
         "    try:\n"
-        f"        _function = {find}\n"
+        f"        _function = _table[{']['.join(types)}]\n"
         "    except KeyError:\n"
-        f"        _function = _resolve({key})\n"
+        f"        _function = _resolve({', '.join(types)})\n"
         "    try:\n"
         f"        return _function({passed})\n"
         "    except Exception as _error:\n"

@@ -169,13 +169,17 @@ def floating(
         of_complex: what to call on complex arrays; None is `native`.
         finish: what is made of the function; see `promoting`.
     """
-    others = "biu" if of_complex is None else "biuc"
+    kept: set[Any] = set()
 
     def plain(x: Any, /) -> Any:
-        if x.dtype.kind in others:
-            if x.dtype.kind == "c":
-                return of_complex(x)  # type: ignore[misc]
-            x = cast(x, dtypes.float32)
+        if x.dtype in kept:
+            return native(x)
+        kind = x.dtype.kind
+        if kind in "biu":
+            return native(cast(x, dtypes.float32))
+        if kind == "c" and of_complex is not None:
+            return of_complex(x)
+        kept.add(x.dtype)
         return native(x)
 
     def of_number(x: Any, /) -> Any:
@@ -192,13 +196,18 @@ def floating(
 def floating_pair(native: Function, cast: Callable[[Any, Any], Any]) -> Function:
     """As `floating`, for two operands of one dtype, of which one may be a Python number."""
 
+    kept: set[Any] = set()
+
     def call(x1: Any, x2: Any, /) -> Any:
         try:
-            kind = x1.dtype.kind
+            dtype = x1.dtype
         except AttributeError:
-            kind = x2.dtype.kind
-        if kind in "biu":
-            x1, x2 = cast(x1, dtypes.float32), cast(x2, dtypes.float32)
+            dtype = x2.dtype
+        if dtype in kept:
+            return native(x1, x2)
+        if dtype.kind in "biu":
+            return native(cast(x1, dtypes.float32), cast(x2, dtypes.float32))
+        kept.add(dtype)
         return native(x1, x2)
 
     return own_code(call)

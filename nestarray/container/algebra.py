@@ -65,12 +65,8 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     assert first is not None
     if len(key) < len(names):  # optional array arguments take part in the look-up too
         key += [type(p.default) for p in op.parameters[len(args) :] if p.name in names]
-    types = None if None in key else key[0] if len(key) == 1 else tuple(key)
-    function = op.table.get(types)
-    if function is None:
-        function = op.function
-    elif not kwargs and len(columns) == len(names):
-        together = op.foreach_table.get(types)
+    function, together = op.resolved.get(tuple(key), (op.function, None))
+    if function is not op.function and not kwargs and len(columns) == len(names):
         if together is not None:
             results = together(*(c if c.__class__ is tuple else a for c, a in zip(columns, args)))
             if results is not None:

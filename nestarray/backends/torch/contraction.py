@@ -11,7 +11,7 @@ from nestarray.backends.base import promoted, promoting, supports
 from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import through_int64
 
-matmul = promoting(through_int64(torch.matmul), _cast)
+matmul = promoting(torch.matmul, _cast, otherwise=through_int64(torch.matmul))
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
