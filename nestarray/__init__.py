@@ -4,6 +4,7 @@ from nestarray import dtypes as dtypes
 from nestarray import errors as errors
 from nestarray import nn as nn
 from nestarray import random as random
+from nestarray import storage as storage
 from nestarray import tree as tree
 from nestarray.array_api import array_namespace as array_namespace
 from nestarray.array_api import e as e

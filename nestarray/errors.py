@@ -60,3 +60,19 @@ class ConversionError(NestarrayError, RuntimeError):
 
 class MissingOpError(ConversionError):
     """A model uses source operations that have no frontend function."""
+
+
+class StorageError(NestarrayError, OSError):
+    """A file cannot be written, or what is in it is not what its format says."""
+
+
+class MissingFileError(StorageError, FileNotFoundError):
+    """There is no file of this name."""
+
+
+class MergeConflict(NestarrayError, ValueError):
+    """Two sides changed the same place of a tree differently; `conflicts` says where."""
+
+    def __init__(self, message: str, conflicts: tuple[object, ...] = ()) -> None:
+        super().__init__(message)
+        self.conflicts = conflicts

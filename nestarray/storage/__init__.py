@@ -1,0 +1,10 @@
+"""Containers in files.
+
+`Container.save` and `Container.load` are in `files`; a format is the module of its name.
+Nothing that is read is executed, nothing is half written, and arrays can stay in their
+file until they are needed.
+"""
+
+from nestarray.storage.files import metadata as metadata
+from nestarray.storage.stored import StoredArray as StoredArray
+from nestarray.storage.stored import read as read

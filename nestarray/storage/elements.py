@@ -1,0 +1,106 @@
+"""Arrays as the elements that a file holds, and back, alike for every framework.
+
+A dtype has one name here, NumPy's and ml_dtypes' own. What NumPy has no dtype for,
+bfloat16 and the 8-bit floats, goes through files and through torch as unsigned
+integers of the same bits, so that neither torch nor ml_dtypes is needed to move them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from nestarray import backends, dtypes
+from nestarray.container.display import describe
+from nestarray.errors import ArgumentError, DtypeError
+from nestarray.interop import move
+
+#: The dtypes that NumPy has, by their names.
+NATIVE = frozenset(d.name for d in dtypes.ALL if d is not dtypes.bfloat16)
+
+#: The others, with the dtype of their bits.
+BITS = {
+    "bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8",
+    "float8_e4m3fnuz": "uint8", "float8_e5m2fnuz": "uint8", "float8_e8m0fnu": "uint8",
+}  # fmt: skip
+
+
+def is_array(leaf: Any) -> bool:
+    """Whether a leaf is an array of some framework."""
+    return backends.backend_of_type(type(leaf)) is not None
+
+
+def dtype_name(leaf: Any, path: str) -> str:
+    """The name of the dtype of an array that is to be stored.
+
+    Raises:
+        DtypeError: no file format has this dtype.
+        ArgumentError: the array is being traced, so it has no values.
+    """
+    backend = backends.backend_of_type(type(leaf))
+    if backend is not None and backends.core(backend).is_traced(leaf):
+        raise ArgumentError(
+            f"Container.save: {path!r} is being traced by {backend}, it has no values yet; save "
+            "outside of the function that is traced"
+        )
+    name = str(getattr(leaf.dtype, "name", leaf.dtype)).rpartition(".")[2]
+    if name in NATIVE or name in BITS:
+        return name
+    raise DtypeError(
+        f"Container.save: {path!r} has the dtype {leaf.dtype}, expected numbers or bools "
+        f"({', '.join(sorted(NATIVE | set(BITS)))}); convert it, or leave it out with "
+        f"c.exclude({path!r})"
+    )
+
+
+def num_bytes(dtype: str, shape: tuple[int, ...]) -> int:
+    """The bytes of an array of this dtype and shape."""
+    return math.prod(shape) * np.dtype(BITS.get(dtype, dtype)).itemsize
+
+
+def to_elements(leaf: Any) -> np.ndarray:
+    """The elements of an array in NumPy: C order, this machine's byte order, bits for `BITS`.
+
+    Memory is shared where it can be.
+    """
+    backend = backends.backend_of_type(type(leaf))
+    assert backend is not None, f"not an array: {describe(leaf)}"
+    name = str(getattr(leaf.dtype, "name", leaf.dtype)).rpartition(".")[2]
+    if backend == "torch" and name in BITS:
+        import torch
+
+        signed = torch.int16 if BITS[name] == "uint16" else torch.uint8
+        elements = leaf.detach().cpu().view(signed).numpy()
+    else:
+        elements = np.asarray(backends.core(backend).to_numpy(leaf), order="C")
+    elements = np.asarray(elements, order="C")
+    return elements.view(BITS[name]) if name in BITS else elements
+
+
+def from_elements(elements: np.ndarray, dtype: str, backend: str) -> Any:
+    """The array of `backend` that has these elements; shares their memory where it can.
+
+    Raises:
+        DtypeError: `backend` lacks the dtype, or needs ml_dtypes for it.
+    """
+    if dtype not in BITS:
+        return move(elements, backend)
+    if backend == "torch":
+        import torch
+
+        if not hasattr(torch, dtype):
+            raise DtypeError(
+                f"torch {torch.__version__} has no {dtype}; load it with backend='numpy'"
+            )
+        signed = elements.view("int16") if BITS[dtype] == "uint16" else elements
+        return backends.core("torch").from_numpy(signed).view(getattr(torch, dtype))
+    try:  # comes with JAX and TensorFlow
+        import ml_dtypes
+    except ImportError as error:
+        raise DtypeError(
+            f"numpy has no {dtype} of its own; install ml_dtypes (pip install 'nestarray[storage]'), "
+            "or load it with backend='torch'"
+        ) from error
+    return backends.core(backend).from_numpy(elements.view(getattr(ml_dtypes, dtype)))

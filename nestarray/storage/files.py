@@ -1,0 +1,250 @@
+"""`Container.save` and `Container.load`: from a suffix to a format, and what all formats share."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nestarray.config import check_backend_name, current_backend
+from nestarray.container import Container, constructor, method
+from nestarray.errors import ArgumentError, StorageError
+from nestarray.storage import shards
+from nestarray.storage.atomic import check_directory, replacing
+from nestarray.storage.elements import BITS
+from nestarray.storage.plan import make_plan
+from nestarray.storage.source import Source, reading, writing
+from nestarray.storage.stored import StoredArray
+from nestarray.storage.stored import read as read_leaves
+from nestarray.storage.structure import Reference
+
+#: Suffix → format. A format is the module of its name beside this one.
+SUFFIXES = {
+    ".safetensors": "safetensors", ".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5", ".zarr": "zarr",
+    ".json": "json", ".pt": "torch", ".pth": "torch", ".bin": "torch",
+}  # fmt: skip
+FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
+
+
+@method
+def save(
+    c: Container,
+    /,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    metadata: Mapping[str, str] | None = None,
+    max_shard_bytes: int | None = None,
+) -> None:
+    """Write a Container to a file; the format follows the suffix.
+
+    Any tree comes back as it was: kinds and order of nodes, integer keys, keys with dots and
+    slashes, leaves that are None, strings and numbers, and arrays that stand in several
+    places, which are stored once. Which framework an array was of is not stored: see
+    `Container.load`. The file is written beside its place and put there when it is complete;
+    if anything fails, what was there before stays.
+
+    =====================================  ===================================================
+    ``.safetensors``                       the default for models; everybody's safetensors reads
+                                           it, by names such as ``encoder.0.weight``
+    ``.npz``, ``.json``                    need nothing but NumPy
+    ``.h5``, ``.hdf5``, ``.zarr``          nodes as groups; need h5py and zarr
+    =====================================  ===================================================
+
+    Args:
+        c: a Container, arrays of any framework.
+        path: the file. With `max_shard_bytes`, the name of the whole, such as
+            ``"model.safetensors"``, or a directory.
+        format: ``"safetensors"``, ``"npz"``, ``"hdf5"``, ``"zarr"`` or ``"json"``; None goes
+            by the suffix of `path`.
+        metadata: strings to put beside the arrays; `nestarray.storage.metadata` reads them.
+        max_shard_bytes: write several safetensors files of at most this many bytes of arrays,
+            and an index, as Hugging Face lays models out; one file if all fits into it. A
+            single array may be larger.
+
+    Raises:
+        ArgumentError: a leaf is neither an array, a string, a number nor None; the suffix
+            is of no format.
+        DtypeError: no file can hold the dtype of a leaf.
+        StorageError: the file cannot be written.
+
+    Example:
+        >>> import tempfile, numpy as np, nestarray as na
+        >>> c = na.Container(layers=[{"w": np.ones((2, 3))}, {"w": np.zeros(3)}], step=7)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     c.save(f"{folder}/model.npz")
+        ...     na.Container.load(f"{folder}/model.npz")
+        Container(3 leaves, 9 elements, numpy)
+          step  7
+          layers [list]
+            0
+              w  f64[2, 3]
+            1
+              w  f64[3]
+
+    References:
+        https://huggingface.co/docs/safetensors
+    """
+    place = Path(path)
+    if max_shard_bytes is not None:
+        shards.save(
+            c, place, _format("save", place, format, "safetensors"), metadata, max_shard_bytes
+        )
+        return
+    name = _format("save", place, format)
+    if name == "torch":
+        raise ArgumentError(
+            f"Container.save: path: got {str(place)!r}: torch's files hold programs and are read "
+            "only; save as .safetensors, or call torch.save(c.to_torch_state_dict(), path)"
+        )
+    module = _module(name)
+    check_directory(place)
+    plan = make_plan(
+        c, metadata, module.naming, native=module.NATIVE_DTYPES, separator=module.separator
+    )
+    with writing(place), replacing(place) as temporary:
+        module.write(temporary, plan)
+    shards.remove_stale(place)
+
+
+@constructor
+def load(
+    path: str | os.PathLike[str],
+    /,
+    *patterns: Any,
+    format: str | None = None,
+    backend: str | None = None,
+    lazy: bool = False,
+    memory_map: bool = False,
+    flat: bool = False,
+) -> Container:
+    """Read a Container from a file, or the part of it that `patterns` select.
+
+    Files of other programs are nested by their names: ``encoder.0.weight`` at dots, groups of
+    HDF5 and Zarr at slashes. Nothing in a file is executed; one that is damaged, or whose
+    sizes do not fit, is a `StorageError` before memory is taken for it. safetensors has no
+    checksum of elements, so it cannot tell damaged numbers from others.
+
+    Args:
+        path: a file, the index of a sharded model (``model.safetensors.index.json``), or a
+            directory that holds one model.
+        *patterns: as of `Container.select`; what they do not take is not read. A predicate
+            gets a `StoredArray`, which knows its shape and dtype.
+        format: as of `Container.save`, or ``"torch"``, for files of ``torch.save``, of
+            which the weights are read only; None goes by the suffix.
+        backend: the framework of the arrays; None is the current backend, NumPy by default.
+        lazy: leave every array in the file, as a `StoredArray`, until it is read.
+        memory_map: lay arrays on the mapped file instead of reading it: constant memory,
+            pages are read when they are touched. NumPy's arrays are read-only then; torch's
+            may be written to, which does not change the file. For safetensors, contiguous
+            HDF5 and torch.
+        flat: the arrays by their names in the file, as one level, without the structure.
+
+    Raises:
+        MissingFileError: there is no such file; also a FileNotFoundError.
+        StorageError: the file is not what its format says, or cannot be mapped.
+        MissingFrameworkError: the format needs a package that is not installed.
+        DtypeError: `backend` lacks the dtype of an array.
+
+    Example:
+        >>> import tempfile, numpy as np, nestarray as na
+        >>> c = na.Container(enc={"w": np.ones((2, 3)), "b": np.zeros(3)}, dec={"w": np.ones(2)})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     c.save(f"{folder}/model.npz")
+        ...     na.Container.load(f"{folder}/model.npz", "enc/*").paths()
+        ('enc/w', 'enc/b')
+    """
+    backend = check_backend_name(backend or current_backend())
+    source = _open(Path(path), format, writable=memory_map and backend != "numpy")
+    with reading(source.path):
+        c = _with_stored_arrays(source, backend, memory_map, flat)
+    if patterns:
+        c = c.select(*patterns)
+    if lazy:
+        return c
+    try:
+        return read_leaves(c)
+    finally:
+        source.close()
+
+
+def metadata(path: str | os.PathLike[str], /, *, format: str | None = None) -> dict[str, str]:
+    """The strings that were stored beside the arrays; no array is read.
+
+    Raises:
+        MissingFileError: there is no such file.
+        StorageError: the file is not what its format says.
+
+    Example:
+        >>> import tempfile, numpy as np, nestarray as na
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     na.Container(w=np.ones(2)).save(f"{folder}/c.npz", metadata={"licence": "MIT"})
+        ...     na.storage.metadata(f"{folder}/c.npz")
+        {'licence': 'MIT'}
+    """
+    source = _open(Path(path), format, writable=False)
+    try:
+        return source.metadata
+    finally:
+        source.close()
+
+
+def _open(path: Path, format: str | None, *, writable: bool) -> Source:
+    place = shards.find(path)
+    module = shards if shards.is_index(place) else _module(_format("load", place, format))
+    with reading(place):
+        return module.open(place, writable=writable)
+
+
+def _format(function: str, path: Path, format: str | None, default: str | None = None) -> str:
+    """The name of the format that is asked for, or that the suffix says."""
+    if format is not None:
+        if format in FORMATS:
+            return format
+        raise ArgumentError(
+            f"Container.{function}: format: got {format!r}, expected one of {', '.join(FORMATS)}"
+        )
+    found = SUFFIXES.get(path.suffix.lower(), default)
+    if found is None:
+        raise ArgumentError(
+            f"Container.{function}: path: got {str(path)!r}, whose suffix is of no format; expected "
+            f"one of {', '.join(SUFFIXES)}, or say format="
+        )
+    return found
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(f"nestarray.storage.{name}")
+
+
+def _with_stored_arrays(source: Source, backend: str, mapped: bool, flat: bool) -> Container:
+    """What is in a file, every array a `StoredArray`; one that stands in two places is one."""
+    known: dict[tuple[str, str | None], StoredArray] = {}
+
+    def of_leaf(leaf: Any) -> Any:
+        if not isinstance(leaf, Reference):
+            return leaf
+        key = leaf.name, leaf.dtype
+        if key not in known:
+            dtype, shape = _declared(source, leaf)
+            known[key] = StoredArray(source, leaf.name, dtype, shape, backend, mapped)
+        return known[key]
+
+    return (Container(source.flat()) if flat else source.layout()).map(of_leaf)
+
+
+def _declared(source: Source, leaf: Reference) -> tuple[str, tuple[int, ...]]:
+    """The dtype and shape of an array; the structure says what the format cannot."""
+    dtype, shape = source.entries[leaf.name]
+    if leaf.dtype in (None, dtype):
+        return dtype, shape
+    if BITS.get(str(leaf.dtype)) == dtype:
+        return str(leaf.dtype), shape
+    if (leaf.dtype, dtype, shape[-1:]) == ("complex128", "float64", (2,)):
+        return "complex128", shape[:-1]
+    raise StorageError(
+        f"Container.load: {str(source.path)!r}: {leaf.name!r} holds {dtype}, but its structure says "
+        f"{leaf.dtype}; load it with flat=True"
+    )

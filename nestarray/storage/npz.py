@@ -1,0 +1,116 @@
+"""NumPy's .npz: a zip of .npy files, without pickles.
+
+The headers are read by NumPy; that they fit the entries of the archive is checked before
+memory is taken. The zip's own checksums find damaged elements.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nestarray.errors import StorageError
+from nestarray.storage.elements import NATIVE, num_bytes
+from nestarray.storage.plan import Plan, dotted_file_name
+from nestarray.storage.source import Entry, Source, check_size
+from nestarray.storage.structure import RESERVED, parse_json
+
+NATIVE_DTYPES = NATIVE
+naming, separator = dotted_file_name, "."
+_SUFFIX = ".npy"
+
+
+def write(path: Path, plan: Plan) -> None:
+    """Write an archive that ``np.load`` reads too."""
+    document = json.dumps({"structure": plan.structure, "metadata": plan.metadata}).encode()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        _write_array(archive, RESERVED, np.frombuffer(document, np.uint8))
+        for name in plan.arrays:
+            _write_array(archive, name, plan.elements(name))
+
+
+def _write_array(archive: zipfile.ZipFile, name: str, elements: np.ndarray) -> None:
+    with archive.open(name + _SUFFIX, "w", force_zip64=True) as file:
+        np.lib.format.write_array(file, elements, allow_pickle=False)
+
+
+class NpzSource(Source):
+    """An archive of arrays."""
+
+    def __init__(self, path: Path) -> None:
+        self._archive = zipfile.ZipFile(path)
+        try:
+            self._infos = {i.filename.removesuffix(_SUFFIX): i for i in self._archive.infolist()}
+            if len(self._infos) < len(self._archive.infolist()):
+                raise StorageError(f"Container.load: {str(path)!r}: two arrays have one name")
+            self._fortran: set[str] = set()
+            super().__init__(path, {name: self._header(path, name) for name in self._infos})
+            if RESERVED in self.entries:
+                document = parse_json(self.read(RESERVED).tobytes())
+                del self.entries[RESERVED]
+                self.structure, self.metadata = document["structure"], document["metadata"]
+        except BaseException:
+            self._archive.close()
+            raise
+
+    def _header(self, path: Path, name: str) -> Entry:
+        info = self._infos[name]
+        if not info.filename.endswith(_SUFFIX):
+            raise StorageError(
+                f"Container.load: {str(path)!r}: {info.filename!r} is no array (.npy)"
+            )
+        with self._archive.open(info) as file:
+            shape, fortran, dtype = _read_header(file)
+            start = file.tell()
+        if dtype.name not in NATIVE:
+            raise StorageError(
+                f"Container.load: {str(path)!r}: {name!r} has the dtype {dtype}, expected numbers or "
+                "bools; objects are pickles, which are not read because they can run any program"
+            )
+        entry = Entry(dtype.name, shape)
+        if start + num_bytes(*entry) != info.file_size:
+            raise StorageError(
+                f"Container.load: {str(path)!r}: {name!r} claims {num_bytes(*entry):,} bytes, but "
+                f"{info.file_size - start:,} are stored"
+            )
+        check_size(path, name, entry, info.compress_size)
+        if fortran:
+            self._fortran.add(name)
+        return entry
+
+    def read(self, name: str) -> np.ndarray:
+        """The elements of an array."""
+        dtype, shape = self.entries[name]
+        with self._archive.open(self._infos[name]) as file:
+            stored = _read_header(file)[2]
+            elements = np.empty(shape[::-1] if name in self._fortran else shape, stored)
+            rest = memoryview(elements.reshape(-1).view(np.uint8))
+            while rest.nbytes:
+                count = file.readinto(rest)
+                if not count:
+                    raise EOFError(f"{name!r} ends too early")
+                rest = rest[count:]
+            file.read(1)  # at the end the checksum is looked at
+        if name in self._fortran:
+            elements = np.ascontiguousarray(elements.transpose())
+        return elements.astype(dtype, copy=False)  # this machine's byte order
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._archive.close()
+
+
+def _read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
+    version = np.lib.format.read_magic(file)
+    if version == (1, 0):
+        return np.lib.format.read_array_header_1_0(file)
+    return np.lib.format.read_array_header_2_0(file)
+
+
+def open(path: Path, *, writable: bool) -> Source:
+    """The file as a `Source`."""
+    return NpzSource(path)

@@ -1,0 +1,115 @@
+"""safetensors, the default: a header of JSON, then the elements, and nothing to execute.
+
+https://huggingface.co/docs/safetensors. The library writes, and checks what is read; the
+elements are NumPy's views of the mapped file, because the library's own arrays for NumPy
+lack the 8-bit floats and cannot be mapped. The structure is an entry of the header's
+metadata, so that everybody's safetensors reads our files, and we read everybody's.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nestarray.errors import MissingFrameworkError, StorageError
+from nestarray.storage.elements import BITS, NATIVE, num_bytes
+from nestarray.storage.plan import Plan, dotted
+from nestarray.storage.source import Entry, Source, map_file
+from nestarray.storage.structure import RESERVED, parse_json
+
+NAME = "safetensors"
+NATIVE_DTYPES = (NATIVE - {"complex128"}) | set(BITS)
+naming, separator = dotted, "."
+
+_DTYPES = {
+    "BOOL": "bool", "I8": "int8", "I16": "int16", "I32": "int32", "I64": "int64", "U8": "uint8",
+    "U16": "uint16", "U32": "uint32", "U64": "uint64", "F16": "float16", "BF16": "bfloat16",
+    "F32": "float32", "F64": "float64", "C64": "complex64", "F8_E4M3": "float8_e4m3fn",
+    "F8_E5M2": "float8_e5m2", "F8_E4M3FNUZ": "float8_e4m3fnuz", "F8_E5M2FNUZ": "float8_e5m2fnuz",
+    "F8_E8M0": "float8_e8m0fnu",
+}  # fmt: skip
+_HEADER_STARTS = 8
+
+
+def library() -> Any:
+    """The package safetensors.
+
+    Raises:
+        MissingFrameworkError: it is not installed; names the extra that brings it.
+    """
+    try:
+        import safetensors
+    except ImportError as error:
+        raise MissingFrameworkError(
+            f"safetensors files need the package 'safetensors', which cannot be imported ({error}). "
+            "Install it with: pip install 'nestarray[storage]', or save as .npz"
+        ) from error
+    return safetensors
+
+
+def write(path: Path, plan: Plan) -> None:
+    """Write a file. The elements go from the arrays' own memory to the file where they are on the CPU."""
+    structure = {RESERVED: plan.structure} if plan.structure else {}
+    package = library()
+    kept = {name: np.asarray(plan.elements(name)) for name in plan.arrays}  # while they are written
+    specs = {}
+    for name, elements in kept.items():
+        dtype, shape = plan.entries[name]
+        if dtype == "complex128":
+            dtype, shape = "float64", (*shape, 2)
+        specs[name] = package.TensorSpec(
+            dtype=dtype, shape=shape, data_ptr=elements.ctypes.data, data_len=elements.nbytes
+        )
+    package.serialize_file(specs, path, metadata={**plan.metadata, **structure} or None)
+
+
+class SafetensorsSource(Source):
+    """A safetensors file, mapped into memory."""
+
+    def __init__(self, path: Path, *, writable: bool = False) -> None:
+        with library().safe_open(path, framework="np"):
+            pass  # checks the header: its length, dtypes, shapes, and that they fill the file exactly
+        self._memory = map_file(path, writable=writable)
+        length = int.from_bytes(self._memory[:_HEADER_STARTS], "little")
+        self._start = _HEADER_STARTS + length
+        header = parse_json(self._memory[_HEADER_STARTS : self._start])
+        metadata = header.pop("__metadata__", None) or {}
+        entries = {}
+        self._offsets: dict[str, int] = {}
+        for name, value in header.items():
+            if value["dtype"] not in _DTYPES:
+                raise StorageError(
+                    f"Container.load: {str(path)!r}: {name!r} has the dtype {value['dtype']}, expected "
+                    f"one of {', '.join(_DTYPES)}"
+                )
+            entries[name] = Entry(_DTYPES[value["dtype"]], tuple(value["shape"]))
+            self._offsets[name] = value["data_offsets"][0]
+        for name, entry in entries.items():
+            end = self._start + self._offsets[name] + num_bytes(*entry)
+            if end > len(self._memory):  # the file was changed since it was checked
+                raise StorageError(f"Container.load: {str(path)!r}: {name!r} goes beyond the file")
+        super().__init__(path, entries, metadata.pop(RESERVED, None), metadata)
+
+    def view(self, name: str) -> np.ndarray:
+        """The elements of an array, on the mapped file."""
+        dtype, shape = self.entries[name]
+        place = self._start + self._offsets[name]
+        return np.frombuffer(
+            self._memory, BITS.get(dtype, dtype), count=math.prod(shape), offset=place
+        ).reshape(shape)
+
+    def read(self, name: str) -> np.ndarray:
+        """The elements of an array, in memory of their own."""
+        return self.view(name).copy()
+
+    def part(self, name: str, index: Any) -> np.ndarray:
+        """The elements of a part of an array; no other part of it is read."""
+        return np.array(self.view(name)[index])
+
+
+def open(path: Path, *, writable: bool) -> Source:
+    """The file as a `Source`."""
+    return SafetensorsSource(path, writable=writable)

@@ -1,0 +1,274 @@
+"""A model in several safetensors files and an index, as Hugging Face lays it out.
+
+``model.safetensors.index.json`` says which of ``model-00001-of-00003.safetensors`` … holds
+each array. New shards never take the names of old ones that an index still names, and the
+index is put in its place last: whoever reads finds the old model or the new one, never a
+mixture. What the new index does not name is removed then.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nestarray.container import Container
+from nestarray.errors import ArgumentError, MissingFileError, StorageError
+from nestarray.storage import safetensors
+from nestarray.storage.atomic import check_directory, discard, replacing
+from nestarray.storage.plan import Plan, make_plan
+from nestarray.storage.source import Source, reading, writing
+from nestarray.storage.structure import RESERVED, parse_json
+
+SUFFIX = ".safetensors"
+INDEX = ".safetensors.index.json"
+_DEFAULT_STEM = "model"  # as transformers and diffusers call it
+
+
+# -- finding ----------------------------------------------------------------------------------
+
+
+def is_index(path: Path) -> bool:
+    """Whether a file is the index of a sharded model, by its name."""
+    return path.name.endswith(INDEX)
+
+
+def find(path: Path) -> Path:
+    """The file to open for what a user named: a file, an index, a name of the whole, or a directory.
+
+    Raises:
+        MissingFileError: there is nothing.
+        StorageError: a directory holds several models.
+    """
+    if path.is_dir() and path.suffix.lower() != ".zarr":
+        return _only_model(path)
+    index = _index_of(path)
+    if not path.exists() and path.suffix == SUFFIX and index.exists():
+        return index
+    if not path.exists():
+        raise MissingFileError(f"Container.load: {str(path)!r}: there is no such file")
+    return path
+
+
+def _index_of(path: Path) -> Path:
+    return path.with_name(path.name.removesuffix(SUFFIX) + INDEX)
+
+
+def _only_model(directory: Path) -> Path:
+    names = [p for p in sorted(directory.iterdir()) if not p.name.startswith(".")]
+    indices = [p for p in names if is_index(p)]
+    parts = {name for p in indices for name in _named_by(p)}
+    found = [*indices, *(p for p in names if p.suffix == SUFFIX and p.name not in parts)]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise MissingFileError(
+            f"Container.load: {str(directory)!r} is a directory without a {SUFFIX} file or an index "
+            f"({INDEX}); name the file"
+        )
+    raise StorageError(
+        f"Container.load: {str(directory)!r} holds {len(found)} models, expected one; name one of "
+        f"{', '.join(repr(p.name) for p in found[:4])}"
+    )
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+class ShardedSource(Source):
+    """All shards of an index as one `Source`."""
+
+    def __init__(self, path: Path, *, writable: bool) -> None:
+        index = _parse_index(path)
+        self._files = index["weight_map"]
+        self._shards: dict[str, Source] = {}
+        for file in dict.fromkeys(self._files.values()):
+            shard = _checked_place(path, file)
+            with reading(shard):
+                self._shards[file] = safetensors.open(shard, writable=writable)
+        entries = {}
+        for name, file in self._files.items():
+            if name not in self._shards[file].entries:
+                raise StorageError(
+                    f"Container.load: {str(path)!r}: it says that {name!r} is in {file!r}, where it is "
+                    "not; the shards are of another model, or one is damaged"
+                )
+            entries[name] = self._shards[file].entries[name]
+        texts = {k: v for k, v in index["metadata"].items() if isinstance(v, str)}
+        super().__init__(path, entries, texts.pop(RESERVED, None), texts)
+
+    def view(self, name: str) -> np.ndarray:
+        """The elements of an array, on the mapped shard."""
+        return self._shards[self._files[name]].view(name)
+
+    def read(self, name: str) -> np.ndarray:
+        """The elements of an array, in memory of their own."""
+        return self._shards[self._files[name]].read(name)
+
+    def part(self, name: str, index: Any) -> np.ndarray:
+        """The elements of a part of an array; no other part of it is read."""
+        return self._shards[self._files[name]].part(name, index)
+
+
+def open(path: Path, *, writable: bool) -> Source:
+    """The shards that an index names, as one `Source`."""
+    return ShardedSource(path, writable=writable)
+
+
+def _parse_index(path: Path) -> dict[str, Any]:
+    try:
+        index = parse_json(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise StorageError(f"Container.load: {str(path)!r} is no index: {error}") from error
+    files = index.get("weight_map") if isinstance(index, dict) else None
+    if not isinstance(files, dict) or not all(isinstance(f, str) for f in files.values()):
+        raise StorageError(
+            f"Container.load: {str(path)!r} is no index: expected an object with a 'weight_map' from "
+            "names of arrays to names of files"
+        )
+    described = index.get("metadata")
+    return {"weight_map": files, "metadata": described if isinstance(described, dict) else {}}
+
+
+def _checked_place(index: Path, file: str) -> Path:
+    """The path of a shard; an index may name files beside itself only.
+
+    Hugging Face's cache links ``snapshots/<revision>/<file>`` to ``blobs/<hash>``, so links
+    to there are followed.
+
+    Raises:
+        StorageError: the name, or the link that it is of, leads out of the directory.
+    """
+    directory = index.parent
+    plain = file == os.path.basename(file) and "\\" not in file and file not in ("", ".", "..")
+    place = directory / file
+    if plain and "\0" not in file:
+        target, home = Path(os.path.realpath(place)), Path(os.path.realpath(directory))
+        homes = [home]
+        if home.parent.name == "snapshots":
+            homes.append(home.parent.parent / "blobs")
+        if any(target.is_relative_to(h) for h in homes):
+            return place
+    raise StorageError(
+        f"Container.load: {str(index)!r} names the file {file!r}, expected a file in its directory"
+    )
+
+
+def _named_by(index: Path) -> set[str]:
+    """The files that an index names; nothing if it is no index."""
+    try:
+        return set(_parse_index(index)["weight_map"].values())
+    except (StorageError, OSError):
+        return set()
+
+
+# -- writing ----------------------------------------------------------------------------------
+
+
+def save(
+    c: Container, path: Path, format: str, metadata: Mapping[str, str] | None, max_bytes: int
+) -> None:
+    """Write shards and index; see `nestarray.storage.files.save`."""
+    if isinstance(max_bytes, bool) or not isinstance(max_bytes, int) or max_bytes < 1:
+        raise ArgumentError(
+            f"Container.save: max_shard_bytes: got {max_bytes!r}, expected a positive number of bytes"
+        )
+    whole = _name_of_whole(path)
+    if format != "safetensors" or whole.suffix != SUFFIX:
+        raise ArgumentError(
+            f"Container.save: path: got {str(path)!r}, expected a name such as 'model.safetensors' or "
+            "a directory: only safetensors files are written in shards"
+        )
+    check_directory(whole)
+    plan = make_plan(c, metadata, safetensors.naming, native=safetensors.NATIVE_DTYPES)
+    groups = _split(plan, max_bytes)
+    with writing(whole):
+        if len(groups) > 1:
+            _write_shards(whole, plan, groups)
+        else:
+            with replacing(whole) as temporary:
+                safetensors.write(temporary, plan)
+            remove_stale(whole)
+
+
+def _name_of_whole(path: Path) -> Path:
+    if path.is_dir():
+        return path / (_DEFAULT_STEM + SUFFIX)
+    return path.with_name(path.name.removesuffix(INDEX) + SUFFIX) if is_index(path) else path
+
+
+def _split(plan: Plan, max_bytes: int) -> list[list[str]]:
+    """Names in groups of at most `max_bytes`, in order; a larger array is a group of its own."""
+    groups: list[list[str]] = [[]]
+    room = max_bytes
+    for name in plan.arrays:
+        size = plan.size(name)
+        if groups[-1] and size > room:
+            groups.append([])
+            room = max_bytes
+        groups[-1].append(name)
+        room -= size
+    return groups
+
+
+def _write_shards(whole: Path, plan: Plan, groups: list[list[str]]) -> None:
+    index = _index_of(whole)
+    old = _named_by(index) if index.exists() else set()
+    places = _free_places(whole, len(groups))
+    try:
+        for place, names in zip(places, groups, strict=True):
+            part = Plan(
+                {n: plan.arrays[n] for n in names},
+                {n: plan.entries[n] for n in names},
+                "",
+                plan.metadata,
+            )
+            with replacing(place) as temporary:
+                safetensors.write(temporary, part)
+        total = sum(map(plan.size, plan.arrays))
+        text = {
+            "metadata": {"total_size": total, **plan.metadata, RESERVED: plan.structure},
+            "weight_map": {n: p.name for p, names in zip(places, groups) for n in names},
+        }
+        with replacing(index) as temporary:
+            temporary.write_text(json.dumps(text, indent=2))
+    except BaseException:
+        for place in places:
+            discard(place)
+        raise
+    _remove(whole.parent, old - {p.name for p in places}, index)
+    discard(whole)  # a model of this name in one file is the older one now
+
+
+def _free_places(whole: Path, count: int) -> list[Path]:
+    """``model-00001-of-00003.safetensors`` …, or ``model.2-00001-…`` if there is such a file."""
+    stem, number = whole.name.removesuffix(SUFFIX), 1
+    while True:
+        start = stem if number == 1 else f"{stem}.{number}"
+        names = [f"{start}-{i:05}-of-{count:05}{SUFFIX}" for i in range(1, count + 1)]
+        places = [whole.with_name(name) for name in names]
+        if not any(p.exists() for p in places):
+            return places
+        number += 1
+
+
+def remove_stale(whole: Path) -> None:
+    """Remove index and shards that an earlier model of this name left beside its one file."""
+    index = _index_of(whole)
+    if whole.suffix == SUFFIX and index.exists():
+        names = _named_by(index)
+        discard(index)
+        _remove(whole.parent, names - {whole.name}, index)
+
+
+def _remove(directory: Path, names: set[str], index: Path) -> None:
+    """Remove shards, only those beside the index and named after it."""
+    stem = index.name.removesuffix(INDEX)
+    for name in names:
+        ours = name.startswith(stem) and name.endswith(SUFFIX) and "-of-" in name
+        if ours and os.path.basename(name) == name:
+            discard(directory / name)

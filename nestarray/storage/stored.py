@@ -1,0 +1,124 @@
+"""Arrays that are still in their file.
+
+A Container loaded with ``lazy=True`` is an ordinary one whose leaves are `StoredArray`. So
+everything that finds parts of a Container (`select`, paths, `partition`, printing) finds
+parts of a file too, and no second kind of mapping is needed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from nestarray import dtypes, tree
+from nestarray.storage.elements import from_elements, num_bytes
+from nestarray.storage.source import Source, reading
+
+
+class StoredArray:
+    """An array in a file: its shape and dtype are known, its elements are not read yet.
+
+    `read` gives the array, ``x[…]`` a part of it, ``np.asarray(x)`` a NumPy array. It stays
+    readable when the file is replaced or removed.
+
+    Example:
+        >>> import tempfile, numpy as np, nestarray as na
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     na.Container(a={"w": np.ones((2, 3))}, b=np.zeros(4)).save(f"{folder}/c.npz")
+        ...     c = na.Container.load(f"{folder}/c.npz", lazy=True)
+        ...     c.a.w.shape, c.a.w.dtype, c.a.w[0]
+        ((2, 3), nestarray.float64, array([1., 1., 1.]))
+    """
+
+    __slots__ = ("_backend", "_mapped", "_name", "_source", "dtype", "dtype_name", "shape")
+
+    def __init__(
+        self,
+        source: Source,
+        name: str,
+        dtype: str,
+        shape: tuple[int, ...],
+        backend: str,
+        mapped: bool,
+    ) -> None:
+        self._source, self._name, self._backend, self._mapped = source, name, backend, mapped
+        self.dtype_name, self.shape = dtype, shape
+        #: a `DType`, or the name of one of the 8-bit floats, which na.dtypes lacks
+        self.dtype: Any = dtypes._NAMES.get(dtype, dtype)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that it takes when read."""
+        return num_bytes(self.dtype_name, self.shape)
+
+    def read(self) -> Any:
+        """The array, of the backend that `Container.load` was asked for."""
+        return from_elements(self.elements(), self.dtype_name, self._backend)
+
+    def elements(self) -> np.ndarray:
+        """The elements as files hold them; see `nestarray.storage.elements`."""
+        with reading(self._source.path):
+            find = self._source.view if self._mapped else self._source.read
+            elements = find(self._name)
+        return elements.view(np.complex128).reshape(self.shape) if self._in_pairs() else elements
+
+    def _in_pairs(self) -> bool:
+        """Whether the file, which has no complex128, holds pairs of real numbers."""
+        return self.dtype_name == "complex128" != self._source.entries[self._name].dtype
+
+    def __getitem__(self, index: Any) -> Any:
+        if self._mapped or self._in_pairs():
+            part = np.asarray(self.elements()[index])
+        else:
+            with reading(self._source.path):
+                part = self._source.part(self._name, index)
+        return from_elements(part, self.dtype_name, self._backend)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = from_elements(self.elements(), self.dtype_name, "numpy")
+        return array if dtype is None else array.astype(dtype)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a StoredArray without axes")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"StoredArray({self.dtype_name}{list(self.shape)} in {self._source.path.name})"
+
+
+def read(nest: Any, /) -> Any:
+    """Read every `StoredArray` of a Container or another nest; other leaves stay as they are.
+
+    An array that stands in several places is read once.
+
+    Example:
+        >>> import tempfile, numpy as np, nestarray as na
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     na.Container(w=np.ones(2), b=np.zeros(1)).save(f"{folder}/c.npz")
+        ...     c = na.Container.load(f"{folder}/c.npz", lazy=True)
+        ...     na.storage.read(c.select("b")).b
+        array([0.])
+    """
+    arrays: dict[int, Any] = {}
+
+    def of_leaf(leaf: Any) -> Any:
+        if not isinstance(leaf, StoredArray):
+            return leaf
+        if id(leaf) not in arrays:
+            arrays[id(leaf)] = leaf.read()
+        return arrays[id(leaf)]
+
+    return tree.map(of_leaf, nest)

@@ -1,0 +1,176 @@
+"""The structure of a Container as text, so that any format of named arrays can hold any tree.
+
+The text is JSON: a node is ``{kind: members}``, an array its name in the file, anything
+else ``{"value": …}``. It says what the names cannot: kinds of nodes, the order of keys,
+integer keys, keys with dots or slashes, leaves that are no arrays, and arrays that stand
+in two places, which are stored once. A checksum of the text tells a damaged structure from
+a sound one; it does not cover the arrays, so that a tool may cast them and keep the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from nestarray.container import Container
+from nestarray.container.container import from_leaves
+from nestarray.container.spec import LEAF, Key, Spec, make_spec
+from nestarray.errors import ArgumentError, StorageError
+
+#: The name under which formats keep the text, which no array and no metadata may have.
+RESERVED = "nestarray"
+VERSION = 1
+
+
+class Reference:
+    """A leaf that is an array in the file: its name, and its dtype if the file cannot say it."""
+
+    __slots__ = ("dtype", "name")
+
+    def __init__(self, name: str, dtype: str | None = None) -> None:
+        self.name, self.dtype = name, dtype
+
+
+def encode(spec: Spec, leaves: Sequence[Any]) -> str:
+    """The text of a structure whose arrays are given as `Reference`.
+
+    Raises:
+        ArgumentError: a leaf is neither an array nor None, a string or a number.
+    """
+    rest = iter(zip(spec.path_names, leaves, strict=True))
+    tree = _encode_node(spec, rest)
+    return _dumps({"version": VERSION, "crc32": _checksum(tree), "tree": tree})
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _checksum(tree: Any) -> int:
+    return zlib.crc32(_dumps(tree).encode())
+
+
+def _encode_node(spec: Spec, rest: Iterator[tuple[str, Any]]) -> Any:
+    if spec is LEAF:
+        return _encode_leaf(*next(rest))
+    children = [_encode_node(child, rest) for child in spec.children]
+    if spec.kind in ("list", "tuple") and spec.keys == tuple(range(len(spec.keys))):
+        return {spec.kind: children}
+    return {spec.kind: [[key, child] for key, child in zip(spec.keys, children, strict=True)]}
+
+
+def _encode_leaf(path: str, leaf: Any) -> Any:
+    if isinstance(leaf, Reference):
+        return leaf.name if leaf.dtype is None else {"array": leaf.name, "dtype": leaf.dtype}
+    kind = type(leaf)
+    if kind is int and abs(leaf) >= 2**63:  # beyond what other readers of JSON take
+        return {"int": hex(leaf)}
+    if kind is float and not math.isfinite(leaf):
+        return {"float": repr(leaf)}
+    if leaf is None or kind in (str, bool, int, float):
+        return {"value": leaf}
+    if kind is complex:
+        return {"complex": [repr(leaf.real), repr(leaf.imag)]}
+    raise ArgumentError(
+        f"Container.save: {path!r} is a {kind.__name__}, expected an array, a number, a string or "
+        f"None; convert it, or leave it out with c.exclude({path!r})"
+    )
+
+
+def decode(text: str, where: str) -> Container:
+    """The Container that `encode` was given, arrays as `Reference`.
+
+    Args:
+        text: what `encode` returned, or anything else.
+        where: the file, for errors.
+
+    Raises:
+        StorageError: the text is not of this kind.
+    """
+    try:
+        document = parse_json(text)
+        version = document["version"]
+        if version == VERSION:
+            tree = document["tree"]
+            if document["crc32"] != _checksum(tree):
+                raise ValueError("its checksum is wrong")
+            leaves: list[Any] = []
+            return from_leaves(_decode_node(tree, leaves), leaves)
+    # whatever a damaged text makes of the code above: wrong types, missing keys, deep nesting
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise StorageError(
+            f"{where}: the structure in it is damaged ({reason(error)}); "
+            "load it with flat=True, which takes the arrays by their names"
+        ) from error
+    raise StorageError(
+        f"{where}: its structure has the version {version!r}, this nestarray reads {VERSION}; "
+        "upgrade nestarray, or load it with flat=True"
+    )
+
+
+def parse_json(text: str | bytes) -> Any:
+    """JSON in which no object has a key twice.
+
+    Raises:
+        ValueError, RecursionError: it is no such text.
+    """
+    return json.loads(text, object_pairs_hook=_unique)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice[:60]!r} occurs twice")
+    return found
+
+
+def reason(error: BaseException) -> str:
+    """What an exception says, on one short line."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
+_KINDS = ("dict", "list", "tuple", "part of list", "part of tuple")
+
+
+def _decode_node(node: Any, leaves: list[Any]) -> Spec:
+    if isinstance(node, str):
+        leaves.append(Reference(node))
+        return LEAF
+    if not isinstance(node, dict):
+        raise ValueError(f"got {type(node).__name__} for a node")
+    kind = next(iter(node), "")
+    if kind not in _KINDS:
+        leaves.append(_decode_leaf(node))
+        return LEAF
+    keys: list[Key] = []
+    children: list[Spec] = []
+    for position, member in enumerate(node[kind]):
+        key, child = member if isinstance(member, list) else (position, member)
+        if type(key) not in (str, int):
+            raise ValueError(f"got {key!r} for a key")
+        keys.append(key)
+        children.append(_decode_node(child, leaves))
+    if len(set(keys)) < len(keys) or len(node) > 1:
+        raise ValueError("a key occurs twice")
+    return make_spec(kind, tuple(keys), tuple(children))
+
+
+def _decode_leaf(node: dict[str, Any]) -> Any:
+    match node:
+        case {"array": str(name), "dtype": str(dtype)}:
+            return Reference(name, dtype)
+        case {"value": None | str() | bool() | int() | float() as value}:
+            return value
+        case {"int": str(digits)}:
+            return int(digits, 16)
+        case {"float": str(digits)}:
+            return float(digits)
+        case {"complex": [str(real), str(imaginary)]}:
+            return complex(float(real), float(imaginary))
+    raise ValueError(f"got {str(node)[:60]} for a leaf")
