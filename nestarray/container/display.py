@@ -53,7 +53,7 @@ def _bare(text: str, height: int) -> str:
 def _lines(row: Row, leaves: Sequence[Any], indent: str, width: int) -> Iterator[str]:
     children = row.children or ()
     room = max(width // 2, 12)
-    names = {id(c): _cut(range_text(c), room) for c in children if isinstance(c, Row)}
+    names = {id(c): cut(range_text(c), room) for c in children if isinstance(c, Row)}
     of_leaves = (cells(names[id(c)]) for c in children if isinstance(c, Row) and c.is_leaf)
     column = max(of_leaves, default=0)
     for child in children:
@@ -140,7 +140,7 @@ def clipped(text: str, width: int) -> str:
     return text + "…"
 
 
-def _cut(text: str, width: int) -> str:
+def cut(text: str, width: int) -> str:
     """`text` with its middle left out where it is longer than `width` columns."""
     if cells(text) <= width:
         return text

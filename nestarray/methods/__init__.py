@@ -7,3 +7,5 @@ from nestarray.methods import alignment as alignment
 from nestarray.methods import at as at
 from nestarray.methods import mapping as mapping
 from nestarray.methods import structure as structure
+from nestarray.methods import summary as summary
+from nestarray.methods import transposition as transposition

@@ -1,0 +1,147 @@
+"""The values of one leaf in a few numbers, on the host and in float64, alike for every backend.
+
+Arrays on other devices are brought over one at a time, large ones are read in pieces,
+and what has no values yet (an array that is being traced, a shape without data) has
+no statistics. NaN and infinities are counted and left out of the rest, because one
+NaN would otherwise hide everything else there is to know.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nestarray import backends
+
+_PIECE = 1 << 20
+
+
+class Statistics(NamedTuple):
+    """What `statistics` returns; `mean` to `norm` are of the finite elements."""
+
+    mean: float | None
+    std: float | None
+    min: float | int | None
+    max: float | int | None
+    norm: float | None
+    nan: int
+    inf: int
+    zeros: int
+
+
+def has_values(leaf: Any) -> bool:
+    """Whether `leaf` is an array, or a number, whose elements can be read now."""
+    if isinstance(leaf, (bool, int, float, complex)):
+        return True
+    backend = backends.backend_of_type(type(leaf))
+    if backend is None or backends.core(backend).is_traced(leaf):
+        return False
+    if backend == "torch":
+        import torch
+
+        in_transform = torch._C._functorch.is_functorch_wrapped_tensor(leaf)  # torch.func.vmap
+        return not (leaf.is_meta or in_transform)
+    return not (backend == "jax" and leaf.is_deleted())
+
+
+def values_of(leaf: Any) -> np.ndarray | None:
+    """The elements of a leaf as a flat NumPy array of real numbers; None if it has none to show.
+
+    Of complex numbers the magnitudes. Memory is shared where it can be.
+    """
+    if not has_values(leaf):
+        return None
+    if isinstance(leaf, (bool, int, float, complex)):
+        return _numbers(np.asarray(leaf).reshape(-1))
+    backend = backends.backend_of_type(type(leaf))
+    if backend == "torch":
+        import torch
+
+        if leaf.layout is not torch.strided:  # what a sparse tensor stores
+            leaf = leaf.to_dense()
+    return _numbers(backends.core(str(backend)).to_numpy(leaf).reshape(-1))
+
+
+def _numbers(values: np.ndarray) -> np.ndarray | None:
+    if values.dtype.kind in "biuf":
+        return values
+    if values.dtype.kind == "c":
+        return np.abs(values)
+    if values.dtype.kind == "V" and values.dtype.names is None:  # ml_dtypes: bfloat16, float8
+        return values
+    return None
+
+
+def sample_of(leaf: Any, count: int) -> np.ndarray | None:
+    """About `count` finite elements of a leaf at equal distances, as floats; None as `values_of`.
+
+    Of an array on another device only these are brought over.
+    """
+    if has_values(leaf) and not isinstance(leaf, (bool, int, float, complex)):
+        core = backends.core(str(backends.backend_of_type(type(leaf))))
+        is_dense = not getattr(leaf, "is_sparse", False)
+        if core.device_of(leaf) != "cpu" and is_dense and len(leaf.shape):
+            leaf = leaf[_strides(tuple(leaf.shape), count)]
+    values = values_of(leaf)
+    if values is None:
+        return None
+    floats = _as_floats(values[:: max(values.size // count, 1)])
+    return floats[np.isfinite(floats)]
+
+
+def _strides(shape: tuple[int, ...], count: int) -> tuple[slice, ...]:
+    """Slices that thin all axes out alike, to no fewer than `count` elements."""
+    thinner = (math.prod(shape) / count) ** (1 / len(shape))
+    return tuple(slice(None, None, max(min(int(thinner), n), 1)) for n in shape)
+
+
+def statistics(leaf: Any) -> Statistics | None:
+    """Mean, standard deviation (biased), extremes, 2-norm and counts; None of what has no values.
+
+    Example:
+        >>> import numpy as np
+        >>> statistics(np.asarray([3.0, 0.0, np.nan, 4.0])).norm
+        5.0
+    """
+    values = values_of(leaf)
+    if values is None:
+        return None
+    count = 0
+    mean = squares = total = np.float64(0.0)  # squares: of the distances from the mean
+    low = high = None
+    nan = inf = zeros = 0
+    is_exact = values.dtype.kind in "biu"
+    for start in range(0, values.size, _PIECE):
+        piece = values[start : start + _PIECE]
+        zeros += int(np.count_nonzero(piece == 0))
+        floats = _as_floats(piece)
+        if not is_exact:
+            finite = np.isfinite(floats)
+            if not finite.all():
+                missing = int(np.count_nonzero(np.isnan(floats)))
+                nan += missing
+                inf += int(floats.size - np.count_nonzero(finite)) - missing
+                floats = floats[finite]
+        if not floats.size:
+            continue
+        least, most = (piece.min(), piece.max()) if is_exact else (floats.min(), floats.max())
+        low = least.item() if low is None else min(low, least.item())
+        high = most.item() if high is None else max(high, most.item())
+        with np.errstate(over="ignore", invalid="ignore"):
+            total += np.dot(floats, floats)
+            own = floats.mean()
+            away = floats - own
+            squares += np.dot(away, away)
+            squares += (own - mean) ** 2 * (count * floats.size / (count + floats.size))
+            mean += (own - mean) * (floats.size / (count + floats.size))
+        count += floats.size
+    if not count:
+        return Statistics(None, None, None, None, None, nan, inf, zeros)
+    std, norm = math.sqrt(squares / count), math.sqrt(total)
+    return Statistics(float(mean), std, low, high, norm, nan, inf, zeros)
+
+
+def _as_floats(values: np.ndarray) -> np.ndarray:
+    return values.astype(np.float64)
