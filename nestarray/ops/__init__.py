@@ -72,6 +72,9 @@ _CHAPTERS = [module for name, module in sys.modules.items() if name.startswith(f
 __all__ = [name for chapter in _CHAPTERS for name in chapter.__all__]
 
 
+#: Ops whose names mean something else for trees: ``c.diff(other)`` compares two of them.
+_OF_TREES = {"diff"}
+
 #: Chapters whose ops with a `weight` are what layers compute.
 _OF_LAYERS = [
     "activations",
@@ -95,7 +98,7 @@ def _attach_methods() -> None:
     for name, record in OPS.items():
         first = record.parameters[0].name
         takes_array = first in record.array_parameters and first not in record.sequence_parameters
-        if not takes_array or first == "like" or _names_a_layer(record):
+        if not takes_array or first == "like" or _names_a_layer(record) or name in _OF_TREES:
             continue
         if not hasattr(Container, name):
             setattr(Container, name, record.function)

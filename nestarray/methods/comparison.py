@@ -1,0 +1,317 @@
+"""What two leaves have in common: whether they are the same, and by how much they differ.
+
+Two arrays are the same if their frameworks, dtypes, shapes and bits are; NaN is the same
+as NaN whatever its payload, and -0.0 is not 0.0. Arrays on the host are read through
+NumPy views of their memory, so nothing is copied and no framework's treatment of
+denormal numbers comes in; arrays of one framework on one other device are compared
+there, and only numbers come back.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nestarray import backends, ops
+from nestarray.dtypes import dtype_of
+from nestarray.errors import ArgumentError, DtypeError
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """How far the elements of two arrays of one shape are apart.
+
+    Elements that are NaN on both sides are unchanged. Those that are NaN on one side are
+    changed; they are counted in `nans` and left out of the maxima and the mean.
+
+    Attributes:
+        changed: the number of elements that differ by more than the tolerance.
+        size: the number of all elements.
+        max_abs: the largest |new − old|.
+        max_rel: the largest |new − old| / max(|old|, |new|), at most 2 for finite numbers;
+            inf where a number became infinite.
+        mean_abs: the mean of |new − old| over all elements.
+        where: the index of the element that changed most.
+        nans: the number of elements that are NaN on one side only.
+    """
+
+    changed: int
+    size: int
+    max_abs: float
+    max_rel: float
+    mean_abs: float
+    where: tuple[int, ...]
+    nans: int
+
+    @property
+    def fraction(self) -> float:
+        """The fraction of elements that changed."""
+        return self.changed / self.size
+
+
+def is_array(leaf: Any) -> bool:
+    """Whether `leaf` is an array of one of the four frameworks."""
+    return backends.backend_of_type(type(leaf)) is not None
+
+
+def check_has_values(name: str, path: str, leaf: Any) -> None:
+    """Raise an error for an array that is being traced."""
+    backend = backends.backend_of_type(type(leaf))
+    if backend is not None and backends.core(backend).is_traced(leaf):
+        raise ArgumentError(
+            f"{name}: {path!r} is an array that {backend} is tracing, which has no values yet; "
+            f"call {name} outside of the traced function"
+        )
+
+
+def differing_aspects(x: Any, y: Any) -> tuple[str, ...]:
+    """In what else than values two leaves differ, of ``type, backend, dtype, shape``.
+
+    Example:
+        >>> import numpy as np
+        >>> differing_aspects(np.zeros(2), np.zeros(3, "float32")), differing_aspects(1, "a")
+        (('dtype', 'shape'), ('type',))
+    """
+    first, second = backends.backend_of_type(type(x)), backends.backend_of_type(type(y))
+    if first is None or second is None:
+        return () if first is second and type(x) is type(y) else ("type",)
+    aspects = [] if first == second else ["backend"]
+    if _dtype_name(x) != _dtype_name(y):
+        aspects.append("dtype")
+    if tuple(x.shape) != tuple(y.shape):
+        aspects.append("shape")
+    return tuple(aspects)
+
+
+def identical(x: Any, y: Any) -> bool:
+    """Whether two leaves are the same in every aspect.
+
+    Example:
+        >>> import numpy as np
+        >>> identical(np.asarray([0.0, np.nan]), np.asarray([0.0, np.nan]))
+        True
+        >>> identical(np.asarray(0.0), np.asarray(-0.0)), identical(1, True)
+        (False, False)
+    """
+    return x is y or (not differing_aspects(x, y) and same_values(x, y))
+
+
+def same_values(x: Any, y: Any) -> bool:
+    """Whether the elements of two leaves of one shape are the same."""
+    if x is y:
+        return True
+    if not is_array(x):
+        return _same_objects(x, y)
+    x, y = _readable(x, y)
+    if isinstance(x, np.ndarray) and isinstance(y, np.ndarray) and x.dtype == y.dtype:
+        if x.dtype.hasobject or (x.dtype.kind in "SUV" and _bits(x) is None):
+            return bool(np.array_equal(x, y))
+        first, second = _bits(x), _bits(y)
+        if first is not None and second is not None and np.array_equal(first, second):
+            return True
+        if x.dtype.kind in "biumM":
+            return False
+    return not bool(ops.any(_differs(_computable(x), _computable(y))))
+
+
+def statistics(x: Any, y: Any, *, rtol: float = 0.0, atol: float = 0.0) -> Statistics | None:
+    """How much two arrays or numbers of one shape differ; None if not by more than the tolerance.
+
+    Args:
+        x: the old array or number.
+        y: the new one; of any framework and dtype.
+        rtol: an element is unchanged if |new − old| ≤ atol + rtol · |old|.
+        atol: see `rtol`.
+
+    Example:
+        >>> import numpy as np
+        >>> s = statistics(np.asarray([1.0, 2.0, 4.0]), np.asarray([1.0, 2.0, 5.0]))
+        >>> s.changed, s.max_abs, s.max_rel, s.where
+        (1, 1.0, 0.2, (2,))
+    """
+    x, y = _readable(x, y)
+    with np.errstate(all="ignore"):  # infinities and NaN are what is counted here
+        if isinstance(x, np.ndarray) and not _is_numeric(x):
+            return _statistics_of_symbols(x, y)
+        x, y = _computable(x), _computable(y)
+        distance, before, after = _distance(x, y)
+        differs = _differs(x, y)
+        if rtol or atol:
+            near = ops.less_equal(distance, ops.add(ops.multiply(before, rtol), atol))
+            near = ops.logical_and(near, ops.isfinite(distance))  # rtol · ∞ would allow anything
+            differs = ops.logical_and(differs, ops.logical_not(near))
+        return _summary(differs, distance, ops.maximum(before, after))
+
+
+def fingerprint(leaf: Any) -> Any:
+    """A hashable value that is equal for leaves that are `identical`, cheap to compute.
+
+    It is made of at most eight elements, so that unequal arrays may share it too.
+    """
+    if not is_array(leaf):
+        return type(leaf), repr(leaf)
+    shape = tuple(leaf.shape)
+    size = math.prod(shape)
+    head = (backends.backend_of_type(type(leaf)), _dtype_name(leaf), shape)
+    if not size:
+        return head
+    flat = ops.reshape(leaf, (size,)) if shape != (size,) else leaf
+    sample = flat[:: max(1, (size - 1) // 7)][:8]
+    return *head, tuple(map(str, _host(sample).tolist()))
+
+
+def _dtype_name(x: Any) -> str:
+    return str(getattr(x.dtype, "name", x.dtype)).removeprefix("torch.")
+
+
+def _same_objects(x: Any, y: Any) -> bool:
+    if isinstance(x, (float, complex)) and x != x and y != y:
+        return True
+    try:
+        return bool(x == y) and (not isinstance(x, (float, complex)) or repr(x) == repr(y))
+    except Exception:  # a comparison of foreign objects may do anything; they are not known equal
+        return False
+
+
+def _readable(x: Any, y: Any) -> tuple[Any, Any]:
+    """Both on the host as NumPy arrays, or as they are on the one device that they share."""
+    first, second = backends.backend_of_type(type(x)), backends.backend_of_type(type(y))
+    if first is not None and first == second:
+        core = backends.core(first)
+        place = core.device_of(x)
+        if place.partition(":")[0] != "cpu" and place == core.device_of(y):
+            return x, y
+    return _host(x), _host(y)
+
+
+def _host(x: Any) -> np.ndarray:
+    backend = backends.backend_of_type(type(x))
+    if backend is None:
+        return np.asarray(x)
+    if _dtype_name(x).startswith("key<"):  # JAX keeps the words of its keys to itself
+        import jax
+
+        x = jax.random.key_data(x)
+    return np.asarray(backends.core(backend).to_numpy(x))
+
+
+def _bits(x: np.ndarray) -> np.ndarray | None:
+    """The memory of `x` as integers, without a copy; None where NumPy has none of that size."""
+    if x.dtype.kind == "c":
+        parts = {8: "float32", 16: "float64"}.get(x.dtype.itemsize)
+        if parts is None or not x.flags.c_contiguous or not x.ndim:
+            return None
+        x = x.view(parts)
+    size = x.dtype.itemsize
+    return x.view(f"u{size}") if size in (1, 2, 4, 8) else None
+
+
+def _is_numeric(x: np.ndarray) -> bool:
+    return x.dtype.kind in "biufc" or (x.dtype.kind == "V" and x.dtype.fields is None)
+
+
+def _computable(x: Any) -> Any:
+    """`x` in a dtype that ops take: floats that NumPy alone lacks as float32, which holds them."""
+    try:
+        dtype_of(x)
+    except DtypeError:
+        return x.astype("float64" if x.dtype.kind == "f" else "float32")
+    return x
+
+
+def _differs(x: Any, y: Any) -> Any:
+    """Where the elements are not the same: NaN is NaN, -0.0 is not 0.0."""
+    first, second = dtype_of(x), dtype_of(y)
+    if first.kind == "complex" and second.kind == "complex":
+        return ops.logical_or(
+            _differs(ops.real(x), ops.real(y)), _differs(ops.imag(x), ops.imag(y))
+        )
+    if first is not second:
+        x, y = _alike(x, y)
+    differs = ops.not_equal(x, y)
+    if first.is_floating and second.is_floating:
+        differs = ops.logical_or(differs, ops.not_equal(ops.signbit(x), ops.signbit(y)))
+    if dtype_of(x).is_inexact:
+        differs = ops.logical_and(
+            differs, ops.logical_not(ops.logical_and(ops.isnan(x), ops.isnan(y)))
+        )
+    return differs
+
+
+def _alike(x: Any, y: Any) -> tuple[Any, Any]:
+    """Two arrays of different dtypes, which are on the host, in one that holds both."""
+    if not isinstance(x, np.ndarray):
+        x, y = _host(x), _host(y)
+    kinds = {dtype_of(x).kind, dtype_of(y).kind}
+    if kinds <= {"int", "uint", "bool"}:
+        wide = np.result_type(x, y)
+        if wide.kind != "f":
+            return x.astype(wide), y.astype(wide)
+    wide = "complex128" if "complex" in kinds else "float64"
+    return x.astype(wide), y.astype(wide)
+
+
+def _distance(x: Any, y: Any) -> tuple[Any, Any, Any]:
+    """|y − x|, |x| and |y| as floats; the distance of integers without overflow."""
+    first, second = dtype_of(x), dtype_of(y)
+    if not first.is_inexact and not second.is_inexact:
+        return _distance_of_integers(_host(x), _host(y))
+    if isinstance(x, np.ndarray):
+        wide = "complex128" if "complex" in (first.kind, second.kind) else "float64"
+        x, y = x.astype(wide), y.astype(wide)
+    elif first.bits < 32:
+        x, y = ops.astype(x, "float32"), ops.astype(y, "float32")
+    return ops.abs(ops.subtract(y, x)), ops.abs(x), ops.abs(y)
+
+
+def _distance_of_integers(x: np.ndarray, y: np.ndarray) -> tuple[Any, Any, Any]:
+    before, after = np.abs(x.astype(np.float64)), np.abs(y.astype(np.float64))
+    if np.result_type(x, y).kind == "f":  # uint64 and a signed type: NumPy has none for both
+        return np.abs(y.astype(np.float64) - x.astype(np.float64)), before, after
+    wide = np.uint64 if np.uint64 in (x.dtype.type, y.dtype.type) else np.int64
+    x, y = x.astype(wide), y.astype(wide)
+    # the difference of two signed numbers fits the unsigned type, where the wrap-around cancels
+    distance = np.maximum(x, y).astype(np.uint64) - np.minimum(x, y).astype(np.uint64)
+    return distance.astype(np.float64), before, after
+
+
+def _summary(differs: Any, distance: Any, scale: Any) -> Statistics | None:
+    shape = tuple(differs.shape)
+    size = math.prod(shape)
+    changed = int(ops.sum(ops.astype(differs, "int64"))) if size else 0
+    if not changed:
+        return None
+    unordered = ops.logical_and(differs, ops.isnan(distance))
+    zero = ops.zeros_like(distance)
+    # equal infinities are nowhere apart, though their difference is NaN
+    distance = ops.where(ops.logical_and(differs, ops.logical_not(unordered)), distance, zero)
+    relative = ops.where(ops.equal(distance, zero), zero, ops.divide(distance, scale))
+    relative = ops.where(ops.isnan(relative), distance, relative)  # ∞ / ∞
+    largest = float(ops.max(distance))
+    most = distance if largest > 0 else ops.astype(unordered, dtype_of(distance))
+    if not largest and not bool(ops.any(unordered)):
+        most = ops.astype(differs, dtype_of(distance))
+    place = int(ops.argmax(ops.reshape(most, (size,))))
+    return Statistics(
+        changed=changed,
+        size=size,
+        max_abs=largest,
+        max_rel=float(ops.max(relative)),
+        mean_abs=float(ops.sum(distance)) / size,
+        where=tuple(int(i) for i in np.unravel_index(place, shape)),
+        nans=int(ops.sum(ops.astype(unordered, "int64"))),
+    )
+
+
+def _statistics_of_symbols(x: np.ndarray, y: np.ndarray) -> Statistics | None:
+    """Strings, dates, objects: how many differ, and the first that does."""
+    differs = np.asarray(x != y, dtype=bool)
+    changed = int(differs.sum())
+    if not changed:
+        return None
+    place = np.unravel_index(int(differs.argmax()), differs.shape)
+    nan = float("nan")
+    return Statistics(changed, differs.size, nan, nan, nan, tuple(int(i) for i in place), 0)
