@@ -141,9 +141,11 @@ def _column(spec: Spec, value: Any, name: str) -> Iterable[Any]:
 
 def _rebuild(name: str, spec: Spec, results: tuple[Any, ...]) -> Any:
     """A Container of the results; of tuples of one length, a tuple of Containers."""
-    first = results[0] if results else None
+    first = next((r for r in results if r.__class__ not in _LEFT_ALONE), None)
     if not isinstance(first, (tuple, list)):
         return from_leaves(spec, results)
+    count = len(first)  # a leaf that was left alone is in each of the results
+    results = tuple([(r,) * count if r.__class__ in _LEFT_ALONE else r for r in results])
     counts = [len(r) if isinstance(r, (tuple, list)) else 1 for r in results]
     if counts.count(counts[0]) != len(counts):
         other = next(i for i, count in enumerate(counts) if count != counts[0])
