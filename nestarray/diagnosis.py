@@ -295,7 +295,7 @@ _NO_KERNEL = re.compile(
     "|Expected a floating point or complex tensor|not supported for complex"
     "|not in the list of allowed values|Could not find device for node"
     "|not supported for the input types|did not contain a loop with signature"
-    "|does not accept dtype"
+    "|does not accept dtype|boolean subtract|Subtraction, the `-` operator, with"
 )
 
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from nestarray.backends.base import mean_dtype
 from nestarray.dispatch import op
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
+from nestarray.ops.factorizations import single, single_pair
 from nestarray.typing import Array
 
 __all__ = ["cdist", "pairwise_distance", "pdist"]
 
 
 @op
+@single_pair
 def cdist(x1: Array, x2: Array, /, *, p: float = 2.0) -> Array:
     """The distances of all pairs, dᵢⱼ = (Σₖ |x1ᵢₖ − x2ⱼₖ|ᵖ)^(1/p).
 
-    From the differences themselves, which stay exact where points are near each other.
+    From the differences themselves, which stay exact where points are near each other. For
+    p = 2 they are never all in memory, and the derivative is computed without them.
 
     Args:
         x1: `(*batch, m, k)`, real; m points.
@@ -51,11 +55,13 @@ def cdist(x1: Array, x2: Array, /, *, p: float = 2.0) -> Array:
             f"cdist: got points of {x1.shape[-1]} and of {x2.shape[-1]} coordinates, "
             "expected equally many"
         )
-    difference = ops.subtract(ops.expand_dims(x1, -2), ops.expand_dims(x2, -3))
-    return _length(difference, p)
+    if p == 2:
+        return _root(_squares(x1, x2))
+    return _length(ops.subtract(ops.expand_dims(x1, -2), ops.expand_dims(x2, -3)), p)
 
 
 @op
+@single
 def pdist(x: Array, /, *, p: float = 2.0) -> Array:
     """The distances of each point to the later ones: `cdist` above the diagonal, in rows.
 
@@ -83,11 +89,17 @@ def pdist(x: Array, /, *, p: float = 2.0) -> Array:
 
     _check_order("pdist", p)
     _check_points("pdist", "x", x, "(points, coordinates)", len(x.shape) == 2)
-    first, second = (ops.asarray(side, like=x) for side in np.triu_indices(x.shape[0], 1))
+    count = x.shape[0]
+    rows, columns = np.triu_indices(count, 1)
+    if p == 2:
+        places = ops.asarray(rows * count + columns, like=x)
+        return ops.take(ops.reshape(ops.cdist(x, x), (-1,)), places, axis=0)
+    first, second = (ops.asarray(side, like=x) for side in (rows, columns))
     return _length(ops.subtract(ops.take(x, first, axis=0), ops.take(x, second, axis=0)), p)
 
 
 @op
+@single_pair
 def pairwise_distance(
     x1: Array, x2: Array, /, *, p: float = 2.0, eps: float = 1e-6, keepdims: bool = False
 ) -> Array:
@@ -129,7 +141,6 @@ def _length(difference: Array, p: float, *, eps: float = 0.0, keepdims: bool = F
     """The norm over the last axis, whose derivative at 0 is 0 and not NaN."""
     from nestarray import ops
 
-    difference = ops.astype(difference, mean_dtype(difference), copy=False)
     if eps:
         difference = ops.add(difference, eps)
     if p == 0:
@@ -148,10 +159,53 @@ def _length(difference: Array, p: float, *, eps: float = 0.0, keepdims: bool = F
         total = (ops.max if is_max else ops.sum)(power, axis=-1, keepdims=keepdims)
     if p in (1, float("inf")):
         return total
+    return _root(total, p)
+
+
+def _root(total: Array, p: float = 2) -> Array:
+    """total^(1/p), whose derivative at 0 is 0 and not infinite."""
+    from nestarray import ops
+
     zero = ops.equal(total, 0.0)
     total = ops.where(zero, 1.0, total)
     root = ops.sqrt(total) if p == 2 else ops.pow(total, 1.0 / p)
     return ops.where(zero, 0.0, root)
+
+
+#: How many differences are in memory at once.
+_BLOCK = 2**24
+
+
+def _squares(x1: Array, x2: Array) -> Array:
+    """Σₖ (x1ᵢₖ − x2ⱼₖ)², from the differences of some rows at a time.
+
+    The derivative is that of |x1ᵢ|² + |x2ⱼ|² − 2 x1ᵢ·x2ⱼ, which is the same, and needs no
+    differences; the value would lose those between near points.
+    """
+    from nestarray import ops
+
+    still1, still2 = ops.stop_gradient(x1), ops.stop_gradient(x2)
+    batch = ops.broadcast_shapes(tuple(x1.shape[:-2]), tuple(x2.shape[:-2]))
+    row = max(math.prod((*batch, *x2.shape[-2:])), 1)
+    step = max(_BLOCK // row, 1)
+    parts = []
+    for start in range(0, max(x1.shape[-2], 1), step):
+        rows = ops.getitem(still1, (..., slice(start, start + step), slice(None)))
+        difference = ops.subtract(ops.expand_dims(rows, -2), ops.expand_dims(still2, -3))
+        parts.append(ops.sum(ops.multiply(difference, difference), axis=-1))
+    value = parts[0] if len(parts) == 1 else ops.concat(parts, axis=-2)
+    x1, x2 = (ops.where(ops.isfinite(x), x, 0.0) for x in (x1, x2))
+    # from points near the origin, of which less is lost
+    origin = ops.sum(ops.stop_gradient(x2), axis=-2, keepdims=True)
+    origin = ops.divide(origin, float(max(x2.shape[-2], 1)))
+    x1, x2 = ops.subtract(x1, origin), ops.subtract(x2, origin)
+    square1 = ops.sum(ops.multiply(x1, x1), axis=-1, keepdims=True)
+    square2 = ops.expand_dims(ops.sum(ops.multiply(x2, x2), axis=-1), -2)
+    product = ops.matmul(x1, ops.matrix_transpose(x2))
+    formula = ops.subtract(ops.add(square1, square2), ops.multiply(product, 2.0))
+    nothing = ops.subtract(formula, ops.stop_gradient(formula))
+    # of squares that overflow it is NaN
+    return ops.add(value, ops.where(ops.isfinite(nothing), nothing, 0.0))
 
 
 def _check_order(name: str, p: float) -> None:

@@ -4,7 +4,10 @@
 # a primitive has no body: the backends return
 from __future__ import annotations
 
+from typing import Any
+
 from nestarray.backends.matrices import check_matrices, check_reflections
+from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import (
     EighResult,
     EigResult,
@@ -33,6 +36,16 @@ __all__ = [
     "svd",
     "svdvals",
 ]
+
+
+def astype(x: Array, dtype: Any) -> Array:
+    from nestarray import ops
+
+    return ops.astype(x, dtype)
+
+
+single = in_single_precision(astype)
+single_pair = in_single_precision(astype, arrays=(0, 1))
 
 
 @primitive
@@ -216,6 +229,7 @@ def eigvals(x: Array, /) -> Array:
 
 
 @op
+@single
 def lu_factor(x: Array, /) -> LUFactorResult:
     """The factors of `lu` in one matrix, and the rows that were exchanged.
 
@@ -275,6 +289,7 @@ def lu_factor(x: Array, /) -> LUFactorResult:
 
 
 @op
+@single
 def lu(x: Array, /) -> LUResult:
     """The factors P L U = x: a permutation, a lower triangle with ones, an upper triangle.
 
@@ -335,6 +350,7 @@ def permutation_of(pivots: Array, m: int) -> Array:
 
 
 @op
+@single
 def polar_decomposition(x: Array, /, *, side: str = "right") -> PolarResult:
     """The factors U P = x: orthonormal columns or rows, and a hermitian P ≥ 0.
 
@@ -375,6 +391,7 @@ def polar_decomposition(x: Array, /, *, side: str = "right") -> PolarResult:
 
 
 @op
+@single_pair
 def householder_product(x: Array, tau: Array, /) -> Array:
     """The first columns of the product of reflections, H₁ H₂ … with Hᵢ = I − τᵢ vᵢ vᵢᴴ.
 

@@ -12,7 +12,9 @@ from nestarray.backends.base import mean_dtype
 from nestarray.backends.matrices import check_matrices, check_square
 from nestarray.backends.results import SlogdetResult
 from nestarray.dispatch import op, primitive
+from nestarray.dtypes import dtype_of, finfo
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.ops.factorizations import adjoint, single
 from nestarray.typing import Array, Axis, DTypeLike
 
 __all__ = [
@@ -237,6 +239,7 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
 
 
 @op
+@single
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str = "fro") -> Array:
     """The norm of each matrix.
 
@@ -365,6 +368,7 @@ def matrix_power(x: Array, /, n: int) -> Array:
 
 
 @op
+@single
 def expm(x: Array, /) -> Array:
     """The exponential of each matrix, I + x + x²/2! + …
 
@@ -429,12 +433,15 @@ def _weighed(weights: Sequence[float], terms: Sequence[Array]) -> Array:
 
 
 @op
+@single
 def sqrtm(x: Array, /) -> Array:
-    """The principal square root of each matrix: y y = x, with eigenvalues of positive real part.
+    """The principal square root of each matrix: y y = x, with no eigenvalue left of 0.
 
     By Newton's iteration in the product form of Denman and Beavers, alike on all backends. Real
-    matrices have a real root. Where an eigenvalue is negative there is no principal root, and the
-    result is NaN; where one is 0 it is NaN, or the error of `inv`.
+    matrices have a real root. Singular values below 10 n times the machine's epsilon, of the
+    greatest, count as 0. Where an eigenvalue is negative there is no principal root, and the
+    result is NaN; where the eigenvalue 0 lacks an eigenvector it is NaN, or the error of `inv`.
+    The root of a singular matrix has no derivative.
 
     Args:
         x: `(*batch, n, n)`, floating or complex, without eigenvalues on the negative real axis.
@@ -458,11 +465,14 @@ def sqrtm(x: Array, /) -> Array:
 
     check_square("sqrtm", "x", x)
     n = x.shape[-1]
+    if not n:
+        return x
     unit = ops.eye(n, dtype=x.dtype, like=x)
-    root, product = x, x
+    filled, is_singular = _regular(x)
+    root, product = filled, filled
     for _ in range(_NEWTON_STEPS):
         # Scaled by the determinant, so that large and small eigenvalues start near 1 alike.
-        scale = ops.exp(ops.divide(ops.slogdet(product).logabsdet, -2.0 * max(n, 1)))
+        scale = ops.exp(ops.divide(ops.slogdet(product).logabsdet, -2.0 * n))
         scale = ops.astype(ops.expand_dims(scale, (-2, -1)), x.dtype, copy=False)
         square = ops.multiply(scale, scale)
         inverse = ops.divide(ops.inv(product), square)
@@ -472,7 +482,26 @@ def sqrtm(x: Array, /) -> Array:
         )
     error = ops.matrix_norm(ops.subtract(product, unit), keepdims=True)
     # The product goes to the identity quadratically, and stays far from it where there is no root.
-    return ops.where(ops.less(error, 1e-2), root, float("nan"))
+    root = ops.where(ops.less(error, 1e-2), root, float("nan"))
+    # x y⁻¹ is 0 where x is, and elsewhere the root
+    inverse = ops.inv(ops.where(is_singular, root, unit))
+    return ops.where(is_singular, ops.matmul(x, inverse), root)
+
+
+def _regular(x: Array) -> tuple[Array, Array]:
+    """The matrices, where they are singular with numbers in place of 0, and which these are."""
+    from nestarray import ops
+
+    still = ops.stop_gradient(x)
+    _, S, Vh = ops.svd(ops.where(ops.isfinite(still), still, 0.0))  # NumPy raises for others
+    greatest = ops.getitem(S, (..., slice(0, 1)))
+    greatest = ops.where(ops.equal(greatest, 0.0), 1.0, greatest)
+    threshold = ops.multiply(greatest, 10.0 * x.shape[-1] * finfo(dtype_of(S)).eps)
+    added = ops.where(ops.greater(S, threshold), 0.0, greatest)
+    scaled = ops.multiply(adjoint(Vh), ops.astype(ops.expand_dims(added, -2), x.dtype, copy=False))
+    is_singular = ops.greater(ops.max(added, axis=-1, keepdims=True), 0.0)
+    is_singular = ops.expand_dims(is_singular, -1)
+    return ops.where(is_singular, ops.add(x, ops.matmul(scaled, Vh)), x), is_singular
 
 
 #: Of double precision after about ten steps, if the condition is not extreme.
@@ -552,6 +581,7 @@ def _cheapest_splits(lengths: Sequence[int]) -> dict[tuple[int, int], int]:
 
 
 @op
+@single
 def cond(x: Array, /, *, p: float | str | None = None) -> Array:
     """The condition number of each matrix, ‖x‖ ‖x⁻¹‖: how much solving may magnify an error.
 

@@ -17,11 +17,12 @@ from nestarray.backends.matrices import (
     check_right_side,
     check_square,
 )
+from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import LstsqResult
 from nestarray.dispatch import op, primitive
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ShapeError
-from nestarray.ops.factorizations import adjoint, permutation_of
+from nestarray.ops.factorizations import adjoint, astype, permutation_of, single, single_pair
 from nestarray.typing import Array
 
 __all__ = [
@@ -82,6 +83,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
 
 
 @op
+@single_pair
 def solve_triangular(x1: Array, x2: Array, /, *, upper: bool = False) -> Array:
     """The solution y of x1 y = x2, where x1 is a triangle.
 
@@ -104,6 +106,7 @@ def solve_triangular(x1: Array, x2: Array, /, *, upper: bool = False) -> Array:
 
 
 @op
+@single
 def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """The Moore-Penrose inverse of each matrix, V diag(1/S) Uᴴ.
 
@@ -135,6 +138,7 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
 
 
 @op
+@single
 def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """How many singular values of each matrix are not 0.
 
@@ -175,6 +179,7 @@ def _threshold(x: Array, S: Array, rtol: Any) -> Array:
 
 
 @op
+@single_pair
 def lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> LstsqResult:
     """The solution y of x1 y ≈ x2 by least squares, of least length where there are several.
 
@@ -220,6 +225,7 @@ def lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> LstsqResult:
 
 
 @op
+@in_single_precision(astype, arrays=(0, 2))
 def lu_solve(LU: Array, pivots: Array, x2: Array, /) -> Array:
     """The solution y of x y = x2 by the factors of x that `lu_factor` gives.
 
@@ -258,6 +264,7 @@ def lu_solve(LU: Array, pivots: Array, x2: Array, /) -> Array:
 
 
 @op
+@single_pair
 def cho_solve(x1: Array, x2: Array, /, *, upper: bool = False) -> Array:
     """The solution y of x y = x2 by the triangle of x that `cholesky` gives.
 

@@ -49,6 +49,16 @@ def exact(op: str, args: Args, reference: Callable[..., Any], id: str, **kwargs:
     return Case(op, args, kwargs, reference=reference, differentiable=False, id=id)
 
 
+def near(rng: np.random.Generator) -> tuple[Any, ...]:
+    """Points whose squares hide their distances, some equal; whole, so exact in float32 too."""
+    x1, x2 = (10_000.0 + rng.integers(0, 3, (n, 3)) for n in (4, 5))
+    return x1, np.concatenate([x2, x1[:1]])
+
+
+def of_batches(x1: np.ndarray, x2: np.ndarray) -> np.ndarray:
+    return torch.cdist(torch.from_numpy(x1), torch.from_numpy(x2)).numpy()
+
+
 CASES = [
     Case("cdist", drawn((3, 2), (4, 2)), reference=cdist),
     Case("cdist", drawn((2, 3, 2), (4, 2)), {"p": 1}, reference=cdist, id="batch-p1"),
@@ -66,6 +76,16 @@ CASES = [
         lambda x1, x2, p: (x1[:, None] != x2).sum(-1).astype("float32"),
         "p0",
         p=0,
+    ),
+    exact("cdist", near, cdist, "near-points-far-away"),
+    Case("cdist", drawn((2, 1, 3, 2), (4, 4, 2)), reference=of_batches, id="batches"),
+    exact("cdist", drawn((0, 2), (4, 2)), cdist, "no-points"),
+    exact("cdist", drawn((3, 0), (2, 0)), lambda x1, x2: np.zeros((3, 2)), "no-coordinates"),
+    exact(
+        "cdist",
+        lambda rng: (rng.integers(0, 255, (3, 2)).astype("uint8"),) * 2,
+        lambda x1, x2: cdist(x1.astype(float), x2.astype(float)).astype("float32"),
+        "unsigned",
     ),
     Case("pdist", drawn((5, 3)), reference=pdist),
     Case("pdist", drawn((4, 3)), {"p": 1.5}, reference=pdist, id="p1.5"),

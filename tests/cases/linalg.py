@@ -56,6 +56,19 @@ def chain(*shapes: tuple[int, ...]) -> Args:
     return lambda rng: (list(drawn(*shapes)(rng)),)
 
 
+def gram(rng: np.random.Generator, n: int, rank: int) -> np.ndarray:
+    """A matrix of whole numbers, symmetric, without negative eigenvalues, of this rank."""
+    x = rng.integers(-3, 4, (n, rank)).astype(float)
+    return x @ x.T
+
+
+def root_of_hermitian(x: np.ndarray) -> np.ndarray:
+    """The root by the eigenvectors; SciPy's has half the digits where x is singular."""
+    values, vectors = np.linalg.eigh(x)
+    values[values < 1e-12 * values.max()] = 0.0
+    return (vectors * np.sqrt(values)) @ vectors.T
+
+
 CASES = [
     Case("matrix_transpose", drawn((2, 3, 4)), reference=np.matrix_transpose),
     Case("diagonal", drawn((2, 3, 4)), reference=np.linalg.diagonal),
@@ -169,6 +182,14 @@ CASES = [
         lambda rng: (np.diag([-1.0, 4.0]),),
         lambda x: np.full((2, 2), np.nan),
         "no-real-root",
+    ),
+    exact("sqrtm", lambda rng: (np.diag([0.0, 9.0]),), np.sqrt, "singular"),
+    exact("sqrtm", lambda rng: (np.zeros((2, 3, 3)),), np.zeros_like, "zeros"),
+    exact(
+        "sqrtm",
+        lambda rng: (gram(rng, 6, 3),),
+        root_of_hermitian,
+        "half-the-rank",
     ),
     Case("multi_dot", chain((2, 5), (5, 1), (1, 4), (4, 3)), reference=np.linalg.multi_dot),
     Case("multi_dot", chain((3,), (3, 4), (4,)), reference=np.linalg.multi_dot, id="vectors"),

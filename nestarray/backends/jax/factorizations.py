@@ -8,7 +8,9 @@ import jax
 import jax.numpy as jnp
 
 from nestarray.backends.jax.core import native_dtype
+from nestarray.backends.jax.elementwise import _cast
 from nestarray.backends.matrices import check_matrices
+from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import (
     EighResult,
     EigResult,
@@ -18,35 +20,43 @@ from nestarray.backends.results import (
     SVDResult,
 )
 
-svdvals = jnp.linalg.svdvals
-eigvalsh = jnp.linalg.eigvalsh
+_single = in_single_precision(_cast)
+
+svdvals = _single(jnp.linalg.svdvals)
+eigvalsh = _single(jnp.linalg.eigvalsh)
 
 
+@_single
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.cholesky.html"""
     return jnp.linalg.cholesky(x, upper=upper)
 
 
+@_single
 def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.qr.html"""
     return QRResult(*jnp.linalg.qr(x, mode))
 
 
+@_single
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.svd.html"""
     return SVDResult(*jnp.linalg.svd(x, full_matrices))
 
 
+@_single
 def eigh(x: Any, /) -> EighResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.eigh.html"""
     return EighResult(*jnp.linalg.eigh(x))
 
 
+@_single
 def eig(x: Any, /) -> EigResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.eig.html"""
     return EigResult(*jnp.linalg.eig(x))
 
 
+@_single
 def lu_factor(x: Any, /) -> LUFactorResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.scipy.linalg.lu_factor.html"""
     check_matrices("lu_factor", "x", x)
@@ -54,6 +64,7 @@ def lu_factor(x: Any, /) -> LUFactorResult:
     return LUFactorResult(LU, pivots.astype(native_dtype("int64")))
 
 
+@_single
 def lu(x: Any, /) -> LUResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.linalg.lu.html"""
     check_matrices("lu", "x", x)

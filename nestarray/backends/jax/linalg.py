@@ -11,12 +11,21 @@ from nestarray.backends.base import mean_dtype, promoted, supports
 from nestarray.backends.jax.core import native_dtype
 from nestarray.backends.jax.elementwise import _cast
 from nestarray.backends.matrices import check_square
+from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import SlogdetResult
 
+_single = in_single_precision(_cast)
+
 matrix_transpose = jnp.matrix_transpose
-det = jnp.linalg.det
-matrix_norm = jnp.linalg.matrix_norm
-matrix_power = jnp.linalg.matrix_power
+det = _single(jnp.linalg.det)
+matrix_norm = _single(jnp.linalg.matrix_norm)
+_power = in_single_precision(_cast, integers=True)(jnp.linalg.matrix_power)
+
+
+@supports(lambda x, n: n >= 0)  # of integers the inverse is no integer
+def matrix_power(x: Any, /, n: int) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.matrix_power.html"""
+    return _power(x, n)
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
@@ -41,12 +50,14 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
     return jnp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
 
+@_single
 def slogdet(x: Any, /) -> SlogdetResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.slogdet.html"""
     return SlogdetResult(*jnp.linalg.slogdet(x))
 
 
 # in single precision its approximation loses up to four digits, where the body loses one
+@_single
 @supports(lambda x: x.dtype in (jnp.float64, jnp.complex128))
 def expm(x: Any, /) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.scipy.linalg.expm.html"""

@@ -10,15 +10,21 @@ import jax.numpy as jnp
 from nestarray.backends.base import promoted
 from nestarray.backends.jax.elementwise import _cast
 from nestarray.backends.matrices import check_factors
+from nestarray.backends.precision import in_single_precision
 
-inv = jnp.linalg.inv
+_single = in_single_precision(_cast)
+_single_pair = in_single_precision(_cast, arrays=(0, 1))
+
+inv = _single(jnp.linalg.inv)
 
 
+@_single_pair
 def solve(x1: Any, x2: Any, /) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.solve.html"""
     return jnp.linalg.solve(*promoted((x1, x2), _cast))
 
 
+@_single_pair
 def solve_triangular(x1: Any, x2: Any, /, *, upper: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.scipy.linalg.solve_triangular.html"""
     x1, x2 = promoted((x1, x2), _cast)
@@ -30,6 +36,7 @@ def solve_triangular(x1: Any, x2: Any, /, *, upper: bool = False) -> Any:
     return solution[..., 0] if x2.ndim == 1 else solution
 
 
+@_single
 def pinv(x: Any, /, *, rtol: float | None = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.pinv.html"""
     if rtol is None:
@@ -37,6 +44,7 @@ def pinv(x: Any, /, *, rtol: float | None = None) -> Any:
     return jnp.linalg.pinv(x, rtol=rtol)
 
 
+@in_single_precision(_cast, arrays=(0, 2))
 def lu_solve(LU: Any, pivots: Any, x2: Any, /) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.scipy.linalg.lu_solve.html"""
     check_factors(LU, pivots, x2)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import supports
+from nestarray.backends.numpy.elementwise import _cast
+from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import (
     EighResult,
     EigResult,
@@ -20,30 +22,37 @@ try:
 except ImportError:
     _scipy = None
 
-svdvals = np.linalg.svdvals
-eigvalsh = np.linalg.eigvalsh
+_single = in_single_precision(_cast)
+
+svdvals = _single(np.linalg.svdvals)
+eigvalsh = _single(np.linalg.eigvalsh)
 
 
+@_single
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.cholesky.html"""
     return np.linalg.cholesky(x, upper=upper)
 
 
+@_single
 def qr(x: Any, /, *, mode: Any = "reduced") -> QRResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.qr.html"""
     return QRResult(*np.linalg.qr(x, mode))
 
 
+@_single
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.svd.html"""
     return SVDResult(*np.linalg.svd(x, full_matrices))
 
 
+@_single
 def eigh(x: Any, /) -> EighResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigh.html"""
     return EighResult(*np.linalg.eigh(x))
 
 
+@_single
 def eig(x: Any, /) -> EigResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.eig.html"""
     dtype = np.result_type(x.dtype, np.complex64)  # NumPy gives real ones if none is complex
@@ -52,6 +61,7 @@ def eig(x: Any, /) -> EigResult:
 
 if _scipy is not None:
 
+    @_single
     @supports(lambda x: len(x.shape) > 1 and x.size > 0 and x.dtype.char in "fdFD")
     def lu_factor(x: Any, /) -> LUFactorResult:
         """https://docs.scipy.org/doc/scipy/reference/linalg.lapack.html"""

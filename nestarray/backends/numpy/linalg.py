@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import mean_dtype, promoted
+from nestarray.backends.base import mean_dtype, promoted, supports
 from nestarray.backends.matrices import check_square
 from nestarray.backends.numpy.core import native_dtype
 from nestarray.backends.numpy.elementwise import _cast
+from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import SlogdetResult
 
 try:
@@ -17,10 +18,18 @@ try:
 except ImportError:
     _scipy = None
 
+_single = in_single_precision(_cast)
+
 matrix_transpose = np.matrix_transpose
-det = np.linalg.det
-matrix_norm = np.linalg.matrix_norm
-matrix_power = np.linalg.matrix_power
+det = _single(np.linalg.det)
+matrix_norm = _single(np.linalg.matrix_norm)
+_power = in_single_precision(_cast, integers=True)(np.linalg.matrix_power)
+
+
+@supports(lambda x, n: n >= 0)  # of integers the inverse is no integer
+def matrix_power(x: Any, /, n: int) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.linalg.matrix_power.html"""
+    return _power(x, n)
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
@@ -45,6 +54,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
     return np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
 
+@_single
 def slogdet(x: Any, /) -> SlogdetResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.slogdet.html"""
     return SlogdetResult(*np.linalg.slogdet(x))
@@ -52,6 +62,7 @@ def slogdet(x: Any, /) -> SlogdetResult:
 
 if _scipy is not None:
 
+    @_single
     def expm(x: Any, /) -> Any:
         """https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.expm.html"""
         check_square("expm", "x", x)

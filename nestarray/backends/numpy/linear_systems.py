@@ -8,10 +8,15 @@ import numpy as np
 
 from nestarray.backends.base import promoted
 from nestarray.backends.numpy.elementwise import _cast
+from nestarray.backends.precision import in_single_precision
 
-inv = np.linalg.inv
+_single = in_single_precision(_cast)
+_single_pair = in_single_precision(_cast, arrays=(0, 1))
+
+inv = _single(np.linalg.inv)
 
 
+@_single_pair
 def solve(x1: Any, x2: Any, /) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.solve.html"""
     return np.linalg.solve(*promoted((x1, x2), _cast))

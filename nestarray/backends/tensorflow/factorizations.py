@@ -7,6 +7,8 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.base import supports
+from nestarray.backends.matrices import check_matrices
+from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import (
     EighResult,
     EigResult,
@@ -15,66 +17,95 @@ from nestarray.backends.results import (
     QRResult,
     SVDResult,
 )
+from nestarray.backends.tensorflow.elementwise import _cast
+from nestarray.backends.tensorflow.elimination import eliminated, exchanges
 
-eigvalsh = tf.linalg.eigvalsh
-eigvals = tf.linalg.eigvals
+_single = in_single_precision(_cast)
+
+eigvalsh = _single(tf.linalg.eigvalsh)
+eigvals = _single(tf.linalg.eigvals)
 
 
+@_single
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/cholesky"""
     lower = tf.linalg.cholesky(x)
     return tf.linalg.adjoint(lower) if upper else lower
 
 
+@_single
 def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/qr"""
     return QRResult(*tf.linalg.qr(x, full_matrices=mode == "complete"))
 
 
+@_single
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/svd"""
     S, U, V = tf.linalg.svd(x, full_matrices)
     return SVDResult(U, S, tf.linalg.adjoint(V))
 
 
+@_single
 def svdvals(x: Any, /) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/svd"""
     return tf.linalg.svd(x, compute_uv=False)
 
 
+@_single
 def eigh(x: Any, /) -> EighResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/eigh"""
     return EighResult(*tf.linalg.eigh(x))
 
 
+@_single
 def eig(x: Any, /) -> EigResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/eig"""
     return EigResult(*tf.linalg.eig(x))
 
 
-@supports(lambda x: len(x.shape) > 1 and x.shape[-1] == x.shape[-2] and x.shape[-1] > 0)
+@_single
+@supports(lambda x: len(x.shape) < 2 or 0 not in x.shape[-2:])
 def lu_factor(x: Any, /) -> LUFactorResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/lu"""
-    LU, order = _lu(x)
-    rows = tf.range(x.shape[-1], dtype=tf.int64)
-    state, pivots = rows + tf.zeros_like(order), []
-    for k in range(x.shape[-1]):
-        # The exchange that brings row order[k] from where it is now to the place k.
-        wanted = order[..., k : k + 1]
-        place = tf.argmax(tf.cast(tf.equal(state, wanted), tf.int32), -1)[..., None]
-        state = tf.where(tf.equal(rows, place), state[..., k : k + 1], state)
-        state = tf.where(tf.equal(rows, k), wanted, state)
-        pivots.append(place)
-    return LUFactorResult(LU, tf.concat(pivots, -1))
+    check_matrices("lu_factor", "x", x)
+    found = _regular(x)
+    if found is None:
+        LU, pivots, _ = eliminated(x)
+        return LUFactorResult(LU, pivots)
+    LU, order = found
+    return LUFactorResult(LU, exchanges(order))
 
 
-@supports(lambda x: len(x.shape) > 1 and x.shape[-1] == x.shape[-2] and x.shape[-1] > 0)
+@_single
+@supports(lambda x: len(x.shape) < 2 or 0 not in x.shape[-2:])
 def lu(x: Any, /) -> LUResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/lu"""
-    LU, order = _lu(x)
-    L, U = _triangles(LU)
-    P = tf.one_hot(order, x.shape[-1], axis=len(x.shape) - 2, dtype=x.dtype.real_dtype)
+    check_matrices("lu", "x", x)
+    found = _regular(x)
+    if found is None:
+        LU, _, order = eliminated(x)
+    else:
+        LU, order = found
+    m, n = x.shape[-2:]
+    k = min(m, n)
+    L, U = tf.linalg.band_part(LU[..., :k], -1, 0), tf.linalg.band_part(LU[..., :k, :], 0, -1)
+    L = tf.linalg.set_diag(L, tf.ones_like(LU[..., 0, :k]))
+    P = tf.one_hot(order, m, axis=len(x.shape) - 2, dtype=x.dtype.real_dtype)
     return LUResult(P, L, U)
+
+
+def _regular(x: Any) -> tuple[Any, Any] | None:
+    """The factors and the order of the rows where ``tf.linalg.lu`` gives them.
+
+    Of a singular matrix it raises; in a graph only when that runs, where nothing can follow.
+    """
+    if x.shape[-1] != x.shape[-2]:
+        return None
+    try:
+        return _lu(x)
+    except tf.errors.InvalidArgumentError:
+        return None
 
 
 def _lu(x: Any) -> tuple[Any, Any]:

@@ -8,11 +8,15 @@ import tensorflow as tf
 
 from nestarray.backends.base import supports
 from nestarray.backends.matrices import check_square
+from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import SlogdetResult
+from nestarray.backends.tensorflow.elementwise import _cast
 from nestarray.backends.tensorflow.manipulation import shape
 
+_single = in_single_precision(_cast)
+
 matrix_transpose = tf.linalg.matrix_transpose
-det = tf.linalg.det
+det = _single(tf.linalg.det)
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
@@ -23,6 +27,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     return tf.linalg.diag_part(x, k=offset)
 
 
+@_single
 def slogdet(x: Any, /) -> SlogdetResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/slogdet"""
     sign, size = tf.linalg.slogdet(x)
@@ -30,6 +35,7 @@ def slogdet(x: Any, /) -> SlogdetResult:
 
 
 # in single precision its approximation loses up to four digits, where the body loses one
+@_single
 @supports(lambda x: x.dtype in (tf.float64, tf.complex128))
 def expm(x: Any, /) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/expm"""

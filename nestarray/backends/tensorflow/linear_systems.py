@@ -6,10 +6,16 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.base import promoted
+from nestarray.backends.base import promoted, supports
+from nestarray.backends.matrices import check_factors
+from nestarray.backends.precision import in_single_precision
 from nestarray.backends.tensorflow.elementwise import _cast
+from nestarray.backends.tensorflow.elimination import ordered
 
-inv = tf.linalg.inv
+_single = in_single_precision(_cast)
+_single_pair = in_single_precision(_cast, arrays=(0, 1))
+
+inv = _single(tf.linalg.inv)
 
 
 def _stacked(x1: Any, x2: Any) -> tuple[Any, Any]:
@@ -23,6 +29,7 @@ def _stacked(x1: Any, x2: Any) -> tuple[Any, Any]:
     return x1, right
 
 
+@_single_pair
 def solve(x1: Any, x2: Any, /) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/solve"""
     x1, x2 = promoted((x1, x2), _cast)
@@ -30,8 +37,24 @@ def solve(x1: Any, x2: Any, /) -> Any:
     return solution[..., 0] if len(x2.shape) == 1 else solution
 
 
+@_single_pair
 def solve_triangular(x1: Any, x2: Any, /, *, upper: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/triangular_solve"""
     x1, x2 = promoted((x1, x2), _cast)
     solution = tf.linalg.triangular_solve(*_stacked(x1, x2), lower=not upper)
+    return solution[..., 0] if len(x2.shape) == 1 else solution
+
+
+@supports(lambda LU, pivots, x2: 0 not in LU.shape)
+@in_single_precision(_cast, arrays=(0, 2))
+def lu_solve(LU: Any, pivots: Any, x2: Any, /) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/linalg/lu_solve"""
+    check_factors(LU, pivots, x2)
+    LU, x2 = promoted((LU, x2), _cast)
+    LU, right = _stacked(LU, x2)
+    order = tf.broadcast_to(ordered(tf.cast(pivots, tf.int64)), tf.shape(LU)[:-1])
+    right = tf.gather(right, order, axis=-2, batch_dims=len(LU.shape) - 2)
+    L = tf.linalg.set_diag(LU, tf.ones_like(LU[..., 0]))
+    solution = tf.linalg.triangular_solve(L, right)
+    solution = tf.linalg.triangular_solve(LU, solution, lower=False)
     return solution[..., 0] if len(x2.shape) == 1 else solution

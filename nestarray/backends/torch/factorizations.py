@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from nestarray.backends.matrices import check_matrices, check_reflections
+from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import (
     EighResult,
     EigResult,
@@ -15,44 +16,55 @@ from nestarray.backends.results import (
     QRResult,
     SVDResult,
 )
+from nestarray.backends.torch.elementwise import _cast
 
-svdvals = torch.linalg.svdvals
-eigvalsh = torch.linalg.eigvalsh
-eigvals = torch.linalg.eigvals
+_single = in_single_precision(_cast)
+_single_pair = in_single_precision(_cast, arrays=(0, 1))
+
+svdvals = _single(torch.linalg.svdvals)
+eigvalsh = _single(torch.linalg.eigvalsh)
+eigvals = _single(torch.linalg.eigvals)
 
 
+@_single
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.cholesky.html"""
     return torch.linalg.cholesky(x, upper=upper)
 
 
+@_single
 def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.qr.html"""
     return QRResult(*torch.linalg.qr(x, mode))
 
 
+@_single
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.svd.html"""
     return SVDResult(*torch.linalg.svd(x, full_matrices))
 
 
+@_single
 def eigh(x: Any, /) -> EighResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.eigh.html"""
     return EighResult(*torch.linalg.eigh(x))
 
 
+@_single
 def eig(x: Any, /) -> EigResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.eig.html"""
     return EigResult(*torch.linalg.eig(x))
 
 
+@_single
 def lu_factor(x: Any, /) -> LUFactorResult:
-    """https://docs.pytorch.org/docs/stable/generated/torch.linalg.lu_factor.html"""
+    """https://docs.pytorch.org/docs/stable/generated/torch.linalg.lu_factor_ex.html"""
     check_matrices("lu_factor", "x", x)
-    LU, pivots = torch.linalg.lu_factor(x)
+    LU, pivots, _ = torch.linalg.lu_factor_ex(x)  # which gives factors of singular ones too
     return LUFactorResult(LU, pivots.to(torch.int64) - 1)  # PyTorch counts from 1
 
 
+@_single
 def lu(x: Any, /) -> LUResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.lu.html"""
     check_matrices("lu", "x", x)
@@ -60,6 +72,7 @@ def lu(x: Any, /) -> LUResult:
     return LUResult(P.real, L, U)
 
 
+@_single_pair
 def householder_product(x: Any, tau: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.householder_product.html"""
     check_reflections(x, tau)

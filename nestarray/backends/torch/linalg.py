@@ -8,18 +8,27 @@ import torch
 
 from nestarray.backends.base import mean_dtype, promoted, supports
 from nestarray.backends.matrices import check_square
+from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import SlogdetResult
 from nestarray.backends.torch.core import native_dtype
 from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import through_int64
 
-det = torch.linalg.det
-matrix_power = torch.linalg.matrix_power
+_single = in_single_precision(_cast)
+
+det = _single(torch.linalg.det)
+_power = in_single_precision(_cast, integers=True)(torch.linalg.matrix_power)
 
 
 def matrix_transpose(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.transpose.html"""
     return torch.transpose(x, -2, -1)
+
+
+@supports(lambda x, n: n >= 0)  # of integers the inverse is no integer
+def matrix_power(x: Any, /, n: int) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_power.html"""
+    return _power(x, n)
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
@@ -47,16 +56,19 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
     return torch.linalg.vector_norm(x.to(native_dtype(mean_dtype(x))), ord, axis, keepdims)
 
 
+@_single
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_norm.html"""
     return torch.linalg.matrix_norm(x, ord, keepdim=keepdims)
 
 
+@_single
 def slogdet(x: Any, /) -> SlogdetResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.slogdet.html"""
     return SlogdetResult(*torch.linalg.slogdet(x))
 
 
+@_single
 def expm(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_exp.html"""
     check_square("expm", "x", x)

@@ -8,9 +8,13 @@ import torch
 
 from nestarray.backends.base import promoted, supports
 from nestarray.backends.matrices import check_factors
+from nestarray.backends.precision import in_single_precision
 from nestarray.backends.torch.elementwise import _cast
 
-inv = torch.linalg.inv
+_single = in_single_precision(_cast)
+_single_pair = in_single_precision(_cast, arrays=(0, 1))
+
+inv = _single(torch.linalg.inv)
 
 
 def _columns(x1: Any, x2: Any) -> tuple[Any, Any]:
@@ -22,6 +26,7 @@ def _columns(x1: Any, x2: Any) -> tuple[Any, Any]:
     return x1, right.reshape((1,) * (x1.ndim - right.ndim) + right.shape)
 
 
+@_single_pair
 def solve(x1: Any, x2: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.solve.html"""
     x1, x2 = promoted((x1, x2), _cast)
@@ -29,6 +34,7 @@ def solve(x1: Any, x2: Any, /) -> Any:
     return solution[..., 0] if x2.ndim == 1 else solution
 
 
+@_single_pair
 def solve_triangular(x1: Any, x2: Any, /, *, upper: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.solve_triangular.html"""
     x1, x2 = promoted((x1, x2), _cast)
@@ -37,12 +43,14 @@ def solve_triangular(x1: Any, x2: Any, /, *, upper: bool = False) -> Any:
 
 
 # of complex numbers it is wrong when compiled: https://github.com/pytorch/pytorch/issues/198118
+@_single
 @supports(lambda x, /, *, rtol=None: not x.is_complex())
 def pinv(x: Any, /, *, rtol: float | None = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.pinv.html"""
     return torch.linalg.pinv(x, rtol=rtol)
 
 
+@in_single_precision(_cast, arrays=(0, 2))
 def lu_solve(LU: Any, pivots: Any, x2: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.lu_solve.html"""
     check_factors(LU, pivots, x2)

@@ -1,0 +1,72 @@
+"""Functions of matrices in dtypes that LAPACK lacks: computed in single precision.
+
+The libraries behind the frameworks factor matrices of float32, float64, complex64 and
+complex128 only. Half precision goes through float32 and comes back; integers and bools become
+float32, as in all functions whose results are no integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from nestarray import dtypes
+from nestarray.backends.base import F
+from nestarray.dtypes import dtype_of
+
+#: What LAPACK takes.
+PRECISE = frozenset((dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128))
+_PRECISE_OR_INTEGERS = frozenset(d for d in dtypes.ALL if d.bits > 16 or not d.is_inexact)
+
+
+def in_single_precision(
+    cast: Callable[[Any, Any], Any], *, arrays: tuple[int, ...] = (0,), integers: bool = False
+) -> Callable[[F], F]:
+    """Make a function of matrices take every real dtype.
+
+    Args:
+        cast: ``cast(x, dtype)`` makes an array one of `dtype`.
+        arrays: which positional arguments are numbers to compute with; they promote.
+        integers: the function computes integers as they are.
+
+    Returns:
+        a decorator; calls in a dtype that LAPACK has go through by one look-up an array.
+    """
+    taken = _PRECISE_OR_INTEGERS if integers else PRECISE
+
+    def decorate(native: F) -> F:
+        def widened(*args: Any, **kwargs: Any) -> Any:
+            own = dtypes.result_dtype(*(args[i] for i in arrays))
+            wide = own if own in taken else dtypes.float32
+            given = [cast(a, wide) if i in arrays else a for i, a in enumerate(args)]
+            result = native(*given, **kwargs)
+            return _narrowed(result, own, cast) if own.is_inexact and wide is not own else result
+
+        if arrays == (0,):
+
+            @wraps(native)
+            def call(x: Any, /, *args: Any, **kwargs: Any) -> Any:
+                function = native if dtype_of(x) in taken else widened
+                return function(x, *args, **kwargs)
+        else:
+
+            @wraps(native)
+            def call(*args: Any, **kwargs: Any) -> Any:
+                for i in arrays:
+                    if dtype_of(args[i]) not in taken:
+                        return widened(*args, **kwargs)
+                return native(*args, **kwargs)
+
+        # `op` reads the defaults of a body from the function itself
+        call.__kwdefaults__ = getattr(native, "__kwdefaults__", None)
+        return call  # type: ignore[return-value]
+
+    return decorate
+
+
+def _narrowed(result: Any, own: dtypes.DType, cast: Callable[[Any, Any], Any]) -> Any:
+    """The real floating arrays of `result` in the half precision of the arguments."""
+    if isinstance(result, tuple) and hasattr(result, "_fields"):
+        return type(result)(*(_narrowed(part, own, cast) for part in result))
+    return cast(result, own) if dtype_of(result) is dtypes.float32 else result
