@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from nestarray.errors import MissingFileError
+from nestarray.errors import MissingFileError, StorageError
 
 
 def temporary_name(path: Path) -> Path:
@@ -54,6 +54,13 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _exchange(temporary: Path, path: Path) -> None:
+    if any(path.iterdir()) and not {p.name for p in path.iterdir()} & {
+        p.name for p in temporary.iterdir()
+    }:
+        raise StorageError(
+            f"Container.save: {str(path)!r} is a directory of other things, which would be lost; "
+            "remove it first, or choose another name"
+        )
     aside = temporary_name(path)
     os.rename(path, aside)
     try:

@@ -10,7 +10,7 @@ from typing import Any
 
 from nestarray.config import check_backend_name, current_backend
 from nestarray.container import Container, constructor, method
-from nestarray.errors import ArgumentError, StorageError
+from nestarray.errors import ArgumentError, StorageError, StructureError
 from nestarray.storage import shards
 from nestarray.storage.atomic import check_directory, replacing
 from nestarray.storage.elements import BITS
@@ -18,7 +18,7 @@ from nestarray.storage.plan import make_plan
 from nestarray.storage.source import Source, reading, writing
 from nestarray.storage.stored import StoredArray
 from nestarray.storage.stored import read as read_leaves
-from nestarray.storage.structure import Reference
+from nestarray.storage.structure import Reference, reason
 
 #: Suffix → format. A format is the module of its name beside this one.
 SUFFIXES = {
@@ -93,6 +93,11 @@ def save(
             c, place, _format("save", place, format, "safetensors"), metadata, max_shard_bytes
         )
         return
+    if shards.is_index(place):
+        raise ArgumentError(
+            f"Container.save: path: got {str(place)!r}, the name of an index; say max_shard_bytes, or "
+            "name one file"
+        )
     name = _format("save", place, format)
     if name == "torch":
         raise ArgumentError(
@@ -232,7 +237,14 @@ def _with_stored_arrays(source: Source, backend: str, mapped: bool, flat: bool) 
             known[key] = StoredArray(source, leaf.name, dtype, shape, backend, mapped)
         return known[key]
 
-    return (Container(source.flat()) if flat else source.layout()).map(of_leaf)
+    try:
+        c = Container(source.flat()) if flat else source.layout()
+    except StructureError as error:
+        raise StorageError(
+            f"Container.load: {str(source.path)!r}: the names in it are no tree ({reason(error)}); load "
+            "it with flat=True"
+        ) from error
+    return c.map(of_leaf)
 
 
 def _declared(source: Source, leaf: Reference) -> tuple[str, tuple[int, ...]]:

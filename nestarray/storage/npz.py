@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -88,9 +88,9 @@ class NpzSource(Source):
         with self._archive.open(self._infos[name]) as file:
             stored = _read_header(file)[2]
             elements = np.empty(shape[::-1] if name in self._fortran else shape, stored)
-            rest = memoryview(elements.reshape(-1).view(np.uint8))
+            rest = elements.reshape(-1).view(np.uint8).data
             while rest.nbytes:
-                count = file.readinto(rest)
+                count = cast(zipfile.ZipExtFile, file).readinto(rest)
                 if not count:
                     raise EOFError(f"{name!r} ends too early")
                 rest = rest[count:]

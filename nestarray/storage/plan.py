@@ -57,9 +57,15 @@ def dotted_file_name(path: KeyPath) -> str:
 
 def grouped(path: KeyPath) -> str:
     """``("layer", 0, "w")`` as ``"layer/0/w"``, for formats with groups; keys are escaped."""
-    # A key of dots only would be the group itself, or the one above it.
     keys = [quote(_text(str(key)), safe=" ~") for key in path]
-    return "/".join(key.replace(".", "%2E") if key.startswith((".", "__")) else key for key in keys)
+    return "/".join(map(_not_reserved, keys))
+
+
+def _not_reserved(key: str) -> str:
+    """A key that is no group's own name: "." and "..", what Zarr keeps for itself, and nothing."""
+    if key.startswith((".", "__")) or key == "zarr.json":
+        return f"%{ord(key[0]):02X}{key[1:]}"
+    return key or "%"
 
 
 def make_plan(
@@ -105,9 +111,11 @@ def make_plan(
 def _free_name(name: str, names: _Names, separator: str) -> str:
     """`name`, or the first of ``name~2``, ``name~3`` … that no other array has."""
     candidate, number = name, 1
+    # a group that cannot be one, because there is an array of its name, gets another name itself
+    first, slash, rest = name.partition("/") if separator == "/" else (name, "", "")
     while not names.take(candidate, separator):
         number += 1
-        candidate = f"{name}~{number}"
+        candidate = f"{first}~{number}{slash}{rest}"
     return candidate
 
 

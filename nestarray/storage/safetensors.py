@@ -72,7 +72,8 @@ class SafetensorsSource(Source):
     def __init__(self, path: Path, *, writable: bool = False) -> None:
         with library().safe_open(path, framework="np"):
             pass  # checks the header: its length, dtypes, shapes, and that they fill the file exactly
-        self._memory = map_file(path, writable=writable)
+        with path.open("rb") as file:
+            self._memory = map_file(file.fileno(), writable=writable)
         length = int.from_bytes(self._memory[:_HEADER_STARTS], "little")
         self._start = _HEADER_STARTS + length
         header = parse_json(self._memory[_HEADER_STARTS : self._start])

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nestarray.container import Container
-from nestarray.errors import MissingFileError, NestarrayError, StorageError, StructureError
+from nestarray.errors import MissingFileError, NestarrayError, StorageError
 from nestarray.storage.elements import num_bytes
 from nestarray.storage.structure import Reference, decode, reason
 
@@ -71,18 +71,14 @@ class Source:
 
         Raises:
             StorageError: the structure is damaged or does not fit the arrays.
+            StructureError: the names are no tree: one array is named as a node of others.
         """
         where = f"Container.load: {str(self.path)!r}"
         if self.structure is not None:
             c = decode(self.structure, where)
             self._check(c, where)
             return c
-        try:
-            return Container.from_flat_dict(self.flat(), self.separator)
-        except StructureError as error:
-            raise StorageError(
-                f"{where}: the names in it are no tree ({reason(error)}); load it with flat=True"
-            ) from error
+        return Container.from_flat_dict(self.flat(), self.separator)
 
     def _check(self, c: Container, where: str) -> None:
         named = {leaf.name for leaf in c.leaves() if isinstance(leaf, Reference)}
@@ -105,16 +101,13 @@ class Source:
         """Let go of the file."""
 
 
-def map_file(path: Path, *, writable: bool) -> mmap.mmap:
-    """The file in memory, read as it is touched.
+def map_file(descriptor: int, *, writable: bool) -> mmap.mmap:
+    """An open file in memory, read as it is touched; it stays when the file is closed.
 
     `writable` makes the pages that are written to private copies: the file stays as it is,
     but frameworks that take no read-only memory need no copy of all of it.
     """
-    with open(path, "rb") as file:
-        return mmap.mmap(
-            file.fileno(), 0, access=mmap.ACCESS_COPY if writable else mmap.ACCESS_READ
-        )
+    return mmap.mmap(descriptor, 0, access=mmap.ACCESS_COPY if writable else mmap.ACCESS_READ)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,153 @@
+"""HDF5 through h5py: nodes are groups, arrays are datasets.
+
+Only what lies in the file itself is read. Links to other files, external storage, virtual
+datasets, objects and filters that would load a plug-in are refused.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nestarray.errors import MissingFrameworkError, StorageError
+from nestarray.storage.elements import NATIVE
+from nestarray.storage.plan import Plan, grouped
+from nestarray.storage.source import Entry, Source, check_size, map_file
+from nestarray.storage.structure import RESERVED, parse_json
+
+NATIVE_DTYPES = NATIVE
+naming, separator = grouped, "/"
+
+_FILTERS = {1: "deflate", 2: "shuffle", 3: "fletcher32", 4: "szip", 32000: "lzf"}
+
+
+def library() -> Any:
+    """The package h5py.
+
+    Raises:
+        MissingFrameworkError: it is not installed; names the extra that brings it.
+    """
+    try:
+        import h5py
+    except ImportError as error:
+        raise MissingFrameworkError(
+            f"HDF5 files need the package 'h5py', which cannot be imported ({error}). Install it "
+            "with: pip install 'nestarray[hdf5]'"
+        ) from error
+    return h5py
+
+
+def write(path: Path, plan: Plan) -> None:
+    """Write a file; the text of the structure is a dataset, because attributes end at 64 KiB."""
+    document = json.dumps({"structure": plan.structure, "metadata": plan.metadata}).encode()
+    with library().File(path, "w", track_order=True) as file:
+        file.create_dataset(RESERVED, data=np.frombuffer(document, np.uint8))
+        for name in plan.arrays:
+            file.create_dataset(name, data=plan.elements(name))
+
+
+class Hdf5Source(Source):
+    """A file of groups and datasets."""
+
+    separator = "/"
+
+    def __init__(self, path: Path, *, writable: bool) -> None:
+        self._writable = writable
+        self._file = library().File(path, "r")
+        try:
+            self._datasets: dict[str, Any] = {}
+            self._collect(path, self._file, "", set())
+            entries = {name: _entry(path, name, d) for name, d in self._datasets.items()}
+            texts = {k: v for k, v in self._file.attrs.items() if isinstance(v, str)}
+            super().__init__(path, entries, None, texts)
+            if RESERVED in entries:
+                document = parse_json(self.read(RESERVED).tobytes())
+                del self.entries[RESERVED]
+                self.structure, self.metadata = document["structure"], document["metadata"]
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _collect(self, path: Path, group: Any, prefix: str, above: set[Any]) -> None:
+        h5py = library()
+        above = above | {h5py.h5o.get_info(group.id).addr}
+        for key in group:
+            name = prefix + key
+            if not isinstance(group.get(key, getlink=True), h5py.HardLink):
+                raise StorageError(
+                    f"Container.load: {str(path)!r}: {name!r} is a link, which may lead to another "
+                    "file; expected groups and datasets"
+                )
+            member = group[key]
+            if isinstance(member, h5py.Dataset):
+                self._datasets[name] = member
+            elif not isinstance(member, h5py.Group):
+                raise StorageError(
+                    f"Container.load: {str(path)!r}: {name!r} is a {type(member).__name__}, expected "
+                    "a group or a dataset"
+                )
+            elif h5py.h5o.get_info(member.id).addr in above:
+                raise StorageError(
+                    f"Container.load: {str(path)!r}: the group {name!r} is inside of itself"
+                )
+            else:
+                self._collect(path, member, name + "/", above)
+
+    def read(self, name: str) -> np.ndarray:
+        """The elements of an array."""
+        return self.part(name, ())
+
+    def part(self, name: str, index: Any) -> np.ndarray:
+        """The elements of a part of an array; no other part of it is read."""
+        try:
+            elements = np.asarray(self._datasets[name][index])
+        except (TypeError, ValueError):  # h5py takes fewer kinds of indices than NumPy
+            elements = np.array(self.read(name)[index])
+        return elements.astype(self.entries[name].dtype, copy=False)
+
+    def view(self, name: str) -> np.ndarray:
+        """The elements of an array, on the mapped file."""
+        dataset = self._datasets[name]
+        offset, entry = dataset.id.get_offset(), self.entries[name]
+        if dataset.size == 0:
+            return self.read(name)
+        if offset is None or not dataset.dtype.isnative or dataset.dtype.name != entry.dtype:
+            raise StorageError(
+                f"Container.load: {str(self.path)!r}: {name!r} is stored in chunks or in another byte "
+                "order, which cannot be mapped into memory; leave memory_map=False"
+            )
+        # by its descriptor: another file may have the name by now
+        memory = map_file(self._file.id.get_vfd_handle(), writable=self._writable)
+        count = math.prod(entry.shape)
+        return np.frombuffer(memory, dataset.dtype, count=count, offset=offset).reshape(entry.shape)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+
+def _entry(path: Path, name: str, dataset: Any) -> Entry:
+    where = f"Container.load: {str(path)!r}: {name!r}"
+    if dataset.dtype.name not in NATIVE or dataset.shape is None:
+        raise StorageError(f"{where} has the dtype {dataset.dtype}, expected numbers or bools")
+    if dataset.external or dataset.is_virtual:
+        raise StorageError(f"{where} keeps its elements in another file, which is not read")
+    plist = dataset.id.get_create_plist()
+    for position in range(plist.get_nfilters()):
+        number = plist.get_filter(position)[0]
+        if number not in _FILTERS:
+            raise StorageError(
+                f"{where} needs the filter {number}, a plug-in; expected {', '.join(_FILTERS.values())}"
+            )
+    entry = Entry(dataset.dtype.name, tuple(dataset.shape))
+    check_size(path, name, entry, dataset.id.get_storage_size())
+    return entry
+
+
+def open(path: Path, *, writable: bool) -> Source:
+    """The file as a `Source`."""
+    return Hdf5Source(path, writable=writable)

@@ -1,0 +1,108 @@
+"""JSON: arrays as numbers in text, for small trees that people read or other languages take.
+
+Numbers come back exactly. Arrays of what NumPy has no dtype for are the integers of their
+bits. JSON of other programs is a tree of dicts, lists and plain values.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nestarray.container import Container
+from nestarray.errors import StorageError
+from nestarray.storage.elements import BITS, NATIVE
+from nestarray.storage.plan import Plan, dotted
+from nestarray.storage.source import Entry, Source
+from nestarray.storage.structure import RESERVED, parse_json
+
+NATIVE_DTYPES = NATIVE | set(BITS)
+naming, separator = dotted, "."
+
+
+def write(path: Path, plan: Plan) -> None:
+    """Write a document; array by array, so that the text of one is in memory at a time."""
+    with path.open("w", encoding="utf-8") as file:
+        head = {RESERVED: json.loads(plan.structure), "metadata": plan.metadata}
+        file.write(json.dumps(head, indent=1)[:-2] + ',\n "arrays": {')
+        for number, (name, (dtype, shape)) in enumerate(plan.entries.items()):
+            array = {"dtype": dtype, "shape": shape, "elements": _numbers(plan.elements(name))}
+            file.write(f"{',' if number else ''}\n  {json.dumps(name)}: ")
+            json.dump(array, file, allow_nan=False)
+        file.write("\n }\n}\n")
+
+
+def _numbers(elements: np.ndarray) -> list[Any]:
+    """The elements in one list; complex numbers as two, what is not finite as its name."""
+    flat = elements.reshape(-1)
+    if flat.dtype.kind == "c":
+        flat = flat.view(f"f{flat.itemsize // 2}")
+    numbers = flat.tolist()
+    if flat.dtype.kind == "f" and not np.isfinite(flat).all():
+        numbers = [x if math.isfinite(x) else repr(x) for x in numbers]
+    return numbers
+
+
+class JsonSource(Source):
+    """A document of ours, or any other."""
+
+    def __init__(self, path: Path) -> None:
+        self._document = parse_json(path.read_bytes())
+        if not (isinstance(self._document, dict) and RESERVED in self._document):
+            super().__init__(path, {})
+            return
+        self._arrays = self._document["arrays"]
+        entries = {}
+        for name, array in self._arrays.items():
+            entry = Entry(str(array["dtype"]), tuple(array["shape"]))
+            count = len(array["elements"])
+            parts = 2 if entry.dtype.startswith("complex") else 1
+            if entry.dtype not in NATIVE_DTYPES or any(
+                type(n) is not int or n < 0 for n in entry.shape
+            ):
+                raise ValueError(f"{name!r} has the dtype {entry.dtype!r}, the shape {entry.shape}")
+            if count != parts * math.prod(entry.shape):
+                raise ValueError(f"{name!r} has {count} elements and the shape {entry.shape}")
+
+            entries[name] = entry
+        texts = {str(k): str(v) for k, v in self._document["metadata"].items()}
+        super().__init__(path, entries, json.dumps(self._document[RESERVED]), texts)
+
+    def layout(self) -> Container:
+        """The Container that was saved, or the document as it is."""
+        return Container(self._plain()) if self.structure is None else super().layout()
+
+    def flat(self) -> dict[str, Any]:
+        """Name → reference; of another program's document, path → value."""
+        if self.structure is not None:
+            return super().flat()
+        return Container(self._plain()).to_flat_dict(".")
+
+    def _plain(self) -> Any:
+        if isinstance(self._document, (dict, list)):
+            return self._document
+        raise StorageError(
+            f"Container.load: {str(self.path)!r} holds one {type(self._document).__name__}, expected "
+            "an object or a list"
+        )
+
+    def read(self, name: str) -> np.ndarray:
+        """The elements of an array."""
+        dtype, shape = self.entries[name]
+        kind = np.dtype(BITS.get(dtype, dtype))
+        numbers = self._arrays[name]["elements"]
+        own = f"f{kind.itemsize // 2}" if kind.kind == "c" else kind
+        if kind.kind in "fc":
+            numbers = [float(x) for x in numbers]
+        elif not all(type(x) is (bool if kind.kind == "b" else int) for x in numbers):
+            raise ValueError(f"{name!r} holds other things than {dtype}")
+        return np.array(numbers, own).view(kind).reshape(shape)
+
+
+def open(path: Path, *, writable: bool) -> Source:
+    """The file as a `Source`."""
+    return JsonSource(path)

@@ -1,0 +1,104 @@
+"""Files of ``torch.save``, read only, and of them the weights only.
+
+They are pickles: programs that Python runs. ``weights_only=True`` makes torch refuse every
+program but those that make tensors, dicts, lists and plain values.
+https://docs.pytorch.org/docs/stable/generated/torch.load.html
+"""
+
+from __future__ import annotations
+
+import pickle
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nestarray import backends
+from nestarray.container import Container
+from nestarray.errors import StorageError
+from nestarray.storage.elements import dtype_name, to_elements
+from nestarray.storage.source import Entry, Source
+from nestarray.storage.structure import Reference, reason
+
+
+class TorchSource(Source):
+    """Whatever nest was saved; tensors that are one in memory are one array."""
+
+    def __init__(self, path: Path) -> None:
+        self._tree = _load(path)
+        self._tensors: dict[str, Any] = {}
+        self._names: dict[Any, str] = {}
+        self._referenced = self._with_references(self._tree, ())
+        entries = {
+            name: Entry(dtype_name(x, name), tuple(x.shape)) for name, x in self._tensors.items()
+        }
+        super().__init__(path, entries)
+
+    def _with_references(self, node: Any, keys: tuple[Any, ...]) -> Any:
+        if isinstance(node, Mapping):
+            return {k: self._with_references(v, (*keys, k)) for k, v in node.items()}
+        if isinstance(node, (list, tuple)):
+            members = [self._with_references(v, (*keys, i)) for i, v in enumerate(node)]
+            return members if isinstance(node, list) else tuple(members)
+        if backends.backend_of_type(type(node)) != "torch":
+            return node
+        tensor = node.detach()
+        place = (tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride())
+        name = ".".join(map(str, keys))
+        if tensor.numel() and place in self._names:
+            return Reference(self._names[place])
+        while name in self._tensors:
+            name += "~"
+        self._names[place], self._tensors[name] = name, tensor
+        return Reference(name)
+
+    def layout(self) -> Container:
+        """The nest that was saved; names in it are split at dots, as those of state dicts."""
+        return Container(_split(self._referenced))
+
+    def flat(self) -> dict[str, Any]:
+        """Joined name → leaf."""
+        return Container(self._referenced).to_flat_dict(".")
+
+    def read(self, name: str) -> np.ndarray:
+        """The elements of a tensor."""
+        return self.view(name).copy()
+
+    def view(self, name: str) -> np.ndarray:
+        """The elements of a tensor, on the mapped file."""
+        return to_elements(self._tensors[name])
+
+    def part(self, name: str, index: Any) -> np.ndarray:
+        """The elements of a part of a tensor; no other part of it is read."""
+        return np.array(self.view(name)[index])
+
+
+def _split(node: Any) -> Any:
+    if not isinstance(node, dict):
+        return type(node)(map(_split, node)) if type(node) in (list, tuple) else node
+    nested = {k: _split(v) for k, v in node.items()}
+    if not any(isinstance(k, str) and "." in k for k in nested):
+        return nested
+    if not all(isinstance(k, str) for k in nested):
+        return nested
+    return Container.from_flat_dict(nested, ".").to_dict()
+
+
+def _load(path: Path) -> Any:
+    torch = backends.core("torch").torch
+    try:
+        return torch.load(
+            path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path)
+        )
+    except pickle.UnpicklingError as error:
+        raise StorageError(
+            f"Container.load: {str(path)!r} is not only weights, and what else is in it could run any "
+            f"program, so it is not read ({reason(error)})"
+        ) from error
+
+
+def open(path: Path, *, writable: bool) -> Source:
+    """The file as a `Source`."""
+    return TorchSource(path)

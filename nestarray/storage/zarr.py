@@ -1,0 +1,134 @@
+"""Zarr, a directory of arrays in chunks: nodes are groups.
+
+Arrays are written uncompressed, since weights hardly shrink. Of other programs' stores only
+those are read whose codecs compress bytes: a codec that unpickles objects, or a link that
+leads out of the directory, is refused.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nestarray.errors import MissingFrameworkError, StorageError
+from nestarray.storage.elements import NATIVE
+from nestarray.storage.plan import Plan, grouped
+from nestarray.storage.source import Entry, Source, check_size
+from nestarray.storage.structure import RESERVED
+
+NATIVE_DTYPES = NATIVE
+naming, separator = grouped, "/"
+
+#: Codecs that turn bytes into bytes or into numbers, and do nothing else.
+_CODECS = frozenset((
+    "bytes", "endian", "gzip", "zstd", "blosc", "crc32c", "transpose", "sharding_indexed",
+    "zlib", "bz2", "lz4", "lzma", "shuffle", "crc32", "adler32", "fletcher32",
+))  # fmt: skip
+
+
+def library() -> Any:
+    """The package zarr.
+
+    Raises:
+        MissingFrameworkError: it is not installed; names the extra that brings it.
+    """
+    try:
+        import zarr
+    except ImportError as error:
+        raise MissingFrameworkError(
+            f"Zarr stores need the package 'zarr', which cannot be imported ({error}). Install it "
+            "with: pip install 'nestarray[zarr]'"
+        ) from error
+    return zarr
+
+
+def write(path: Path, plan: Plan) -> None:
+    """Write a store in the format 3."""
+    group = library().open_group(store=str(path), mode="w", zarr_format=3)
+    group.attrs.update({RESERVED: plan.structure, "metadata": plan.metadata})
+    for name in plan.arrays:
+        elements = plan.elements(name)
+        # empty chunks are written too: what is stored says how large the array is
+        group.create_array(
+            name, data=elements, compressors=None, config={"write_empty_chunks": True}
+        )
+
+
+class ZarrSource(Source):
+    """A store with a group at its root."""
+
+    separator = "/"
+
+    def __init__(self, path: Path) -> None:
+        _check_links(path)
+        zarr = library()
+        group = zarr.open(store=str(path), mode="r")
+        if not isinstance(group, zarr.Group):
+            raise StorageError(
+                f"Container.load: {str(path)!r} is one array, expected a group of arrays"
+            )
+        members = sorted(group.members(max_depth=None))
+        self._arrays = {name: m for name, m in members if isinstance(m, zarr.Array)}
+        entries = {name: _entry(path, name, m) for name, m in self._arrays.items()}
+        attributes = dict(group.attrs)
+        structure = attributes.pop(RESERVED, None)
+        texts = attributes if structure is None else attributes["metadata"]
+        texts = {k: v for k, v in texts.items() if isinstance(v, str)}
+        super().__init__(path, entries, structure, texts)
+
+    def read(self, name: str) -> np.ndarray:
+        """The elements of an array."""
+        return self.part(name, ...)
+
+    def part(self, name: str, index: Any) -> np.ndarray:
+        """The elements of a part of an array; only its chunks are read."""
+        elements = np.asarray(self._arrays[name][index])
+        return elements.astype(self.entries[name].dtype, copy=False)
+
+
+def _check_links(path: Path) -> None:
+    home = Path(os.path.realpath(path))
+    for folder, folders, files in os.walk(path):
+        for name in (*folders, *files):
+            place = Path(folder, name)
+            if place.is_symlink() and not Path(os.path.realpath(place)).is_relative_to(home):
+                raise StorageError(
+                    f"Container.load: {str(path)!r}: {str(place)!r} is a link that leads out of the "
+                    "directory, and is not followed"
+                )
+
+
+def _entry(path: Path, name: str, array: Any) -> Entry:
+    where = f"Container.load: {str(path)!r}: {name!r}"
+    if array.dtype.name not in NATIVE:
+        raise StorageError(f"{where} has the dtype {array.dtype}, expected numbers or bools")
+    odd = sorted(_codec_names(array.metadata.to_dict()) - _CODECS)
+    if odd:
+        raise StorageError(
+            f"{where} needs the codec {odd[0]!r}, which is not one of those that only compress "
+            f"({', '.join(sorted(_CODECS))})"
+        )
+    stored = array.nbytes_stored()
+    entry = Entry(array.dtype.name, tuple(array.shape))
+    for shape in (entry.shape, array.chunks, array.shards or ()):
+        check_size(path, name, Entry(entry.dtype, tuple(shape)), stored)
+    return entry
+
+
+def _codec_names(node: Any) -> set[str]:
+    """The names of all codecs in an array's metadata, of the format 2 or 3, also inside of others."""
+    found: set[str] = set()
+    for key in ("codecs", "index_codecs", "filters", "compressor"):
+        codecs = node.get(key) or ()
+        for codec in (codecs,) if isinstance(codecs, dict) else codecs:
+            found.add(str(codec.get("name") or codec.get("id")).removeprefix("numcodecs."))
+            found |= _codec_names({**codec, **(codec.get("configuration") or {})})
+    return found
+
+
+def open(path: Path, *, writable: bool) -> Source:
+    """The store as a `Source`."""
+    return ZarrSource(path)
