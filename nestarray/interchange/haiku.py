@@ -73,23 +73,13 @@ def _nested(c: Container) -> Container:
         for key, value in entries.items():
             if key in node:
                 raise _met(module, key)
-            node[key] = _Entry(value)
-    return Container(_opened(tree))
-
-
-class _Entry:
-    """A parameter, which may itself be a mapping, among modules that are dicts."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-def _opened(node: Any) -> Any:
-    if isinstance(node, _Entry):
-        return node.value
-    return {key: _opened(child) for key, child in node.items()}
+            if isinstance(value, Container) and value.spec.kind == "dict":
+                raise StructureError(
+                    f"Container.from_haiku: {key!r} in {module!r} is a mapping itself, which could "
+                    "not be told from a module; leave nested=False"
+                )
+            node[key] = value
+    return Container(tree)
 
 
 def _met(module: Any, key: Any) -> StructureError:

@@ -140,12 +140,12 @@ def _all_variables(model: Any) -> Sequence[Any]:
 
 def _value(variable: Any) -> Any:
     """What a variable holds now, apart from what it will hold."""
-    import keras
-
-    value = keras.ops.convert_to_tensor(variable)
-    if keras.backend.backend() == "torch":
-        return value.detach().clone()  # assign writes into the tensor itself
-    return value
+    framework = sys.modules["keras"].backend.backend()
+    if framework == "torch":
+        return variable.value.detach().clone()  # assign writes into the tensor itself
+    if framework == "tensorflow":
+        return variable.value.read_value()
+    return variable.value
 
 
 def _is_number(leaf: Any) -> bool:
@@ -156,12 +156,10 @@ def _is_number(leaf: Any) -> bool:
 
 def _fitted(leaf: Any, variable: Any) -> Any:
     """The leaf in the dtype of a variable, as an array of the framework that Keras runs on."""
-    import keras
-
     if backends.backend_of_type(type(leaf)) is None:
         return leaf
-    dtype = as_dtype(str(variable.dtype))
+    dtype = as_dtype(variable.value.dtype)  # not variable.dtype: some are stored as another one
     if dtype_of(leaf) != dtype:
         leaf = ops.astype(leaf, dtype)
-    backend = keras.backend.backend()
+    backend = sys.modules["keras"].backend.backend()
     return move(leaf, backend if backend in BACKENDS else "numpy")

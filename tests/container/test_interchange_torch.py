@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import nestarray as na
+from nestarray.container import ListContainer
 from nestarray.errors import ArgumentError, ShapeError, StructureError
 
 
@@ -153,3 +154,104 @@ def test_messages_of_wrong_arguments() -> None:
         "to_torch_state_dict: 'a/b' is a str, expected an array or a number; leave it out with "
         "c.exclude(...)"
     )
+
+
+# -- state dicts --------------------------------------------------------------------------------------
+
+
+class Mixed(torch.nn.Module):
+    """Buffers before parameters, members in a list and by number, two tied weights, bfloat16."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.statistics = torch.nn.BatchNorm1d(3, affine=False)
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)])
+        self.layers[1].weight = self.layers[0].weight
+        self.register_buffer("scale", torch.ones((), dtype=torch.bfloat16))
+        self.register_buffer("unused", torch.ones(2), persistent=False)
+        self.head = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Linear(3, 1))
+
+
+def test_buffers_stand_beside_the_parameters_of_their_module() -> None:
+    for net in (Mixed(), network(), torch.nn.TransformerEncoderLayer(4, 2, 8)):
+        own = list(net.state_dict())
+        flat = na.Container.from_torch_module(net, buffers=True).to_flat_dict(".")
+        assert [name for name in flat if name != "unused"] == own
+
+
+def test_state_dicts_come_back() -> None:
+    for net in (Mixed(), network(), torch.nn.TransformerEncoderLayer(4, 2, 8)):
+        own = net.state_dict()
+        c = na.Container.from_torch_state_dict(own)
+        back = c.to_torch_state_dict()
+        assert list(back) == list(own)
+        assert all(back[n].equal(own[n]) and back[n].dtype == own[n].dtype for n in own)
+        assert all(back[n].data_ptr() == own[n].data_ptr() for n in own)
+        assert na.Container.from_torch_state_dict(back).spec is c.spec
+
+
+def test_tied_weights_of_a_state_dict_are_one_leaf() -> None:
+    own = Mixed().state_dict()
+    assert own["layers.0.weight"] is not own["layers.1.weight"]
+    c = na.Container.from_torch_state_dict(own)
+    assert c["layers/0/weight"] is c["layers/1/weight"]
+    assert c["layers/0/bias"] is not c["layers/1/bias"]
+    for name in ("numpy", "jax"):
+        there = na.to_backend(c.select("layers"), name)
+        state = there.to_torch_state_dict()
+        assert state["layers.0.weight"].equal(own["layers.0.weight"])
+
+
+def test_tensors_that_only_look_shared_are_apart() -> None:
+    x = torch.arange(6.0)
+    views = {
+        "whole": x, "front": x[:3], "again": x[:3], "steps": x[::2], "bits": x[:3].view(torch.int32),
+        "empty": x[:0], "none": x[:0].reshape(0, 2), "meta": x.to("meta"), "other": x.to("meta"),
+    }  # fmt: skip
+    c = na.Container.from_torch_state_dict(views)
+    assert c["front"] is c["again"]
+    assert len({id(leaf) for leaf in c.leaves()}) == len(views) - 1
+    assert all(c[name].shape == views[name].shape for name in views)
+
+
+def test_parameters_are_detached() -> None:
+    net = torch.nn.Linear(2, 2)
+    for source in (net.state_dict(keep_vars=True), dict(net.named_parameters())):
+        c = na.Container.from_torch_state_dict(source)
+        assert not c["weight"].requires_grad
+        assert c["weight"].data_ptr() == net.weight.data_ptr()
+
+
+def test_numbered_members_are_lists_on_request() -> None:
+    net = Mixed()
+    c = na.Container.from_torch_state_dict(net.state_dict(), lists=True)
+    assert type(c["layers"]) is ListContainer
+    assert list(c["head"]) == ["1"]  # the ReLU has nothing to store
+    assert list(c.to_torch_state_dict()) == list(net.state_dict())
+    assert na.Container.from_torch_module(net, lists=True)["layers"].spec is c["layers"].spec
+    assert na.Container.from_torch_module(net, lists=True).load_into_torch_module(net) is net
+
+
+def test_extra_state_goes_along() -> None:
+    state = {"a.weight": torch.ones(1), "a._extra_state": {"scale": 2}, "_extra_state": None}
+    c = na.Container.from_torch_state_dict(state)
+    assert c["a"].leaves()[1] == {"scale": 2}
+    assert c.to_torch_state_dict() == state
+
+
+def test_messages_of_what_is_no_state_dict() -> None:
+    net = torch.nn.Linear(2, 2)
+    with pytest.raises(ArgumentError) as info:
+        na.Container.from_torch_state_dict(net)
+    assert str(info.value) == (
+        "Container.from_torch_state_dict: state_dict: got Linear, expected a mapping of names to "
+        "tensors; it is its state_dict()"
+    )
+    with pytest.raises(ArgumentError) as info:
+        na.Container.from_torch_state_dict({"epoch": 3, "model": net.state_dict()})
+    assert str(info.value) == (
+        "Container.from_torch_state_dict: state_dict: got OrderedDict at 'model', expected a tensor; "
+        "give that part of the checkpoint alone, state_dict['model']"
+    )
+    with pytest.raises(StructureError, match=r"'a\.b' goes below 'a', which is a leaf"):
+        na.Container.from_torch_state_dict({"a": torch.ones(1), "a.b": torch.ones(1)})
