@@ -23,5 +23,5 @@ def floor_divided(xp: Any, native: Function, x1: Any, x2: Any) -> Any:
 
 def with_sign_of_divisor(xp: Any, remainder: Any, x2: Any) -> Any:
     """A remainder whose zeros have the sign of x2; the derivative stays that of the remainder."""
-    sign = xp.copysign(xp.ones_like(remainder), x2)
+    sign = xp.sign(x2)  # 0 and NaN only where the remainder is NaN
     return sign * (sign * remainder + 0.0)  # + 0 makes −0 a 0

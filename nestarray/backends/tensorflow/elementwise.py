@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import tensorflow as tf
@@ -129,15 +128,12 @@ def _fmod(x1: Any, x2: Any) -> Any:
     return tf.where(x1 < 0, -magnitude, magnitude)
 
 
-_NAMED = SimpleNamespace(copysign=_copysign, ones_like=tf.ones_like)
-
-
 def _remainder(x1: Any, x2: Any) -> Any:
     """``tf.math.floormod``, with the sign of x2 also where it is 0."""
     found = tf.math.floormod(x1, x2)
     if not found.dtype.is_floating:
         return found
-    return division.with_sign_of_divisor(_NAMED, found, tf.stop_gradient(x2))
+    return division.with_sign_of_divisor(tf, found, x2)
 
 
 def _pow(x1: Any, x2: Any) -> Any:

@@ -7,9 +7,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch.autograd import forward_ad
 
 
 def is_constant(x: Any) -> bool:
     """Whether no derivative by `x` is asked for, backward or forward; None is constant."""
     return x is None or (not x.requires_grad and forward_ad.unpack_dual(x).tangent is None)
+
+
+def is_observed() -> bool:
+    """Whether a transformation watches what is computed, be it a derivative, a trace or a batch."""
+    return (
+        forward_ad._current_level >= 0
+        or torch.compiler.is_compiling()
+        or torch._C._functorch.peek_interpreter_stack() is not None
+        or torch._C._len_torch_dispatch_stack() > 0
+    )

@@ -11,6 +11,7 @@ from nestarray.backends import division
 from nestarray.backends.base import promoting, supports
 from nestarray.backends.torch import integers
 from nestarray.backends.torch.core import native_dtype
+from nestarray.backends.torch.derivatives import is_observed
 from nestarray.backends.torch.integers import LACKING, by_order, through_int64
 
 
@@ -65,7 +66,11 @@ def _remainder(x1: Any, x2: Any) -> Any:
     if x1.dtype in LACKING:
         return subtract(x1, multiply(integers.floor_divide(x1, x2), x2))
     found = torch.remainder(x1, x2)
-    return division.with_sign_of_divisor(torch, found, x2) if x1.is_floating_point() else found
+    if not x1.is_floating_point():
+        return found
+    if found.requires_grad or is_observed():  # copysign has the derivative 0 at 0
+        return division.with_sign_of_divisor(torch, found, x2)
+    return found.copysign_(x2)  # other than zeros it has the sign already
 
 
 def _swapped(native: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 
+from nestarray.backends.torch.derivatives import is_observed
+
 #: The exact types that the functions here are for; subclasses have rules of their own.
 TYPES = (torch.Tensor, torch.nn.Parameter, bool, int, float)
 _WIDE = (torch.float32, torch.float64)
@@ -20,18 +22,9 @@ _WIDE = (torch.float32, torch.float64)
 _Many = Callable[..., "tuple[torch.Tensor, ...] | None"]
 
 
-def _is_observed() -> bool:
-    """Whether a transformation watches, which may have rules for single tensors only."""
-    return (
-        torch.compiler.is_compiling()
-        or torch._C._functorch.peek_interpreter_stack() is not None
-        or torch._C._len_torch_dispatch_stack() > 0
-    )
-
-
 def _unary(native: Callable[[Any], Any]) -> _Many:
     def many(leaves: Any) -> tuple[torch.Tensor, ...] | None:
-        if _is_observed():
+        if is_observed():
             return None
         try:
             return tuple(native(leaves))
@@ -45,7 +38,7 @@ def _binary(native: Callable[[Any, Any], Any], *, commutes: bool = False) -> _Ma
     def many(left: Any, right: Any) -> tuple[torch.Tensor, ...] | None:
         if commutes and left.__class__ is not tuple:
             left, right = right, left
-        if left.__class__ is not tuple or _is_observed():
+        if left.__class__ is not tuple or is_observed():
             return None
         dtypes = [x.dtype for x in left]
         if right.__class__ is tuple:
