@@ -67,19 +67,17 @@ def _lines(row: Row, leaves: Sequence[Any], indent: str, width: int) -> Iterator
             continue
         mark = "" if child.spec.kind == "dict" else f" [{child.spec.kind}]"
         if child.children is None:
-            yield f"{indent}{name}{mark}  {times}{{{_closed(child, leaves)}}}"
+            part = leaves[child.start : child.start + child.spec.num_leaves]
+            yield f"{indent}{name}{mark}  {times}{{{contents(part) if part else ''}}}"
         else:
             yield f"{indent}{name}{mark}{'  ' + times.rstrip() if times else ''}"
             yield from _lines(child, leaves, indent + "  ", width)
 
 
-def _closed(row: Row, leaves: Sequence[Any]) -> str:
-    """What is said of a node that is not opened, in place of its children."""
-    if not row.spec.num_leaves:
-        return ""
-    part = leaves[row.start : row.start + row.spec.num_leaves]
-    count = sum(map(size, part))
-    return _leaf_count(len(part)) + (f", {count:,} elements" if count else "")
+def contents(leaves: Sequence[Any]) -> str:
+    """``6 leaves, 15 elements``."""
+    count = sum(map(size, leaves))
+    return _leaf_count(len(leaves)) + (f", {count:,} elements" if count else "")
 
 
 def totals(leaves: Sequence[Any]) -> str:

@@ -41,7 +41,8 @@ def has_values(leaf: Any) -> bool:
     if backend == "torch":
         import torch
 
-        in_transform = torch._C._functorch.is_functorch_wrapped_tensor(leaf)  # torch.func.vmap
+        functorch = torch._C._functorch  # type: ignore[attr-defined]
+        in_transform = functorch.is_functorch_wrapped_tensor(leaf)  # of vmap, grad
         return not (leaf.is_meta or in_transform)
     return not (backend == "jax" and leaf.is_deleted())
 
