@@ -73,8 +73,10 @@ def to_elements(leaf: Any) -> np.ndarray:
 
         signed = torch.int16 if BITS[name] == "uint16" else torch.uint8
         elements = leaf.detach().cpu().view(signed).numpy()
+    elif backend == "tensorflow" and BITS.get(name) == "uint8":  # which its DLPack lacks
+        elements = leaf.numpy()
     else:
-        elements = np.asarray(backends.core(backend).to_numpy(leaf), order="C")
+        elements = backends.core(backend).to_numpy(leaf)
     elements = np.asarray(elements, order="C")
     return elements.view(BITS[name]) if name in BITS else elements
 
