@@ -176,7 +176,7 @@ def map_nodes(
         except Exception as error:
             error.add_note(f"at the Container path {name!r}")
             raise
-    return from_leaves(*_with_parts(c.spec, c.leaves(), new))
+    return from_leaves(*with_parts(c.spec, c.leaves(), new))
 
 
 def places(c: Container, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -214,10 +214,17 @@ def outermost(found: list[tuple[Path, Any]], patterns: tuple[Any, ...]) -> list[
     return [(path, value) for path, value in found if path in taken]
 
 
-def _with_parts(
+def with_parts(
     spec: Spec, leaves: Leaves, new: dict[Path, tuple[Spec, Leaves]], path: Path = ()
 ) -> tuple[Spec, Leaves]:
-    """The tree with new parts at some paths."""
+    """The tree with new parts at some paths, each the spec and the leaves of what stands there.
+
+    Example:
+        >>> import nestarray as na
+        >>> c = na.Container(a={"b": 1}, c=2)
+        >>> from_leaves(*with_parts(c.spec, c.leaves(), {("a", "b"): build([5, 6])})).to_dict()
+        {'a': {'b': [5, 6]}, 'c': 2}
+    """
     if path in new:
         return new[path]
     if spec is LEAF:
@@ -225,6 +232,6 @@ def _with_parts(
     parts = []
     for key in spec.keys:
         start, stop, child = spec.index[key]
-        parts.append(_with_parts(child, leaves[start:stop], new, (*path, key)))
+        parts.append(with_parts(child, leaves[start:stop], new, (*path, key)))
     changed = make_spec(spec.kind, spec.keys, tuple(s for s, _ in parts))
     return changed, tuple(leaf for _, part in parts for leaf in part)
