@@ -16,7 +16,7 @@ import numpy as np
 from nestarray.errors import MissingFrameworkError, StorageError
 from nestarray.storage.elements import NATIVE
 from nestarray.storage.plan import Plan, grouped
-from nestarray.storage.source import Entry, Source, check_size, map_file
+from nestarray.storage.source import Entry, Source, check_size, is_forward_slice, map_file
 from nestarray.storage.structure import RESERVED, parse_json
 
 NATIVE_DTYPES = NATIVE
@@ -103,10 +103,9 @@ class Hdf5Source(Source):
 
     def part(self, name: str, index: Any) -> np.ndarray:
         """The elements of a part of an array; no other part of it is read."""
-        try:
-            elements = np.asarray(self._datasets[name][index])
-        except (TypeError, ValueError):  # h5py takes fewer kinds of indices than NumPy
-            elements = np.array(self.read(name)[index])
+        if not is_forward_slice(index):
+            return super().part(name, index)
+        elements = np.asarray(self._datasets[name][index])
         return elements.astype(self.entries[name].dtype, copy=False)
 
     def view(self, name: str) -> np.ndarray:

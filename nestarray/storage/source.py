@@ -101,6 +101,15 @@ class Source:
         """Let go of the file."""
 
 
+def is_forward_slice(index: Any) -> bool:
+    """Whether an index is of integers and slices that go forward, which HDF5 and Zarr take too."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return all(
+        p is ... or type(p) is int or (isinstance(p, slice) and (p.step is None or p.step > 0))
+        for p in parts
+    )
+
+
 def map_file(descriptor: int, *, writable: bool) -> mmap.mmap:
     """An open file in memory, read as it is touched; it stays when the file is closed.
 

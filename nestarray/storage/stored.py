@@ -21,7 +21,7 @@ class StoredArray:
     """An array in a file: its shape and dtype are known, its elements are not read yet.
 
     `read` gives the array, ``x[…]`` a part of it, ``np.asarray(x)`` a NumPy array. It stays
-    readable when the file is replaced or removed.
+    readable when the file is replaced or removed; a directory of Zarr has to stay.
 
     Example:
         >>> import tempfile, numpy as np, nestarray as na
@@ -79,6 +79,7 @@ class StoredArray:
         return self.dtype_name == "complex128" != self._source.entries[self._name].dtype
 
     def __getitem__(self, index: Any) -> Any:
+        np.broadcast_to(np.uint8(), self.shape)[index]  # NumPy's own error if it does not fit
         if self._mapped or self._in_pairs():
             part = np.asarray(self.elements()[index])
         else:

@@ -16,7 +16,7 @@ import numpy as np
 from nestarray.errors import MissingFrameworkError, StorageError
 from nestarray.storage.elements import NATIVE
 from nestarray.storage.plan import Plan, grouped
-from nestarray.storage.source import Entry, Source, check_size
+from nestarray.storage.source import Entry, Source, check_size, is_forward_slice
 from nestarray.storage.structure import RESERVED
 
 NATIVE_DTYPES = NATIVE
@@ -85,6 +85,8 @@ class ZarrSource(Source):
 
     def part(self, name: str, index: Any) -> np.ndarray:
         """The elements of a part of an array; only its chunks are read."""
+        if not is_forward_slice(index):
+            return super().part(name, index)
         elements = np.asarray(self._arrays[name][index])
         return elements.astype(self.entries[name].dtype, copy=False)
 

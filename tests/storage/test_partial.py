@@ -1,0 +1,332 @@
+"""Reading a part of a file, lazily, and on the mapped file; files of other programs."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import h5py
+import ml_dtypes
+import numpy as np
+import pytest
+import safetensors.numpy
+import safetensors.torch
+import torch
+import zarr
+
+import nestarray as na
+from nestarray.errors import StorageError
+from nestarray.storage import StoredArray
+from nestarray.storage import safetensors as safetensors_format
+from tests.storage.comparing import SUFFIXES, assert_same, sample
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_patterns_are_those_of_select(tmp_path: Path, suffix: str) -> None:
+    c = sample()
+    c.save(tmp_path / f"c.{suffix}")
+    for patterns in (
+        ("encoder",),
+        ("**/w", "tuple"),
+        (re.compile("b$"),),
+        ("plain/*",),
+        (lambda path, leaf: getattr(leaf, "shape", ()) == (2, 3),),
+        ("nothing",),
+    ):
+        found = na.Container.load(tmp_path / f"c.{suffix}", *patterns)
+        assert_same(found, c.select(*patterns))
+
+
+def test_only_what_is_selected_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sample().save(tmp_path / "c.safetensors")
+    read: list[str] = []
+    view = safetensors_format.SafetensorsSource.view
+
+    def counted(self: Any, name: str) -> np.ndarray:
+        read.append(name)
+        return view(self, name)
+
+    monkeypatch.setattr(safetensors_format.SafetensorsSource, "view", counted)
+    na.Container.load(tmp_path / "c.safetensors", "encoder/b", "list/0")
+    assert read == ["encoder.b", "list.0"]
+    read.clear()
+    c = na.Container.load(tmp_path / "c.safetensors", lazy=True)
+    assert read == []
+    assert c["list/0"].shape == (3, 2)
+    c["list/0"].read()
+    assert read == ["list.0"]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_lazy_leaves_know_what_they_are(tmp_path: Path, suffix: str) -> None:
+    c = sample()
+    c.save(tmp_path / f"c.{suffix}")
+    lazy = na.Container.load(tmp_path / f"c.{suffix}", lazy=True)
+    assert lazy.paths() == c.paths()
+    assert lazy["plain/0"] == "relu"
+    assert lazy["encoder/w"] is lazy["a.b"][0]
+    for x, leaf in zip(lazy.leaves(), c.leaves(), strict=True):
+        if hasattr(leaf, "dtype"):
+            assert isinstance(x, StoredArray)
+            assert (x.shape, x.ndim, x.size, x.nbytes) == (
+                leaf.shape, leaf.ndim, leaf.size, leaf.nbytes,
+            )  # fmt: skip
+            assert str(x.dtype) == str(leaf.dtype)
+            assert np.asarray(x).tobytes() == np.asarray(leaf).tobytes()
+    assert_same(na.storage.read(lazy), c)
+    assert_same(na.storage.read(lazy.select("list")), c.select("list"))
+    assert na.storage.read({"x": lazy["encoder/w"], "y": 3})["x"].shape == (2, 3)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_parts_of_lazy_arrays(tmp_path: Path, suffix: str) -> None:
+    x = np.arange(24.0).reshape(4, 6)
+    na.Container(x=x, z=x + 1j, b=x.astype(ml_dtypes.bfloat16)).save(tmp_path / f"c.{suffix}")
+    c = na.Container.load(tmp_path / f"c.{suffix}", lazy=True)
+    for index in (
+        1,
+        slice(1, 3),
+        (slice(None), 2),
+        (slice(3, None, -1), slice(1, 5, 2)),
+        ...,
+        (2, 3),
+    ):
+        assert (c.x[index] == x[index]).all()
+        assert (c.z[index] == (x + 1j)[index]).all()
+        assert (np.asarray(c.b[index]) == x[index]).all()
+    with pytest.raises(IndexError, match="index 4 is out of bounds for axis 0 with size 4"):
+        c.x[4]
+    assert c.x[[0, 2]].tolist() == x[[0, 2]].tolist()
+    assert len(c.x) == 4
+    assert c.x.dtype is na.float64
+    assert repr(c.b) == f"StoredArray(bfloat16[4, 6] in c.{suffix})"
+
+
+def test_lazy_arrays_print_in_containers(tmp_path: Path) -> None:
+    na.Container(w=np.ones((2, 3)), s="relu").save(tmp_path / "c.npz")
+    c = na.Container.load(tmp_path / "c.npz", lazy=True)
+    assert repr(c) == "Container(2 leaves, 6 elements, nestarray)\n  w  f64[2, 3]\n  s  'relu'"
+
+
+def test_lazy_arrays_are_saved_without_reading_all(tmp_path: Path) -> None:
+    c = sample()
+    c.save(tmp_path / "a.safetensors")
+    for mapped in (False, True):
+        lazy = na.Container.load(tmp_path / "a.safetensors", lazy=True, memory_map=mapped)
+        for suffix in SUFFIXES:
+            lazy.save(tmp_path / f"b.{suffix}")
+            assert_same(na.Container.load(tmp_path / f"b.{suffix}"), c)
+    lazy.save(tmp_path / "a.safetensors")  # into the file that it is read from
+    assert_same(na.Container.load(tmp_path / "a.safetensors"), c)
+
+
+@pytest.mark.parametrize("suffix", ["safetensors", "h5", "npz"])
+def test_what_was_opened_stays_when_the_file_is_replaced(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"c.{suffix}"
+    na.Container(w=np.arange(4.0)).save(path)
+    lazy = na.Container.load(path, lazy=True)
+    mapped = na.Container.load(path, lazy=True, memory_map=suffix != "npz")
+    na.Container(w=np.zeros(100), v=np.ones(1)).save(path)
+    assert lazy.w.read().tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert mapped.w.read().tolist() == [0.0, 1.0, 2.0, 3.0]
+    path.unlink()
+    assert lazy.w.read().tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("suffix", ["safetensors", "h5"])
+def test_memory_maps(tmp_path: Path, suffix: str) -> None:
+    c, path = sample(), tmp_path / f"c.{suffix}"
+    c.save(path)
+    before = path.read_bytes()
+    mapped = na.Container.load(path, memory_map=True)
+    assert_same(mapped, c)
+    assert not mapped["encoder/w"].flags.writeable
+    assert not mapped["encoder/w"].flags.owndata
+    tensors = na.Container.load(path, "encoder", backend="torch", memory_map=True)
+    tensors["encoder/w"].zero_()  # torch has no read-only memory
+    tensors["encoder/b"].zero_()
+    assert path.read_bytes() == before
+    assert_same(na.Container.load(path), c)
+
+
+def test_memory_maps_take_no_memory(tmp_path: Path) -> None:
+    na.Container(w=np.ones(2**22)).save(tmp_path / "c.safetensors")  # 32 MiB
+    before = _own_memory()
+    c = na.Container.load(tmp_path / "c.safetensors", memory_map=True)
+    t = na.Container.load(tmp_path / "c.safetensors", memory_map=True, backend="torch")
+    assert float(c.w[::4096].sum()) == float(t.w[::4096].sum()) == 2**10
+    assert _own_memory() - before < 2**22
+    del c, t
+
+
+def _own_memory() -> int:
+    """Bytes that this process has to itself: without pages of files."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("RssAnon"):
+            return int(line.split()[1]) * 1024
+    raise AssertionError("no RssAnon")
+
+
+@pytest.mark.parametrize("suffix", ["npz", "json", "zarr"])
+def test_message_of_formats_that_cannot_be_mapped(tmp_path: Path, suffix: str) -> None:
+    na.Container(w=np.ones(2)).save(tmp_path / f"c.{suffix}")
+    with pytest.raises(StorageError) as info:
+        na.Container.load(tmp_path / f"c.{suffix}", memory_map=True)
+    assert str(info.value) == (
+        f"Container.load: '{tmp_path}/c.{suffix}': this format cannot be mapped into memory; leave "
+        "memory_map=False, or save it as .safetensors"
+    )
+
+
+def test_hdf5_in_chunks_is_read_but_not_mapped(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "c.h5", "w") as file:
+        file.create_dataset("x", data=np.arange(100.0), chunks=(10,), compression="gzip")
+        file.create_dataset("y", data=np.arange(4, dtype=">i4"))
+    assert na.Container.load(tmp_path / "c.h5").x.tolist() == np.arange(100.0).tolist()
+    assert na.Container.load(tmp_path / "c.h5").y.dtype == np.dtype("int32")
+    for name in ("x", "y"):
+        with pytest.raises(
+            StorageError, match="cannot be mapped into memory; leave memory_map=False"
+        ):
+            na.Container.load(tmp_path / "c.h5", name, memory_map=True)
+
+
+# -- files of other programs --------------------------------------------------------------------
+
+
+def test_safetensors_of_anybody_are_nested_at_dots(tmp_path: Path) -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.LayerNorm(2))
+    safetensors.torch.save_file(net.state_dict(), tmp_path / "c.safetensors", {"format": "pt"})
+    c = na.Container.load(tmp_path / "c.safetensors", backend="torch")
+    assert c.to_dict().keys() == {"0", "1"}
+    assert torch.equal(c["0/weight"], net[0].weight)
+    c.load_into_torch_module(torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.LayerNorm(2)))
+    assert na.storage.metadata(tmp_path / "c.safetensors") == {"format": "pt"}
+    flat = na.Container.load(tmp_path / "c.safetensors", flat=True)
+    assert set(flat) == set(net.state_dict())
+
+
+def test_everybodys_safetensors_reads_ours(tmp_path: Path) -> None:
+    c = na.Container(enc=[{"w": torch.ones(2, dtype=torch.bfloat16)}], b=np.arange(3), n="relu")
+    c.save(tmp_path / "c.safetensors", metadata={"format": "pt"})
+    found = safetensors.torch.load_file(tmp_path / "c.safetensors")
+    assert torch.equal(found["enc.0.w"], c["enc/0/w"])
+    assert found["b"].tolist() == [0, 1, 2]
+    assert safetensors.numpy.load_file(tmp_path / "c.safetensors")["b"].tolist() == [0, 1, 2]
+
+
+def test_ours_when_another_program_cast_it(tmp_path: Path) -> None:
+    c = na.Container(enc=[np.ones(2)], n="relu")
+    c.save(tmp_path / "c.safetensors")
+    with safetensors.safe_open(tmp_path / "c.safetensors", "np") as file:
+        metadata, tensors = file.metadata(), file.get_tensors()
+    small = {name: x.astype("float16") for name, x in tensors.items()}
+    safetensors.numpy.save_file(small, tmp_path / "d.safetensors", metadata)
+    found = na.Container.load(tmp_path / "d.safetensors")
+    assert found.spec is c.spec
+    assert found.enc[0].dtype == np.float16
+    safetensors.numpy.save_file({"x": np.ones(1), **small}, tmp_path / "e.safetensors", metadata)
+    with pytest.raises(StorageError) as info:
+        na.Container.load(tmp_path / "e.safetensors")
+    assert str(info.value) == (
+        f"Container.load: '{tmp_path}/e.safetensors': 'x' is in it, but not in its structure; it was "
+        "changed by another program: load it with flat=True, which takes the arrays by their names"
+    )
+    assert set(na.Container.load(tmp_path / "e.safetensors", flat=True)) == {"x", "enc.0"}
+
+
+def test_names_that_are_no_tree(tmp_path: Path) -> None:
+    safetensors.numpy.save_file({"a": np.ones(1), "a.b": np.ones(1)}, tmp_path / "c.safetensors")
+    with pytest.raises(StorageError) as info:
+        na.Container.load(tmp_path / "c.safetensors")
+    assert str(info.value) == (
+        f"Container.load: '{tmp_path}/c.safetensors': the names in it are no tree (Container: 'a.b' "
+        "goes below 'a', which is a leaf); load it with flat=True"
+    )
+    assert set(na.Container.load(tmp_path / "c.safetensors", flat=True)) == {"a", "a.b"}
+
+
+def test_archives_of_numpy(tmp_path: Path) -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    np.savez_compressed(
+        tmp_path / "c.npz", **{"enc.w": x.T, "b": x.astype(">i4"), "s": np.float64(2)}
+    )
+    c = na.Container.load(tmp_path / "c.npz")
+    assert c.paths() == ("enc/w", "b", "s")
+    assert (c.enc.w == x.T).all()
+    assert c.b.dtype == np.int32
+    assert c.b.tolist() == x.tolist()
+    na.Container(enc={"w": x}).save(tmp_path / "d.npz")
+    assert np.load(tmp_path / "d.npz")["enc.w"].tolist() == x.tolist()
+
+
+def test_groups_of_hdf5_and_zarr(tmp_path: Path) -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    with h5py.File(tmp_path / "c.h5", "w") as file:
+        file.create_dataset("enc/w", data=x)
+        file["b"] = 3
+        file.attrs["licence"] = "MIT"
+        file.attrs["number"] = 3
+    group = zarr.open_group(tmp_path / "c.zarr", mode="w")
+    group.create_array("enc/w", data=x, chunks=(1, 2), shards=(2, 2))
+    group.create_array("b", data=np.array(3))
+    group.attrs["licence"] = "MIT"
+    zarr.open_group(tmp_path / "d.zarr", mode="w", zarr_format=2).create_array("enc/w", data=x)
+    for name in ("c.h5", "c.zarr", "d.zarr"):
+        c = na.Container.load(tmp_path / name)
+        assert (c.enc.w == x).all()
+        assert na.Container.load(tmp_path / name, flat=True).to_dict().keys() >= {"enc/w"}
+        if name[0] == "c":
+            assert c.b == 3
+            assert na.storage.metadata(tmp_path / name) == {"licence": "MIT"}
+    na.Container(enc={"w": x}).save(tmp_path / "e.h5")
+    with h5py.File(tmp_path / "e.h5") as file:
+        assert (file["enc/w"][...] == x).all()
+
+
+def test_json_of_anybody(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.write_text('{"a": [1, 2.5, {"b": null}], "c": "x"}')
+    assert na.Container.load(path).to_dict() == {"a": [1, 2.5, {"b": None}], "c": "x"}
+    assert set(na.Container.load(path, flat=True)) == {"a.0", "a.1", "a.2.b", "c"}
+    path.write_text("3")
+    with pytest.raises(StorageError) as info:
+        na.Container.load(path)
+    assert str(info.value) == (
+        f"Container.load: '{path}' holds one int, expected an object or a list"
+    )
+
+
+def test_weights_of_torch(tmp_path: Path) -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.LayerNorm(2, dtype=torch.bfloat16))
+    shared = torch.ones(4)
+    state = {
+        "model": net.state_dict(),
+        "epoch": 3,
+        "tied": [shared, shared, shared[:2]],
+        "optimizer": {"state": {0: {"m": torch.zeros(2)}}, "betas": (0.9, {"a.b": 1})},
+    }
+    for name, options in (("c.pt", {}), ("c.bin", {"_use_new_zipfile_serialization": False})):
+        torch.save(state, tmp_path / name, **options)
+        c = na.Container.load(tmp_path / name, backend="torch")
+        assert torch.equal(c["model/0/weight"], net[0].weight)
+        assert torch.equal(c["model/1/weight"], net[1].weight)
+        assert c.epoch == 3
+        assert c.tied[0] is c.tied[1]
+        assert c.tied[2].shape == (2,)
+        assert c.optimizer.betas.to_dict() == (0.9, {"a": {"b": 1}})
+        assert c["optimizer/state"][0].m.tolist() == [0, 0]
+        part = na.Container.load(tmp_path / name, "model/1", memory_map=True)
+        assert part["model/1/weight"].dtype == ml_dtypes.bfloat16
+        assert "model.0.weight" in na.Container.load(tmp_path / name, flat=True)
+        assert na.Container.load(tmp_path / name, lazy=True)["model/0/bias"].shape == (2,)
+    torch.save(torch.arange(3), tmp_path / "d.pth")
+    assert na.Container.load(tmp_path / "d.pth").leaves()[0].tolist() == [0, 1, 2]
+
+
+def test_a_path_may_be_text_or_a_path(tmp_path: Path) -> None:
+    na.Container(a=1).save(os.fspath(tmp_path / "c.npz"))
+    assert na.Container.load(os.fspath(tmp_path / "c.npz")).a == 1
+    assert na.Container.load(tmp_path / "c.npz").a == 1
