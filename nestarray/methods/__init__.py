@@ -5,6 +5,7 @@ A function marked `@method` is `Container.<its name>` by being the same function
 
 from nestarray.methods import alignment as alignment
 from nestarray.methods import at as at
+from nestarray.methods import batches as batches
 from nestarray.methods import html as html
 from nestarray.methods import fusion as fusion
 from nestarray.methods import mapping as mapping

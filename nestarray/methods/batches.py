@@ -1,0 +1,207 @@
+"""The axes that all arrays of a tree begin with, as the axes of the tree itself.
+
+A batch is computed from the shapes, never declared: `batch_shape` is what all arrays have
+in common in front. Single arrays of one shape have all of it in common by chance, so the
+functions here take as `ndim` how many axes are meant. Indices go through these axes too:
+``c[3]`` and ``c[:, 2:5]`` take the same part of every array, ``c.at[3].set(x)`` changes it;
+ops with an axis (`na.stack`, `unstack`, `split`, `flip`, …) need nothing of this file.
+Leaves that are no arrays stay as they are; but to an index, as to every op, a number of
+Python is an array without axes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from operator import index
+from typing import Any
+
+from nestarray import backends, ops
+from nestarray.container import Container, method
+from nestarray.container.access import map_leaves
+from nestarray.container.container import from_leaves
+from nestarray.errors import ArgumentError, ShapeError
+
+
+@method
+@property
+def batch_shape(c: Container, /) -> tuple[Any, ...]:
+    """The longest shape with which the shapes of all arrays begin; () if there is no array.
+
+    Axes whose length is not known yet (None, inside of a ``tf.function``) count as equal
+    only to such.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.Container(image=np.ones((32, 5, 28, 28)), label=np.ones((32, 5)), n=1).batch_shape
+        (32, 5)
+    """
+    shapes = [tuple(leaf.shape) for leaf in c.leaves() if _is_array(leaf)]
+    common = []
+    for lengths in zip(*shapes):
+        if lengths.count(lengths[0]) < len(lengths):
+            break
+        common.append(lengths[0])
+    return tuple(common)
+
+
+@method
+def reshape_batch(
+    c: Container, shape: int | Sequence[int], /, *, ndim: int | None = None
+) -> Container:
+    """Other axes in front of every array, with the same elements in the same order.
+
+    Args:
+        c: a Container.
+        shape: the new axes; one length may be −1 and is worked out from the others.
+        ndim: how many axes in front they take the place of; None means all of `batch_shape`.
+
+    Returns:
+        a Container whose arrays are `(*shape, *rest)`.
+
+    Raises:
+        ShapeError: the numbers of elements differ, or the arrays do not have `ndim` axes in
+            common.
+        ArgumentError: `shape` holds no integers.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> c = na.Container(a=np.ones((6, 3)), b=np.ones((6, 2, 2)))
+        >>> rows = c.reshape_batch((2, -1))
+        >>> rows.a.shape, rows.b.shape
+        ((2, 3, 3), (2, 3, 2, 2))
+    """
+    old = _batch(c, ndim, "reshape_batch")
+    new = _lengths(shape, "reshape_batch")
+    if None not in old:  # else TensorFlow sees to it when it runs
+        known, count = math.prod(n for n in new if n != -1), math.prod(old)
+        if new.count(-1) == 1 and known and count % known == 0:
+            new = tuple([count // known if n == -1 else n for n in new])
+        if -1 in new or math.prod(new) != count:
+            raise ShapeError(
+                f"Container.reshape_batch: shape: got {_lengths(shape, 'reshape_batch')} for the "
+                f"batch {old}, expected {count} elements" + _hint(old, ndim)
+            )
+    return _map_arrays(c, lambda x: ops.reshape(x, (*new, *ops.shape(x)[len(old) :])))
+
+
+@method
+def permute_batch(c: Container, axes: Sequence[int], /) -> Container:
+    """The axes in front of every array in another order; those behind stay.
+
+    Args:
+        c: a Container.
+        axes: the numbers 0 … n − 1 of the first n axes in their new order.
+
+    Raises:
+        ShapeError: the arrays do not have n axes in common in front.
+        ArgumentError: `axes` is no order of these numbers.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> c = na.Container(a=np.ones((2, 5, 3)), b=np.ones((2, 5)))
+        >>> c.permute_batch((1, 0)).batch_shape
+        (5, 2)
+    """
+    order = _lengths(axes, "permute_batch", "axes")
+    if sorted(order) != list(range(len(order))):
+        raise ArgumentError(
+            f"Container.permute_batch: axes: got {order}, expected the numbers 0 to "
+            f"{len(order) - 1} in some order"
+        )
+    _batch(c, len(order), "permute_batch")
+    behind = len(order)
+    return _map_arrays(
+        c, lambda x: ops.permute_dims(x, (*order, *range(behind, len(ops.shape(x)))))
+    )
+
+
+@method
+def expand_batch(
+    c: Container, shape: int | Sequence[int], /, *, ndim: int | None = None
+) -> Container:
+    """Every array repeated along new axes in front, and along those of length 1.
+
+    Args:
+        c: a Container.
+        shape: the new batch; what there is of a batch is matched with its end, as in
+            broadcasting.
+        ndim: how many axes in front are the batch so far; None means all of `batch_shape`,
+            0 makes all of `shape` new axes.
+
+    Returns:
+        a Container whose arrays are `(*shape, *rest)`; where the framework has views they
+        are not to be written to.
+
+    Raises:
+        ShapeError: the batch does not broadcast to `shape`, or the arrays do not have
+            `ndim` axes in common.
+        ArgumentError: `shape` holds no integers.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> c = na.Container(w=np.ones((3, 2)), b=np.ones(2))
+        >>> members = c.expand_batch(5)
+        >>> members.w.shape, members.b.shape
+        ((5, 3, 2), (5, 2))
+    """
+    old = _batch(c, ndim, "expand_batch")
+    new = _lengths(shape, "expand_batch")
+    added = len(new) - len(old)
+    if added < 0 or any(o not in (1, n, None) for o, n in zip(old, new[added:], strict=True)):
+        raise ShapeError(
+            f"Container.expand_batch: shape: got {new} for the batch {old}, expected one to which "
+            "that broadcasts" + _hint(old, ndim)
+        )
+
+    def expanded(x: Any) -> Any:
+        lengths = ops.shape(x)
+        x = ops.reshape(x, (*(1,) * added, *lengths)) if added else x
+        return ops.broadcast_to(x, (*new, *lengths[len(old) :]))
+
+    return _map_arrays(c, expanded)
+
+
+def _is_array(leaf: Any) -> bool:
+    return backends.backend_of_type(type(leaf)) is not None
+
+
+def _map_arrays(c: Container, fn: Callable[[Any], Any]) -> Container:
+    return from_leaves(
+        c.spec, map_leaves(c.spec, lambda x: fn(x) if _is_array(x) else x, [c.leaves()])
+    )
+
+
+def _batch(c: Container, ndim: int | None, name: str) -> tuple[Any, ...]:
+    """The first `ndim` lengths of `batch_shape`, or all."""
+    common = c.batch_shape
+    if ndim is None:
+        return common
+    if isinstance(ndim, bool) or not isinstance(ndim, int) or ndim < 0:
+        raise ArgumentError(
+            f"Container.{name}: ndim: got {ndim!r}, expected an integer that is not negative"
+        )
+    if ndim > len(common) and any(map(_is_array, c.leaves())):
+        raise ShapeError(
+            f"Container.{name}: expected {ndim} axes in front that all arrays have in common, got "
+            f"the batch {common}"
+        )
+    return common[:ndim]
+
+
+def _lengths(shape: Any, name: str, argument: str = "shape") -> tuple[int, ...]:
+    try:
+        return tuple([index(n) for n in shape]) if _is_iterable(shape) else (index(shape),)
+    except TypeError:
+        raise ArgumentError(
+            f"Container.{name}: {argument}: got {shape!r}, expected an integer or several"
+        ) from None
+
+
+def _is_iterable(shape: Any) -> bool:
+    return hasattr(shape, "__iter__") and not isinstance(shape, str)
+
+
+def _hint(old: tuple[Any, ...], ndim: int | None) -> str:
+    """Of a batch that may be longer than was meant."""
+    return f"; give ndim if the batch has not {len(old)} axes" if ndim is None and old else ""
