@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, tree
+from nestarray.errors import DtypeError
 from nestarray.storage.elements import from_elements, num_bytes
 from nestarray.storage.source import Source, reading
 
@@ -65,7 +66,11 @@ class StoredArray:
 
     def read(self) -> Any:
         """The array, of the backend that `Container.load` was asked for."""
-        return from_elements(self.elements(), self.dtype_name, self._backend)
+        try:
+            return from_elements(self.elements(), self.dtype_name, self._backend)
+        except DtypeError as error:
+            error.add_note(f"at the array {self._name!r} of {str(self._source.path)!r}")
+            raise
 
     def elements(self) -> np.ndarray:
         """The elements as files hold them; see `nestarray.storage.elements`."""

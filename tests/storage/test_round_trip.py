@@ -111,6 +111,7 @@ def test_torch_needs_no_ml_dtypes(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         "numpy has no bfloat16 of its own; install ml_dtypes (pip install 'nestarray[storage]'), or "
         "load it with backend='torch'"
     )
+    assert info.value.__notes__ == [f"at the array 'a' of '{tmp_path}/c.safetensors'"]
 
 
 def test_tied_weights_are_stored_once(tmp_path: Path) -> None:
