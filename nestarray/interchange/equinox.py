@@ -7,7 +7,7 @@ from typing import Any
 
 from nestarray.container import Container, constructor, method
 from nestarray.errors import ArgumentError
-from nestarray.interchange.fitting import leaves_in_order_of, moved_to
+from nestarray.interchange.fitting import handed_over, leaves_in_order_of
 from nestarray.interchange.pytrees import jax_opener
 from nestarray.interchange.walking import container_of, rebuilt
 
@@ -24,7 +24,7 @@ def from_equinox(module: Any, /) -> Container:
         module: an ``equinox.Module``.
 
     Returns:
-        a Container of JAX arrays; lists and tuples that also hold modules without arrays keep
+        a Container of arrays of JAX, and of NumPy if the module has such; lists and tuples that also hold modules without arrays keep
         the numbers of their members.
 
     Raises:
@@ -49,8 +49,8 @@ def to_equinox(c: Container, /, module: Any) -> Any:
     """`module` with its arrays replaced by the leaves of `c`; the inverse of `from_equinox`.
 
     Args:
-        c: a Container of arrays of any backend, which are handed to JAX; shapes and dtypes
-            are free.
+        c: a Container of arrays of any backend, which are handed to JAX, or to NumPy where
+            the module holds an array of NumPy; shapes and dtypes are free.
         module: an ``equinox.Module``, which is not changed.
 
     Returns:
@@ -72,7 +72,8 @@ def to_equinox(c: Container, /, module: Any) -> Any:
     is_array = sys.modules["equinox"].is_array
     places = everything.select(lambda path, leaf: is_array(leaf))
     target = type(module).__name__
-    new = iter(leaves_in_order_of(places.spec, moved_to(c, "jax"), "to_equinox", target))
+    leaves = leaves_in_order_of(places.spec, c, "to_equinox", target)
+    new = iter(handed_over(leaves, "jax", places.leaves()))
     leaves = [next(new) if is_array(leaf) else leaf for leaf in everything.leaves()]
     return rebuilt(module, iter(leaves), jax_opener())
 

@@ -7,11 +7,11 @@ joins them with. Nothing here writes: a function checks first, then changes its 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from nestarray.backends import backend_of_type
 from nestarray.container import Container
-from nestarray.container.container import from_leaves
 from nestarray.container.spec import Spec
 from nestarray.errors import ShapeError, StructureError
 from nestarray.interop import move
@@ -102,10 +102,24 @@ def leaves_in_order_of(spec: Spec, c: Container, function: str, target: str) -> 
     return tuple([leaves[name] for name in theirs])
 
 
-def moved_to(c: Container, backend: str) -> Container:
-    """`c` with its arrays handed to `backend`; other leaves stay, one array stays one array."""
-    moved: dict[int, Any] = {}
-    for leaf in c.leaves():
-        if id(leaf) not in moved:
-            moved[id(leaf)] = move(leaf, backend)
-    return from_leaves(c.spec, tuple([moved[id(leaf)] for leaf in c.leaves()]))
+def handed_over(
+    leaves: Sequence[Any], backend: str, places: Sequence[Any] | None = None
+) -> tuple[Any, ...]:
+    """`leaves` with their arrays handed to `backend`; one array stays one array.
+
+    Values that are no arrays stay as they are.
+
+    Args:
+        leaves: arrays of any backend, and other values.
+        backend: the framework to hand them to.
+        places: what stands now where each leaf goes: a leaf whose place is an array goes to the
+            framework of that one instead.
+    """
+    moved: dict[tuple[int, str], Any] = {}
+    result = []
+    for leaf, place in zip(leaves, places or (None,) * len(leaves), strict=True):
+        target = backend_of_type(type(place)) or backend
+        if (id(leaf), target) not in moved:
+            moved[id(leaf), target] = move(leaf, target)
+        result.append(moved[id(leaf), target])
+    return tuple(result)

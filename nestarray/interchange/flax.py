@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from nestarray.container import Container, constructor, method
+from nestarray.container.container import from_leaves
 from nestarray.errors import ArgumentError
-from nestarray.interchange.fitting import leaves_in_order_of, moved_to
+from nestarray.interchange.fitting import handed_over, leaves_in_order_of
 from nestarray.interchange.objects import open_record
 from nestarray.interchange.pytrees import jax_opener
 from nestarray.interchange.walking import Opened, container_of, rebuilt, tree_of
@@ -67,7 +68,8 @@ def to_flax(c: Container, /, like: Any = None) -> Any:
     """Variables for Flax with the leaves of `c`; the inverse of `from_flax`.
 
     Args:
-        c: a Container of arrays of any backend, which are handed to JAX.
+        c: a Container of arrays of any backend, which are handed to JAX, or to NumPy where
+            `like` holds an array of NumPy.
         like: None for nested dicts, what Linen's ``apply`` takes. A dict or ``FrozenDict`` of
             variables, an ``nnx.State`` or an ``nnx.Module`` for another one like it, with its
             metadata; leaves find their places by path, and `like` is not changed.
@@ -87,15 +89,15 @@ def to_flax(c: Container, /, like: Any = None) -> Any:
         {'params': {'Dense_0': {'bias': Array([0., 0.], dtype=float32)}}}
     """
     if like is None:
-        return moved_to(c, "jax").to_dict()
+        return from_leaves(c.spec, handed_over(c.leaves(), "jax")).to_dict()
     if _is_nnx(like, "State"):
-        return _state(moved_to(c, "jax"), like)
+        return _state(c, like)
     if _is_nnx(like, "Pytree"):
         nnx = sys.modules["flax.nnx"]
         graph, state = nnx.split(like)
-        return nnx.merge(graph, _state(moved_to(c, "jax"), state))
+        return nnx.merge(graph, _state(c, state))
     if isinstance(like, Mapping):
-        return _variables(moved_to(c, "jax"), like)
+        return _variables(c, like)
     raise ArgumentError(
         f"to_flax: like: got {type(like).__name__}, expected None, a dict or FrozenDict of "
         "variables, an nnx.State or an nnx.Module; for other trees use c.to_pytree(like)"
@@ -108,6 +110,7 @@ def to_flax(c: Container, /, like: Any = None) -> Any:
 def _variables(c: Container, like: Mapping[str, Any]) -> Any:
     boxes = container_of(like, _open_linen, "to_flax")
     leaves = leaves_in_order_of(boxes.spec, c, "to_flax", "`like`")
+    leaves = handed_over(leaves, "jax", [_without_box(box) for box in boxes.leaves()])
     boxed = map(_with_box, boxes.leaves(), leaves)
     return rebuilt(like, boxed, _open_linen)
 
@@ -167,7 +170,7 @@ def _value(variable: Any) -> Any:
 def _state(c: Container, like: Any) -> Any:
     """An ``nnx.State`` like another one, with the leaves of `c`."""
     nnx = sys.modules["flax.nnx"]
-    tree = tree_of(c, _by_collection(like), jax_opener(), "to_flax")
+    tree = tree_of(c, _by_collection(like), jax_opener(), "to_flax", backend="jax")
     pairs = []
     for path, variable in nnx.to_flat_state(like):
         value = tree[_collection(variable)]

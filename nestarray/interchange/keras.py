@@ -8,7 +8,6 @@ models match only if their layers were given names.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 from nestarray import backends, ops
@@ -21,8 +20,10 @@ from nestarray.interop import move
 
 
 @constructor
-def from_keras(model: Any, /, *, trainable: bool | None = None) -> Container:
-    """The variables of a Keras model or layer, nested by their paths.
+def from_keras(
+    model: Any, /, *, trainable: bool | None = None, random_state: bool = False
+) -> Container:
+    """The weights of a Keras model or layer, nested by their paths.
 
     The arrays are of the framework that Keras runs on, with the values of now: the model goes
     on to train without them. A variable that several layers share is there once. The way back
@@ -31,7 +32,9 @@ def from_keras(model: Any, /, *, trainable: bool | None = None) -> Container:
     Args:
         model: a ``keras.Model`` or ``keras.Layer`` that is built.
         trainable: True takes only the variables that are trained, False only the others
-            (running statistics, states of random generators, frozen layers); None takes all.
+            (running statistics, frozen layers); None takes both.
+        random_state: also take the states of random generators (of dropout, …), whose paths
+            Keras numbers anew for each model.
 
     Returns:
         a Container of arrays.
@@ -51,9 +54,12 @@ def from_keras(model: Any, /, *, trainable: bool | None = None) -> Container:
     """
     function = "Container.from_keras"
     variables = _variables(model, function)
+    if not random_state:
+        weights = {id(v) for v in model.weights}
+        variables = {n: v for n, v in variables.items() if id(v) in weights}
     if trainable is not None:
-        kept = {id(v) for v in model.trainable_variables}
-        variables = {n: v for n, v in variables.items() if (id(v) in kept) is trainable}
+        trained = {id(v) for v in model.trainable_variables}
+        variables = {n: v for n, v in variables.items() if (id(v) in trained) is trainable}
     return Container.from_flat_dict({name: _value(v) for name, v in variables.items()})
 
 
@@ -125,17 +131,13 @@ def _variables(model: Any, function: str) -> dict[str, Any]:
             "variables yet; call it on an input, or its build(input_shape), first"
         )
     named: dict[str, Any] = {}
-    for variable in _all_variables(model):
+    for variable in model.variables:
         if named.setdefault(variable.path, variable) is not variable:
             raise StructureError(
                 f"{function}: two variables of the model have the path {variable.path!r}; give "
                 "their layers different names"
             )
     return named
-
-
-def _all_variables(model: Any) -> Sequence[Any]:
-    return list({id(v): v for v in model.variables}.values())
 
 
 def _value(variable: Any) -> Any:

@@ -14,7 +14,7 @@ from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import LEAF, Key, Path, Spec, join_path, make_spec
 from nestarray.errors import StructureError
-from nestarray.interchange.fitting import leaves_in_order_of
+from nestarray.interchange.fitting import handed_over, leaves_in_order_of
 
 
 class Opened(NamedTuple):
@@ -79,8 +79,12 @@ def _checked(key: Any, path: Path, function: str) -> Key:
     )
 
 
-def tree_of(c: Container, like: Any, opener: Opener, function: str) -> Any:
+def tree_of(
+    c: Container, like: Any, opener: Opener, function: str, backend: str | None = None
+) -> Any:
     """`like` with the leaves of `c` in place of its own, brought together by path.
+
+    With a `backend` arrays are handed to it; see `handed_over`.
 
     Raises:
         StructureError: a path is in one of the two only.
@@ -88,6 +92,8 @@ def tree_of(c: Container, like: Any, opener: Opener, function: str) -> Any:
     places = container_of(like, opener, function)
     target = "`like`" if type(like) in (dict, list, tuple) else f"the {type(like).__name__}"
     leaves = leaves_in_order_of(places.spec, c, function, target)
+    if backend is not None:
+        leaves = handed_over(leaves, backend, places.leaves())
     return rebuilt(like, iter(leaves), opener)
 
 

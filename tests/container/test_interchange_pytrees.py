@@ -174,7 +174,7 @@ def test_states_of_optax_hold_containers() -> None:
     assert type(c[1]) is na.Container  # the EmptyState of the scale
     assert len(c[1]) == 0
 
-    updates, after = optimizer.update(v, state, v)
+    _, after = optimizer.update(v, state, v)
     stored = na.Container.from_pytree(after).to_flat_dict()  # what a file would hold
     restored = na.Container.from_flat_dict(stored).to_pytree(state)
     assert identical(restored, after)

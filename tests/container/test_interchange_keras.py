@@ -1,0 +1,225 @@
+"""Variables of Keras models in and out. Keras runs on one framework a process: on that of
+KERAS_BACKEND, here JAX if nothing else is asked for; the full tests run all in processes of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+os.environ.setdefault("KERAS_BACKEND", "jax")  # the one that loads fastest
+
+import keras
+
+import nestarray as na
+from nestarray.dtypes import dtype_of
+from nestarray.errors import ArgumentError, ShapeError, StructureError
+
+
+def sequential() -> Any:
+    """Statistics, a random generator, which Keras numbers, a layer in bfloat16, one that is frozen."""
+    layers = [
+        keras.Input((4,)),
+        keras.layers.Dense(3, name="first"),
+        keras.layers.BatchNormalization(name="norm"),
+        keras.layers.Dropout(0.5, name="dropout"),
+        keras.layers.Dense(2, name="half", dtype="bfloat16"),
+        keras.layers.Dense(2, name="frozen", trainable=False),
+    ]
+    return keras.Sequential(layers, name="net")
+
+
+def functional() -> Any:
+    """One layer twice, a model in the model."""
+    x = keras.Input((4,), name="x")
+    shared = keras.layers.Dense(4, name="shared")
+    h = keras.layers.BatchNormalization(name="norm")(shared(shared(x)))
+    inner = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2, name="fc")], name="inner")
+    return keras.Model(x, inner(h), name="outer")
+
+
+def randomized(c: na.Container) -> na.Container:
+    """Other values of the same dtypes."""
+    rng = np.random.default_rng(0)
+    other = c.map(lambda x: rng.integers(1, 100, x.shape))
+    return other.map(lambda x, like: na.astype(x, dtype_of(like)), c)
+
+
+@pytest.mark.parametrize("make", [sequential, functional])
+def test_variables_are_nested_by_their_paths(make: Any) -> None:
+    model = make()
+    c = na.Container.from_keras(model)
+    assert list(c.paths()) == [v.path for v in model.weights]
+    for v in model.weights:
+        assert c[v.path].shape == tuple(v.shape)
+        expected = keras.ops.convert_to_numpy(keras.ops.cast(v.value, "float32"))
+        np.testing.assert_array_equal(
+            na.to_backend(na.astype(c[v.path], na.float32), "numpy"), expected
+        )
+
+
+@pytest.mark.parametrize("make", [sequential, functional])
+def test_there_and_back(make: Any) -> None:
+    source, target = make(), make()
+    c = randomized(na.Container.from_keras(source))
+    assert c.load_into_keras(target) is target
+    back = na.Container.from_keras(target)
+    assert back.spec is c.spec
+    for path, leaf in back.flat_items():
+        assert dtype_of(leaf) == dtype_of(c[path])
+        np.testing.assert_array_equal(na.to_backend(leaf, "numpy"), c[path])
+    na.Container.from_keras(target).load_into_keras(source)
+    x = np.ones((3, 4), "float32")
+    np.testing.assert_array_equal(*(keras.ops.convert_to_numpy(m(x)) for m in (source, target)))
+
+
+def test_arrays_of_all_backends_are_taken(backend: str) -> None:
+    model = sequential()
+    c = randomized(na.Container.from_keras(model)).to_backend(backend)
+    back = na.Container.from_keras(c.load_into_keras(model))
+    for path, leaf in back.flat_items():
+        np.testing.assert_array_equal(*(na.to_backend(x, "numpy") for x in (leaf, c[path])))
+
+
+def test_trained_and_other_variables() -> None:
+    model = sequential()
+    trained = na.Container.from_keras(model, trainable=True)
+    others = na.Container.from_keras(model, trainable=False)
+    assert list(trained.paths()) == [v.path for v in model.trainable_variables]
+    assert list(others.paths()) == [v.path for v in model.non_trainable_weights]
+    both = trained.combine(others)
+    assert set(both.paths()) == set(na.Container.from_keras(model).paths())
+    for part in (trained, others, others.select("**/moving_mean"), both):
+        other = randomized(part)
+        other.load_into_keras(model)
+        now = na.Container.from_keras(model)
+        for path, leaf in other.flat_items():
+            np.testing.assert_array_equal(na.to_backend(now[path], "numpy"), leaf)
+
+
+def test_random_states_on_request() -> None:
+    model = sequential()
+    c = na.Container.from_keras(model, random_state=True)
+    assert set(c.paths()) == {v.path for v in model.variables}
+    (seed,) = set(c.paths()) - set(na.Container.from_keras(model).paths())
+    assert seed.endswith("seed_generator_state")
+    others = na.Container.from_keras(model, trainable=False, random_state=True)
+    assert list(others.paths()) == [v.path for v in model.non_trainable_variables]
+    x = np.ones((50, 4), "float32")
+    first = keras.ops.convert_to_numpy(model(x, training=True))
+    assert not np.array_equal(first, keras.ops.convert_to_numpy(model(x, training=True)))
+    c.load_into_keras(model)
+    np.testing.assert_array_equal(first, keras.ops.convert_to_numpy(model(x, training=True)))
+
+
+def test_the_arrays_are_those_of_the_moment() -> None:
+    model = functional()
+    before = na.Container.from_keras(model)
+    values = before.map(lambda x: np.array(na.to_backend(x, "numpy")))
+    randomized(before).load_into_keras(model)
+    for path, leaf in before.flat_items():
+        np.testing.assert_array_equal(na.to_backend(leaf, "numpy"), values[path])
+
+
+def test_values_are_cast_to_the_dtypes_of_the_variables() -> None:
+    model = sequential()
+    c = na.Container.from_keras(model)
+    wide = c.map(lambda x: np.ones(x.shape)).set("net/first/bias", np.full(3, 2))
+    back = na.Container.from_keras(wide.load_into_keras(model))
+    assert back.map(dtype_of).leaves() == c.map(dtype_of).leaves()
+    np.testing.assert_array_equal(na.to_backend(back["net/first/bias"], "numpy"), [2.0] * 3)
+
+
+def test_layers_are_taken_too() -> None:
+    layer = keras.layers.Dense(2, name="fc")
+    layer.build((None, 3))
+    c = na.Container.from_keras(layer)
+    assert c.paths() == ("fc/kernel", "fc/bias")
+    assert c.load_into_keras(layer) is layer
+
+
+# -- messages -----------------------------------------------------------------------------------------
+
+
+def test_nothing_is_written_when_something_does_not_fit() -> None:
+    model = functional()
+    c = na.Container.from_keras(model)
+    other = randomized(c)
+    wrong: list[tuple[na.Container, type[Exception], str]] = [
+        (
+            other.rename({"shared/kernel": "kernal"}),
+            StructureError,
+            "load_into_keras: the Container does not fit Functional: no leaf for 'shared/kernel'; no "
+            "place for 'shared/kernal' (the nearest is 'shared/kernel'). Nothing was written; "
+            "rename, exclude or set leaves so that the paths are those of the model's variables",
+        ),
+        (
+            other.set("norm/gamma", np.ones(3)),
+            ShapeError,
+            "load_into_keras: 'norm/gamma' has the shape (3,), expected (4,). Nothing was written",
+        ),
+        (
+            other.set("norm/gamma", "ones"),
+            ArgumentError,
+            "load_into_keras: 'norm/gamma' is a str, expected an array or a number; leave it out "
+            "with c.exclude(...)",
+        ),
+        (na.Container(), StructureError, "no leaf for 'shared/kernel', 'shared/bias', "),
+    ]
+    for tree, error, message in wrong:
+        with pytest.raises(error) as info:
+            tree.load_into_keras(model)
+        assert message in str(info.value)
+        now = na.Container.from_keras(model)
+        for path, leaf in now.flat_items():
+            np.testing.assert_array_equal(*(na.to_backend(x, "numpy") for x in (leaf, c[path])))
+
+
+def test_messages_of_models() -> None:
+    c = na.Container(a=1)
+    with pytest.raises(ArgumentError) as info:
+        na.Container.from_keras({"a": 1})
+    assert str(info.value) == (
+        "Container.from_keras: model: got dict, expected a keras.Model or keras.Layer"
+    )
+    with pytest.raises(ArgumentError) as info:
+        c.load_into_keras(keras.layers.Dense(2))
+    assert str(info.value) == (
+        "load_into_keras: model: got a Dense that is not built, so that it has no variables yet; "
+        "call it on an input, or its build(input_shape), first"
+    )
+
+    class Twins(keras.Model):
+        def __init__(self) -> None:
+            super().__init__(name="twins")
+            self.parts = [keras.layers.Dense(2, name="x"), keras.layers.Dense(2, name="x")]
+
+        def call(self, x: Any) -> Any:
+            return self.parts[1](self.parts[0](x))
+
+    model = Twins()
+    model(np.ones((1, 2), "float32"))
+    with pytest.raises(StructureError) as info:
+        na.Container.from_keras(model)
+    assert str(info.value) == (
+        "Container.from_keras: two variables of the model have the path 'twins/x/kernel'; give "
+        "their layers different names"
+    )
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("framework", ["tensorflow", "torch", "jax"])
+def test_keras_on_every_framework(framework: str) -> None:
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-p", "no:cacheprovider", __file__]
+    environment = os.environ | {"KERAS_BACKEND": framework}
+    # Keras' own conversion of tensors to NumPy's arrays is of NumPy 1
+    quiet = ["-W", "ignore:__array__ implementation:DeprecationWarning"]
+    run = subprocess.run(
+        command + quiet, env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout[-4000:]
