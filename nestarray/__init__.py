@@ -54,6 +54,8 @@ from nestarray.interchange.pytrees import to_pytree as to_pytree
 from nestarray.interchange.torch import load_into_torch_module as load_into_torch_module
 from nestarray.interchange.torch import to_torch_state_dict as to_torch_state_dict
 from nestarray.methods.differences import Diff as Diff
+from nestarray.methods.key_maps import KeyMap as KeyMap
+from nestarray.methods.matching import match as _match
 from nestarray.methods.merging import MISSING as MISSING
 from nestarray.methods.raveling import tree_ravel as tree_ravel
 from nestarray.methods.reductions import tree_all as tree_all
@@ -64,6 +66,7 @@ from nestarray.methods.reductions import tree_mean as tree_mean
 from nestarray.methods.reductions import tree_min as tree_min
 from nestarray.methods.reductions import tree_norm as tree_norm
 from nestarray.methods.reductions import tree_sum as tree_sum
+from nestarray.methods.schema import Schema as Schema
 from nestarray.ops import *
 from nestarray.transforms import execute_with_gradients as execute_with_gradients
 from nestarray.transforms import grad as grad

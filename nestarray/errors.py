@@ -76,3 +76,11 @@ class MergeConflict(NestarrayError, ValueError):
     def __init__(self, message: str, conflicts: tuple[object, ...] = ()) -> None:
         super().__init__(message)
         self.conflicts = conflicts
+
+
+class SchemaError(NestarrayError, ValueError):
+    """A Container is not as a schema says; `violations` lists all (path, what is wrong)."""
+
+    def __init__(self, message: str, violations: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(message)
+        self.violations = violations
