@@ -2,8 +2,8 @@
 
 A nest is a Container, or dicts, lists, (named) tuples, attrs classes … of nests, or
 a leaf. dm-tree walks everything that is not a Container, and is imported when that
-happens; a Container is flat already and gives its leaves at once. Leaves are matched by
-key, never by position.
+happens; a Container is flat already and gives its leaves at once, a fused one its buffers.
+Leaves are matched by key, never by position.
 """
 
 from __future__ import annotations
@@ -12,32 +12,33 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from nestarray.container import Container
-from nestarray.container.container import from_leaves
+from nestarray.container.container import rebuild
+from nestarray.container.fused import Layout
 from nestarray.container.spec import Spec
 
 
 class _Box:
     """A Container's place among the leaves that dm-tree sees."""
 
-    __slots__ = ("spec",)
+    __slots__ = ("count", "structure")
 
-    def __init__(self, spec: Spec) -> None:
-        self.spec = spec
+    def __init__(self, arrays: tuple[Any, ...], structure: Any) -> None:
+        self.count, self.structure = len(arrays), structure
 
 
 class Structure(NamedTuple):
-    """What `flatten` leaves behind for `unflatten`: a Spec, or a nest with boxes; see `flatten`."""
+    """What `flatten` leaves behind for `unflatten`: of a Container, or a nest with boxes; see `flatten`."""
 
     outer: Any
 
     @property
     def key(self) -> Any:
         """A hashable value, equal for equal structures (for caches)."""
-        if self.outer is None or isinstance(self.outer, Spec):
+        if self.outer is None or isinstance(self.outer, (Spec, Layout)):
             return self.outer
         import tree as dm_tree
 
-        boxes = [b.spec if isinstance(b, _Box) else None for b in dm_tree.flatten(self.outer)]
+        boxes = [b.structure if isinstance(b, _Box) else None for b in dm_tree.flatten(self.outer)]
         shape = dm_tree.map_structure(lambda _: None, self.outer)
         return repr(shape), tuple(boxes)
 
@@ -54,7 +55,8 @@ def flatten(nest: Any) -> tuple[tuple[Any, ...], Structure]:
         [20, 30]
     """
     if isinstance(nest, Container):
-        return nest._leaves, Structure(nest._spec)
+        arrays, structure = nest._flat()
+        return arrays, Structure(structure)
     if not isinstance(nest, (Mapping, Sequence)) or isinstance(nest, str | bytes):
         return (nest,), Structure(None)
     import tree as dm_tree
@@ -65,14 +67,14 @@ def flatten(nest: Any) -> tuple[tuple[Any, ...], Structure]:
     def box(node: Any) -> Any:
         if isinstance(node, Container):
             containers.append(node)
-            return _Box(node._spec)
+            return _Box(*node._flat())
         return None
 
     outer = dm_tree.traverse(box, nest)
     rest = iter(containers)
     for item in dm_tree.flatten(outer):
         if isinstance(item, _Box):
-            leaves.extend(next(rest)._leaves)
+            leaves.extend(next(rest)._flat()[0])
         else:
             leaves.append(item)
     return tuple(leaves), Structure(outer)
@@ -83,8 +85,8 @@ def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
     outer = structure.outer
     if outer is None:
         return leaves[0]
-    if isinstance(outer, Spec):
-        return from_leaves(outer, tuple(leaves))
+    if isinstance(outer, (Spec, Layout)):
+        return rebuild(outer, tuple(leaves))
     import tree as dm_tree
 
     position = 0
@@ -92,8 +94,8 @@ def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
     def fill(item: Any) -> Any:
         nonlocal position
         if isinstance(item, _Box):
-            start, position = position, position + item.spec.num_leaves
-            return from_leaves(item.spec, tuple(leaves[start:position]))
+            start, position = position, position + item.count
+            return rebuild(item.structure, tuple(leaves[start:position]))
         position += 1
         return leaves[position - 1]
 

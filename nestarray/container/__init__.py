@@ -5,3 +5,4 @@ from nestarray.container.container import ListContainer as ListContainer
 from nestarray.container.container import TupleContainer as TupleContainer
 from nestarray.container.container import constructor as constructor
 from nestarray.container.container import method as method
+from nestarray.container.fused import FusedContainer as FusedContainer

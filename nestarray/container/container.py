@@ -44,6 +44,9 @@ class Container(Mapping[Key, Any]):
     #: `na.getitem` and `na.setitem`, attached by nestarray.ops
     _take_part: ClassVar[Callable[..., Any]]
     _replace_part: ClassVar[Callable[..., Any]]
+    #: the class of fused Containers, and what makes one of entries; from nestarray.container.fused
+    _fused: ClassVar[type]
+    _composed: ClassVar[Callable[..., Any]]
 
     __slots__ = ("__weakref__", "_leaves", "_spec")
     _spec: Spec
@@ -91,6 +94,13 @@ class Container(Mapping[Key, Any]):
     __hash__ = None  # type: ignore[assignment]  # == is elementwise, as for arrays
 
     def __new__(cls, tree: Any = (), /, **entries: Any) -> Container:
+        if tree.__class__ is cls._fused and not entries:
+            return tree
+        given = {**tree, **entries} if tree.__class__ is dict else entries
+        if any(value.__class__ is cls._fused for value in given.values()) and (
+            tree.__class__ in (dict, tuple) and len(given) == len(tree) + len(entries)
+        ):
+            return cls._composed(cls._kind, given)
         spec, leaves = build(tree, cls._kind)
         if entries:
             if spec.kind == "leaf":
@@ -143,6 +153,10 @@ class Container(Mapping[Key, Any]):
         """The same structure with copies of the leaves; a leaf that occurs twice is copied once."""
         return from_leaves(self._spec, tuple([deepcopy(leaf, memo) for leaf in self._leaves]))
 
+    def _flat(self) -> tuple[tuple[Any, ...], Any]:
+        """The arrays that hold everything, and what makes the Container of others; see `rebuild`."""
+        return self._leaves, self._spec
+
     # TensorFlow asks for these by name; see `nestarray.container.tracing`
     __supported_by_tf_nest__ = True
 
@@ -158,8 +172,7 @@ class Container(Mapping[Key, Any]):
         hit = self._spec.index.get(key) if key.__class__ in (str, int) else None
         if hit is None:
             if access.is_leaf_index(self._spec, key):
-                index = access.bare(key)
-                return self.map(lambda leaf: self._take_part(leaf, index))
+                return self._take_part(self, access.bare(key))
             hit = self._spec.locate(key)
         start, stop, spec = hit
         return self._leaves[start] if spec is LEAF else from_leaves(spec, self._leaves[start:stop])
@@ -460,6 +473,13 @@ def from_leaves(spec: Spec, leaves: Iterable[Any]) -> Container:
     object.__setattr__(self, "_spec", spec)
     object.__setattr__(self, "_leaves", leaves if leaves.__class__ is tuple else tuple(leaves))
     return self
+
+
+def rebuild(structure: Any, arrays: Iterable[Any]) -> Container:
+    """The Container of a structure that `Container._flat` gave, and as many arrays."""
+    if structure.__class__ is Spec:
+        return from_leaves(structure, arrays)
+    return structure.build(tuple(arrays))
 
 
 def build(tree: Any, kind: str = "dict") -> tuple[Spec, tuple[Any, ...]]:

@@ -4,8 +4,8 @@ Each framework is told about Containers when it is imported, before or after
 nestarray, and is never imported for that purpose: a finder at the front of
 ``sys.meta_path`` lets the ordinary import happen and registers afterwards.
 
-A Container is one pytree node whose children are all its leaves. Frameworks thus
-flatten a deep tree with one call; key paths name leaves as ``"a/b/c"``. dm-tree and
+A Container is one pytree node whose children are all its leaves, or its buffers if it is
+fused. Frameworks thus flatten a deep tree with one call; key paths name leaves as ``"a/b/c"``. dm-tree and
 other libraries that treat any Mapping as a node need no registration: `Container`,
 `ListContainer` and `TupleContainer` rebuild themselves from (key, value) pairs.
 """
@@ -17,15 +17,29 @@ from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from typing import Any
 
-from nestarray.container.container import Container, ListContainer, TupleContainer, from_leaves
-from nestarray.container.spec import Spec
+from nestarray.container.container import (
+    Container,
+    ListContainer,
+    TupleContainer,
+    from_leaves,
+    rebuild,
+)
+from nestarray.container.fused import FusedContainer, Layout, Place, make_layout
+from nestarray.container.spec import Spec, make_spec
 from nestarray.errors import StructureError
 
-_CLASSES = (Container, ListContainer, TupleContainer)
+_CLASSES = (Container, ListContainer, TupleContainer, FusedContainer)
 
 
-def _flatten(c: Container) -> tuple[tuple[Any, ...], Spec]:
-    return c._leaves, c._spec
+def _flatten(c: Container) -> tuple[tuple[Any, ...], Any]:
+    return c._flat()
+
+
+def _names(c: Container) -> tuple[str, ...]:
+    structure = c._flat()[1]
+    if structure.__class__ is Spec:
+        return structure.path_names
+    return tuple(f"buffer {i}" for i in range(structure.num_buffers))
 
 
 def _register_jax() -> None:
@@ -33,24 +47,29 @@ def _register_jax() -> None:
 
     key = tree_util.DictKey
 
-    def flatten_with_keys(c: Container) -> tuple[list[tuple[Any, Any]], Spec]:
-        return [(key(name), leaf) for name, leaf in c.flat_items()], c._spec
+    def flatten_with_keys(c: Container) -> tuple[list[tuple[Any, Any]], Any]:
+        arrays, structure = c._flat()
+        return [(key(name), x) for name, x in zip(_names(c), arrays, strict=True)], structure
 
     for cls in _CLASSES:
-        tree_util.register_pytree_with_keys(cls, flatten_with_keys, from_leaves, _flatten)
+        unflatten = rebuild if cls is FusedContainer else from_leaves
+        tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, _flatten)
 
 
 def _register_torch() -> None:
     from torch.utils import _pytree
 
-    def flatten(c: Container) -> tuple[list[Any], Spec]:
-        return list(c._leaves), c._spec
+    def flatten(c: Container) -> tuple[list[Any], Any]:
+        arrays, structure = c._flat()
+        return list(arrays), structure
 
-    def unflatten(leaves: Any, spec: Spec) -> Container:
-        return from_leaves(spec, tuple(leaves))
+    def unflatten(arrays: Any, structure: Any) -> Container:
+        return rebuild(structure, arrays)
 
-    def flatten_with_keys(c: Container) -> tuple[list[tuple[Any, Any]], Spec]:
-        return [(_pytree.MappingKey(name), leaf) for name, leaf in c.flat_items()], c._spec
+    def flatten_with_keys(c: Container) -> tuple[list[tuple[Any, Any]], Any]:
+        arrays, structure = flatten(c)
+        named = zip(_names(c), arrays, strict=True)
+        return [(_pytree.MappingKey(name), x) for name, x in named], structure
 
     for cls in _CLASSES:
         _pytree.register_pytree_node(
@@ -58,8 +77,8 @@ def _register_torch() -> None:
             flatten,
             unflatten,
             serialized_type_name=f"nestarray.{cls.__name__}",
-            to_dumpable_context=lambda spec: _spec_to_plain(spec),
-            from_dumpable_context=_spec_from_plain,
+            to_dumpable_context=_to_plain,
+            from_dumpable_context=_from_plain,
             flatten_with_keys_fn=flatten_with_keys,
         )
 
@@ -68,13 +87,13 @@ def _register_optree() -> None:
     import optree
 
     def flatten(c: Any) -> tuple[tuple[Any, ...], Any, tuple[str, ...]]:
-        return c._leaves, c._spec, c._spec.path_names
+        return (*c._flat(), _names(c))
 
-    def unflatten(spec: Any, leaves: Any) -> Any:
-        return from_leaves(spec, tuple(leaves))
+    def unflatten(structure: Any, arrays: Any) -> Any:
+        return rebuild(structure, arrays)
 
     for cls in _CLASSES:
-        everywhere = optree.registry.__GLOBAL_NAMESPACE
+        everywhere = optree.registry.__GLOBAL_NAMESPACE  # type: ignore[attr-defined]
         optree.register_pytree_node(cls, flatten, unflatten, namespace=everywhere)
 
 
@@ -104,15 +123,19 @@ def _register_flax() -> None:
         serialization.register_serialization_state(cls, to_state, from_state)
 
 
-def _spec_to_plain(spec: Spec) -> Any:
-    return [spec.kind, list(spec.keys), [_spec_to_plain(c) for c in spec.children]]
+def _to_plain(structure: Any) -> Any:
+    if isinstance(structure, Layout):
+        return [_to_plain(structure.spec), [list(place) for place in structure.places]]
+    return [structure.kind, list(structure.keys), [_to_plain(c) for c in structure.children]]
 
 
-def _spec_from_plain(plain: Any) -> Spec:
-    from nestarray.container.spec import make_spec
-
+def _from_plain(plain: Any) -> Any:
+    if len(plain) == 2:
+        spec, places = plain
+        found = [Place(number, start, tuple(shape)) for number, start, shape in places]
+        return make_layout(_from_plain(spec), tuple(found))
     kind, keys, children = plain
-    return make_spec(kind, tuple(keys), tuple(_spec_from_plain(c) for c in children))
+    return make_spec(kind, tuple(keys), tuple(_from_plain(c) for c in children))
 
 
 _REGISTER: dict[str, Callable[[], None]] = {

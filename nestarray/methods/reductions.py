@@ -91,11 +91,9 @@ def tree_dot(a: Any, b: Any, /) -> Any:
         >>> float(na.tree_dot(c, c))
         14.0
     """
-    left = tree.flatten(a)[0]
-    if isinstance(a, Container) and isinstance(b, Container):
-        right = line_up(a._spec, b, "tree_dot")
-    else:
-        right = tree.flatten(b)[0]
+    (left, structure), (right, other) = tree.flatten(a), tree.flatten(b)
+    if isinstance(a, Container) and isinstance(b, Container) and structure != other:
+        left, right = a.leaves(), line_up(a._spec, b, "tree_dot")
     if len(left) != len(right):
         raise StructureError(
             f"tree_dot: the trees have {len(left)} and {len(right)} leaves, expected one structure"

@@ -20,8 +20,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from nestarray import backends, dtypes, ops
-from nestarray.container import Container
+from nestarray import backends, dtypes, ops, tree
+from nestarray.container import Container, FusedContainer
 from nestarray.errors import ArgumentError
 from nestarray.typing import Array
 
@@ -52,7 +52,7 @@ class Optimizer:
             ArgumentError: `v` is not a Container with a floating leaf.
         """
         floating = _floating(v, "init", "v")
-        like = next(iter(floating.leaves()), None)
+        like = next(iter(tree.flatten(floating)[0]), None)
         if like is None:
             raise ArgumentError(
                 f"{self!r}.init: v has no floating leaf, so there is nothing to train"
@@ -113,17 +113,21 @@ class _Scale:
         """
         rate = math.log(decay) if decay else -math.inf
         made = {}
-        for dtype in {dtypes.dtype_of(leaf) for leaf in c.leaves()}:
+        for dtype in _dtypes(c):
             wide = dtypes.float64 if dtype is dtypes.float64 else dtypes.float32
             power = ops.expm1(ops.multiply(ops.astype(self._count, wide), rate))
             made[dtype] = ops.astype(ops.negative(power), dtype)
-        return c.map(lambda leaf: made[dtypes.dtype_of(leaf)])
+        return tree.map(lambda leaf: made[dtypes.dtype_of(leaf)], c)
 
 
 def _in_dtypes(number: Array, c: Container) -> Container:
     """A 0-d array for each leaf of `c`, in its dtype; one array for all leaves of a dtype."""
-    made = {d: ops.astype(number, d) for d in {dtypes.dtype_of(leaf) for leaf in c.leaves()}}
-    return c.map(lambda leaf: made[dtypes.dtype_of(leaf)])
+    made = {dtype: ops.astype(number, dtype) for dtype in _dtypes(c)}
+    return tree.map(lambda leaf: made[dtypes.dtype_of(leaf)], c)
+
+
+def _dtypes(c: Container) -> set[dtypes.DType]:
+    return {dtypes.dtype_of(leaf) for leaf in tree.flatten(c)[0]}
 
 
 def _floating(c: Any, method: str, name: str) -> Container:
@@ -132,7 +136,7 @@ def _floating(c: Any, method: str, name: str) -> Container:
             f"optimizer.{method}: {name}: got {type(c).__name__}, expected a Container; "
             "na.Container(tree) makes one of nested dicts"
         )
-    if all(map(_is_floating, c.leaves())):
+    if all(map(_is_floating, tree.flatten(c)[0])):
         return c
     return c.select(lambda path, leaf: _is_floating(leaf))
 
@@ -264,5 +268,15 @@ class AdamW(Adam):
     ) -> tuple[Container, dict[str, Container]]:
         """One step; see the class."""
         direction, kept = self._direction(v, grads, state, scale)
-        decays = v.mask(self.decay).map(lambda hit: self.weight_decay if hit else 0.0)
-        return v - (direction + v * decays) * scale.rate(v), kept
+        return v - (direction + v * self._decays(v)) * scale.rate(v), kept
+
+    def _decays(self, v: Container) -> Any:
+        hits = v.mask(self.decay)
+        if all(hits.leaves()):
+            return self.weight_decay
+        decays = hits.map(lambda hit: self.weight_decay if hit else 0.0)
+        return (
+            decays.map(lambda x, like: ops.full_like(like, x), v).fuse()
+            if isinstance(v, FusedContainer)
+            else decays
+        )

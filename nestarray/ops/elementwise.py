@@ -536,9 +536,14 @@ def heaviside(x1: Array, x2: Array, /) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.heaviside.html
     """
-    x1, x2 = (ops.multiply(x, one) for x, one in ((x1, ops.ones_like(x2)), (x2, ops.ones_like(x1))))
+    x1, x2 = ops.multiply(x1, _one(x2)), ops.multiply(x2, _one(x1))
     step = ops.astype(ops.greater(x1, 0), dtypes.dtype_of(x1))
     return ops.where(ops.isnan(x1), x1, ops.where(ops.equal(x1, 0), x2, step))
+
+
+def _one(x: Array | float) -> Array | float:
+    """1 of the shape and dtype of an array; of a number one of its type, which has no backend."""
+    return type(x)(1) if isinstance(x, (int, float)) else ops.ones_like(x)
 
 
 @primitive

@@ -1,0 +1,208 @@
+"""A Container whose leaves lie end to end in one buffer a dtype.
+
+An elementwise op, a norm, an optimizer's step is then one native call for the whole tree
+(`nestarray.methods.fusion`), and a transformation of a framework sees a few arrays in
+place of hundreds. A leaf is cut out of its buffer when it is asked for: a view where the
+framework has views (NumPy, PyTorch), a slice elsewhere.
+
+A `Layout` says where each leaf lies. Layouts are interned like specs, so two fused
+Containers fit exactly when their layouts are one object.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+from nestarray.container.container import Container
+from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
+
+_interned: WeakValueDictionary[Hashable, Layout] = WeakValueDictionary()
+
+
+class Place(NamedTuple):
+    """Where a leaf lies: the number of its buffer, its first element there, its shape.
+
+    A `start` of None says that the leaf is the whole buffer, in its own shape.
+    """
+
+    buffer: int
+    start: int | None
+    shape: tuple[int, ...]
+
+
+class Layout:
+    """An interned structure of buffers. Build with `make_layout`; compare with ``is``."""
+
+    __slots__ = ("__dict__", "__weakref__", "places", "spec")
+
+    def __init__(self, spec: Spec, places: tuple[Place, ...]) -> None:
+        self.spec, self.places = spec, places
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return make_layout, (self.spec, self.places)
+
+    def __repr__(self) -> str:
+        return f"Layout({self.spec!r}, {self.num_buffers} buffers)"
+
+    @cached_property
+    def num_buffers(self) -> int:
+        """How many buffers there are."""
+        return 1 + max((place.buffer for place in self.places), default=-1)
+
+    def build(self, buffers: Sequence[Any]) -> FusedContainer:
+        """The Container of this layout and as many buffers."""
+        return from_buffers(self, tuple(buffers))
+
+    @cached_property
+    def _parts(self) -> dict[Key, tuple[Layout, tuple[tuple[int, int | None, int], ...]]]:
+        return {}
+
+    def part(self, key: Key) -> tuple[Layout, tuple[tuple[int, int | None, int], ...]]:
+        """Of the node at `key` its layout, and for each buffer (number, start, stop) in ours."""
+        found = self._parts.get(key)
+        if found is None:
+            found = self._parts[key] = self._part(*self.spec.index[key])
+        return found
+
+    def _part(
+        self, first: int, last: int, spec: Spec
+    ) -> tuple[Layout, tuple[tuple[int, int | None, int], ...]]:
+        numbers: dict[int, int] = {}
+        cuts: list[tuple[int, int | None, int]] = []
+        places = []
+        for place in self.places[first:last]:
+            size = math.prod(place.shape)
+            if place.buffer not in numbers:
+                numbers[place.buffer] = len(cuts)
+                cuts.append((place.buffer, place.start, 0))
+            number = numbers[place.buffer]
+            begin = cuts[number][1]
+            if place.start is None or begin is None:
+                places.append(Place(number, None, place.shape))
+                continue
+            cuts[number] = (place.buffer, begin, place.start + size)
+            places.append(Place(number, place.start - begin, place.shape))
+        return make_layout(spec, tuple(places)), tuple(cuts)
+
+
+def make_layout(spec: Spec, places: tuple[Place, ...]) -> Layout:
+    """The one `Layout` of this structure and these places."""
+    identity = (id(spec), places)
+    layout = _interned.get(identity)
+    if layout is None:
+        layout = _interned[identity] = Layout(spec, places)
+    return layout
+
+
+class FusedContainer(Container):
+    """What `Container.fuse` returns: a Container, with its leaves in one buffer a dtype."""
+
+    __slots__ = ("_buffers", "_cut", "_layout")
+    _layout: Layout
+    _buffers: tuple[Any, ...]
+    _cut: tuple[Any, ...] | None
+
+    @property
+    def _leaves(self) -> tuple[Any, ...]:  # type: ignore[override]
+        if self._cut is None:
+            cut = tuple([_leaf(self._buffers[p.buffer], p) for p in self._layout.places])
+            object.__setattr__(self, "_cut", cut)
+        return self._cut  # type: ignore[return-value]
+
+    def buffers(self) -> tuple[Any, ...]:
+        """The arrays that hold the leaves: of one dimension, one for each dtype."""
+        return self._buffers
+
+    def __getitem__(self, key: Any) -> Any:
+        hit = self._spec.index.get(key) if key.__class__ in (str, int) else None
+        return super().__getitem__(key) if hit is None else self._at(key, hit)
+
+    def __getattr__(self, name: str) -> Any:
+        hit = self._spec.index.get(name) if name[:2] != "__" else None
+        return super().__getattr__(name) if hit is None else self._at(name, hit)
+
+    def _at(self, key: Key, hit: tuple[int, int, Spec]) -> Any:
+        start, _, spec = hit
+        if spec is LEAF:
+            place = self._layout.places[start]
+            return _leaf(self._buffers[place.buffer], place)
+        layout, cuts = self._layout.part(key)
+        parts = [
+            b if start is None else _between(b, start, stop)
+            for b, start, stop in ((self._buffers[n], start, stop) for n, start, stop in cuts)
+        ]
+        return from_buffers(layout, tuple(parts))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return from_buffers, (self._layout, self._buffers)
+
+    def __repr__(self) -> str:
+        return f"Fused{super().__repr__()}"
+
+    def _flat(self) -> tuple[tuple[Any, ...], Any]:
+        return self._buffers, self._layout
+
+
+def from_buffers(layout: Layout, buffers: tuple[Any, ...]) -> FusedContainer:
+    """The fused Container of a layout and its buffers."""
+    self = object.__new__(FusedContainer)
+    object.__setattr__(self, "_spec", layout.spec)
+    object.__setattr__(self, "_layout", layout)
+    object.__setattr__(self, "_buffers", buffers)
+    object.__setattr__(self, "_cut", None)
+    return self
+
+
+def _leaf(buffer: Any, place: Place) -> Any:
+    """The leaf at `place`; axes that a transformation put before the buffer's own stay in front.
+
+    What is no array, or has no dimension (a sharding, a label, a number for the whole
+    buffer), stands for each leaf in it.
+    """
+    shape = getattr(buffer, "shape", None)
+    if place.start is None or not shape or not hasattr(buffer, "dtype"):
+        return buffer
+    stop = place.start + math.prod(place.shape)
+    front = tuple(shape[:-1])
+    reshape: Any = Container.reshape  # type: ignore[attr-defined]  # na.reshape
+    return reshape(_between(buffer, place.start, stop), (*front, *place.shape))
+
+
+def _between(buffer: Any, start: int, stop: int) -> Any:
+    shape = getattr(buffer, "shape", None)
+    if not shape or not hasattr(buffer, "dtype") or (start == 0 and stop == shape[-1]):
+        return buffer
+    index = slice(start, stop)
+    return Container._take_part(buffer, index if len(shape) == 1 else (..., index))
+
+
+def composed(kind: str, entries: dict[Key, Any]) -> FusedContainer:
+    """The node of fused Containers and others, whose leaves stay arrays of their own."""
+    trees = [Container(value)._flat() for value in entries.values()]
+    layout = _composed_layout(kind, tuple(entries), tuple(structure for _, structure in trees))
+    return layout.build([part for parts, _ in trees for part in parts])
+
+
+@lru_cache(maxsize=1024)
+def _composed_layout(kind: str, keys: Path, structures: tuple[Any, ...]) -> Layout:
+    places: list[Place] = []
+    count = 0
+    specs = []
+    for structure in structures:
+        if isinstance(structure, Layout):
+            specs.append(structure.spec)
+            places += [p._replace(buffer=p.buffer + count) for p in structure.places]
+            count += structure.num_buffers
+        else:
+            specs.append(structure)
+            places += [Place(count + i, None, ()) for i in range(structure.num_leaves)]
+            count += structure.num_leaves
+    return make_layout(make_spec(kind, keys, tuple(specs)), tuple(places))
+
+
+Container._fused = FusedContainer
+Container._composed = staticmethod(composed)

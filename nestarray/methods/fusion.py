@@ -1,0 +1,145 @@
+"""Fused Containers: all leaves of a dtype in one buffer, and ops as one native call each.
+
+Elementwise ops on fused Containers of one layout, and on numbers, run on the buffers and give
+a fused Container; so do norms and optimizer steps, which are made of them, and gradients with
+respect to a fused Container. What changes the structure or looks at the shape of a leaf sees
+the leaves, and gives an ordinary Container.
+
+To the tree functions of the frameworks (``jax.tree.map``, optax) a fused Container is its few
+buffers: right for what is elementwise, such as Adam, and not for what treats leaves apart by
+shape, such as LARS.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from nestarray import backends, dispatch, ops
+from nestarray.container import Container, FusedContainer, algebra, method
+from nestarray.container.container import from_leaves
+from nestarray.container.fused import Layout, Place, from_buffers, make_layout
+from nestarray.dtypes import dtype_of
+from nestarray.errors import ArgumentError
+
+#: The chapters whose ops act on each element for itself, but for those named beside.
+_CHAPTERS = (
+    "elementwise", "transcendental", "logic", "special", "gamma", "bessel", "complex_numbers",
+    "representation", "activations",
+)  # fmt: skip
+_EXCEPT = (
+    "allclose", "crelu", "glu", "log_softmax", "softmax", "softmin", "gumbel_softmax", "prelu",
+    "rrelu", "sparsemax",
+)  # fmt: skip
+_FURTHER = (
+    "astype", "stop_gradient", "to_device", "to_backend", "where", "lerp", "zeros_like",
+    "ones_like", "full_like", "empty_like",
+)  # fmt: skip
+
+
+def is_elementwise(op: dispatch.Op, /) -> bool:
+    """Whether an op acts on each element for itself, so that arrays may be laid end to end."""
+    return op.name in _FURTHER or (op.chapter in _CHAPTERS and op.name not in _EXCEPT)
+
+
+@method
+def fuse(c: Container, /) -> FusedContainer:
+    """The same tree with its leaves in one buffer for each dtype; see `nestarray.methods.fusion`.
+
+    Args:
+        c: a Container of arrays; of several backends, dtypes or devices there are as many
+            buffers. A fused Container is returned as it is.
+
+    Returns:
+        a Container that equals `c`; `Container.unfuse` is the way back.
+
+    Raises:
+        ArgumentError: a leaf is no array; names its path.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> c = na.Container(w=np.ones((2, 3)), b=np.zeros(2)).fuse()
+        >>> (c + 1).buffers()
+        (array([2., 2., 2., 2., 2., 2., 1., 1.]),)
+        >>> (c + 1)["b"]
+        array([1., 1.])
+    """
+    if isinstance(c, FusedContainer):
+        return c
+    groups: dict[Any, list[Any]] = {}
+    lengths: dict[Any, int] = {}
+    places = []
+    for path, leaf in c.flat_items():
+        backend = backends.backend_of_value(leaf)
+        if backend is None:
+            raise ArgumentError(
+                f"Container.fuse: {path!r} is a {type(leaf).__name__}, expected an array; leave it "
+                "out with c.partition(...)"
+            )
+        kind = (backend, dtype_of(leaf), str(getattr(leaf, "device", "")))
+        shape = tuple(int(n) for n in ops.shape(leaf))
+        start = lengths.get(kind, 0)
+        places.append((kind, start, shape))
+        lengths[kind] = start + math.prod(shape)
+        groups.setdefault(kind, []).append(leaf)
+    numbers = {kind: i for i, kind in enumerate(groups)}
+    layout = make_layout(
+        c.spec, tuple(Place(numbers[kind], start, shape) for kind, start, shape in places)
+    )
+    return from_buffers(layout, tuple(_end_to_end(leaves) for leaves in groups.values()))
+
+
+def _end_to_end(leaves: list[Any]) -> Any:
+    flat = [ops.reshape(leaf, (-1,)) for leaf in leaves]
+    return ops.concat(flat) if len(flat) > 1 else flat[0]
+
+
+@method
+def unfuse(c: Container, /) -> Container:
+    """The same tree with leaves of their own: views of the buffers where there are views.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> type(na.Container(a=np.ones(2)).fuse().unfuse()).__name__
+        'Container'
+    """
+    return from_leaves(c.spec, c.leaves()) if isinstance(c, FusedContainer) else c
+
+
+def _apply(op: dispatch.Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call `op` on the buffers if it can be, and on the leaves otherwise."""
+    fused = _aligned(args) if is_elementwise(op) else None
+    if fused is None or any(isinstance(x, (Container, list, tuple)) for x in kwargs.values()):
+        return algebra.apply(op, args, kwargs)
+    columns = [
+        arg._buffers if arg.__class__ is FusedContainer else (arg,) * fused.num_buffers
+        for arg in args
+    ]
+    try:
+        results = [op.function(*row, **kwargs) for row in zip(*columns)]
+    except Exception as error:
+        try:
+            return algebra.apply(op, args, kwargs)  # its error names the leaf
+        except Exception as of_leaf:
+            raise of_leaf from error
+    if results and isinstance(results[0], tuple):
+        parts = [from_buffers(fused, column) for column in zip(*results)]
+        named = hasattr(results[0], "_fields")
+        return type(results[0])(*parts) if named else tuple(parts)
+    return from_buffers(fused, tuple(results))
+
+
+def _aligned(args: tuple[Any, ...]) -> Layout | None:
+    """The layout that all fused arguments have, where the others are numbers or settings."""
+    layout = None
+    for arg in args:
+        if arg.__class__ is FusedContainer:
+            if layout is not None and arg._layout is not layout:
+                return None
+            layout = arg._layout
+        elif isinstance(arg, (Container, list, tuple)) or getattr(arg, "shape", None):
+            return None
+    return layout
+
+
+dispatch.INTERPRETERS.insert(0, (FusedContainer, _apply))
