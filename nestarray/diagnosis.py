@@ -296,6 +296,7 @@ _NO_KERNEL = re.compile(
     "|not in the list of allowed values|Could not find device for node"
     "|not supported for the input types|did not contain a loop with signature"
     "|does not accept dtype|boolean subtract|Subtraction, the `-` operator, with"
+    "|data type is not supported"
 )
 
 

@@ -47,6 +47,15 @@ def count(shape: Shape) -> int:
     return size
 
 
+def check_words(**words: Array) -> None:
+    """Raise DtypeError where a key or a counter is not of uint32."""
+    for name, x in words.items():
+        dtype = dtypes.dtype_of(x)
+        if dtype is not dtypes.uint32:
+            made = ", as na.random.key makes it" if name == "key" else ""
+            raise DtypeError(f"random: {name}: got {dtype}, expected uint32{made}")
+
+
 def check_bits_dtype(name: str, dtype: DTypeLike) -> dtypes.DType:
     """`dtype` as a `DType`, if it is an unsigned integer type."""
     wanted = dtypes.as_dtype(dtype)

@@ -418,7 +418,7 @@ def fold(
         part = _spread(patches[:, :, index], at.stride)
         around = [(p.start, n - p.stop) for p, n in zip(place, padded)]
         part = ops.pad(part, [(0, 0), (0, 0), *around])
-        total = part if total is None else total + part
+        total = part if total is None else ops.add(total, part)
     return _padded(total, [(-low, -high) for low, high in at.padding])
 
 
@@ -433,7 +433,7 @@ def _convolve(
     columns = ops.reshape(columns, (-1, groups, size, math.prod(output)))
     kernels = ops.reshape(weight, (groups, out // groups, size))
     product = ops.reshape(ops.matmul(kernels, columns), (-1, out, *output))
-    return product if bias is None else product + _on_channels(bias, len(output))
+    return product if bias is None else ops.add(product, _on_channels(bias, len(output)))
 
 
 def _convolve_transposed(

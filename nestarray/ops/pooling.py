@@ -8,6 +8,7 @@ from functools import reduce
 
 from nestarray import dtypes, ops
 from nestarray.backends import windows
+from nestarray.backends.base import mean_dtype, refuse_complex
 from nestarray.backends.windows import Ints, Padding
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
@@ -441,6 +442,7 @@ def adaptive_max_pool3d(x: Array, /, *, output_size: int | Sequence[int | None])
 
 def _max_pool(x: Array, at: windows.Windows) -> Array:
     """The elementwise maximum of one strided slice for each position in the window."""
+    refuse_complex(x)
     if any(low or high for low, high in at.padding):
         x = ops.pad(x, [(0, 0), (0, 0), *at.padding], constant_values=lowest(x))
     return reduce(ops.maximum, _slices(x, at))
@@ -450,6 +452,7 @@ def _avg_pool(
     x: Array, at: windows.Windows, counts: Sequence[Sequence[int]], divisor: int | None
 ) -> Array:
     """The sum of one strided slice for each position in the window, divided by their number."""
+    x = ops.astype(x, mean_dtype(x), copy=False)
     if any(low or high for low, high in at.padding):
         x = ops.pad(x, [(0, 0), (0, 0), *at.padding])
     total = reduce(ops.add, _slices(x, at))

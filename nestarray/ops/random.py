@@ -39,6 +39,9 @@ def threefry2x32(key: Array, x0: Array, x1: Array) -> tuple[Array, Array]:
     Returns:
         two arrays `(n,)`, uint32.
 
+    Raises:
+        DtypeError: an array is not of uint32.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> zero = np.zeros(1, np.uint32)
@@ -50,6 +53,7 @@ def threefry2x32(key: Array, x0: Array, x1: Array) -> tuple[Array, Array]:
     """
     from nestarray import ops
 
+    threefry.check_words(key=key, x0=x0, x1=x1)
     add, xor = ops.add, ops.bitwise_xor
     k0, k1 = key[0:1], key[1:2]
     keys = (k0, k1, xor(xor(k0, k1), threefry.PARITY))

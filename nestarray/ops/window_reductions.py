@@ -14,6 +14,7 @@ import numpy as np
 
 from nestarray import dtypes, ops
 from nestarray.backends import windows
+from nestarray.backends.base import refuse_complex
 from nestarray.backends.windows import Ints, Padding
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
@@ -22,6 +23,7 @@ from nestarray.typing import Array
 
 __all__ = [
     "fractional_max_pool2d",
+    "fractional_max_pool3d",
     "lp_pool",
     "max_pool_with_indices",
     "max_unpool",
@@ -88,8 +90,10 @@ def max_pool_with_indices(
 ) -> tuple[Array, Array]:
     """The largest element under sliding windows and where it stands; of equal ones the first.
 
+    NaN is greater than all, and of several the last counts.
+
     Args:
-        x: `(batch, channels, *spatial)`, real, without NaN.
+        x: `(batch, channels, *spatial)`, real.
         kernel_size: the size of a window; an integer, or one for each spatial axis.
         stride: the step between windows; None: `kernel_size`.
         padding: −∞ around x, counted as in `conv2d`.
@@ -115,18 +119,35 @@ def max_pool_with_indices(
         "max_pool_with_indices", _spatial("max_pool_with_indices", x), x.shape, kernel_size,
         stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode,
     )  # fmt: skip
+    refuse_complex(x)
     sizes = tuple(x.shape[2:])
+    places = np.pad(np.arange(math.prod(sizes)).reshape(sizes), at.padding, constant_values=-1)
     if any(low or high for low, high in at.padding):
         x = ops.pad(x, [(0, 0), (0, 0), *at.padding], constant_values=lowest(x))
-    places = np.pad(np.arange(math.prod(sizes)).reshape(sizes), at.padding)
     offsets = list(at.offsets(at.output(sizes)))
     elements = ops.stack([x[(slice(None), slice(None), *place)] for place in offsets], axis=-1)
     numbers = np.stack([places[place] for place in offsets], axis=-1)
-    choice = ops.expand_dims(ops.argmax(elements, axis=-1), axis=-1)
+    choice = ops.expand_dims(_greatest(elements), axis=-1)
+    if (numbers < 0).any():  # where all of x is −∞ too, the first of x
+        first = np.argmax(numbers >= 0, axis=-1)[..., None]
+        inside = ops.broadcast_to(ops.asarray(numbers >= 0, like=x), ops.shape(elements))
+        is_inside = ops.take_along_axis(inside, choice, axis=-1)
+        choice = ops.where(is_inside, choice, ops.asarray(first, dtype=choice.dtype, like=x))
     values = ops.take_along_axis(elements, choice, axis=-1)
     table = ops.asarray(numbers, dtype=dtypes.int64, like=x)
     found = ops.take_along_axis(ops.broadcast_to(table, ops.shape(elements)), choice, axis=-1)
     return ops.squeeze(values, axis=-1), ops.squeeze(found, axis=-1)
+
+
+def _greatest(elements: Array) -> Array:
+    """Where the maximum along the last axis stands: the last NaN, else the first of equal ones."""
+    if not dtypes.dtype_of(elements).is_floating:
+        return ops.argmax(elements, axis=-1)
+    is_nan = ops.isnan(elements)
+    greatest = ops.argmax(ops.where(is_nan, -math.inf, elements), axis=-1)
+    behind = ops.argmax(ops.astype(ops.flip(is_nan, axis=-1), dtypes.int32), axis=-1)
+    last = ops.subtract(elements.shape[-1] - 1, behind)
+    return ops.where(ops.any(is_nan, axis=-1), last, greatest)
 
 
 @op
@@ -222,28 +243,73 @@ def fractional_max_pool2d(
         https://arxiv.org/abs/1412.6071
         https://docs.pytorch.org/docs/stable/generated/torch.nn.FractionalMaxPool2d.html
     """
-    name = "fractional_max_pool2d"
-    kernel = windows.per_axis(name, "kernel_size", kernel_size, 2)
-    output = windows.per_axis(name, "output_size", output_size, 2)
+    return _fractional("fractional_max_pool2d", x, key, kernel_size, output_size, "height, width")
+
+
+@op
+def fractional_max_pool3d(
+    x: Array, key: Array, /, *, kernel_size: Ints, output_size: Ints
+) -> Array:
+    """The largest element under windows over three axes whose steps vary at random.
+
+    The windows are those of `fractional_max_pool2d`.
+
+    Args:
+        x: `(batch, channels, depth, height, width)`, floating.
+        key: `(2,)`, uint32, as made by ``na.random.key``; the numbers u are
+            ``na.random.uniform(key, (batch, channels, 3))``, the depth's first.
+        kernel_size: the size of a window; an integer, or one for each axis.
+        output_size: the size of the result; an integer, or one for each axis.
+
+    Returns:
+        `(batch, channels, *output_size)`.
+
+    Raises:
+        ShapeError: x has other axes, or is too small for such an output.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.arange(27.0).reshape(1, 1, 3, 3, 3)
+        >>> na.fractional_max_pool3d(x, na.random.key(0), kernel_size=2, output_size=1)
+        array([[[[[26.]]]]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.FractionalMaxPool3d.html
+    """
+    layout = "depth, height, width"
+    return _fractional("fractional_max_pool3d", x, key, kernel_size, output_size, layout)
+
+
+def _fractional(
+    name: str, x: Array, key: Array, kernel_size: Ints, output_size: Ints, layout: str
+) -> Array:
+    """One axis after the other: a maximum is separable."""
+    count = layout.count(",") + 1
+    kernel = windows.per_axis(name, "kernel_size", kernel_size, count)
+    output = windows.per_axis(name, "output_size", output_size, count)
     shape = tuple(x.shape)
-    if len(shape) != 4 or any(n < o + k - 1 for n, o, k in zip(shape[2:], output, kernel)):
+    fits = len(shape) == count + 2 and all(
+        n >= o + k - 1 for n, o, k in zip(shape[2:], output, kernel)
+    )
+    if not fits:
         raise ShapeError(
-            f"{name}: x has shape {shape}, expected (batch, channels, height, width) with sizes of "
+            f"{name}: x has shape {shape}, expected (batch, channels, {layout}) with sizes of "
             f"at least {tuple(o + k - 1 for o, k in zip(output, kernel))}: output_size + "
             "kernel_size − 1"
         )
-    uniform = ops.random_uniform(key, shape=(*shape[:2], 2), dtype=dtypes.dtype_of(x))
+    uniform = ops.random_uniform(key, shape=(*shape[:2], count), dtype=dtypes.dtype_of(x))
     for axis, (size, k, out) in enumerate(zip(shape[2:], kernel, output)):
-        starts = _starts(uniform[:, :, 1 - axis], size, k, out)
+        # torch's order: of two axes the last one's number comes first
+        starts = _starts(uniform[:, :, 1 - axis if count == 2 else axis], size, k, out)
         index = ops.expand_dims(starts, axis=3) + ops.arange(k, dtype=dtypes.int64, like=x)
         index = ops.reshape(index, (*shape[:2], out * k))
-        rest = tuple(x.shape[3:]) if axis == 0 else (output[0],)
-        if axis:
-            x = ops.swapaxes(x, 2, 3)
-        wide = ops.broadcast_to(ops.expand_dims(index, axis=3), (*shape[:2], out * k, *rest))
+        x = ops.moveaxis(x, axis + 2, 2)
+        rest = tuple(x.shape[3:])
+        index = ops.reshape(index, (*index.shape, *(1,) * len(rest)))
+        wide = ops.broadcast_to(index, (*shape[:2], out * k, *rest))
         parts = ops.reshape(ops.take_along_axis(x, wide, axis=2), (*shape[:2], out, k, *rest))
-        x = ops.max(parts, axis=3)
-    return ops.swapaxes(x, 2, 3)
+        x = ops.moveaxis(ops.max(parts, axis=3), 2, axis + 2)
+    return x
 
 
 def _starts(uniform: Array, size: int, kernel: int, output: int) -> Array:

@@ -56,8 +56,9 @@ def random(*shape: int) -> Draw:
 
 def fractional(x: Any, key: Any, **settings: Any) -> Any:
     with jax.enable_x64(True):
-        samples = np.array(jax.random.uniform(jnp.asarray(key), (*x.shape[:2], 2), "float64"))
-    return F.fractional_max_pool2d(
+        shape = (*x.shape[:2], x.ndim - 2)
+        samples = np.array(jax.random.uniform(jnp.asarray(key), shape, "float64"))
+    return (F.fractional_max_pool2d, F.fractional_max_pool3d)[x.ndim - 4](
         torch.as_tensor(x), _random_samples=torch.as_tensor(samples), **settings
     )
 
@@ -120,6 +121,14 @@ CASES = [
         differentiable=False,
         id="integers",
     ),
+    Case(
+        "max_pool_with_indices",
+        lambda rng: (np.asarray([[[np.nan, 1, np.nan, 0, -np.inf, -np.inf, -np.inf]]]),),
+        {"kernel_size": 3, "stride": 1, "padding": 1},
+        with_indices,
+        differentiable=False,
+        id="nan",
+    ),
     Case("max_unpool", pooled(2, 1, 4, 6, kernel_size=2), {"kernel_size": 2}, max_unpool),
     Case(
         "max_unpool",
@@ -132,6 +141,13 @@ CASES = [
         "fractional_max_pool2d",
         random(2, 2, 7, 6),
         {"kernel_size": (2, 3), "output_size": (4, 3)},
+        fractional,
+        dtypes=("float64",),
+    ),
+    Case(
+        "fractional_max_pool3d",
+        random(2, 2, 7, 6, 5),
+        {"kernel_size": (2, 3, 2), "output_size": (4, 3, 2)},
         fractional,
         dtypes=("float64",),
     ),

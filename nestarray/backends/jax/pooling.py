@@ -37,7 +37,7 @@ def _max_pool(count: int) -> Callable[..., Any]:
         ceil_mode: bool = False,
     ) -> bool:
         # reduce_window has no derivative with a window dilation
-        return dilation == 1
+        return dilation == 1 and x.dtype.kind not in "bc"
 
     @supports(is_native)
     def max_pool(
@@ -72,6 +72,7 @@ max_pool3d = _max_pool(3)
 
 
 def _avg_pool(count: int) -> Callable[..., Any]:
+    @supports(lambda x, **_: jnp.issubdtype(x.dtype, jnp.inexact))
     def avg_pool(
         x: Any,
         /,

@@ -2,8 +2,8 @@
 
 On a CPU TensorFlow convolves channels last only, has no gradient where the kernel is
 dilated, and no grouped convolution but the depthwise one. So the channels are moved here
-and back, a dilated kernel is written out with its zeros, and other groups take the
-op's body.
+and back, a dilated kernel is written out with its zeros, and other groups, integers and
+complex numbers take the op's body.
 
 https://www.tensorflow.org/api_docs/python/tf/nn/convolution
 """
@@ -41,6 +41,11 @@ def _filter(weight: Any, dilation: tuple[int, ...]) -> Any:
     return weight
 
 
+def _has_kernel(x: Any) -> bool:
+    # without integers, as 32 bits are all that a part of the kernels take
+    return x.dtype.is_floating
+
+
 def _groups_fit(
     x: Any,
     weight: Any,
@@ -51,6 +56,8 @@ def _groups_fit(
     dilation: Any = 1,
     groups: int = 1,
 ) -> bool:
+    if not _has_kernel(x):
+        return False
     if groups == 1:
         return True
     # the depthwise kernel takes one stride for both axes
@@ -119,7 +126,7 @@ def _one_group(
     dilation: Any = 1,
     groups: int = 1,
 ) -> bool:
-    return groups == 1
+    return groups == 1 and _has_kernel(x)
 
 
 def _transposed_convolution(count: int) -> Callable[..., Any]:

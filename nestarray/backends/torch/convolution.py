@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 from nestarray.backends import windows
 from nestarray.backends.base import supports
+from nestarray.backends.torch.integers import LACKING
 
 
 def _is_native(padding: Any) -> bool:
@@ -26,6 +27,7 @@ def _pad(x: Any, pairs: Any) -> Any:
 def _convolution(count: int) -> Callable[..., Any]:
     native = getattr(F, f"conv{count}d")
 
+    @supports(lambda x, *args, **kwargs: x.dtype not in LACKING)
     def convolution(
         x: Any,
         weight: Any,
@@ -77,6 +79,7 @@ conv3d = _convolution(3)
 def _transposed_convolution(count: int) -> Callable[..., Any]:
     native = getattr(F, f"conv_transpose{count}d")
 
+    @supports(lambda x, *args, **kwargs: x.is_floating_point() or x.is_complex())
     def transposed_convolution(
         x: Any,
         weight: Any,
@@ -121,7 +124,10 @@ conv_transpose3d = _transposed_convolution(3)
 
 @supports(
     lambda x, *, kernel_size, stride=1, padding=0, dilation=1: (
-        x.ndim == 4 and not isinstance(padding, str) and _is_native(padding)
+        x.ndim == 4
+        and (x.is_floating_point() or x.is_complex())
+        and not isinstance(padding, str)
+        and _is_native(padding)
     )
 )
 def unfold(
