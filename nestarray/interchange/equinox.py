@@ -64,7 +64,7 @@ def to_equinox(c: Container, /, module: Any) -> Any:
         >>> import equinox as eqx, jax, nestarray as na
         >>> net = eqx.nn.Linear(2, 2, key=jax.random.key(0))
         >>> v = na.Container.from_equinox(net)
-        >>> net = na.to_equinox(v * 0.0, net)
+        >>> net = na.to_equinox(na.zeros_like(v), net)
         >>> net.bias
         Array([0., 0.], dtype=float32)
     """

@@ -84,7 +84,7 @@ def to_flax(c: Container, /, like: Any = None) -> Any:
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> c = na.Container(params={"Dense_0": {"bias": np.zeros(2)}})
+        >>> c = na.Container(params={"Dense_0": {"bias": np.zeros(2, "float32")}})
         >>> na.to_flax(c)
         {'params': {'Dense_0': {'bias': Array([0., 0.], dtype=float32)}}}
     """

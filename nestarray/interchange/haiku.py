@@ -108,7 +108,7 @@ def to_haiku(c: Container, /, *, nested: bool = False) -> dict[str, Any]:
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> c = na.Container({"mlp": {"~": {"linear_0": {"b": np.zeros(2)}}}})
+        >>> c = na.Container({"mlp": {"~": {"linear_0": {"b": np.zeros(2, "float32")}}}})
         >>> na.to_haiku(c, nested=True)
         {'mlp/~/linear_0': {'b': Array([0., 0.], dtype=float32)}}
     """

@@ -104,7 +104,7 @@ def _field_names(cls: type) -> tuple[str, ...] | None:
     if "__attrs_attrs__" in dir(cls):  # attrs itself need not be imported to read it
         return tuple(a.name for a in cls.__attrs_attrs__)  # type: ignore[attr-defined]
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        return tuple(cls._fields)
+        return tuple(cls._fields)  # type: ignore[attr-defined]
     return None
 
 
@@ -122,7 +122,9 @@ def open_record(node: Any) -> Opened | None:
     if names is not None:
         present = [name for name in names if hasattr(node, name)]  # an unset field(init=False)
         children = [getattr(node, name) for name in present]
-        make = cls._make if issubclass(cls, tuple) else partial(_with_fields, node, present)
+        make = partial(_with_fields, node, present)
+        if issubclass(cls, tuple):
+            make = cls._make  # type: ignore[attr-defined]
         return Opened("dict", present, children, make)
     if isinstance(node, Mapping):
         return Opened("dict", tuple(node), tuple(node.values()), partial(_mapping, node))

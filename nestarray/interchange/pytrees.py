@@ -68,8 +68,8 @@ def to_pytree(c: Container, /, like: Any) -> Any:
         >>> import nestarray as na
         >>> like = {"a": [1, None], "b": (3,)}
         >>> c = na.Container.from_pytree(like)
-        >>> (c.exclude("a/1") * 10).set("a/1", "x").to_pytree(like)
-        {'a': [10, 'x'], 'b': (30,)}
+        >>> c.set("a/1", 2).to_pytree(like)
+        {'a': [1, 2], 'b': (3,)}
     """
     return tree_of(c, like, jax_opener(), "to_pytree")
 
