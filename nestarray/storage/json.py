@@ -27,7 +27,11 @@ naming, separator = dotted, "."
 def write(path: Path, plan: Plan) -> None:
     """Write a document; array by array, so that the text of one is in memory at a time."""
     with path.open("w", encoding="utf-8") as file:
-        head = {RESERVED: json.loads(plan.structure), "metadata": plan.metadata}
+        head = {
+            "format": RESERVED,
+            RESERVED: json.loads(plan.structure),
+            "metadata": plan.metadata,
+        }
         file.write(json.dumps(head, indent=1)[:-2] + ',\n "arrays": {')
         for number, (name, (dtype, shape)) in enumerate(plan.entries.items()):
             array = {"dtype": dtype, "shape": shape, "elements": _numbers(plan.elements(name))}
@@ -52,7 +56,9 @@ class JsonSource(Source):
 
     def __init__(self, path: Path) -> None:
         self._document = parse_json(path.read_bytes())
-        if not (isinstance(self._document, dict) and RESERVED in self._document):
+        if not isinstance(self._document, dict) or not (
+            RESERVED in self._document or self._document.get("format") == RESERVED
+        ):
             super().__init__(path, {})
             return
         self._arrays = self._document["arrays"]

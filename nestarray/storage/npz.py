@@ -28,6 +28,7 @@ def write(path: Path, plan: Plan) -> None:
     """Write an archive that ``np.load`` reads too."""
     document = json.dumps({"structure": plan.structure, "metadata": plan.metadata}).encode()
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        archive.comment = RESERVED.encode()
         _write_array(archive, RESERVED, np.frombuffer(document, np.uint8))
         for name in plan.arrays:
             _write_array(archive, name, plan.elements(name))
@@ -49,7 +50,7 @@ class NpzSource(Source):
                 raise StorageError(f"Container.load: {str(path)!r}: two arrays have one name")
             self._fortran: set[str] = set()
             super().__init__(path, {name: self._header(path, name) for name in self._infos})
-            if RESERVED in self.entries:
+            if self._archive.comment == RESERVED.encode() or RESERVED in self.entries:
                 document = parse_json(self.read(RESERVED).tobytes())
                 del self.entries[RESERVED]
                 self.structure, self.metadata = document["structure"], document["metadata"]

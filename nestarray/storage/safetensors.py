@@ -18,7 +18,7 @@ from nestarray.errors import MissingFrameworkError, StorageError
 from nestarray.storage.elements import BITS, NATIVE, num_bytes
 from nestarray.storage.plan import Plan, dotted
 from nestarray.storage.source import Entry, Source, map_file
-from nestarray.storage.structure import RESERVED, parse_json
+from nestarray.storage.structure import RESERVED, looks_encoded, parse_json
 
 NAME = "safetensors"
 NATIVE_DTYPES = (NATIVE - {"complex128"}) | set(BITS)
@@ -78,6 +78,11 @@ class SafetensorsSource(Source):
         self._start = _HEADER_STARTS + length
         header = parse_json(self._memory[_HEADER_STARTS : self._start])
         metadata = header.pop("__metadata__", None) or {}
+        if RESERVED not in metadata and any(map(looks_encoded, metadata.values())):
+            raise StorageError(
+                f"Container.load: {str(path)!r}: its structure is not under the name {RESERVED!r}; the "
+                "file is damaged"
+            )
         entries = {}
         self._offsets: dict[str, int] = {}
         for name, value in header.items():

@@ -45,6 +45,11 @@ def encode(spec: Spec, leaves: Sequence[Any]) -> str:
     return _dumps({"version": VERSION, "crc32": _checksum(tree), "tree": tree})
 
 
+def looks_encoded(text: str) -> bool:
+    """Whether a text is of `encode`, by its first words: under another name it is damage."""
+    return text.startswith('{"version":') and '"crc32":' in text[:60]
+
+
 def _dumps(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 

@@ -8,6 +8,7 @@ https://docs.pytorch.org/docs/stable/generated/torch.load.html
 from __future__ import annotations
 
 import pickle
+import warnings
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -89,9 +90,12 @@ def _split(node: Any) -> Any:
 def _load(path: Path) -> Any:
     torch = backends.core("torch").torch
     try:
-        return torch.load(
-            path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path)
-        )
+        with warnings.catch_warnings():
+            # torch warns of what it is then going to refuse
+            warnings.simplefilter("ignore", UserWarning)
+            return torch.load(
+                path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path)
+            )
     except pickle.UnpicklingError as error:
         raise StorageError(
             f"Container.load: {str(path)!r} is not only weights, and what else is in it could run any "

@@ -1,0 +1,145 @@
+"""Saving and loading models, beside safetensors' own functions and other formats.
+
+256 MiB by default; BENCH_STORAGE_MIB=1024 makes it the gigabyte of the goal.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import nestarray as na
+from benchmarks.timing import Table, compare, ratio, readable
+
+MIB = int(os.environ.get("BENCH_STORAGE_MIB", "256"))
+LEAVES = 64
+
+
+def tables() -> list[Table]:
+    """Speed of saving and loading, and memory of loading."""
+    with tempfile.TemporaryDirectory() as folder:
+        return [_speed(Path(folder)), _memory(Path(folder))]
+
+
+def _arrays(mib: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    size = mib * 2**20 // 4 // LEAVES
+    return {f"layer{i}.weight": rng.random(size, dtype=np.float32) for i in range(LEAVES)}
+
+
+def _speed(folder: Path) -> Table:
+    import safetensors
+    import safetensors.numpy
+    import torch
+
+    table = Table(
+        f"Files of {MIB} MiB in {LEAVES} arrays",
+        ["", "Container", "safetensors.numpy", "np.savez, np.load", "torch"],
+        "In brackets: how much longer than Container. The goal is 0.9 of safetensors' own speed. "
+        "Loading is from the page cache.",
+    )
+    flat = _arrays(MIB)
+    tensors = {name: torch.from_numpy(x) for name, x in flat.items()}
+    c = na.Container.from_flat_dict(flat, ".")
+    ours, theirs = folder / "ours.safetensors", folder / "theirs.safetensors"
+    archive, pickled = folder / "theirs.npz", folder / "theirs.pt"
+    last = f"layer{LEAVES - 1}.weight"
+
+    def numpy_load() -> dict[str, np.ndarray]:
+        with np.load(archive) as file:
+            return dict(file)
+
+    def numpy_load_one() -> np.ndarray:
+        with np.load(archive) as file:
+            return file[last]
+
+    def safetensors_load_one() -> Any:
+        with safetensors.safe_open(theirs, "np") as file:
+            return file.get_tensor(last)
+
+    rows: dict[str, dict[str, Callable[[], Any]]] = {
+        "save": {
+            "Container": lambda: c.save(ours),
+            "safetensors.numpy": lambda: safetensors.numpy.save_file(flat, theirs),
+            "np.savez, np.load": lambda: np.savez(archive, **flat),  # type: ignore[arg-type]
+            "torch": lambda: torch.save(tensors, pickled),
+        },
+        "load": {
+            "Container": lambda: na.Container.load(ours),
+            "safetensors.numpy": lambda: safetensors.numpy.load_file(theirs),
+            "np.savez, np.load": numpy_load,
+            "torch": lambda: torch.load(pickled),
+        },
+        "load one array": {
+            "Container": lambda: na.Container.load(ours, last.replace(".", "/")),
+            "safetensors.numpy": safetensors_load_one,
+            "np.savez, np.load": numpy_load_one,
+        },
+        "map into memory": {
+            "Container": lambda: na.Container.load(ours, memory_map=True),
+            "torch": lambda: torch.load(pickled, mmap=True),
+        },
+    }
+    for title, functions in rows.items():
+        time = compare(functions)
+        own = time.pop("Container")
+        cells = [
+            f"{readable(time[name])} ({ratio(time[name], own)})" if name in time else ""
+            for name in table.columns[2:]
+        ]
+        table.add(title, readable(own), *cells)
+    return table
+
+
+#: Prints how much memory of its own, which is no page of a file, loading takes.
+_PROGRAM = """
+import sys
+import numpy, nestarray as na, safetensors.numpy
+def own():
+    text = open("/proc/self/status").read()
+    return int(text.split("RssAnon:")[1].split()[0]) / 1024
+na.Container.load(sys.argv[2])
+before = own()
+{statement}
+print(own() - before)
+"""
+_STATEMENTS = {
+    "memory_map=True": "c = na.Container.load(sys.argv[1], memory_map=True)",
+    "lazy=True": "c = na.Container.load(sys.argv[1], lazy=True)",
+    "all": "c = na.Container.load(sys.argv[1])",
+    "safetensors.numpy": "c = safetensors.numpy.load_file(sys.argv[1])",
+}
+
+
+def _memory(folder: Path) -> Table:
+    table = Table(
+        "Memory that a loaded file takes",
+        ["file", *_STATEMENTS],
+        "The process's own memory (RssAnon) in a fresh process; pages of the file, which the "
+        "system takes back when it needs them, are not in it.",
+    )
+    small = folder / "small.safetensors"
+    na.Container(w=np.zeros(1)).save(small)
+    for mib in (MIB // 16, MIB // 4, MIB):
+        path = folder / "model.safetensors"
+        na.Container.from_flat_dict(_arrays(mib), ".").save(path)
+        cells = []
+        for statement in _STATEMENTS.values():
+            code = [
+                sys.executable,
+                "-c",
+                _PROGRAM.format(statement=statement),
+                str(path),
+                str(small),
+            ]
+            run = subprocess.run(code, check=True, capture_output=True, text=True)
+            cells.append(f"{float(run.stdout):.1f} MiB")
+        table.add(f"{mib} MiB", *cells)
+    return table
