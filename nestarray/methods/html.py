@@ -11,12 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from nestarray.container import Container, method
 from nestarray.container.display import contents, itemsize, size, totals
 from nestarray.container.outline import Gap, Row, describe, key_text, outline, range_text
-from nestarray.methods.statistics import sample_of
+from nestarray.methods.statistics import histogram, sample_of
 from nestarray.methods.table import Table, bytes_text, shown_rows
 
 #: Rows of one tree, levels, rows of one table, and histograms, beyond which nothing is written.
@@ -168,8 +166,7 @@ def _histogram(leaf: Any) -> str:
     if values is None or values.size < 2:
         return ""
     low, high = float(values.min()), float(values.max())
-    scale = max(abs(low), abs(high)) or 1.0  # so that 1e300 - -1e300 has a range too
-    counts, _ = np.histogram(values / scale, _BINS)
+    counts, _ = histogram(values, _BINS)
     heights = counts / counts.max() * 20
     bars = "".join(f"M{i} 20V{20 - height:.1f}h1V20z" for i, height in enumerate(heights) if height)
     label = f"from {low:.4g} to {high:.4g}"

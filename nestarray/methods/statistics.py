@@ -98,6 +98,26 @@ def _strides(shape: tuple[int, ...], count: int) -> tuple[slice, ...]:
     return tuple(slice(None, None, max(min(int(thinner), n), 1)) for n in shape)
 
 
+def histogram(values: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:
+    """Counts and edges of bins over finite numbers, however far apart or close together they are.
+
+    Example:
+        >>> import numpy as np
+        >>> histogram(np.asarray([-1e308, 1e308, 1e308]), 2)[0]
+        array([1, 2])
+    """
+    least, most = float(values.min()), float(values.max())
+    scale = max(abs(least), abs(most)) or 1.0  # the distance of large numbers may be infinite
+    low, high = least / scale, most / scale
+    if high - low < 1e-12:  # there is no room for bins between numbers so close
+        low, high = low - 0.5, low + 0.5
+    counts, edges = np.histogram(values / scale, bins, range=(low, high))
+    largest = float(np.finfo(np.float64).max)
+    edges = np.asarray([min(max(edge * scale, -largest), largest) for edge in edges.tolist()])
+    edges[0], edges[-1] = min(edges[0], least), max(edges[-1], most)
+    return counts, edges
+
+
 def statistics(leaf: Any) -> Statistics | None:
     """Mean, standard deviation (biased), extremes, 2-norm and counts; None of what has no values.
 
@@ -110,7 +130,8 @@ def statistics(leaf: Any) -> Statistics | None:
     if values is None:
         return None
     count = 0
-    mean = squares = total = np.float64(0.0)  # squares: of the distances from the mean
+    norm = away = 0.0  # away: the norm of the distances from the mean
+    mean = np.float64(0.0)
     low = high = None
     nan = inf = zeros = 0
     is_exact = values.dtype.kind in "biu"
@@ -131,17 +152,23 @@ def statistics(leaf: Any) -> Statistics | None:
         low = least.item() if low is None else min(low, least.item())
         high = most.item() if high is None else max(high, most.item())
         with np.errstate(over="ignore", invalid="ignore"):
-            total += np.dot(floats, floats)
+            norm = math.hypot(norm, _norm(floats))
             own = floats.mean()
-            away = floats - own
-            squares += np.dot(away, away)
-            squares += (own - mean) ** 2 * (count * floats.size / (count + floats.size))
+            between = abs(own - mean) * math.sqrt(count * floats.size / (count + floats.size))
+            away = math.hypot(away, _norm(floats - own), between)
             mean += (own - mean) * (floats.size / (count + floats.size))
         count += floats.size
     if not count:
         return Statistics(None, None, None, None, None, nan, inf, zeros)
-    std, norm = math.sqrt(squares / count), math.sqrt(total)
-    return Statistics(float(mean), std, low, high, norm, nan, inf, zeros)
+    return Statistics(float(mean), away / math.sqrt(count), low, high, norm, nan, inf, zeros)
+
+
+def _norm(floats: np.ndarray) -> float:
+    total = float(np.dot(floats, floats))
+    if 1e-280 < total < math.inf:
+        return math.sqrt(total)
+    scale = float(np.abs(floats).max()) or 1.0  # the squares of such numbers overflow, or vanish
+    return scale * float(np.linalg.norm(floats / scale))
 
 
 def _as_floats(values: np.ndarray) -> np.ndarray:

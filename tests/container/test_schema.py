@@ -179,13 +179,13 @@ def test_dtypes_without_ops() -> None:
 
 def test_what_is_missing_and_what_is_too_much() -> None:
     c = na.Container(encoder={"wieght": np.ones((3, 4)), "bias": np.ones(3)}, extra=1)
-    schema = {"encoder/weight": "out in", "encoder/bias": "out", "decoder/weight": "in out"}
+    schema = {"encoder/weight": "out in", "encoder/bias": "out", "head/scale": "in out"}
     with pytest.raises(SchemaError) as error:
         na.Schema(schema).check(c)
     assert str(error.value) == (
         "Schema.check: 4 violations:\n"
         "  encoder/weight: is missing, expected `out in`; the nearest is 'encoder/wieght'\n"
-        "  decoder/weight: is missing, expected `in out`\n"
+        "  head/scale: is missing, expected `in out`\n"
         "  encoder/wieght: is not in the schema; the nearest is 'encoder/weight'\n"
         "  extra: is not in the schema"
     )
