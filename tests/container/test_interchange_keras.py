@@ -27,7 +27,7 @@ def sequential() -> Any:
         keras.Input((4,)),
         keras.layers.Dense(3, name="first"),
         keras.layers.BatchNormalization(name="norm"),
-        keras.layers.Dropout(0.5, name="dropout"),
+        keras.layers.Dropout(0.5, name="dropout", seed=1),
         keras.layers.Dense(2, name="half", dtype="bfloat16"),
         keras.layers.Dense(2, name="frozen", trainable=False),
     ]
