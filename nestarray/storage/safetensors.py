@@ -9,6 +9,8 @@ metadata, so that everybody's safetensors reads our files, and we read everybody
 from __future__ import annotations
 
 import math
+import os
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +74,9 @@ class SafetensorsSource(Source):
     def __init__(self, path: Path, *, writable: bool = False) -> None:
         with library().safe_open(path, framework="np"):
             pass  # checks the header: its length, dtypes, shapes, and that they fill the file exactly
-        with path.open("rb") as file:
-            self._memory = map_file(file.fileno(), writable=writable)
+        self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        weakref.finalize(self, os.close, self._descriptor)
+        self._memory = map_file(self._descriptor, writable=writable)
         length = int.from_bytes(self._memory[:_HEADER_STARTS], "little")
         self._start = _HEADER_STARTS + length
         header = parse_json(self._memory[_HEADER_STARTS : self._start])
@@ -109,7 +112,18 @@ class SafetensorsSource(Source):
 
     def read(self, name: str) -> np.ndarray:
         """The elements of an array, in memory of their own."""
-        return self.view(name).copy()
+        if not hasattr(os, "preadv"):  # Windows
+            return self.view(name).copy()
+        dtype, shape = self.entries[name]
+        elements = np.empty(shape, BITS.get(dtype, dtype))
+        place, rest = self._start + self._offsets[name], elements.reshape(-1).view(np.uint8).data
+        # cheaper than a copy of the map, and an error, not a signal, if the file was cut meanwhile
+        while rest.nbytes:
+            count = os.preadv(self._descriptor, [rest], place)
+            if not count:
+                raise EOFError(f"{name!r} goes beyond the end of the file, which was cut")
+            place, rest = place + count, rest[count:]
+        return elements
 
     def part(self, name: str, index: Any) -> np.ndarray:
         """The elements of a part of an array; no other part of it is read."""

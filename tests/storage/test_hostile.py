@@ -205,6 +205,18 @@ def test_headers(tmp_path: Path, name: str) -> None:
             na.Container.load(path, **options)
 
 
+def test_a_file_that_is_cut_while_it_is_open(tmp_path: Path) -> None:
+    path = tmp_path / "c.safetensors"
+    na.Container(w=np.arange(10_000.0)).save(path)
+    c = na.Container.load(path, lazy=True)
+    os.truncate(path, 50_000)
+    with pytest.raises(StorageError) as info:
+        c.w.read()
+    assert str(info.value) == (
+        f"Container.load: '{path}' cannot be read: 'w' goes beyond the end of the file, which was cut"
+    )
+
+
 def test_headers_of_absurd_length(tmp_path: Path) -> None:
     for length in (2**64 - 1, 2**63, 2**40, 100_000_001):
         path = _header(tmp_path / "c.safetensors", b"{}", length=length)

@@ -42,13 +42,13 @@ def test_patterns_are_those_of_select(tmp_path: Path, suffix: str) -> None:
 def test_only_what_is_selected_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sample().save(tmp_path / "c.safetensors")
     read: list[str] = []
-    view = safetensors_format.SafetensorsSource.view
+    own = safetensors_format.SafetensorsSource.read
 
     def counted(self: Any, name: str) -> np.ndarray:
         read.append(name)
-        return view(self, name)
+        return own(self, name)
 
-    monkeypatch.setattr(safetensors_format.SafetensorsSource, "view", counted)
+    monkeypatch.setattr(safetensors_format.SafetensorsSource, "read", counted)
     na.Container.load(tmp_path / "c.safetensors", "encoder/b", "list/0")
     assert read == ["encoder.b", "list.0"]
     read.clear()
