@@ -116,9 +116,12 @@ def promoting(
 
         function = finish(number_first if is_first else number_second)
         direct = reflected if is_first else native
-        function.with_number = lambda dtype, number: (  # type: ignore[attr-defined]
-            direct if keeps_dtype(dtype, number) else None
-        )
+        if finish is own_code:
+            function.with_number = lambda dtype, number: (  # type: ignore[attr-defined]
+                getattr(direct, "of_dtype", lambda _: direct)(dtype)
+                if keeps_dtype(dtype, number)
+                else None
+            )
         return function
 
     def keeps_dtype(dtype: Any, number: Any) -> bool:
@@ -138,8 +141,8 @@ def promoting(
 
     call = finish(plain)
     call.select = select  # type: ignore[attr-defined]
-    # for Containers, which look at the dtypes of all leaves at once
-    call.same_dtype = native if otherwise is None else guarded  # type: ignore[attr-defined]
+    if finish is own_code:  # for Containers, which look at the dtypes of all leaves at once
+        call.same_dtype = native if otherwise is None else guarded  # type: ignore[attr-defined]
     return call
 
 
@@ -190,7 +193,14 @@ def floating(
 
     call = finish(plain)
     call.select = select  # type: ignore[attr-defined]
+    call.of_dtype = _unless_integer(native, of_complex is None)  # type: ignore[attr-defined]
     return call
+
+
+def _unless_integer(native: Function, complex_too: bool = True) -> Callable[[Any], Function | None]:
+    """For Containers: `native`, where a dtype is one that it takes as it is."""
+    kinds = "fc" if complex_too else "f"
+    return lambda dtype: native if dtype.kind in kinds else None
 
 
 def floating_pair(native: Function, cast: Callable[[Any, Any], Any]) -> Function:
@@ -210,7 +220,9 @@ def floating_pair(native: Function, cast: Callable[[Any, Any], Any]) -> Function
         kept.add(dtype)
         return native(x1, x2)
 
-    return own_code(call)
+    call = own_code(call)
+    call.of_dtype = _unless_integer(native)  # type: ignore[attr-defined]
+    return call
 
 
 _RANK = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}

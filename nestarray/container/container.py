@@ -11,14 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from copy import deepcopy
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from nestarray.container import access, changes, display, joins, selection
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
 from nestarray.errors import ArgumentError, ImmutableError, PathError, StructureError
 
+if TYPE_CHECKING:
+    from nestarray.container.attached import Attached  # what other files attach: a generated stub
+else:
+    Attached = Mapping
 
-class Container(Mapping[Key, Any]):
+Leaf = TypeVar("Leaf", covariant=True)
+
+
+class Container(Attached[Leaf]):
     """An immutable nested mapping of native arrays; a pytree to every framework.
 
     Args:
@@ -48,47 +55,12 @@ class Container(Mapping[Key, Any]):
     _fused: ClassVar[type]
     _composed: ClassVar[Callable[..., Any]]
 
-    __slots__ = ("__weakref__", "_leaves", "_spec")
+    __slots__ = ("__weakref__", "_leaves", "_note", "_spec")
     _spec: Spec
     _leaves: tuple[Any, ...]
+    _note: Any  # what nestarray.container.algebra found out about the leaves, if it did
 
     _kind: ClassVar[str] = "dict"
-    # operators, attached by nestarray.ops; declared for editors and type checkers
-    __add__: Callable[..., Any]
-    __radd__: Callable[..., Any]
-    __sub__: Callable[..., Any]
-    __rsub__: Callable[..., Any]
-    __mul__: Callable[..., Any]
-    __rmul__: Callable[..., Any]
-    __truediv__: Callable[..., Any]
-    __rtruediv__: Callable[..., Any]
-    __floordiv__: Callable[..., Any]
-    __rfloordiv__: Callable[..., Any]
-    __mod__: Callable[..., Any]
-    __rmod__: Callable[..., Any]
-    __pow__: Callable[..., Any]
-    __rpow__: Callable[..., Any]
-    __matmul__: Callable[..., Any]
-    __rmatmul__: Callable[..., Any]
-    __and__: Callable[..., Any]
-    __rand__: Callable[..., Any]
-    __or__: Callable[..., Any]
-    __ror__: Callable[..., Any]
-    __xor__: Callable[..., Any]
-    __rxor__: Callable[..., Any]
-    __lshift__: Callable[..., Any]
-    __rlshift__: Callable[..., Any]
-    __rshift__: Callable[..., Any]
-    __rrshift__: Callable[..., Any]
-    __neg__: Callable[..., Any]
-    __pos__: Callable[..., Any]
-    __abs__: Callable[..., Any]
-    __invert__: Callable[..., Any]
-    __lt__: Callable[..., Any]
-    __le__: Callable[..., Any]
-    __gt__: Callable[..., Any]
-    __ge__: Callable[..., Any]
-
     __array_ufunc__ = None  # numpy: let our reflected operators answer
     __array_priority__ = 1000
     __hash__ = None  # type: ignore[assignment]  # == is elementwise, as for arrays
@@ -242,7 +214,7 @@ class Container(Mapping[Key, Any]):
         """The structure, interned: ``a.spec is b.spec`` says that two Containers match."""
         return self._spec
 
-    def leaves(self) -> tuple[Any, ...]:
+    def leaves(self) -> tuple[Leaf, ...]:
         """All leaves, depth first."""
         return self._leaves
 
@@ -250,7 +222,7 @@ class Container(Mapping[Key, Any]):
         """The path of each leaf, ``"a/b/c"``, in leaf order."""
         return self._spec.path_names
 
-    def flat_items(self) -> Iterator[tuple[str, Any]]:
+    def flat_items(self) -> Iterator[tuple[str, Leaf]]:
         """(path, leaf) pairs in leaf order."""
         return zip(self._spec.path_names, self._leaves, strict=True)
 
