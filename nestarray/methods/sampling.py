@@ -1,0 +1,95 @@
+"""Trees of random numbers, each leaf from a key of its own path."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from nestarray import backends, random
+from nestarray.container import Container, method
+from nestarray.container.access import map_leaves
+from nestarray.container.container import from_leaves
+from nestarray.container.spec import Spec
+from nestarray.dtypes import as_dtype, dtype_of
+from nestarray.errors import ArgumentError
+from nestarray.interop import move
+from nestarray.typing import DTypeLike
+
+
+@method
+def random_like(
+    c: Container,
+    key: Any,
+    /,
+    *,
+    distribution: Callable[[Any, tuple[int, ...], Any], Any] = random.normal,
+    dtype: DTypeLike | None = None,
+) -> Container:
+    """Random arrays of the shapes, dtypes, backends and devices of a tree.
+
+    The array at a path is drawn from ``na.random.fold_in(key, path)``, so that leaves beside
+    it change nothing in it, and it has the same bits on every backend that the functions of
+    `na.random` have.
+
+    Args:
+        c: a Container. What is no array stays as it is.
+        key: as made by ``na.random.key``; of any backend.
+        distribution: ``fn(key, shape, dtype)``, such as ``na.random.normal``, ``uniform``,
+            ``gumbel`` or ``bits``.
+        dtype: of all arrays; None keeps that of each.
+
+    Returns:
+        a Container of the structure of `c`.
+
+    Raises:
+        DtypeError: the distribution has no numbers of the dtype of a leaf; names its path.
+        ArgumentError: `key` is no array.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> c = na.Container(w=np.zeros((2, 2), "float32"), name="net")
+        >>> noise = c.random_like(na.random.key(0), distribution=na.random.uniform)
+        >>> noise.w.shape, noise.w.dtype, noise.name
+        ((2, 2), dtype('float32'), 'net')
+    """
+    if backends.backend_of_type(type(key)) is None:
+        raise ArgumentError(
+            f"Container.random_like: key: got {type(key).__name__}, expected a key such as "
+            "na.random.key(0)"
+        )
+    chosen = None if dtype is None else as_dtype(dtype)
+    keys: dict[Any, Any] = {}
+
+    def draw(name: str, leaf: Any) -> Any:
+        backend = backends.backend_of_type(type(leaf))
+        if backend is None:
+            return leaf
+        core = backends.core(backend)
+        device = None if core.is_traced(leaf) else core.device_of(leaf)
+        if (backend, device) not in keys:
+            keys[backend, device] = _moved(key, backend, device)
+        own = random.fold_in(keys[backend, device], name)
+        return distribution(own, tuple(leaf.shape), chosen or dtype_of(leaf))
+
+    return from_leaves(c.spec, map_leaves(c.spec, draw, [_names(c.spec), c.leaves()]))
+
+
+def _moved(key: Any, backend: str, device: Any) -> Any:
+    """The key on a backend and device; a key that is traced is where its trace is."""
+    core = backends.core(backend)
+    own = backends.backend_of(key)
+    if own == backend and (device is None or core.is_traced(key) or core.device_of(key) == device):
+        return key
+    return move(key, backend, device=device)
+
+
+def _names(spec: Spec) -> tuple[str, ...]:
+    """A name of its own for each leaf: its path, but where keys with slashes make two alike."""
+    times = Counter(spec.path_names)
+    return tuple(
+        [
+            name if times[name] == 1 else repr(path)
+            for name, path in zip(spec.path_names, spec.paths, strict=True)
+        ]
+    )
