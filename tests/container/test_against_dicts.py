@@ -1,0 +1,154 @@
+"""Long random histories of changes, against the same changes of plain nested dicts."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+import nestarray as na
+from nestarray.errors import PathError
+
+KEYS = st.text(alphabet="abc", min_size=1, max_size=2)
+PATHS = st.lists(KEYS, min_size=1, max_size=3).map(tuple)
+LEAVES = st.integers(-9, 9)
+TREES = st.recursive(LEAVES, lambda inner: st.dictionaries(KEYS, inner, max_size=3), max_leaves=5)
+
+
+class Histories(RuleBasedStateMachine):
+    """One Container and one dict, changed alike; no Container of before ever changes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.c = na.Container()
+        self.model: dict[str, Any] = {}
+        self.past: list[tuple[na.Container, dict[str, Any]]] = []
+
+    def become(self, c: na.Container) -> None:
+        """Go on with `c`, and remember what was."""
+        self.past = [*self.past[-3:], (self.c, copy.deepcopy(self.model))]
+        self.c = c
+
+    @rule(path=PATHS, value=TREES)
+    def set(self, path: tuple[str, ...], value: Any) -> None:
+        above = [find(self.model, path[:i]) for i in range(1, len(path))]
+        if any(node is not None and not isinstance(node, dict) for node in above):
+            return raises(lambda: self.c.set(path, value))
+        self.become(self.c.set(path, value))
+        node = self.model
+        for key in path[:-1]:
+            node = node.setdefault(key, {})
+        node[path[-1]] = copy.deepcopy(value)
+        return None
+
+    @rule(path=PATHS)
+    def delete(self, path: tuple[str, ...]) -> None:
+        node = find(self.model, path[:-1])
+        if not isinstance(node, dict) or path[-1] not in node:
+            return raises(lambda: self.c.delete(path))
+        self.become(self.c.delete(path))
+        del node[path[-1]]
+        return None
+
+    @rule(other=st.dictionaries(KEYS, TREES, max_size=3))
+    def update(self, other: dict[str, Any]) -> None:
+        self.become(self.c.update(other))
+        merge(self.model, copy.deepcopy(other))
+
+    @precondition(lambda self: self.model)
+    @rule(data=st.data(), new=KEYS)
+    def rename(self, data: st.DataObject, new: str) -> None:
+        old = data.draw(st.sampled_from(sorted(self.model)))
+        if new in self.model:
+            return
+        self.become(self.c.rename({old: new}))
+        self.model = {new if k == old else k: v for k, v in self.model.items()}
+
+    @rule(letter=st.sampled_from("abc"))
+    def exclude(self, letter: str) -> None:
+        kept = {p: x for p, x in flat(self.model).items() if not p[-1].startswith(letter)}
+        self.become(self.c.exclude(lambda path, leaf: path.rpartition("/")[2].startswith(letter)))
+        self.model = {}
+        for path, leaf in kept.items():
+            merge(self.model, nested(path, leaf))
+
+    @rule()
+    def sort_keys(self) -> None:
+        self.become(self.c.sort_keys())
+        self.model = ordered(self.model)
+
+    @rule(number=LEAVES)
+    def add(self, number: int) -> None:
+        self.become(self.c.map(lambda x: x + number))
+        self.model = mapped(lambda x: x + number, self.model)
+
+    @rule()
+    def fold_and_unfold(self) -> None:
+        if all(node for node in nodes(self.model)):  # an empty node is a leaf of the flat form
+            self.become(self.c.flatten_keys(".").unflatten_keys("."))
+
+    @invariant()
+    def they_are_equal(self) -> None:
+        assert self.c.to_dict() == self.model
+        assert list(self.c) == list(self.model)
+        assert dict(zip(self.c.spec.paths, self.c.leaves(), strict=True)) == flat(self.model)
+        for path, leaf in flat(self.model).items():
+            assert self.c[path] == leaf
+            assert "/".join(path) in self.c
+        assert na.Container(self.model).spec is self.c.spec
+
+    @invariant()
+    def the_past_is_as_it_was(self) -> None:
+        for c, model in self.past:
+            assert c.to_dict() == model
+
+
+def raises(call: Any) -> None:
+    try:
+        call()
+    except PathError:
+        return
+    raise AssertionError("expected a PathError")
+
+
+def find(tree: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        tree = tree.get(key) if isinstance(tree, dict) else None
+    return tree
+
+
+def merge(into: dict[str, Any], other: dict[str, Any]) -> None:
+    for key, value in other.items():
+        if isinstance(value, dict) and isinstance(into.get(key), dict):
+            merge(into[key], value)
+        else:
+            into[key] = value
+
+
+def flat(tree: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
+    if not isinstance(tree, dict):
+        return {path: tree}
+    return {p: x for k, v in tree.items() for p, x in flat(v, (*path, k)).items()}
+
+
+def nested(path: tuple[str, ...], leaf: Any) -> Any:
+    return {path[0]: nested(path[1:], leaf)} if path else leaf
+
+
+def nodes(tree: dict[str, Any]) -> list[dict[str, Any]]:
+    return [tree, *(n for v in tree.values() if isinstance(v, dict) for n in nodes(v))]
+
+
+def ordered(tree: Any) -> Any:
+    return {k: ordered(tree[k]) for k in sorted(tree)} if isinstance(tree, dict) else tree
+
+
+def mapped(fn: Any, tree: Any) -> Any:
+    return {k: mapped(fn, v) for k, v in tree.items()} if isinstance(tree, dict) else fn(tree)
+
+
+TestHistories = Histories.TestCase
+TestHistories.settings = settings(stateful_step_count=25)
