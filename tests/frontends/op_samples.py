@@ -34,6 +34,8 @@ REORDERED: dict[str, Callable[..., tuple[Any, ...]]] = {
     "einsum": lambda operands, equation: (equation, *operands),
     "where": lambda x, condition, other: (condition, x, other),
     "nn.functional.embedding": lambda weight, indices: (indices, weight),
+    "polygamma": lambda x, n: (n, x),
+    "special.polygamma": lambda x, n: (n, x),
 }
 
 
@@ -76,6 +78,8 @@ def expected(info: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         "einsum": torch.einsum,
         "where": torch.where,
         "nn.functional.embedding": torch.nn.functional.embedding,
+        "polygamma": torch.polygamma,
+        "special.polygamma": torch.special.polygamma,
     }.get(info.name, info.op)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch's notes on its own interface

@@ -27,16 +27,11 @@ UNDEFINED = {"empty", "empty_like", "new_empty"}
 TIES = {"topk", "kthvalue", "sort", "argsort", "median", "msort", "mode"}
 
 #: Vectors are defined up to a sign: what they multiply to is compared.
-FACTORS = {"linalg.qr", "linalg.svd", "linalg.eigh"}
+FACTORS = {"linalg.qr", "qr", "linalg.svd", "svd", "linalg.eigh", "linalg.eig"}
 
 #: (record, dtype) → why it is not compared.
 DTYPES = {
     ("nn.functional.local_response_norm", torch.int64): "upstream rounds its mean to an integer",
-    **{
-        (f"nn.functional.conv{kind}{n}d", torch.int64): "TensorFlow convolves no 64-bit integers"
-        for n in (1, 2, 3)
-        for kind in ("", "_transpose")
-    },
 }
 
 
@@ -102,16 +97,18 @@ def _assert_names_values(x: torch.Tensor, dim: int, result: Any, backend: str) -
 
 
 def _product(name: str, parts: Any) -> Any:
-    if name == "linalg.qr":
+    if name.endswith("qr"):
         return na.matmul(*parts) if parts[0].shape[-1] else parts[1]
-    if name == "linalg.svd":
+    if name.endswith("svd"):
         u, s, vh = parts
+        vh = na.swapaxes(na.conj(vh), -1, -2) if name == "svd" else vh  # torch.svd gives V
         count = s.shape[-1]
         u, vh = u[..., :, :count], vh[..., :count, :]
         return na.matmul(na.multiply(u, na.expand_dims(s, axis=-2)), vh)
     values, vectors = parts
     scaled = na.multiply(vectors, na.expand_dims(values, axis=-2))
-    return na.matmul(scaled, na.swapaxes(vectors, -1, -2))
+    back = na.inv(vectors) if name == "linalg.eig" else na.swapaxes(vectors, -1, -2)
+    return na.matmul(scaled, back)
 
 
 def _torch_product(name: str, parts: Any) -> Any:

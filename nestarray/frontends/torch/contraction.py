@@ -175,10 +175,7 @@ def cross(input: Array, other: Array, dim: int | None = None) -> Array:
 
 def cdist(x1: Array, x2: Array, p: float = 2.0, compute_mode: str | None = None) -> Array:
     """The p-distance of each row of one to each row of the other."""
-    from nestarray.frontends.torch import linalg
-
-    difference = na.subtract(na.expand_dims(x1, axis=-2), na.expand_dims(x2, axis=-3))
-    return linalg.vector_norm(difference, p, dim=-1)
+    return na.cdist(x1, x2, p=float(p))
 
 
 def _expect(name: str, x: Array, ndim: int) -> None:

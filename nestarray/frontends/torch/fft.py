@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import nestarray as na
+from nestarray import dtypes
 from nestarray.frontends.torch.dims import ndim_of, wrap_all
 from nestarray.typing import Array, DTypeLike
 
@@ -119,3 +120,35 @@ def ifftshift(input: Array, dim: Ints | None = None) -> Array:
 
 def _several(value: Ints | None) -> Sequence[int] | None:
     return (value,) if isinstance(value, int) else value
+
+
+_SWAPPED = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def hfftn(
+    input: Array, s: Ints | None = None, dim: Ints | None = None, norm: str | None = None
+) -> Array:
+    """The real spectrum of a hermitian signal over several dimensions, of the last its half."""
+    x = na.conj(input) if dtypes.dtype_of(input).kind == "complex" else input
+    return irfftn(x, s, dim, _SWAPPED[norm or "backward"])
+
+
+def ihfftn(
+    input: Array, s: Ints | None = None, dim: Ints | None = None, norm: str | None = None
+) -> Array:
+    """The inverse of `hfftn`."""
+    return na.conj(rfftn(input, s, dim, _SWAPPED[norm or "backward"]))
+
+
+def hfft2(
+    input: Array, s: Ints | None = None, dim: Ints = (-2, -1), norm: str | None = None
+) -> Array:
+    """`hfftn` over the last two dimensions."""
+    return hfftn(input, s, dim, norm)
+
+
+def ihfft2(
+    input: Array, s: Ints | None = None, dim: Ints = (-2, -1), norm: str | None = None
+) -> Array:
+    """`ihfftn` over the last two dimensions."""
+    return ihfftn(input, s, dim, norm)

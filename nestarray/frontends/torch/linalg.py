@@ -14,6 +14,7 @@ from nestarray.frontends.torch.contraction import matmul as matmul
 from nestarray.frontends.torch.dims import axes_of, ndim_of, numel_of, shape_of, wrap, wrap_all
 from nestarray.frontends.torch.indexing import diagonal as _diagonal
 from nestarray.frontends.torch.promotion import cast, promote
+from nestarray.ops.factorizations import permutation_of
 from nestarray.typing import Array, DTypeLike
 
 Dims = int | Sequence[int] | None
@@ -118,10 +119,7 @@ def vecdot(x: Array, y: Array, *, dim: int = -1) -> Array:
 
 def multi_dot(tensors: Sequence[Array]) -> Array:
     """The product of several matrices."""
-    product = tensors[0]
-    for matrix in tensors[1:]:
-        product = na.matmul(product, matrix)
-    return product
+    return na.multi_dot(tuple(tensors))
 
 
 def diagonal(A: Array, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
@@ -212,6 +210,120 @@ def _hermitian(A: Array, UPLO: str = "L") -> Array:
     return na.add(na.tril(A) if UPLO.upper() == "L" else na.triu(A), mirrored)
 
 
+def eig(A: Array) -> tuple[Array, Array]:
+    """The eigenvalues of square matrices, in no order, and the eigenvectors."""
+    values, vectors = na.eig(A)
+    return values, vectors
+
+
+def eigvals(A: Array) -> Array:
+    """The eigenvalues of square matrices, in no order."""
+    return na.eigvals(A)
+
+
+def cond(A: Array, p: float | str | None = None) -> Array:
+    """‖A‖ₚ ‖A⁻¹‖ₚ; of None the greatest singular value over the least."""
+    return na.cond(A, p=p)
+
+
+def matrix_exp(A: Array) -> Array:
+    """I + A + A²/2! + …"""
+    return na.expm(A)
+
+
+def vander(x: Array, N: int | None = None) -> Array:
+    """The powers of each element, from 0 on."""
+    return na.vander(x if ndim_of(x) else na.reshape(x, (1,)), N=N, increasing=True)
+
+
+def householder_product(A: Array, tau: Array) -> Array:
+    """The first columns of the product of reflections."""
+    return na.householder_product(A, tau)
+
+
+def tensorinv(A: Array, ind: int = 2) -> Array:
+    """The inverse of `tensordot` with `A` over its last dimensions."""
+    return na.tensorinv(A, ind=ind)
+
+
+def tensorsolve(A: Array, B: Array, dims: Sequence[int] | None = None) -> Array:
+    """X with tensordot(A, X) = B."""
+    count = ndim_of(A)
+    if dims is not None:
+        moved = wrap_all("tensorsolve", dims, count)
+        kept = [axis for axis in range(count) if axis not in moved]
+        A = na.permute_dims(A, (*kept, *moved))
+    return na.tensorsolve(A, na.reshape(B, shape_of(A)[: ndim_of(B)]))
+
+
+def lu(A: Array, *, pivot: bool = True) -> tuple[Array, Array, Array]:
+    """P, L and U with A = P L U."""
+    _expect_pivot("lu", pivot)
+    P, L, U = na.lu(A)
+    return cast(P, dtypes.dtype_of(A)), L, U
+
+
+def lu_factor(A: Array, *, pivot: bool = True) -> tuple[Array, Array]:
+    """L and U in one matrix, and the exchanges of rows, counted from 1."""
+    _expect_pivot("lu_factor", pivot)
+    LU, pivots = na.lu_factor(A)
+    return LU, cast(na.add(pivots, 1), dtypes.int32)
+
+
+def _expect_pivot(name: str, pivot: bool) -> None:
+    if not pivot:
+        raise ArgumentError(f"{name}: pivot: got False, expected True: rows are exchanged")
+
+
+def lu_solve(
+    LU: Array, pivots: Array, B: Array, *, left: bool = True, adjoint: bool = False
+) -> Array:
+    """X with A X = B, or X A = B, of the factors of A or of its adjoint."""
+    pivots = na.subtract(cast(pivots, dtypes.int64), 1)
+    if not left:  # Aᵀ Xᵀ = Bᵀ; with the adjoint, the conjugate of A X̄ᵀ = B̄ᵀ
+        B = _conj(_mT(B)) if adjoint else _mT(B)
+        X = _lu_solve(LU, pivots, B, is_transposed=not adjoint)
+        return _mT(_conj(X)) if adjoint else _mT(X)
+    if not adjoint:
+        return na.lu_solve(LU, pivots, B)
+    return _conj(_lu_solve(LU, pivots, _conj(B), is_transposed=True))
+
+
+def _lu_solve(LU: Array, pivots: Array, B: Array, *, is_transposed: bool) -> Array:
+    if not is_transposed:
+        return na.lu_solve(LU, pivots, B)
+    # A = P L U, so Aᵀ X = B is Uᵀ Lᵀ Pᵀ X = B
+    X = na.solve_triangular(_mT(LU), B)
+    X = na.solve_triangular(_mT(_with_unit_diagonal(LU)), X, upper=True)
+    back = na.argsort(permutation_of(pivots, shape_of(LU)[-1]), axis=-1)
+    index = na.broadcast_to(na.expand_dims(back, axis=-1), shape_of(X))
+    return na.take_along_axis(X, index, axis=-2)
+
+
+def solve_triangular(
+    A: Array, B: Array, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Array:
+    """X with A X = B, or X A = B, of triangles A; the other triangle is not looked at."""
+    A = _with_unit_diagonal(A) if unitriangular else A
+    if left:
+        return na.solve_triangular(A, B, upper=upper)
+    return _mT(na.solve_triangular(_mT(A), _mT(B), upper=not upper))
+
+
+def _with_unit_diagonal(A: Array) -> Array:
+    size = shape_of(A)[-1]
+    unit = na.eye(size, dtype=dtypes.bool, like=A)
+    return na.where(unit, na.ones_like(A), A)
+
+
+def _mT(A: Array) -> Array:
+    return na.matrix_transpose(A)
+
+
+def _conj(A: Array) -> Array:
+    return na.conj(A) if dtypes.dtype_of(A).kind == "complex" else A
+
+
 def pinv(
     A: Array,
     *,
@@ -224,13 +336,7 @@ def pinv(
     if numel_of(A) == 0:
         return na.swapaxes(A, -2, -1)
     u, s, vh = na.svd(A, full_matrices=False)
-    largest = na.max(s, axis=-1, keepdims=True)
-    if rtol is None:
-        eps = float(na.finfo(dtypes.dtype_of(s)).eps)
-        rtol = 0.0 if atol is not None else eps * builtins.max(shape_of(A)[-2:])
-    limit = na.multiply(largest, _column(rtol))
-    if atol is not None:
-        limit = na.maximum(limit, na.add(na.zeros_like(limit), _column(atol)))
+    limit = _limit(s, A, atol, rtol)
     kept = na.greater(s, limit)
     safe = na.where(kept, s, na.ones_like(s))
     inverse = na.where(kept, na.reciprocal(safe), na.zeros_like(s))
@@ -238,6 +344,37 @@ def pinv(
     if dtypes.dtype_of(A).kind == "complex":
         left, right = na.conj(left), na.conj(right)
     return na.matmul(na.multiply(left, na.expand_dims(inverse, axis=-2)), right)
+
+
+def matrix_rank(
+    A: Array,
+    *,
+    atol: float | Array | None = None,
+    rtol: float | Array | None = None,
+    hermitian: bool = False,
+) -> Array:
+    """How many singular values are above max(atol, rtol · the largest)."""
+    if numel_of(A) == 0:
+        return na.zeros(shape_of(A)[:-2], dtype=dtypes.int64, like=A)
+    s = na.abs(eigvalsh(A)) if hermitian else svdvals(A)
+    return cast(na.count_nonzero(na.greater(s, _limit(s, A, atol, rtol)), axis=-1), dtypes.int64)
+
+
+def _limit(s: Array, A: Array, atol: float | Array | None, rtol: float | Array | None) -> Array:
+    """`(*, 1)`: up to which the singular values `s` of `A` count as 0."""
+    largest = na.max(s, axis=-1, keepdims=True)
+    if rtol is None:
+        eps = float(na.finfo(dtypes.dtype_of(s)).eps) * builtins.max(shape_of(A)[-2:])
+        if atol is None:
+            rtol = eps
+        elif hasattr(atol, "dtype"):  # given as an array, the default holds where it is 0
+            rtol = na.where(na.greater(atol, 0), na.zeros_like(atol), na.full_like(atol, eps))
+        else:
+            rtol = 0.0 if atol > 0 else eps
+    limit = na.multiply(largest, _column(rtol))
+    if atol is not None:
+        limit = na.maximum(limit, na.add(na.zeros_like(limit), _column(atol)))
+    return limit
 
 
 def _column(x: float | Array) -> float | Array:

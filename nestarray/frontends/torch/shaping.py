@@ -372,3 +372,33 @@ swapaxes = swapdims = transpose
 moveaxis = movedim
 concat = concatenate = cat
 row_stack = vstack
+
+
+def hsplit(input: Array, indices_or_sections: int | Sequence[int]) -> tuple[Array, ...]:
+    """Parts along the second dimension, or the only one."""
+    _expect_sections("hsplit", indices_or_sections, input, 0 if ndim_of(input) == 1 else 1)
+    return tensor_split(input, indices_or_sections, 0 if ndim_of(input) == 1 else 1)
+
+
+def vsplit(input: Array, indices_or_sections: int | Sequence[int]) -> tuple[Array, ...]:
+    """Parts along the first dimension."""
+    _expect_sections("vsplit", indices_or_sections, input, 0)
+    return tensor_split(input, indices_or_sections, 0)
+
+
+def dsplit(input: Array, indices_or_sections: int | Sequence[int]) -> tuple[Array, ...]:
+    """Parts along the third dimension."""
+    _expect_sections("dsplit", indices_or_sections, input, 2)
+    return tensor_split(input, indices_or_sections, 2)
+
+
+def _expect_sections(name: str, sections: Any, x: Array, axis: int) -> None:
+    if ndim_of(x) <= axis:
+        raise ShapeError(
+            f"{name}: input: got {ndim_of(x)} dimensions, expected at least {axis + 1}"
+        )
+    if isinstance(sections, int) and shape_of(x)[axis] % sections:
+        raise ShapeError(
+            f"{name}: got {sections} parts of a dimension of size {shape_of(x)[axis]}, "
+            "expected a divisor"
+        )

@@ -117,4 +117,59 @@ def log_ndtr(input: Array) -> Array:
     return na.where(far, na.subtract(tail, 0.5 * math.log(2 * math.pi)), near)
 
 
+def erfcx(input: Array) -> Array:
+    """e^(x²) erfc(x), which does not vanish where `erfc` does."""
+    return na.erfcx(floating(input))
+
+
+def i0(input: Array) -> Array:
+    """The modified Bessel function of order 0."""
+    return na.i0(floating(input))
+
+
+def i0e(input: Array) -> Array:
+    """e^(−|x|) `i0`."""
+    return na.i0e(floating(input))
+
+
+def i1(input: Array) -> Array:
+    """The modified Bessel function of order 1."""
+    return na.i1(floating(input))
+
+
+def i1e(input: Array) -> Array:
+    """e^(−|x|) `i1`."""
+    return na.i1e(floating(input))
+
+
+def gammainc(input: Array, other: Array) -> Array:
+    """The share of ∫ tᵃ⁻¹ e⁻ᵗ below x."""
+    return na.gammainc(*(floating(a) for a in promote_arrays(input, other)))
+
+
+def gammaincc(input: Array, other: Array) -> Array:
+    """The share of ∫ tᵃ⁻¹ e⁻ᵗ above x."""
+    return na.gammaincc(*(floating(a) for a in promote_arrays(input, other)))
+
+
+def zeta(input: Array | float, other: Array | float) -> Array:
+    """Σₖ (k + q)⁻ˣ, Hurwitz' zeta function."""
+    return na.zeta(*(floating(a) for a in promote_arrays(input, other)))
+
+
+def polygamma(n: int, input: Array) -> Array:
+    """The n-th derivative of `digamma`."""
+    x = floating(input)
+    return digamma(x) if n == 0 else na.polygamma(n, x)
+
+
+def multigammaln(input: Array, p: int) -> Array:
+    """The logarithm of the multivariate Γ: Σᵢ ln Γ(x + (1 − i)/2) + p (p − 1)/4 ln π."""
+    x = floating(input)
+    total = na.full_like(x, p * (p - 1) / 4 * math.log(math.pi))
+    for i in range(p):
+        total = na.add(total, na.lgamma(na.subtract(x, i / 2)))
+    return total
+
+
 psi = digamma

@@ -60,6 +60,7 @@ from nestarray.frontends.torch.nn.functional.loss import (
     cosine_embedding_loss as cosine_embedding_loss,
 )
 from nestarray.frontends.torch.nn.functional.loss import cross_entropy as cross_entropy
+from nestarray.frontends.torch.nn.functional.loss import ctc_loss as ctc_loss
 from nestarray.frontends.torch.nn.functional.loss import gaussian_nll_loss as gaussian_nll_loss
 from nestarray.frontends.torch.nn.functional.loss import (
     hinge_embedding_loss as hinge_embedding_loss,
@@ -70,6 +71,9 @@ from nestarray.frontends.torch.nn.functional.loss import l1_loss as l1_loss
 from nestarray.frontends.torch.nn.functional.loss import margin_ranking_loss as margin_ranking_loss
 from nestarray.frontends.torch.nn.functional.loss import mse_loss as mse_loss
 from nestarray.frontends.torch.nn.functional.loss import multi_margin_loss as multi_margin_loss
+from nestarray.frontends.torch.nn.functional.loss import (
+    multilabel_margin_loss as multilabel_margin_loss,
+)
 from nestarray.frontends.torch.nn.functional.loss import (
     multilabel_soft_margin_loss as multilabel_soft_margin_loss,
 )
@@ -110,11 +114,21 @@ from nestarray.frontends.torch.nn.functional.pooling import avg_pool2d as avg_po
 from nestarray.frontends.torch.nn.functional.pooling import avg_pool3d as avg_pool3d
 from nestarray.frontends.torch.nn.functional.pooling import lp_pool1d as lp_pool1d
 from nestarray.frontends.torch.nn.functional.pooling import lp_pool2d as lp_pool2d
+from nestarray.frontends.torch.nn.functional.pooling import lp_pool3d as lp_pool3d
 from nestarray.frontends.torch.nn.functional.pooling import max_pool1d as max_pool1d
 from nestarray.frontends.torch.nn.functional.pooling import max_pool2d as max_pool2d
 from nestarray.frontends.torch.nn.functional.pooling import max_pool3d as max_pool3d
 from nestarray.frontends.torch.nn.functional.sparse import embedding as embedding
 from nestarray.frontends.torch.nn.functional.sparse import one_hot as one_hot
+from nestarray.frontends.torch.nn.functional.unpooling import (
+    fractional_max_pool2d as fractional_max_pool2d,
+)
+from nestarray.frontends.torch.nn.functional.unpooling import (
+    fractional_max_pool3d as fractional_max_pool3d,
+)
+from nestarray.frontends.torch.nn.functional.unpooling import max_unpool1d as max_unpool1d
+from nestarray.frontends.torch.nn.functional.unpooling import max_unpool2d as max_unpool2d
+from nestarray.frontends.torch.nn.functional.unpooling import max_unpool3d as max_unpool3d
 from nestarray.frontends.torch.nn.functional.vision import affine_grid as affine_grid
 from nestarray.frontends.torch.nn.functional.vision import channel_shuffle as channel_shuffle
 from nestarray.frontends.torch.nn.functional.vision import grid_sample as grid_sample

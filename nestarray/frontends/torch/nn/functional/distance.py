@@ -27,12 +27,4 @@ def pairwise_distance(
 
 def pdist(input: Array, p: float = 2) -> Array:
     """The p-distance of each row to each later one."""
-    from nestarray.frontends.torch.dims import shape_of
-
-    rows = shape_of(input)[0]
-    pairs = [(i, j) for i in range(rows) for j in range(i + 1, rows)]
-    if not pairs:
-        return na.sum(na.getitem(input, (slice(0, 0),)), axis=-1)
-    first, second = (na.asarray(list(side), like=input, dtype="int64") for side in zip(*pairs))
-    difference = na.subtract(na.take(input, first, axis=0), na.take(input, second, axis=0))
-    return linalg.vector_norm(difference, p, -1)
+    return na.pdist(input, p=float(p))

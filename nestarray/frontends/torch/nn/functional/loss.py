@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
@@ -364,3 +365,44 @@ def triplet_margin_loss(
         far = na.minimum(far, pairwise_distance(positive, negative, p, eps))
     loss = na.relu(na.add(na.subtract(near, far), margin))
     return _reduced("triplet_margin_loss", loss, reduction)
+
+
+def multilabel_margin_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
+    """Σ of max(0, 1 − x at a class of the target + x at another) / classes."""
+    if ndim_of(input) < 2:
+        loss = na.multilabel_margin_loss(
+            na.reshape(input, (1, -1)), na.reshape(target, (1, -1)), reduction="none"
+        )
+        return _reduced("multilabel_margin_loss", na.reshape(loss, ()), reduction)
+    loss = na.multilabel_margin_loss(input, target, reduction="none")
+    return _reduced("multilabel_margin_loss", loss, reduction)
+
+
+def ctc_loss(
+    log_probs: Array,
+    targets: Array,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Array:
+    """−ln Σ of the probabilities of all alignments that give the targets."""
+    lengths = [
+        na.asarray(n, dtype=dtypes.int64, like=log_probs) for n in (input_lengths, target_lengths)
+    ]
+    if ndim_of(targets) == 1 and ndim_of(log_probs) == 3:
+        targets = _padded_targets(targets, lengths[1])
+    return na.ctc_loss(
+        log_probs, targets, *lengths, blank=blank, reduction=reduction, zero_infinity=zero_infinity
+    )
+
+
+def _padded_targets(targets: Array, lengths: Array) -> Array:
+    """The targets of each example in a row of their own; they come one after the other."""
+    ends = na.cumulative_sum(lengths, axis=0)
+    starts = na.expand_dims(na.subtract(ends, lengths), axis=1)
+    longest = shape_of(targets)[0]
+    places = na.add(starts, na.arange(longest, dtype=dtypes.int64, like=targets))
+    places = na.clip(places, 0, longest - 1)
+    return na.reshape(na.take(targets, na.reshape(places, (-1,)), axis=0), shape_of(places))

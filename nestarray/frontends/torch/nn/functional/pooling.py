@@ -329,6 +329,18 @@ def lp_pool2d(
     return _root(mean, norm_type, _product(per_dim("kernel_size", kernel_size, 2)))
 
 
+def lp_pool3d(
+    input: Array,
+    norm_type: float,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    ceil_mode: bool = False,
+) -> Array:
+    """(Σ xᵖ)^(1/p) of each window."""
+    mean = avg_pool3d(na.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    return _root(mean, norm_type, _product(per_dim("kernel_size", kernel_size, 3)))
+
+
 def _root(mean: Array, norm_type: float, elements: int) -> Array:
     total = na.multiply(na.relu(na.multiply(na.sign(mean), na.abs(mean))), float(elements))
     return na.pow(total, 1.0 / norm_type)

@@ -1,0 +1,86 @@
+"""Factors of matrices under the names outside of torch.linalg.
+
+Upstream: https://docs.pytorch.org/docs/stable/torch.html#blas-and-lapack-operations
+"""
+
+from __future__ import annotations
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.frontends.torch import linalg
+from nestarray.frontends.torch.dims import shape_of
+from nestarray.frontends.torch.linalg import matrix_exp as matrix_exp
+from nestarray.frontends.torch.promotion import cast
+from nestarray.ops.factorizations import permutation_of
+from nestarray.typing import Array
+
+
+def cholesky(input: Array, upper: bool = False) -> Array:
+    """The triangular L with A = L Lᴴ, or its adjoint."""
+    return linalg.cholesky(input, upper=upper)
+
+
+def cholesky_solve(B: Array, L: Array, upper: bool = False) -> Array:
+    """X with A X = B, of the triangle that `cholesky` gives."""
+    return na.cho_solve(L, B, upper=upper)
+
+
+def cholesky_inverse(L: Array, upper: bool = False) -> Array:
+    """A⁻¹, of the triangle that `cholesky` gives."""
+    unit = na.eye(shape_of(L)[-1], dtype=dtypes.dtype_of(L), like=L)
+    return na.cho_solve(L, na.broadcast_to(unit, shape_of(L)), upper=upper)
+
+
+def logdet(input: Array) -> Array:
+    """ln det A; NaN where the determinant is negative."""
+    sign, size = na.slogdet(input)
+    if dtypes.dtype_of(sign).kind == "complex":
+        return na.add(na.log(sign), cast(size, dtypes.dtype_of(sign)))
+    return na.where(na.less(sign, 0), na.full_like(size, float("nan")), size)
+
+
+def lu_solve(b: Array, LU_data: Array, LU_pivots: Array) -> Array:
+    """X with A X = b, of the factors that ``linalg.lu_factor`` gives."""
+    return linalg.lu_solve(LU_data, LU_pivots, b)
+
+
+def lu_unpack(
+    LU_data: Array, LU_pivots: Array, unpack_data: bool = True, unpack_pivots: bool = True
+) -> tuple[Array, Array, Array]:
+    """P, L and U of the factors that ``linalg.lu_factor`` gives; what is not asked for is empty."""
+    empty = na.zeros((0,), dtype=dtypes.dtype_of(LU_data), like=LU_data)
+    P, L, U = empty, empty, empty
+    m, n = shape_of(LU_data)[-2:]
+    k = min(m, n)
+    if unpack_data:
+        unit = na.eye(m, k, dtype=dtypes.dtype_of(LU_data), like=LU_data)
+        L = na.add(na.tril(na.getitem(LU_data, (..., slice(None), slice(0, k))), k=-1), unit)
+        U = na.triu(na.getitem(LU_data, (..., slice(0, k), slice(None))))
+    if unpack_pivots:
+        pivots = na.subtract(cast(LU_pivots, dtypes.int64), 1)
+        order = na.expand_dims(permutation_of(pivots, m), axis=-2)
+        rows = na.expand_dims(na.arange(m, dtype=dtypes.int64, like=LU_data), axis=-1)
+        P = cast(na.equal(rows, order), dtypes.dtype_of(LU_data))
+    return P, L, U
+
+
+def pinverse(input: Array, rcond: float = 1e-15) -> Array:
+    """The pseudo-inverse; singular values up to `rcond` times the largest count as 0."""
+    return linalg.pinv(input, rtol=rcond)
+
+
+def qr(input: Array, some: bool = True) -> tuple[Array, Array]:
+    """Q and R with A = Q R; `some` leaves the columns of Q out that R does not need."""
+    return linalg.qr(input, "reduced" if some else "complete")
+
+
+def svd(input: Array, some: bool = True, compute_uv: bool = True) -> tuple[Array, Array, Array]:
+    """U, S and V with A = U diag(S) Vᴴ; without `compute_uv` U and V are zeros."""
+    if not compute_uv:
+        *batch, m, n = shape_of(input)
+        dtype = dtypes.dtype_of(input)
+        U, V = (na.zeros((*batch, size, size), dtype=dtype, like=input) for size in (m, n))
+        return U, na.svdvals(input), V
+    U, S, Vh = na.svd(input, full_matrices=not some)
+    V = na.matrix_transpose(Vh)
+    return U, S, na.conj(V) if dtypes.dtype_of(V).kind == "complex" else V

@@ -1,0 +1,124 @@
+"""Maxima put back where they stood, and pooling at random steps.
+
+Upstream: https://docs.pytorch.org/docs/stable/nn.functional.html#pooling-functions
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import nestarray as na
+from nestarray.errors import ArgumentError
+from nestarray.frontends.torch.dims import ndim_of, per_dim, shape_of
+from nestarray.frontends.torch.sampling import required_key
+from nestarray.typing import Array
+
+Ints = int | Sequence[int]
+
+
+def max_unpool1d(
+    input: Array,
+    indices: Array,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    output_size: Sequence[int] | None = None,
+) -> Array:
+    """The maxima where they stood in one dimension, zeros elsewhere."""
+    return _max_unpool(1, input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool2d(
+    input: Array,
+    indices: Array,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    output_size: Sequence[int] | None = None,
+) -> Array:
+    """The maxima where they stood in two dimensions, zeros elsewhere."""
+    return _max_unpool(2, input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool3d(
+    input: Array,
+    indices: Array,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    output_size: Sequence[int] | None = None,
+) -> Array:
+    """The maxima where they stood in three dimensions, zeros elsewhere."""
+    return _max_unpool(3, input, indices, kernel_size, stride, padding, output_size)
+
+
+def _max_unpool(
+    count: int,
+    x: Array,
+    indices: Array,
+    kernel_size: Ints,
+    stride: Ints | None,
+    padding: Ints,
+    output_size: Sequence[int] | None,
+) -> Array:
+    is_one = ndim_of(x) == count + 1
+    if is_one:
+        x, indices = (na.expand_dims(a, axis=0) for a in (x, indices))
+    found = na.max_unpool(
+        x,
+        indices,
+        kernel_size=per_dim("kernel_size", kernel_size, count),
+        stride=None if stride is None else per_dim("stride", stride, count),
+        padding=per_dim("padding", padding, count),
+        # upstream takes all sizes too, with those of examples and channels in front
+        output_size=None if output_size is None else tuple(output_size)[-count:],
+    )
+    return na.squeeze(found, axis=0) if is_one else found
+
+
+def fractional_max_pool2d(
+    input: Array,
+    kernel_size: Ints,
+    output_size: Ints | None = None,
+    output_ratio: Any = None,
+    *,
+    key: Array | None = None,
+) -> Array:
+    """The largest element of windows whose steps vary at random, over two dimensions."""
+    return _fractional(2, input, kernel_size, output_size, output_ratio, key)
+
+
+def fractional_max_pool3d(
+    input: Array,
+    kernel_size: Ints,
+    output_size: Ints | None = None,
+    output_ratio: Any = None,
+    *,
+    key: Array | None = None,
+) -> Array:
+    """The largest element of windows whose steps vary at random, over three dimensions."""
+    return _fractional(3, input, kernel_size, output_size, output_ratio, key)
+
+
+def _fractional(
+    count: int, x: Array, kernel_size: Ints, output_size: Ints | None, ratio: Any, key: Any
+) -> Array:
+    name = f"fractional_max_pool{count}d"
+    if (output_size is None) == (ratio is None):
+        raise ArgumentError(
+            f"{name}: got output_size={output_size!r} and output_ratio={ratio!r}, expected one "
+            "of them"
+        )
+    if output_size is None:
+        ratios = (ratio,) * count if isinstance(ratio, (int, float)) else tuple(ratio)
+        output_size = [int(n * r) for n, r in zip(shape_of(x)[-count:], ratios)]
+    function = na.fractional_max_pool2d if count == 2 else na.fractional_max_pool3d
+    is_one = ndim_of(x) == count + 1
+    found = function(
+        na.expand_dims(x, axis=0) if is_one else x,
+        required_key(name, key),
+        kernel_size=kernel_size,
+        output_size=output_size,
+    )
+    return na.squeeze(found, axis=0) if is_one else found

@@ -1,0 +1,134 @@
+"""Covariances, counts in bins, and order statistics that leave NaN out.
+
+Upstream: https://docs.pytorch.org/docs/stable/torch.html#reduction-ops
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any, NamedTuple
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.frontends.torch import pointwise
+from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
+from nestarray.frontends.torch.promotion import cast, floating
+from nestarray.frontends.torch.reduction import trapezoid as trapz  # noqa: F401
+from nestarray.frontends.torch.return_types import ValuesIndices
+from nestarray.typing import Array
+
+
+class Histogram(NamedTuple):
+    """torch.return_types.histogram."""
+
+    hist: Array
+    bin_edges: Array
+
+
+def cov(
+    input: Array,
+    *,
+    correction: int = 1,
+    fweights: Array | None = None,
+    aweights: Array | None = None,
+) -> Array:
+    """The covariances of the rows; of one row, or a number, its variance."""
+    rows = na.reshape(input, (1, -1)) if ndim_of(input) < 2 else input
+    found = na.cov(
+        floating(rows), correction=float(correction), fweights=fweights, aweights=aweights
+    )
+    return found if ndim_of(input) == 2 else na.reshape(found, ())
+
+
+def corrcoef(input: Array) -> Array:
+    """The correlations of the rows."""
+    rows = na.reshape(input, (1, -1)) if ndim_of(input) < 2 else input
+    found = na.corrcoef(floating(rows))
+    return found if ndim_of(input) == 2 else na.reshape(found, ())
+
+
+def cumulative_trapezoid(
+    y: Array, x: Array | None = None, *, dx: float = 1, dim: int = -1
+) -> Array:
+    """The integrals up to each element but the first, by the trapezoidal rule."""
+    axis = wrap("cumulative_trapezoid", dim, ndim_of(y))
+    step: Any = dx if x is None else na.diff(x, axis=-1 if ndim_of(x) == 1 else axis)
+    if x is not None and ndim_of(x) == 1:
+        step = na.reshape(step, (-1,) + (1,) * (ndim_of(y) - 1 - axis))
+    size = shape_of(y)[axis]
+    before = [builtins.slice(None)] * axis
+    left = na.getitem(y, (*before, builtins.slice(0, builtins.max(size - 1, 0))))
+    right = na.getitem(y, (*before, builtins.slice(1, None)))
+    areas = pointwise.div(pointwise.mul(pointwise.add(left, right), step), 2)
+    return na.cumulative_sum(areas, axis=axis)
+
+
+def histogram(
+    input: Array,
+    bins: Any,
+    *,
+    range: tuple[float, float] | None = None,
+    weight: Array | None = None,
+    density: bool = False,
+) -> Histogram:
+    """How many elements are in each bin, or the weight of these, and the edges of the bins."""
+    dtype = dtypes.dtype_of(input)
+    flat = None if weight is None else na.reshape(weight, (-1,))
+    counts, edges = na.histogram(
+        na.reshape(input, (-1,)), bins, range=range, weights=flat, density=density
+    )
+    return Histogram(cast(counts, dtype), cast(edges, dtype))
+
+
+def nanmedian(input: Array, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The middle of the elements that are not NaN, the lower one of two."""
+    if dim is None:
+        return _nanmedian(na.reshape(input, (-1,)), 0, False).values
+    return _nanmedian(input, dim, keepdim)
+
+
+def _nanmedian(x: Array, dim: int, keepdim: bool) -> ValuesIndices:
+    if ndim_of(x) == 0:
+        return ValuesIndices(x, na.zeros((), dtype=dtypes.int64, like=x))
+    axis = wrap("nanmedian", dim, ndim_of(x))
+    is_floating = dtypes.dtype_of(x).is_floating
+    missing = na.isnan(x) if is_floating else na.zeros_like(x, dtype=dtypes.bool)
+    present = na.where(missing, na.full_like(x, math.inf), x) if is_floating else x
+    order = cast(na.argsort(present, axis=axis, stable=True), dtypes.int64)
+    count = na.sum(cast(na.logical_not(missing), dtypes.int64), axis=axis, keepdims=True)
+    middle = na.maximum(na.floor_divide(na.subtract(count, 1), 2), 0)
+    indices = na.take_along_axis(order, middle, axis=axis)
+    values = na.take_along_axis(x, indices, axis=axis)
+    if not keepdim:
+        values, indices = na.squeeze(values, axis=axis), na.squeeze(indices, axis=axis)
+    return ValuesIndices(values, indices)
+
+
+def nanquantile(
+    input: Array,
+    q: float | Array,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Array:
+    """The `q`-quantiles of the elements that are not NaN."""
+    flat = dim is None or ndim_of(input) == 0
+    x = na.reshape(input, (-1,)) if flat else input
+    axis = 0 if flat else wrap("nanquantile", dim or 0, ndim_of(input))
+    result = na.nanquantile(x, q, axis=axis, keepdims=keepdim, method=interpolation)
+    if keepdim and flat:
+        lead = () if ndim_of(q) == 0 else shape_of(q)
+        result = na.reshape(result, lead + (1,) * ndim_of(input))
+    return result
+
+
+def renorm(input: Array, p: float, dim: int, maxnorm: float) -> Array:
+    """`input` with the slices along a dimension scaled down to the norm `maxnorm`."""
+    axis = wrap("renorm", dim, ndim_of(input))
+    rest = tuple(a for a in builtins.range(ndim_of(input)) if a != axis)
+    size = na.vector_norm(input, axis=rest, keepdims=True, ord=p)
+    small = na.divide(maxnorm, na.add(size, 1e-7))
+    factor = na.where(na.greater(size, maxnorm), small, na.ones_like(size))
+    return na.multiply(input, cast(factor, dtypes.dtype_of(input)))
