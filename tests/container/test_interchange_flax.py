@@ -123,6 +123,19 @@ def test_float64_is_not_narrowed_in_silence() -> None:
     assert c.to_flax(tree)["params"]["w"] is tree["params"]["w"]  # a place for NumPy's
 
 
+def test_train_states_are_pytrees() -> None:
+    from flax.training.train_state import TrainState
+
+    v = na.Container.from_flax(variables()["params"])
+    state = TrainState.create(apply_fn=Net().apply, params=v, tx=optax.adam(0.1))
+    c = na.Container.from_pytree(state)
+    assert list(c) == ["step", "params", "opt_state"]
+    assert c["params"].spec is c["opt_state/0/mu"].spec is v.spec
+    back = c.to_pytree(state)
+    assert identical(back, state)
+    assert back.params.spec is v.spec
+
+
 # -- NNX --------------------------------------------------------------------------------------------
 
 
