@@ -1,0 +1,156 @@
+"""What the names of parameters mean: words that frameworks use for one thing, and likeness.
+
+A name is cut into words at punctuation, capitals and digits. Words for one thing become
+one word; words that say little, such as ``layer``, count little. Numbers are kept
+apart, since they count and do not name.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from nestarray.container.spec import Path
+
+#: One line for each thing: the word that stands for it, then other words for it.
+_THINGS = [
+    "",
+    "weight kernel w table embeddings_table",
+    "bias b offset beta",
+    "scale gamma g",
+    "mean moving_mean average",
+    "var variance moving_variance",
+    "attention attn mha multiheadattention multiheaddotproductattention selfattention attend",
+    "query q wq",
+    "key k wk",
+    "value v wv val",
+    "output out o wo to_out",
+    "norm ln bn gn layernorm batchnorm groupnorm rmsnorm normalization layernormalization batchnormalization",
+    "dense linear fc lin proj projection",
+    "conv convolution",
+    "embedding embed embeddings emb embedder wte",
+    "position positional pos wpe",
+    "token word tok",
+    "encoder enc",
+    "decoder dec",
+    "layer block blk h layers blocks encoderblock decoderblock resnetblock",
+    "downsample shortcut skip",
+    "head classifier logits cls",
+    "feedforward mlp ffn ff",
+    "intermediate up wi",
+    "hidden ih",
+    "recurrent hh",
+    "pooler pool",
+    "",
+]
+_MEANING: dict[str, str] = {
+    word: words[0] for words in (line.split() for line in _THINGS if line) for word in words
+}
+#: Words that are there for the framework's sake or for grammar.
+_FILLING = {
+    "params", "param", "module", "model", "self", "running", "moving", "layer", "dense", "net",
+    "network", "the", "to", "c", "stage", "base", "backbone", "variables", "state", "stats", "init",
+}  # fmt: skip
+_WEIGHT_OF_FILLING = 0.2
+_PIECES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_DIGITS = re.compile(r"[0-9]+")
+#: The 2d of conv2d, which numbers nothing.
+_DIMENSIONS = re.compile(r"(?<=[A-Za-z])[123][dD](?![A-Za-z])")
+#: The axes of a matrix: outputs first (torch), or inputs first (Flax, Haiku, Keras).
+_OUTPUTS_FIRST, _INPUTS_FIRST = {"weight"}, {"kernel", "w"}
+
+
+@dataclass(frozen=True)
+class Name:
+    """A path as words and numbers.
+
+    Attributes:
+        words: the words in order, each as its thing.
+        numbers: for each word the number behind it, -1 if there is none.
+    """
+
+    words: tuple[str, ...]
+    numbers: tuple[int, ...]
+
+
+@cache
+def name_of(path: Path) -> Name:
+    """The words and numbers of a path.
+
+    Example:
+        >>> name_of(("encoderblock_3", "MlpBlock_0", "Dense", "kernel"))
+        Name(words=('layer', 'feedforward', 'layer', 'dense', 'weight'), numbers=(3, -1, 0, -1, -1))
+    """
+    words: list[str] = [""]
+    numbers = [-1]
+    for key in path:
+        for piece in _pieces(str(key)):
+            if not piece.isdigit():
+                words.append(piece)
+                numbers.append(-1)
+            elif numbers[-1] < 0:
+                numbers[-1] = int(piece)
+            else:  # a second number in a row, as in stages/0/1
+                words.append("")
+                numbers.append(int(piece))
+    start = 1 if numbers[0] < 0 else 0
+    return Name(tuple(words[start:]), tuple(numbers[start:]))
+
+
+def _pieces(key: str) -> list[str]:
+    key = _DIMENSIONS.sub("", key)
+    whole = re.sub(r"[^a-z]", "", key.lower())
+    if whole in _MEANING:  # LayerNorm_0 is one thing, not a layer and a norm
+        return [_MEANING[whole], *_DIGITS.findall(key)[-1:]]
+    pieces = [str(piece).lower() for piece in _PIECES.findall(key)]
+    return [_MEANING.get(piece, piece) for piece in pieces]
+
+
+@cache
+def likeness(a: tuple[str, ...], b: tuple[str, ...]) -> float:
+    """How much two lists of words have in common: 1 for the same words, 0 for none.
+
+    Example:
+        >>> a = name_of(("attention", "self", "query")).words
+        >>> round(likeness(a, name_of(("attn", "q")).words), 2)
+        0.91
+        >>> round(likeness(a, name_of(("attn", "v")).words), 2)
+        0.31
+    """
+    left, right = list(dict.fromkeys(a)), list(dict.fromkeys(b))
+    common = [word for word in left if word in right]
+    left, right = ([w for w in words if w not in common] for words in (left, right))
+    shared = sum(map(_importance, common))
+    total = shared + sum(map(_importance, left)) + sum(map(_importance, right))
+    for word in left:  # embed is half of embedder
+        match = next((w for w in right if _is_start(word, w)), None)
+        if match is not None:
+            right.remove(match)
+            shared += 0.7 * min(_importance(word), _importance(match))
+            total -= min(_importance(word), _importance(match))
+    return shared / total if total else 1.0
+
+
+def _importance(word: str) -> float:
+    return _WEIGHT_OF_FILLING if word in _FILLING or not word else 1.0
+
+
+def _is_start(a: str, b: str) -> bool:
+    return min(len(a), len(b)) >= 3 and (a.startswith(b) or b.startswith(a))
+
+
+def is_transposed_by_name(source: Path, target: Path) -> bool | None:
+    """Whether the last keys say that the axes are swapped; None if they say nothing.
+
+    Example:
+        >>> is_transposed_by_name(("fc", "weight"), ("Dense_0", "kernel"))
+        True
+    """
+    old, new = (str(path[-1]) if path else "" for path in (source, target))
+    if old == new or {old, new} <= _INPUTS_FIRST:
+        return False
+    sides = (old in _OUTPUTS_FIRST, new in _OUTPUTS_FIRST)
+    if sides == (True, False):
+        return True if new in _INPUTS_FIRST else None
+    return True if sides == (False, True) and old in _INPUTS_FIRST else None
