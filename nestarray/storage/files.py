@@ -1,4 +1,7 @@
-"""`Container.save` and `Container.load`: from a suffix to a format, and what all formats share."""
+"""`Container.save` and `Container.load`: from a suffix to a format, and what all formats share.
+
+What only a call needs is imported by it: ``import nestarray`` is to stay fast.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,7 @@ from typing import Any
 from nestarray.config import check_backend_name, current_backend
 from nestarray.container import Container, constructor, method
 from nestarray.errors import ArgumentError, StorageError, StructureError
-from nestarray.storage import shards
-from nestarray.storage.atomic import check_directory, replacing
 from nestarray.storage.elements import BITS
-from nestarray.storage.plan import make_plan
 from nestarray.storage.source import Source, reading, writing
 from nestarray.storage.stored import StoredArray
 from nestarray.storage.stored import read as read_leaves
@@ -77,16 +77,20 @@ def save(
         ...     c.save(f"{folder}/model.npz")
         ...     na.Container.load(f"{folder}/model.npz")
         Container(3 leaves, 9 elements, numpy)
-          step  7
           layers [list]
             0
               w  f64[2, 3]
             1
               w  f64[3]
+          step  7
 
     References:
         https://huggingface.co/docs/safetensors
     """
+    from nestarray.storage import shards
+    from nestarray.storage.atomic import check_directory, replacing
+    from nestarray.storage.plan import make_plan
+
     place = Path(path)
     if max_shard_bytes is not None:
         shards.save(
@@ -133,8 +137,8 @@ def load(
     checksum of elements, so it cannot tell damaged numbers from others.
 
     Args:
-        path: a file, the index of a sharded model (``model.safetensors.index.json``), or a
-            directory that holds one model.
+        path: a file, the index of a sharded model (``model.safetensors.index.json``,
+            ``pytorch_model.bin.index.json``), or a directory that holds one model.
         *patterns: as of `Container.select`; what they do not take is not read. A predicate
             gets a `StoredArray`, which knows its shape and dtype.
         format: as of `Container.save`, or ``"torch"``, for files of ``torch.save``, of
@@ -197,7 +201,10 @@ def metadata(path: str | os.PathLike[str], /, *, format: str | None = None) -> d
 
 
 def _open(path: Path, format: str | None, *, writable: bool) -> Source:
-    place = shards.find(path)
+    from nestarray.storage import shards
+
+    is_store = path.is_dir() and "zarr" in (format, SUFFIXES.get(path.suffix.lower()))
+    place = path if is_store else shards.find(path)
     module = shards if shards.is_index(place) else _module(_format("load", place, format))
     with reading(place):
         return module.open(place, writable=writable)

@@ -33,8 +33,8 @@ _DEFAULT_STEM = "model"  # as transformers and diffusers call it
 
 
 def is_index(path: Path) -> bool:
-    """Whether a file is the index of a sharded model, by its name."""
-    return path.name.endswith(INDEX)
+    """Whether a file is the index of a sharded model, by its name; torch's are read too."""
+    return path.name.endswith((INDEX, ".bin.index.json"))
 
 
 def find(path: Path) -> Path:
@@ -44,7 +44,7 @@ def find(path: Path) -> Path:
         MissingFileError: there is nothing.
         StorageError: a directory holds several models.
     """
-    if path.is_dir() and path.suffix.lower() != ".zarr":
+    if path.is_dir():
         return _only_model(path)
     index = _index_of(path)
     if not path.exists() and path.suffix == SUFFIX and index.exists():
@@ -60,7 +60,7 @@ def _index_of(path: Path) -> Path:
 
 def _only_model(directory: Path) -> Path:
     names = [p for p in sorted(directory.iterdir()) if not p.name.startswith(".")]
-    indices = [p for p in names if is_index(p)]
+    indices = [p for p in names if p.name.endswith(INDEX)]
     parts = {name for p in indices for name in _named_by(p)}
     found = [*indices, *(p for p in names if p.suffix == SUFFIX and p.name not in parts)]
     if len(found) == 1:
@@ -88,8 +88,9 @@ class ShardedSource(Source):
         self._shards: dict[str, Source] = {}
         for file in dict.fromkeys(self._files.values()):
             shard = _checked_place(path, file)
+            module = _torch_format() if shard.suffix == ".bin" else safetensors
             with reading(shard):
-                self._shards[file] = safetensors.open(shard, writable=writable)
+                self._shards[file] = module.open(shard, writable=writable)
         entries = {}
         for name, file in self._files.items():
             if name not in self._shards[file].entries:
@@ -117,6 +118,12 @@ class ShardedSource(Source):
 def open(path: Path, *, writable: bool) -> Source:
     """The shards that an index names, as one `Source`."""
     return ShardedSource(path, writable=writable)
+
+
+def _torch_format() -> Any:
+    from nestarray.storage import torch
+
+    return torch
 
 
 def _parse_index(path: Path) -> dict[str, Any]:

@@ -21,7 +21,8 @@ from nestarray.storage.source import Source, reading
 class StoredArray:
     """An array in a file: its shape and dtype are known, its elements are not read yet.
 
-    `read` gives the array, ``x[…]`` a part of it, ``np.asarray(x)`` a NumPy array. It stays
+    It is no array yet, so ops refuse it, and reductions over trees pass it by as they do
+    strings. `read` gives the array, ``x[…]`` a part of it, ``np.asarray(x)`` a NumPy array. It stays
     readable when the file is replaced or removed; a directory of Zarr has to stay.
 
     Example:
@@ -95,6 +96,9 @@ class StoredArray:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         array = from_elements(self.elements(), self.dtype_name, "numpy")
         return array if dtype is None else array.astype(dtype)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> StoredArray:
+        return self  # nothing in it changes
 
     def __len__(self) -> int:
         if not self.shape:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 from pathlib import Path
@@ -107,6 +108,7 @@ def test_parts_of_lazy_arrays(tmp_path: Path, suffix: str) -> None:
 def test_lazy_arrays_print_in_containers(tmp_path: Path) -> None:
     na.Container(w=np.ones((2, 3)), s="relu").save(tmp_path / "c.npz")
     c = na.Container.load(tmp_path / "c.npz", lazy=True)
+    assert copy.deepcopy(c).w is c.w
     assert repr(c) == "Container(2 leaves, 6 elements, nestarray)\n  w  f64[2, 3]\n  s  'relu'"
 
 

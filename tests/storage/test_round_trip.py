@@ -13,7 +13,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 
 import nestarray as na
-from nestarray.errors import ArgumentError, DtypeError
+from nestarray.errors import ArgumentError, DtypeError, MissingFileError
 from nestarray.storage.elements import to_elements
 from tests.container.trees import LEAVES, roots
 from tests.storage.comparing import SUFFIXES, arrays, assert_same, sample
@@ -240,3 +240,7 @@ def test_a_format_may_be_named(tmp_path: Path) -> None:
     c = sample()
     c.save(tmp_path / "weights", format="safetensors")
     assert_same(na.Container.load(tmp_path / "weights", format="safetensors"), c)
+    c.save(tmp_path / "store", format="zarr")
+    assert_same(na.Container.load(tmp_path / "store", format="zarr"), c)
+    with pytest.raises(MissingFileError, match=r"no.zarr': there is no such file"):
+        na.Container.load(tmp_path / "no.zarr")

@@ -86,6 +86,21 @@ def test_the_hubs_own_functions_read_ours_and_we_read_theirs(tmp_path: Path) -> 
     assert torch.equal(c["3/weight"], net[3].weight)
 
 
+def test_torchs_shards_are_read(tmp_path: Path) -> None:
+    net = torch.nn.Sequential(*(torch.nn.Linear(8, 8) for _ in range(4)))
+    state = net.state_dict()
+    names = {name: f"pytorch_model-0000{1 + (name > '2')}-of-00002.bin" for name in state}
+    for file in set(names.values()):
+        torch.save({n: state[n] for n in names if names[n] == file}, tmp_path / file)
+    index = tmp_path / "pytorch_model.bin.index.json"
+    index.write_text(json.dumps({"metadata": {"total_size": 1}, "weight_map": names}))
+    c = na.Container.load(index, backend="torch")
+    assert c.paths() == tuple(name.replace(".", "/") for name in state)
+    assert all(torch.equal(c[name.replace(".", "/")], x) for name, x in state.items())
+    with pytest.raises(ArgumentError, match="only safetensors files are written in shards"):
+        c.save(index, max_shard_bytes=10)
+
+
 def test_only_one_file_if_all_fits(tmp_path: Path) -> None:
     model(1.0).save(tmp_path / "m.safetensors", max_shard_bytes=96)
     assert files(tmp_path) == ["m.safetensors"]
