@@ -61,6 +61,7 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 
 docs: $(READY)
+	$(BIN)/python docs/generate_stubs.py
 	$(BIN)/python docs/generate_ops.py
 	$(BIN)/python docs/generate_torch_coverage.py
 	$(BIN)/python docs/generate_models.py

@@ -18,7 +18,8 @@ from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
 from nestarray.errors import ArgumentError, ImmutableError, PathError, StructureError
 
 if TYPE_CHECKING:
-    from nestarray.container.attached import Attached  # what other files attach: a generated stub
+    # what other files attach: a stub that docs/generate_stubs.py writes
+    from nestarray.container.attached import Attached  # pyright: ignore[reportMissingModuleSource]
 else:
     Attached = Mapping
 
@@ -61,6 +62,7 @@ class Container(Attached[Leaf]):
     _note: Any  # what nestarray.container.algebra found out about the leaves, if it did
 
     _kind: ClassVar[str] = "dict"
+
     __array_ufunc__ = None  # numpy: let our reflected operators answer
     __array_priority__ = 1000
     __hash__ = None  # type: ignore[assignment]  # == is elementwise, as for arrays

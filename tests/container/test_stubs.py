@@ -1,0 +1,115 @@
+"""What editors are told about Container is what Container has."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+import inspect
+import pickle
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nestarray as na
+from nestarray.container.container import ListContainer
+
+ROOT = Path(na.__file__).parent.parent
+STUB = ROOT / "nestarray/container/attached.pyi"
+TREE = ast.parse(STUB.read_text())
+CLASS = next(node for node in TREE.body if isinstance(node, ast.ClassDef))
+METHODS = {node.name: node for node in CLASS.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_the_stub_is_not_stale() -> None:
+    code = [sys.executable, "docs/generate_stubs.py", "--check"]
+    run = subprocess.run(code, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+def test_it_has_what_is_attached_and_nothing_else() -> None:
+    for name in (
+        "relu",
+        "sum",
+        "tree_norm",
+        "summary",
+        "plot",
+        "from_torch_module",
+        "__add__",
+        "T",
+    ):
+        assert name in METHODS
+    for name in METHODS:
+        assert name in vars(na.Container), name
+        own = getattr(inspect.unwrap(_plain(name)), "__module__", "")
+        assert own != "nestarray.container.container", f"{name} is Container's own"
+    public = {name for name in vars(na.Container) if name[0] != "_"}
+    in_file = ast.parse(Path(inspect.getfile(na.Container)).read_text())
+    body = next(n for n in in_file.body if isinstance(n, ast.ClassDef) and n.name == "Container")
+    own_names = {n.name for n in body.body if isinstance(n, ast.FunctionDef)}
+    assert public == (set(METHODS) | own_names) & public
+
+
+def _plain(name: str) -> Any:
+    attribute = vars(na.Container)[name]
+    if isinstance(attribute, property):
+        return attribute.fget
+    return getattr(attribute, "__func__", attribute)
+
+
+@pytest.mark.parametrize("name", ["relu", "mean", "clip", "tree_norm", "summary", "plot", "where"])
+def test_parameters(name: str) -> None:
+    expected = list(inspect.signature(_plain(name)).parameters.values())[1:]
+    arguments = METHODS[name].args
+    positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)][1:]
+    found = positional + [a.arg for a in (arguments.vararg, *arguments.kwonlyargs) if a]
+    assert found == [p.name for p in expected]
+    with_default = [p for p in expected if p.default is not p.empty]
+    given = [d for d in (*arguments.defaults, *arguments.kw_defaults) if d is not None]
+    assert [ast.literal_eval(d) for d in given] == [p.default for p in with_default]
+
+
+def test_docstrings_and_kinds() -> None:
+    assert ast.get_docstring(METHODS["relu"]) == (
+        inspect.cleandoc(na.relu.__doc__ or "").partition("Example:")[0].strip()
+    )
+    decorators = {n: [ast.unparse(d) for d in METHODS[n].decorator_list] for n in METHODS}
+    assert decorators["from_torch_module"] == ["staticmethod"]
+    assert decorators["T"] == ["property"]
+    assert decorators["relu"] == []
+    plain = [n for n in METHODS if n[:2] != "__" and decorators[n] != ["property"]]
+    assert [n for n in plain if not ast.get_docstring(METHODS[n])] == []
+
+
+def test_names_in_annotations_exist() -> None:
+    imported: set[str] = set()
+    for node in TREE.body:
+        if isinstance(node, ast.ImportFrom):
+            module = importlib.import_module(str(node.module))
+            assert all(hasattr(module, item.name) for item in node.names)
+            imported |= {item.asname or item.name for item in node.names}
+        elif isinstance(node, ast.Import):
+            imported |= {item.asname or item.name for item in node.names}
+    for method in METHODS.values():
+        annotations = [a.annotation for a in ast.walk(method.args) if isinstance(a, ast.arg)]
+        for annotation in (*annotations, method.returns):
+            for node in ast.walk(annotation) if annotation else ():
+                if isinstance(node, ast.Name):
+                    known = node.id in imported or node.id == "Leaf" or hasattr(builtins, node.id)
+                    assert known, f"{method.name}: {node.id}"
+                    assert node.id not in METHODS, f"{method.name}: {node.id} is a method there"
+
+
+def test_generic_in_the_type_of_leaves() -> None:
+    alias = na.Container[np.ndarray]
+    c = alias(a=np.ones(2), b=[np.zeros(1)])
+    assert type(c) is na.Container
+    assert isinstance(c["b"], ListContainer)
+    assert isinstance(c, Mapping)
+    assert pickle.loads(pickle.dumps(c)).spec is c.spec
+    assert na.Container.__mro__[:3] == (na.Container, Mapping, *Mapping.__mro__[1:2])
