@@ -57,6 +57,7 @@ from nestarray.methods.differences import Diff as Diff
 from nestarray.methods.key_maps import KeyMap as KeyMap
 from nestarray.methods.matching import match as _match
 from nestarray.methods.merging import MISSING as MISSING
+from nestarray.methods.ragged import LazyStack as LazyStack
 from nestarray.methods.raveling import tree_ravel as tree_ravel
 from nestarray.methods.reductions import tree_all as tree_all
 from nestarray.methods.reductions import tree_any as tree_any
