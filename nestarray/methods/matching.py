@@ -15,7 +15,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 from nestarray.container import Container, method
-from nestarray.container.spec import LEAF, Spec
+from nestarray.container.spec import LEAF, Path, Spec
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.methods.key_maps import KeyMap, Pair, in_order
@@ -66,16 +66,17 @@ def match(
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> block = {"q": np.ones((4, 4)), "fc": np.ones((8, 4))}
+        >>> block = {"q": np.ones((4, 4)), "fc": np.ones((8, 4)), "ln": np.ones(4)}
         >>> a = na.Container(layer=[block] * 3)
-        >>> b = na.Container(
-        ...     {f"block_{i}": {"dense": np.ones((4, 8)), "query": np.ones((4, 4))} for i in range(3)}
-        ... )
-        >>> print(a.match(b, known={"layer/0/fc": "block_0/dense"}))
-        KeyMap: 3 of 6 leaves → 3 of 6
-          layer/0/fc         → block_0/dense      transpose [1, 0]
-          layer/{i:1-2}/fc   → block_{i}/dense    transpose [1, 0], confidence 0.95
-        ...
+        >>> names = {"dense": np.ones((4, 8)), "query": np.ones((4, 4)), "norm": np.ones(4)}
+        >>> b = na.Container({f"block_{i + 1}": names for i in range(3)})
+        >>> print(a.match(b))
+        KeyMap: 9 of 9 leaves → 9 of 9
+          layer/{i:0-2}/fc → block_{i+1}/dense  transpose [1, 0], confidence 0.8
+          layer/{i:0-2}/q  → block_{i+1}/query  transpose [1, 0], confidence 0.64
+          layer/{i:0-2}/ln → block_{i+1}/norm   confidence 0.8
+        >>> a.match(b, known={"layer/0": "block_1"}).pairs[0].confidence
+        1.0
     """
     check_container("match", "c", c)
     check_container("match", "other", other)
@@ -347,10 +348,12 @@ class _Matching:
         for i, (k, _) in self.decided.items():
             ways = possible_steps(self.old.shapes[i], self.new.shapes[k])
             if len(ways) == 1 and len(self.old.shapes[i]) > 1:
-                votes.setdefault(self._voters(i, k), Counter())[order_of(ways[0])] += 1
+                names = self._voters(i, k)
+                for voters in (names, names[2]):
+                    votes.setdefault(voters, Counter())[order_of(ways[0])] += 1
         return votes
 
-    def _voters(self, i: int, k: int) -> Hashable:
+    def _voters(self, i: int, k: int) -> tuple[Path, Path, int]:
         rank = min(len(self.old.shapes[i]), len(self.new.shapes[k]))
         return self.old.paths[i][-1:], self.new.paths[k][-1:], rank
 
@@ -370,6 +373,10 @@ class _Matching:
             by_name = [way for way in ways if is_transposed(way) == swapped]
             if swapped is not None and by_name:
                 return [(by_name[0], 0.9)]
+            everywhere = votes.get(self._voters(i, k)[2], Counter())
+            alike = [way for way in ways if everywhere[order_of(way)]]
+            if len(everywhere) == 1 and len(alike) == 1:  # all matrices of these trees do so
+                return [(alike[0], 0.8)]
         return [(way, round(1 / len(ways), 2)) for way in ways]
 
     def _candidates(

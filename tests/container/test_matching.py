@@ -424,6 +424,14 @@ def test_squares_are_transposed_as_the_others_are() -> None:
     assert not keymap.pairs
     assert [str(p.steps) for p in keymap.candidates] == ["()", "(Transpose(axes=(1, 0)),)"]
     assert "transpose [1, 0]" in str(keymap)
+    pair = {"q": square, "fc": wide}
+    other = {"query": square, "dense": wide.T}
+    both = na.Container(pair).match(na.Container(other))
+    assert {p.source[0]: len(p.steps) for p in both.pairs} == {"q": 1, "fc": 1}
+    mixed = na.Container({**pair, "table": np.zeros((7, 3))})
+    both = mixed.match(na.Container({**other, "lookup": np.zeros((7, 3))}))
+    assert {p.source[0]: len(p.steps) for p in both.pairs} == {"table": 0, "fc": 1}
+    assert list(both.ambiguous) == ["q"]
     by_name = na.Container(weight=square).match(na.Container(kernel=square))
     assert [p.steps[0].axes for p in by_name.pairs] == [(1, 0)]  # type: ignore[union-attr]
     same_name = na.Container(weight=square).match(na.Container(deep={"weight": square}))
