@@ -13,9 +13,12 @@ from nestarray.array_api import nan as nan
 from nestarray.array_api import newaxis as newaxis
 from nestarray.array_api import pi as pi
 from nestarray.backends import backend_of as backend_of
+from nestarray.config import compiles_trees as compiles_trees
 from nestarray.config import current_backend as current_backend
 from nestarray.config import set_backend as set_backend
+from nestarray.config import set_compiled_trees as set_compiled_trees
 from nestarray.config import use_backend as use_backend
+from nestarray.config import use_compiled_trees as use_compiled_trees
 from nestarray.container import Container as Container
 from nestarray.container import pytree as _pytree
 from nestarray.dtypes import as_dtype as as_dtype
@@ -73,6 +76,7 @@ from nestarray.transforms import execute_with_gradients as execute_with_gradient
 from nestarray.transforms import grad as grad
 from nestarray.transforms import jit as jit
 from nestarray.transforms import value_and_grad as value_and_grad
+from nestarray.transforms import vmap as vmap
 
 __version__ = "0.1.0"
 

@@ -43,8 +43,8 @@ class Structure(NamedTuple):
         return repr(shape), tuple(boxes)
 
 
-def flatten(nest: Any) -> tuple[tuple[Any, ...], Structure]:
-    """Leaves and structure of a nest.
+def flatten(nest: Any, *, unfused: bool = False) -> tuple[tuple[Any, ...], Structure]:
+    """Leaves and structure of a nest; of a fused Container its buffers, unless `unfused`.
 
     Example:
         >>> import nestarray as na
@@ -55,7 +55,7 @@ def flatten(nest: Any) -> tuple[tuple[Any, ...], Structure]:
         [20, 30]
     """
     if isinstance(nest, Container):
-        arrays, structure = nest._flat()
+        arrays, structure = _flat(nest, unfused)
         return arrays, Structure(structure)
     if not isinstance(nest, (Mapping, Sequence)) or isinstance(nest, str | bytes):
         return (nest,), Structure(None)
@@ -67,17 +67,21 @@ def flatten(nest: Any) -> tuple[tuple[Any, ...], Structure]:
     def box(node: Any) -> Any:
         if isinstance(node, Container):
             containers.append(node)
-            return _Box(*node._flat())
+            return _Box(*_flat(node, unfused))
         return None
 
     outer = dm_tree.traverse(box, nest)
     rest = iter(containers)
     for item in dm_tree.flatten(outer):
         if isinstance(item, _Box):
-            leaves.extend(next(rest)._flat()[0])
+            leaves.extend(_flat(next(rest), unfused)[0])
         else:
             leaves.append(item)
     return tuple(leaves), Structure(outer)
+
+
+def _flat(c: Container, unfused: bool) -> tuple[tuple[Any, ...], Any]:
+    return (c._leaves, c._spec) if unfused else c._flat()
 
 
 def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:

@@ -142,7 +142,7 @@ def _differentiate(
         chosen = tuple([args[i] for i in numbers])
     except IndexError:
         raise ArgumentError(
-            f"{name}: argnums: got {argnums!r}, but {_name_of(fn)} was called with "
+            f"{name}: argnums: got {argnums!r}, but {name_of(fn)} was called with "
             f"{len(args)} positional arguments"
         ) from None
     flat = [tree.flatten(nest) for nest in chosen]
@@ -161,7 +161,7 @@ def _differentiate(
         return _checked(name, fn, value, backend), aux
 
     inexact = [_as_array(leaves[i], backend) for i in places]
-    value, aux, found = _native(backend).value_and_grad(call, inexact, has_aux, name)
+    value, aux, found = native_transforms(backend).value_and_grad(call, inexact, has_aux, name)
     gradients = [_zeros(leaf) for leaf in leaves]
     for i, gradient in zip(places, found, strict=True):
         gradients[i] = gradient
@@ -184,7 +184,8 @@ _modules: dict[str, Any] = {}
 _backends: dict[type, str | None] = {}
 
 
-def _native(backend: str) -> Any:
+def native_transforms(backend: str) -> Any:
+    """The module of a backend that does what this package asks for."""
     if backend not in _modules:
         _modules[backend] = backends.chapter(backend, "transforms")
     return _modules[backend]
@@ -236,7 +237,7 @@ def _split(name: str, fn: Callable[..., Any], result: Any, has_aux: bool) -> tup
     if isinstance(result, tuple) and len(result) == 2:
         return result
     raise ArgumentError(
-        f"{name}: {_name_of(fn)} returned {_describe(result)}, expected a pair (value, aux) "
+        f"{name}: {name_of(fn)} returned {_describe(result)}, expected a pair (value, aux) "
         "because of has_aux=True"
     )
 
@@ -252,12 +253,13 @@ def _checked(name: str, fn: Callable[..., Any], value: Any, backend: str) -> Any
     else:
         hint = ""
     raise ArgumentError(
-        f"{name}: {_name_of(fn)} returned {_describe(value)}, expected a floating scalar of "
+        f"{name}: {name_of(fn)} returned {_describe(value)}, expected a floating scalar of "
         f"{backend}, shape (){hint}"
     )
 
 
-def _name_of(fn: Callable[..., Any]) -> str:
+def name_of(fn: Callable[..., Any]) -> str:
+    """A function as error messages speak of it."""
     return f"the function {getattr(fn, '__name__', type(fn).__name__)!r}"
 
 

@@ -22,3 +22,8 @@ def value_and_grad(
 def jit(fn: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.jit.html"""
     return jax.jit(fn, **options)
+
+
+def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html"""
+    return jax.vmap(fn)(*arrays)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+import numpy as np
+
 from nestarray.errors import UnsupportedError
 
 
@@ -19,3 +21,11 @@ def value_and_grad(fn: Callable[..., Any], leaves: list[Any], has_aux: bool, nam
 def jit(fn: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
     """`fn` itself: there is nothing to compile with."""
     return fn
+
+
+def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> list[Any]:
+    """One call for each row. Of no rows the results are known by a row of zeros."""
+    if not len(arrays[0]):
+        one = fn(*(np.zeros(x.shape[1:], x.dtype) for x in arrays))
+        return [np.zeros((0, *np.shape(x)), np.asarray(x).dtype) for x in one]
+    return [np.stack(column) for column in zip(*(fn(*row) for row in zip(*arrays)))]

@@ -25,6 +25,14 @@ def value_and_grad(
     return value, aux, [tf.convert_to_tensor(g) for g in gradients]
 
 
+def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:
+    """https://www.tensorflow.org/api_docs/python/tf/vectorized_map
+
+    Its trace cannot hand out a tensor of outside, so each result is an operation of its own.
+    """
+    return tf.vectorized_map(lambda rows: tuple(map(tf.identity, fn(*rows))), tuple(arrays))
+
+
 def runs_inline(arrays: list[Any]) -> bool:
     """Whether a jitted function is run as it is: functions of other functions are graphs too."""
     return not arrays

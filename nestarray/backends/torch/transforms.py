@@ -108,6 +108,11 @@ def _functional(
     return value, tree.unflatten(structure, aux), list(gradients)
 
 
+def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:
+    """https://docs.pytorch.org/docs/stable/generated/torch.func.vmap.html"""
+    return torch.func.vmap(fn)(*arrays)
+
+
 def runs_inline(arrays: list[Any]) -> bool:
     """Whether a jitted function is run as it is.
 

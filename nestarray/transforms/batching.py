@@ -1,0 +1,157 @@
+"""`vmap`: a function of one example becomes one of a batch.
+
+The nests are flattened once, the mapped axes moved to the front, and a function of flat
+arrays is handed to the backend (``backends/<name>/transforms.py: vmap``): ``jax.vmap``,
+``torch.func.vmap`` and ``tf.vectorized_map`` run each operation once for the whole batch;
+NumPy calls the function once for each example and stacks the results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from nestarray import backends, ops, tree
+from nestarray.config import current_backend
+from nestarray.container import Container
+from nestarray.container.access import line_up
+from nestarray.errors import ArgumentError, IndexingError, ShapeError, StructureError
+from nestarray.transforms.gradients import name_of, native_transforms
+from nestarray.typing import Nest
+
+#: An axis; None for what is not mapped; or a nest of these, a prefix of the argument.
+Axes = Any
+
+
+def vmap(fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[..., Any]:
+    """The function that maps `fn` over an axis of its arguments.
+
+    Arguments by keyword are handed through, and so are leaves that are no arrays. The
+    function nests, and goes together with `grad`, `jit` and random keys
+    (``na.vmap(sample)(key.split(n))``).
+
+    Args:
+        fn: function of nests that returns a nest of arrays.
+        in_axes: the axis of the positional arguments to map over, None for those that every
+            call gets whole; a tuple gives one for each argument, a Container or dict in it
+            one for each part of that argument.
+        out_axes: where the mapped axis stands in the results; for results that are several,
+            a nest as for `in_axes`.
+
+    Returns:
+        a function of the same arguments, each with one more axis.
+
+    Raises:
+        ArgumentError: when called, if nothing is mapped, or `in_axes` does not fit the arguments.
+        ShapeError: when called, if the mapped axes have different sizes, or `in_axes` names an
+            axis that is not there.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> v = na.Container(w=np.asarray([[1.0, 2.0], [3.0, 4.0]]))
+        >>> x = np.asarray([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+        >>> na.vmap(lambda v, x: v.w @ x, in_axes=(None, 0))(v, x)
+        array([[1., 3.],
+               [2., 4.],
+               [3., 7.]])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html
+    """
+
+    @wraps(fn)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if isinstance(in_axes, (tuple, list)) and len(in_axes) != len(args):
+            raise ArgumentError(
+                f"vmap: in_axes: got {len(in_axes)} axes, but {name_of(fn)} was called with "
+                f"{len(args)} positional arguments"
+            )
+        axes_of = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
+        leaves, structure = tree.flatten(args, unfused=True)
+        axes = [
+            axis for arg, given in zip(args, axes_of) for axis in _spread(given, arg, "in_axes")
+        ]
+        places = [i for i, leaf in enumerate(leaves) if backends.backend_of_value(leaf)]
+        mapped = [i for i in places if axes[i] is not None]
+        _check_sizes(fn, leaves, axes, mapped)
+        backend = backends.find_backend(tuple(leaves[i] for i in mapped)) or current_backend()
+        arrays = [ops.moveaxis(leaves[i], axes[i] or 0, 0) for i in mapped]
+        returned: list[Any] = []
+
+        def flat(*rows: Any) -> tuple[Any, ...]:
+            filled = list(leaves)
+            for i, row in zip(mapped, rows, strict=True):
+                filled[i] = row
+            result = fn(*tree.unflatten(structure, filled), **kwargs)
+            found, outer = tree.flatten(result, unfused=True)
+            is_array = [backends.backend_of_value(leaf) is not None for leaf in found]
+            rest = [None if hit else leaf for leaf, hit in zip(found, is_array, strict=True)]
+            returned[:] = [outer, is_array, rest]
+            return tuple([leaf for leaf, hit in zip(found, is_array, strict=True) if hit])
+
+        batched = iter(native_transforms(backend).vmap(flat, arrays))
+        outer, is_array, rest = returned
+        filled = [next(batched) if hit else leaf for leaf, hit in zip(rest, is_array, strict=True)]
+        result = tree.unflatten(outer, filled)
+        return _moved(result, out_axes) if out_axes != 0 else result
+
+    return call
+
+
+def _moved(result: Nest, out_axes: Axes) -> Nest:
+    leaves, structure = tree.flatten(result)
+    axes = _spread(out_axes, result, "out_axes")
+    if None in axes:
+        raise ArgumentError(
+            "vmap: out_axes: got None, expected an axis for every result; take one row of a result "
+            "that is the same for all"
+        )
+    moved = [
+        leaf if not axis or backends.backend_of_value(leaf) is None else ops.moveaxis(leaf, 0, axis)
+        for leaf, axis in zip(leaves, axes, strict=True)
+    ]
+    return tree.unflatten(structure, moved)
+
+
+def _spread(axes: Axes, nest: Nest, name: str) -> list[int | None]:
+    """One axis for each leaf of `nest`, from a prefix of it."""
+    if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
+        return [axes] * len(tree.flatten(nest, unfused=True)[0])
+    if isinstance(axes, dict) and isinstance(nest, Container):
+        axes = Container(axes)
+    if isinstance(axes, Container) and isinstance(nest, Container):
+        return list(line_up(nest.spec, axes, f"vmap: {name}"))
+    if isinstance(axes, (list, tuple)) and isinstance(nest, (list, tuple)):
+        if len(axes) == len(nest):
+            return [a for part, inner in zip(axes, nest) for a in _spread(part, inner, name)]
+    elif isinstance(axes, dict) and isinstance(nest, dict) and set(axes) == set(nest):
+        # in the order in which dm-tree flattens a dict
+        return [a for key in sorted(nest) for a in _spread(axes[key], nest[key], name)]
+    raise StructureError(
+        f"vmap: {name}: got {axes!r} for a {type(nest).__name__}, expected an axis, None, or a nest "
+        "of these that is a prefix of it"
+    )
+
+
+def _check_sizes(
+    fn: Callable[..., Any], leaves: tuple[Any, ...], axes: list[int | None], mapped: list[int]
+) -> None:
+    if not mapped:
+        raise ArgumentError(
+            f"vmap: {name_of(fn)} was called without an array to map over; in_axes must name an "
+            "axis of at least one"
+        )
+    sizes: dict[int, tuple[int, ...]] = {}
+    for i in mapped:
+        shape, axis = tuple(leaves[i].shape), axes[i]
+        assert axis is not None
+        if not -len(shape) <= axis < len(shape):
+            raise IndexingError(
+                f"vmap: in_axes: got the axis {axis} for an array of shape {shape}; give None for "
+                "what every call gets whole"
+            )
+        sizes.setdefault(shape[axis], shape)
+    if len(sizes) > 1:
+        shown = ", ".join(f"{n} (of shape {shape})" for n, shape in sizes.items())
+        raise ShapeError(f"vmap: the mapped axes have different sizes: {shown}")

@@ -1,0 +1,134 @@
+"""`vmap` equals single calls stacked, on every backend, nested and with the other transforms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nestarray as na
+from nestarray import backends
+from nestarray.errors import ArgumentError, IndexingError, ShapeError, StructureError
+from nestarray.testing import assert_close
+
+RNG = np.random.default_rng(0)
+W, B, X = (RNG.normal(size=s).astype("float32") for s in ((3, 4), (3,), (5, 4)))
+
+
+def on(backend: str, x: Any) -> Any:
+    return backends.core(backend).from_numpy(np.asarray(x))
+
+
+def net(v: na.Container, x: Any) -> Any:
+    return na.tanh(na.add(na.matmul(v["w"], x), v["b"]))
+
+
+def test_equals_single_calls(backend: str) -> None:
+    v = na.Container(w=on(backend, W), b=on(backend, B))
+    x = on(backend, X)
+    expected = na.stack([net(v, row) for row in na.unstack(x)])
+    assert_close(na.vmap(net, in_axes=(None, 0))(v, x), expected)
+    by_column = na.permute_dims(x, (1, 0))
+    assert_close(
+        na.vmap(net, in_axes=(None, -1), out_axes=1)(v, by_column),
+        na.permute_dims(expected, (1, 0)),
+    )
+
+
+def test_axes_of_parts(backend: str) -> None:
+    v = na.Container(w=on(backend, np.stack([W, 2 * W])), b={"c": on(backend, B)})
+    x = on(backend, X[0])
+
+    def fn(v: na.Container, x: Any, *, scale: float) -> Any:
+        y = na.multiply(na.add(na.matmul(v["w"], x), v["b/c"]), scale)
+        return {"y": y, "v": v, "name": "kept"}
+
+    axes = na.Container(b=None, w=0)
+    out = na.vmap(fn, in_axes=(axes, None), out_axes={"name": 0, "v": 0, "y": 1})(v, x, scale=2.0)
+    expected = [fn(na.Container(w=v["w"][i], b=v["b"]), x, scale=2.0) for i in range(2)]
+    assert out["name"] == "kept"
+    assert_close(out["y"], na.stack([e["y"] for e in expected], axis=1))
+    assert_close(out["v"], na.stack([e["v"] for e in expected]))
+    again = na.vmap(fn, in_axes=({"w": 0, "b": {"c": None}}, None))(v, x, scale=2.0)
+    assert_close(again["y"], na.stack([e["y"] for e in expected]))
+
+
+def test_nests(backend: str) -> None:
+    x, y = on(backend, X[:, 0]), on(backend, X[:3, 1])
+    table = na.vmap(lambda a: na.vmap(lambda b: na.subtract(a, b))(y))(x)
+    assert_close(table, on(backend, X[:, 0][:, None] - X[:3, 1][None, :]))
+
+
+def test_several_results_and_containers(backend: str) -> None:
+    c = na.Container(a=on(backend, X), b=[on(backend, X[:, :1])])
+    total, doubled = na.vmap(lambda c: (na.sum(c["a"]), c * 2))(c)
+    assert_close(total, na.sum(c["a"], axis=1))
+    assert_close(doubled, c * 2)
+    assert doubled.spec is c.spec
+    rows = na.vmap(lambda c: na.sum(c["a"]))(c.fuse())  # over the leaves' axis, not the buffer's
+    assert_close(rows, total)
+    assert_close(na.vmap(lambda c: c.fuse() * 2)(c), c * 2)
+
+
+def test_random_keys(backend: str) -> None:
+    with na.use_backend(backend):
+        keys = na.random.split(na.random.key(3), 4)
+        drawn = na.vmap(lambda key: na.random.normal(key, (2, 3)))(keys)
+        expected = na.stack([na.random.normal(key, (2, 3)) for key in na.unstack(keys)])
+    assert_close(drawn, expected)
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
+def test_gradients_of_each_example(backend: str) -> None:
+    v = na.Container(w=on(backend, W), b=on(backend, B))
+    x = on(backend, X)
+
+    def loss(v: na.Container, x: Any) -> Any:
+        return na.sum(net(v, x) ** 2)
+
+    single = [na.grad(loss)(v, row) for row in na.unstack(x)]
+    per_example = na.vmap(na.grad(loss), in_axes=(None, 0))(v, x)
+    assert_close(per_example, na.stack(single))
+    of_batch = na.grad(lambda v: na.sum(na.vmap(loss, in_axes=(None, 0))(v, x)))(v)
+    assert_close(
+        of_batch, na.sum(na.stack(single), axis=0), rtol=1e-5, reason="another order of sums"
+    )
+    options = {"backend": "aot_eager"} if backend == "torch" else {}
+    jitted = na.jit(na.vmap(na.grad(loss), in_axes=(None, 0)), **options)(v, x)
+    assert_close(jitted, per_example)
+
+
+def test_no_rows(backend: str) -> None:
+    if backend == "tensorflow":
+        pytest.skip("tf.vectorized_map runs no trace of no rows")
+    v = na.Container(w=on(backend, W), b=on(backend, B))
+    empty = na.vmap(net, in_axes=(None, 0))(v, on(backend, X[:0]))
+    assert tuple(empty.shape) == (0, 3)
+
+
+def test_errors(backend: str) -> None:
+    x, y = on(backend, X), on(backend, X[:2])
+    with pytest.raises(ShapeError) as info:
+        na.vmap(na.add)(x, y)
+    assert str(info.value) == (
+        "vmap: the mapped axes have different sizes: 5 (of shape (5, 4)), 2 (of shape (2, 4))"
+    )
+    with pytest.raises(IndexingError) as info:
+        na.vmap(na.exp, in_axes=2)(x)
+    assert str(info.value) == (
+        "vmap: in_axes: got the axis 2 for an array of shape (5, 4); give None for what every call "
+        "gets whole"
+    )
+    with pytest.raises(ArgumentError, match=r"'add' was called without an array to map over"):
+        na.vmap(na.add, in_axes=None)(x, x)
+    with pytest.raises(
+        ArgumentError, match=r"got 3 axes, but the function 'add' was called with 2"
+    ):
+        na.vmap(na.add, in_axes=(0, 0, 0))(x, x)
+    with pytest.raises(StructureError, match=r"^vmap: in_axes: got \{'q': 0\} for a list"):
+        na.vmap(lambda q: q[0], in_axes=({"q": 0},))([x])
+    with pytest.raises(StructureError, match=r"^vmap: in_axes: Containers do not match"):
+        na.vmap(lambda c: c, in_axes=(na.Container(b=0),))(na.Container(a=x))
+    with pytest.raises(ArgumentError, match=r"^vmap: out_axes: got None"):
+        na.vmap(lambda x: (x, x), out_axes=(0, None))(x)
