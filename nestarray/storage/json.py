@@ -34,21 +34,27 @@ def write(path: Path, plan: Plan) -> None:
         }
         file.write(json.dumps(head, indent=1)[:-2] + ',\n "arrays": {')
         for number, (name, (dtype, shape)) in enumerate(plan.entries.items()):
-            array = {"dtype": dtype, "shape": shape, "elements": _numbers(plan.elements(name))}
+            array = {"dtype": dtype, "shape": shape, **_numbers(plan.elements(name))}
             file.write(f"{',' if number else ''}\n  {json.dumps(name)}: ")
             json.dump(array, file, allow_nan=False)
         file.write("\n }\n}\n")
 
 
-def _numbers(elements: np.ndarray) -> list[Any]:
-    """The elements in one list; complex numbers as two, what is not finite as its name."""
+def _numbers(elements: np.ndarray) -> dict[str, list[Any]]:
+    """The elements in one list; complex numbers as two, what is not finite as its name.
+
+    Where a NaN is not the usual one, all are the integers of their bits.
+    """
     flat = elements.reshape(-1)
     if flat.dtype.kind == "c":
         flat = flat.view(f"f{flat.itemsize // 2}")
     numbers = flat.tolist()
     if flat.dtype.kind == "f" and not np.isfinite(flat).all():
+        bits = flat.view(f"u{flat.itemsize}")
+        if (bits[np.isnan(flat)] != np.array(np.nan, flat.dtype).view(bits.dtype)).any():
+            return {"bits": bits.tolist()}
         numbers = [x if math.isfinite(x) else repr(x) for x in numbers]
-    return numbers
+    return {"elements": numbers}
 
 
 class JsonSource(Source):
@@ -65,7 +71,7 @@ class JsonSource(Source):
         entries = {}
         for name, array in self._arrays.items():
             entry = Entry(str(array["dtype"]), tuple(array["shape"]))
-            count = len(array["elements"])
+            count = len(array["bits"] if "bits" in array else array["elements"])
             parts = 2 if entry.dtype.startswith("complex") else 1
             if entry.dtype not in NATIVE_DTYPES or any(
                 type(n) is not int or n < 0 for n in entry.shape
@@ -100,11 +106,14 @@ class JsonSource(Source):
         """The elements of an array."""
         dtype, shape = self.entries[name]
         kind = np.dtype(BITS.get(dtype, dtype))
-        numbers = self._arrays[name]["elements"]
-        own = f"f{kind.itemsize // 2}" if kind.kind == "c" else kind
-        if kind.kind in "fc":
+        array = self._arrays[name]
+        numbers = array["bits"] if "bits" in array else array["elements"]
+        own = np.dtype(f"f{kind.itemsize // 2}" if kind.kind == "c" else kind)
+        if "bits" in array:
+            own = np.dtype(f"u{own.itemsize}")
+        if own.kind == "f":
             numbers = [float(x) for x in numbers]
-        elif not all(type(x) is (bool if kind.kind == "b" else int) for x in numbers):
+        elif not all(type(x) is (bool if own.kind == "b" else int) for x in numbers):
             raise ValueError(f"{name!r} holds other things than {dtype}")
         return np.array(numbers, own).view(kind).reshape(shape)
 

@@ -150,6 +150,14 @@ def test_json_is_text_that_people_read(tmp_path: Path) -> None:
     }
 
 
+def test_json_keeps_every_nan(tmp_path: Path) -> None:
+    odd = np.array([0x7FC00001, 0xFFC00000, 0x3F800000, 0x7F800000], "uint32").view("float32")
+    c = na.Container(a=odd, b=odd.view("complex64"), c=np.array([np.nan, 1], "float16"))
+    c.save(tmp_path / "c.json")
+    assert_same(na.Container.load(tmp_path / "c.json"), c)
+    assert json.loads((tmp_path / "c.json").read_text())["arrays"]["c"]["elements"] == ["nan", 1.0]
+
+
 def test_messages_of_leaves_that_cannot_be_stored(tmp_path: Path) -> None:
     path = tmp_path / "c.npz"
     path.write_text("as it was")
