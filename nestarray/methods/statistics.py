@@ -88,14 +88,22 @@ def sample_of(leaf: Any, count: int) -> np.ndarray | None:
     values = values_of(leaf)
     if values is None:
         return None
-    floats = _as_floats(values[:: max(values.size // count, 1)])
+    step = max(values.size // count, 1)
+    step -= step % 2 == 0  # an even step would take the same columns of each row, as a rule
+    floats = _as_floats(values[::step])
     return floats[np.isfinite(floats)]
 
 
 def _strides(shape: tuple[int, ...], count: int) -> tuple[slice, ...]:
-    """Slices that thin all axes out alike, to no fewer than `count` elements."""
-    thinner = (math.prod(shape) / count) ** (1 / len(shape))
-    return tuple(slice(None, None, max(min(int(thinner), n), 1)) for n in shape)
+    """Slices that leave about `count` elements; long axes are thinned out before short ones."""
+    steps = [1] * len(shape)
+    left = float(count)
+    by_length = sorted(range(len(shape)), key=shape.__getitem__)
+    for position, axis in enumerate(by_length):
+        kept = min(shape[axis], math.ceil(left ** (1 / (len(shape) - position))))
+        left = max(left / max(kept, 1), 1.0)
+        steps[axis] = max(shape[axis] // max(kept, 1), 1)
+    return tuple(slice(None, None, step) for step in steps)
 
 
 def histogram(values: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:

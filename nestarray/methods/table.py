@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from nestarray.container.display import cells, clipped, cut, terminal_size
-from nestarray.container.outline import shape_text
+from nestarray.container.outline import key_text, shape_text
 
 _GAP = "  "
 
@@ -149,7 +149,7 @@ def text_of(column: str, value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:.4g}"
-    return f"[{shape_text(value)}]" if isinstance(value, tuple) else str(value)
+    return f"[{shape_text(value)}]" if isinstance(value, tuple) else key_text(str(value))
 
 
 def bytes_text(count: int) -> str:
