@@ -77,5 +77,6 @@ def sample() -> na.Container:
             "..": np.ones(1),
             "": {"zarr.json": np.ones(1), "nestarray": np.ones(2), "__x": np.ones(3)},
             "nestarray": {"x": np.ones(2)},
+            "\ud800": np.ones(1),  # half of a pair: no text, but a key
         }
     )
