@@ -1,7 +1,8 @@
-"""The default backend: what functions without an array argument build arrays of.
+"""The default backend, and whether ops on trees are compiled.
 
-A process-wide default (`set_backend`) under a context-local override
-(`use_backend`): threads and asyncio tasks never see each other's override.
+The default backend is what functions without an array argument build arrays of. Each setting
+is a process-wide default (`set_backend`) under a context-local override (`use_backend`):
+threads and asyncio tasks never see each other's override.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ BACKENDS = ("numpy", "jax", "torch", "tensorflow")
 
 _override: ContextVar[str | None] = ContextVar("nestarray_backend", default=None)
 _default: str = "numpy"
+
+_compile_override: ContextVar[bool | None] = ContextVar("nestarray_compiled_trees", default=None)
+_compile_default: bool = True
 
 
 def check_backend_name(name: object) -> str:
@@ -67,3 +71,61 @@ def use_backend(name: str) -> Iterator[None]:
         yield
     finally:
         _override.reset(token)
+
+
+def set_compiled_trees(enabled: bool) -> None:
+    """Whether ops on large Containers may run as one compiled call, process-wide; they do at first.
+
+    On JAX and TensorFlow an elementwise op that is called again and again on Containers of many
+    leaves is compiled for all of them. The values are those of a call leaf by leaf.
+
+    Args:
+        enabled: False always goes leaf by leaf.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.set_compiled_trees(False)
+        >>> na.compiles_trees()
+        False
+        >>> na.set_compiled_trees(True)
+    """
+    global _compile_default
+    _compile_default = _check_flag("set_compiled_trees", enabled)
+
+
+def compiles_trees() -> bool:
+    """Whether ops on large Containers may run as one compiled call now.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.compiles_trees()
+        True
+    """
+    override = _compile_override.get()
+    return _compile_default if override is None else override
+
+
+@contextlib.contextmanager
+def use_compiled_trees(enabled: bool) -> Iterator[None]:
+    """Let ops on large Containers run compiled, or not, inside a ``with`` block, for this thread only.
+
+    Args:
+        enabled: see `set_compiled_trees`.
+
+    Example:
+        >>> import nestarray as na
+        >>> with na.use_compiled_trees(False):
+        ...     na.compiles_trees()
+        False
+    """
+    token = _compile_override.set(_check_flag("use_compiled_trees", enabled))
+    try:
+        yield
+    finally:
+        _compile_override.reset(token)
+
+
+def _check_flag(name: str, enabled: object) -> bool:
+    if isinstance(enabled, bool):
+        return enabled
+    raise ArgumentError(f"{name}: enabled: got {enabled!r}, expected True or False")

@@ -26,6 +26,7 @@ from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 from nestarray import backends, diagnosis, dtypes
+from nestarray.backends import foreach
 from nestarray.config import current_backend
 from nestarray.container import Container, algebra
 from nestarray.errors import (
@@ -91,7 +92,7 @@ class Op:
         """The function for these argument types, kept in the table; called on a miss."""
         flat = [t for item in types for t in (item if isinstance(item, frozenset) else (item,))]
         function = self._find(flat)
-        self.resolved[types] = function, self._find_foreach(flat)
+        self.resolved[types] = function, self._find_foreach(flat, function)
         *outer, last = types
         table = self.table
         for t in outer:
@@ -99,12 +100,23 @@ class Op:
         table[last] = function
         return function
 
-    def _find_foreach(self, types: list[type]) -> Callable[..., Any] | None:
-        """What serves many arrays of these types in one call, from the backend's ``foreach`` file."""
+    def _find_foreach(
+        self, types: list[type], function: Callable[..., Any]
+    ) -> Callable[..., Any] | None:
+        """What serves many arrays of these types in one call, from the backend's ``foreach`` file.
+
+        That is a function of the op's name, or what its `of_op` makes of a native `function`;
+        default bodies might be fused when compiled, and then rounded otherwise.
+        """
         names = {backends.backend_of_type(t) for t in types} - {None}
         module = backends.chapter(str(names.pop()), "foreach") if len(names) == 1 else None
-        covered = module is not None and all(t in module.TYPES for t in types)
-        return getattr(module, self.name, None) if covered else None
+        if module is None or not all(map(module.covers, types)):
+            return None
+        if self.chapter in foreach.CHAPTERS and function is not self.body:
+            of_op = getattr(module, "of_op", None)
+            if of_op is not None:
+                return of_op(function)
+        return getattr(module, self.name, None)
 
     def _find(self, types: list[type]) -> Callable[..., Any]:
         for interpreted, handler in INTERPRETERS:

@@ -40,6 +40,7 @@ def own_code(function: F) -> F:
         function.__defaults__,  # type: ignore[attr-defined]
         function.__closure__,  # type: ignore[attr-defined]
     )
+    copy.__dict__.update(function.__dict__)  # marks of frameworks, as AutoGraph's
     return copy  # type: ignore[return-value]
 
 
@@ -59,7 +60,7 @@ def promoting(
         cast: ``cast(x, dtype)`` makes an array or a Python number an array of `dtype`.
         scalar_ok: `native` takes a Python number beside an array, as weakly typed; or
             whether it does as second operand, beside an array of a dtype.
-        reflected: ``reflected(number, x)`` for a number as first operand in the latter case.
+        reflected: ``reflected(number, x)`` for a number as first operand, if that is not `native`.
         otherwise: what serves the dtypes for which `native` raises NotImplementedError.
         finish: what is made of each function, such as ``jax.jit``; the values of Python
             numbers are not looked at.
@@ -68,7 +69,7 @@ def promoting(
         the function; its ``select(types)`` skips the test where the types settle it.
     """
 
-    if scalar_ok is True:
+    if scalar_ok is True and reflected is None:
         reflected = native
 
     def guarded(x1: Any, x2: Any, /) -> Any:

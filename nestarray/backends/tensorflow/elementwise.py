@@ -157,16 +157,22 @@ imag = tf.math.imag
 conj = tf.math.conj
 angle = _floating(tf.math.angle)
 
-add = promoting(_number_first(tf.math.add), _cast)
-subtract = promoting(tf.math.subtract, _cast)
-multiply = promoting(tf.math.multiply, _cast)
+
+def _promoting(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`promoting`; in graphs a number in front would settle the dtype."""
+    return promoting(native, _cast, reflected=_number_first(native))
+
+
+add = _promoting(tf.math.add)
+subtract = _promoting(tf.math.subtract)
+multiply = _promoting(tf.math.multiply)
 divide = promoting(_floating_pair(_number_first(tf.math.truediv)), _cast)
-floor_divide = promoting(tf.math.floordiv, _cast)
+floor_divide = _promoting(tf.math.floordiv)
 remainder = promoting(_remainder, _cast, scalar_ok=False)
 fmod = promoting(_fmod, _cast, scalar_ok=False)
-pow = promoting(_pow, _cast)
-maximum = promoting(tf.math.maximum, _cast)
-minimum = promoting(tf.math.minimum, _cast)
+pow = _promoting(_pow)
+maximum = _promoting(tf.math.maximum)
+minimum = _promoting(tf.math.minimum)
 copysign = promoting(_floating_pair(_copysign), _cast, scalar_ok=False)
 nextafter = promoting(_nextafter, _cast, scalar_ok=False)
 

@@ -15,11 +15,14 @@ import torch
 
 from nestarray.backends.torch.derivatives import is_observed
 
-#: The exact types that the functions here are for; subclasses have rules of their own.
-TYPES = (torch.Tensor, torch.nn.Parameter, bool, int, float)
 _WIDE = (torch.float32, torch.float64)
 
 _Many = Callable[..., "tuple[torch.Tensor, ...] | None"]
+
+
+def covers(t: type) -> bool:
+    """Whether the functions here are for arguments of type `t`; subclasses have their own rules."""
+    return t in (torch.Tensor, torch.nn.Parameter, bool, int, float)
 
 
 def _unary(native: Callable[[Any], Any]) -> _Many:
