@@ -34,7 +34,7 @@ _STYLE = """
 .nestarray .key {font-weight: 600; overflow-wrap: anywhere}
 .nestarray .note {opacity: .65}
 .nestarray svg {height: 1.3em; width: 5em; fill: #4a90d9; flex: none}
-.nestarray table {border-collapse: collapse}
+.nestarray table {border-collapse: collapse; font: inherit; white-space: nowrap}
 .nestarray th, .nestarray td {padding: .1em .8em .1em 0; text-align: left; border: 0;
   background: none; font-weight: inherit}
 .nestarray th {opacity: .65}
