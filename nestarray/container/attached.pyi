@@ -6241,12 +6241,12 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def transpose(self, /) -> Any:
         """A list of Containers as a Container of lists, and the other way round.
 
-        Of a list or tuple, the members give each leaf a list or tuple of as many entries. Of any
-        other Container, the lists and tuples that are nearest to the leaves are taken apart;
-        they must be of one kind and length. Twice gives a list back as it was.
+        Of a list or tuple, ``na.Container([c1, c2])``, the members give each leaf a list or tuple of
+        as many entries. Of any other Container, the lists and tuples that are nearest to the leaves
+        are taken apart; they must be of one kind and length. Twice gives a list back as it was.
 
         Args:
-            c: a Container, or a list or tuple of Containers: ``Container.transpose([c1, c2])``.
+            c: a Container.
 
         Returns:
             for a list: a Container of lists. For a Container of lists: a list of Containers.
