@@ -48,6 +48,7 @@ def public_functions() -> dict[str, Any]:
         "torch.fft": torch.fft,
         "torch.linalg": torch.linalg,
         "torch.special": torch.special,
+        "torch.signal.windows": torch.signal.windows,
         "torch.ops.aten": torch.ops.aten,
         "torch.ops.transformers": torch.ops.transformers,
     }

@@ -6,7 +6,7 @@ These read the number of spatial axes from x; channels first, as in `nestarray.o
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -146,7 +146,7 @@ def _greatest(elements: Array) -> Array:
     is_nan = ops.isnan(elements)
     greatest = ops.argmax(ops.where(is_nan, -math.inf, elements), axis=-1)
     behind = ops.argmax(ops.astype(ops.flip(is_nan, axis=-1), dtypes.int32), axis=-1)
-    last = ops.subtract(elements.shape[-1] - 1, behind)
+    last = ops.add(ops.negative(behind), elements.shape[-1] - 1)
     return ops.where(ops.any(is_nan, axis=-1), last, greatest)
 
 
@@ -283,7 +283,24 @@ def fractional_max_pool3d(
 def _fractional(
     name: str, x: Array, key: Array, kernel_size: Ints, output_size: Ints, layout: str
 ) -> Array:
-    """One axis after the other: a maximum is separable."""
+    count = layout.count(",") + 1
+
+    def draw() -> Array:
+        shape = (*x.shape[:2], count)
+        return ops.random_uniform(key, shape=shape, dtype=dtypes.dtype_of(x))
+
+    return fractional_maxima(name, x, draw, kernel_size, output_size, layout)
+
+
+def fractional_maxima(
+    name: str,
+    x: Array,
+    draw: Callable[[], Array],
+    kernel_size: Ints,
+    output_size: Ints,
+    layout: str,
+) -> Array:
+    """One axis after the other, as a maximum is separable, by the numbers that `draw` gives."""
     count = layout.count(",") + 1
     kernel = windows.per_axis(name, "kernel_size", kernel_size, count)
     output = windows.per_axis(name, "output_size", output_size, count)
@@ -297,7 +314,7 @@ def _fractional(
             f"at least {tuple(o + k - 1 for o, k in zip(output, kernel))}: output_size + "
             "kernel_size − 1"
         )
-    uniform = ops.random_uniform(key, shape=(*shape[:2], count), dtype=dtypes.dtype_of(x))
+    uniform = draw()
     for axis, (size, k, out) in enumerate(zip(shape[2:], kernel, output)):
         # torch's order: of two axes the last one's number comes first
         starts = _starts(uniform[:, :, 1 - axis if count == 2 else axis], size, k, out)

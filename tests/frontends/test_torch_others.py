@@ -41,6 +41,15 @@ EXPRESSIONS: dict[str, Callable[[Any, Callable[..., Any]], Any]] = {
     ),
     "torch.nn.functional.lp_pool1d": lambda t, x: t.nn.functional.lp_pool1d(x(2, 3, 8), 2, 3),
     "torch.nn.functional.lp_pool2d": lambda t, x: t.nn.functional.lp_pool2d(x(2, 3, 8, 8), 2, 2, 1),
+    "torch.nn.functional.lp_pool3d": lambda t, x: t.nn.functional.lp_pool3d(
+        x(2, 3, 4, 4, 4), 2, (1, 2, 2)
+    ),
+    "torch.nn.functional.fractional_max_pool2d": lambda t, x: t.nn.functional.fractional_max_pool2d(
+        x(2, 3, 7, 6), (2, 3), (3, 3), _random_samples=t.abs(t.sin(x(2, 3, 2)))
+    ),
+    "torch.nn.functional.fractional_max_pool3d": lambda t, x: t.nn.functional.fractional_max_pool3d(
+        x(2, 3, 7, 6, 5), 2, output_ratio=0.5, _random_samples=t.abs(t.sin(x(2, 3, 3)))
+    ),
     "torch.nn.functional.rrelu": lambda t, x: t.nn.functional.rrelu(x(9)),
     "torch.nn.functional.upsample": lambda t, x: t.nn.functional.upsample(
         x(1, 2, 4, 4), scale_factor=1.7, mode="bilinear"

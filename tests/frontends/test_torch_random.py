@@ -126,3 +126,30 @@ def test_without_a_key_the_error_says_what_to_pass(call: object) -> None:
     message = r"key: got None, expected a key: random functions take key=, for example .*key=na\.random\.key\(0\)"
     with pytest.raises(ArgumentError, match=message):
         call(np.ones((2, 3), np.float32))
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_fractional_max_pool_takes_maxima_of_random_windows(
+    backend: str, key: object, count: int
+) -> None:
+    pool = (F.fractional_max_pool2d, F.fractional_max_pool3d)[count - 2]
+    x = np.random.default_rng(0).normal(size=(2, 3, *(7,) * count)).astype(np.float32)
+    out = _host(pool(na.to_backend(x, backend), 2, output_ratio=0.5, key=key))
+    assert out.shape == (2, 3, *(3,) * count)
+    np.testing.assert_array_equal(out, pool(x, 2, output_size=3, key=na.random.key(3)))
+    assert set(out.ravel()) <= set(x.ravel())
+    one = _host(pool(na.to_backend(x[0], backend), 2, output_size=6, key=key))
+    assert one.shape == (3, *(6,) * count)
+
+
+def test_fractional_max_pool_needs_one_size_and_a_key(backend: str, key: object) -> None:
+    x = na.to_backend(np.ones((1, 1, 5, 5), np.float32), backend)
+    with pytest.raises(ArgumentError) as caught:
+        F.fractional_max_pool2d(x, 2, key=key)
+    assert str(caught.value) == (
+        "fractional_max_pool2d: got output_size=None and output_ratio=None, expected one of them"
+    )
+    with pytest.raises(ArgumentError, match="fractional_max_pool2d: key: got None, expected a key"):
+        F.fractional_max_pool2d(x, 2, 3)
+    with pytest.raises(ArgumentError, match="return_indices: got True, expected False"):
+        F.fractional_max_pool2d(x, 2, 3, return_indices=True, key=key)

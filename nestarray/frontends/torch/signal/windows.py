@@ -82,6 +82,8 @@ def bartlett(M: int, *, sym: bool = True, dtype: DTypeLike | None = None) -> Arr
 def cosine(M: int, *, sym: bool = True, dtype: DTypeLike | None = None) -> Array:
     """sin(π (n + ½) / (N + 1))."""
     x = _places("cosine", M, sym, dtype)
+    if M == 1:
+        return na.ones_like(x)
     last = _last(M, sym)
     length = M if sym else M + 1
     return na.sin(na.multiply(na.add(na.multiply(x, float(last)), 0.5), math.pi / max(length, 1)))

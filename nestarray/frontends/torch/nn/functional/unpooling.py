@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import nestarray as na
+from nestarray import dtypes
 from nestarray.errors import ArgumentError
 from nestarray.frontends.torch.dims import ndim_of, per_dim, shape_of
 from nestarray.frontends.torch.sampling import required_key
+from nestarray.ops.window_reductions import fractional_maxima
 from nestarray.typing import Array
 
 Ints = int | Sequence[int]
@@ -82,11 +84,15 @@ def fractional_max_pool2d(
     kernel_size: Ints,
     output_size: Ints | None = None,
     output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Array | None = None,
     *,
     key: Array | None = None,
 ) -> Array:
     """The largest element of windows whose steps vary at random, over two dimensions."""
-    return _fractional(2, input, kernel_size, output_size, output_ratio, key)
+    if return_indices:
+        raise _without_indices(2)
+    return _fractional(2, input, kernel_size, output_size, output_ratio, _random_samples, key)
 
 
 def fractional_max_pool3d(
@@ -94,15 +100,32 @@ def fractional_max_pool3d(
     kernel_size: Ints,
     output_size: Ints | None = None,
     output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Array | None = None,
     *,
     key: Array | None = None,
 ) -> Array:
     """The largest element of windows whose steps vary at random, over three dimensions."""
-    return _fractional(3, input, kernel_size, output_size, output_ratio, key)
+    if return_indices:
+        raise _without_indices(3)
+    return _fractional(3, input, kernel_size, output_size, output_ratio, _random_samples, key)
+
+
+def _without_indices(count: int) -> ArgumentError:
+    return ArgumentError(
+        f"fractional_max_pool{count}d: return_indices: got True, expected False: the places of "
+        f"the maxima are found by max_pool{count}d alone"
+    )
 
 
 def _fractional(
-    count: int, x: Array, kernel_size: Ints, output_size: Ints | None, ratio: Any, key: Any
+    count: int,
+    x: Array,
+    kernel_size: Ints,
+    output_size: Ints | None,
+    ratio: Any,
+    samples: Array | None,
+    key: Array | None,
 ) -> Array:
     name = f"fractional_max_pool{count}d"
     if (output_size is None) == (ratio is None):
@@ -113,12 +136,15 @@ def _fractional(
     if output_size is None:
         ratios = (ratio,) * count if isinstance(ratio, (int, float)) else tuple(ratio)
         output_size = [int(n * r) for n, r in zip(shape_of(x)[-count:], ratios)]
-    function = na.fractional_max_pool2d if count == 2 else na.fractional_max_pool3d
     is_one = ndim_of(x) == count + 1
-    found = function(
-        na.expand_dims(x, axis=0) if is_one else x,
-        required_key(name, key),
-        kernel_size=kernel_size,
-        output_size=output_size,
-    )
+    x = na.expand_dims(x, axis=0) if is_one else x
+
+    def draw() -> Array:
+        if samples is not None:
+            return samples
+        shape = (*shape_of(x)[:2], count)
+        return na.random.uniform(required_key(name, key), shape, dtype=dtypes.dtype_of(x))
+
+    layout = "height, width" if count == 2 else "depth, height, width"
+    found = fractional_maxima(name, x, draw, kernel_size, output_size, layout)
     return na.squeeze(found, axis=0) if is_one else found
