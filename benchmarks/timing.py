@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -13,22 +14,29 @@ Seconds = float
 def compare(
     functions: Mapping[str, Callable[[], Any]], *, rounds: int = 11, at_least: Seconds = 0.01
 ) -> dict[str, Seconds]:
-    """The time of one call of each function: the median over rounds.
+    """The time of one call of each function: the lower quartile over rounds.
 
     In a round every function is called in turn, so that what the machine does meanwhile
-    is spread over all; each is called as often as fills `at_least`.
+    is spread over all; what it does only ever adds time, hence the quartile. Each is called
+    as often as fills `at_least`, without garbage collection, whose time depends on what else
+    is loaded.
 
     Args:
         functions: name → function without arguments, which waits for its own result.
-        rounds: how many medians are made of.
+        rounds: how many quartiles are made of.
         at_least: the shortest time measured at once.
     """
     counts = {name: _calls_that_fill(at_least, fn) for name, fn in functions.items()}
     seconds: dict[str, list[Seconds]] = {name: [] for name in functions}
-    for _ in range(rounds):
-        for name, fn in functions.items():
-            seconds[name].append(_time(fn, counts[name]) / counts[name])
-    return {name: statistics.median(times) for name, times in seconds.items()}
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(rounds):
+            for name, fn in functions.items():
+                seconds[name].append(_time(fn, counts[name]) / counts[name])
+    finally:
+        gc.enable()
+    return {name: statistics.quantiles(times, n=4)[0] for name, times in seconds.items()}
 
 
 def _calls_that_fill(at_least: Seconds, fn: Callable[[], Any]) -> int:

@@ -23,7 +23,7 @@ CHAPTERS = frozenset(("activations", "elementwise", "logic", "transcendental"))
 LEAST = 8
 CALLS = 100
 CHANGES = 4
-PART = 64
+PART = 128
 
 Columns = tuple[Any, ...]
 Run = Callable[..., tuple[Any, ...]]
