@@ -8,6 +8,7 @@ a tree and keeps their dtypes, and leaves to the rest what a training loop means
 from __future__ import annotations
 
 import math
+from numbers import Integral, Real
 from typing import Any
 
 from nestarray import backends, ops
@@ -45,19 +46,24 @@ def global_clip(c: Container, max_norm: Any, /, *, ord: float = 2, norm: Any = N
         >>> grads = na.Container(w=np.asarray([3.0, 0.0]), b=np.asarray(4.0))
         >>> clipped = grads.global_clip(1.0)
         >>> clipped.w, clipped.b
-        (array([0.6, 0. ]), array(0.8))
+        (array([0.6, 0. ]), np.float64(0.8))
 
     References:
         Pascanu, Mikolov and Bengio, On the difficulty of training recurrent neural networks.
         ICML 2013.
     """
-    if isinstance(max_norm, (bool, int, float)) and not max_norm > 0:
+    if isinstance(max_norm, Real) and not max_norm > 0:
         raise ArgumentError(
             f"Container.global_clip: max_norm: got {max_norm!r}, expected a positive number"
         )
+    dtypes = _dtypes(c)
     if norm is None:
-        norm = tree_norm(Container([x for x in c.leaves() if _is_inexact(x)]), ord=ord)
+        norm = tree_norm(
+            c if None not in dtypes else Container(list(filter(_is_inexact, c.leaves()))), ord=ord
+        )
     scale = ops.divide(max_norm, ops.maximum(norm, max_norm))
+    if dtypes == {dtype_of(scale)}:  # one call for the tree, where the backend has that
+        return ops.multiply(c, scale)
 
     def scaled(x: Any) -> Any:
         return _in_dtype_of(x, ops.multiply(x, scale)) if _is_inexact(x) else x
@@ -99,20 +105,26 @@ def ema(average: Container, new: Container, /, decay: Any, *, step: Any = None) 
         Polyak and Juditsky, Acceleration of stochastic approximation by averaging. SIAM
         Journal on Control and Optimization 30, 1992.
     """
-    weight = _weight(decay, step)
+    weight = _weight(
+        float(decay) if isinstance(decay, Real) else decay,
+        int(step) if isinstance(step, Integral) else step,
+    )
+    columns = [average.leaves(), line_up(average.spec, new, "Container.ema")]
+    dtypes = _dtypes(average)
+    if None not in dtypes and dtypes == _dtypes(new) == {_dtype(weight, dtypes)}:
+        return ops.lerp(average, new, weight)  # one call for the tree, where the backend has that
 
     def mixed(old: Any, other: Any) -> Any:
         if not _is_inexact(old):
             return other
         return _in_dtype_of(old, ops.lerp(old, _in_dtype_of(old, other), weight))
 
-    columns = [average.leaves(), line_up(average.spec, new, "Container.ema")]
     return from_leaves(average.spec, map_leaves(average.spec, mixed, columns))
 
 
 def _weight(decay: Any, step: Any) -> Any:
     """The weight of what is new: 1 − decay, over 1 − decayᵗ at step t."""
-    is_number = isinstance(decay, (int, float))
+    is_number = isinstance(decay, float)
     if is_number and not 0 <= decay <= 1:
         raise ArgumentError(f"Container.ema: decay: got {decay!r}, expected a number from 0 to 1")
     if isinstance(step, int) and step < 1:
@@ -127,6 +139,16 @@ def _weight(decay: Any, step: Any) -> Any:
     rate = math.log(decay) if is_number else ops.log(decay)
     count = step if isinstance(step, int) else ops.astype(step, "float32")
     return ops.divide(weight, ops.negative(ops.expm1(ops.multiply(count, rate))))
+
+
+def _dtype(weight: Any, dtypes: set[Any]) -> Any:
+    """The dtype of a weight; a number takes the one there is."""
+    return next(iter(dtypes), None) if isinstance(weight, float) else dtype_of(weight)
+
+
+def _dtypes(c: Container) -> set[Any]:
+    """The dtypes of the floating and complex arrays, and None if there is anything else."""
+    return {dtype_of(x) if _is_inexact(x) else None for x in c.leaves()}
 
 
 def _is_inexact(leaf: Any) -> bool:

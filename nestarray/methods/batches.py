@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from operator import index
 from typing import Any
 
@@ -177,7 +178,7 @@ def _batch(c: Container, ndim: int | None, name: str) -> tuple[Any, ...]:
     common = c.batch_shape
     if ndim is None:
         return common
-    if isinstance(ndim, bool) or not isinstance(ndim, int) or ndim < 0:
+    if isinstance(ndim, bool) or not isinstance(ndim, Integral) or ndim < 0:
         raise ArgumentError(
             f"Container.{name}: ndim: got {ndim!r}, expected an integer that is not negative"
         )

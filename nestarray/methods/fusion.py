@@ -137,7 +137,7 @@ def _aligned(args: tuple[Any, ...]) -> Layout | None:
             if layout is not None and arg._layout is not layout:
                 return None
             layout = arg._layout
-        elif isinstance(arg, (Container, list, tuple)) or getattr(arg, "shape", None):
+        elif isinstance(arg, (Container, list, tuple)) or len(getattr(arg, "shape", ())):
             return None
     return layout
 

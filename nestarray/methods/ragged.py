@@ -60,6 +60,42 @@ class LazyStack:
     __slots__ = ("_members",)
     _members: tuple[Container, ...]
 
+    # operators, attached below; declared for editors and type checkers
+    __add__: Callable[..., LazyStack]
+    __radd__: Callable[..., LazyStack]
+    __sub__: Callable[..., LazyStack]
+    __rsub__: Callable[..., LazyStack]
+    __mul__: Callable[..., LazyStack]
+    __rmul__: Callable[..., LazyStack]
+    __truediv__: Callable[..., LazyStack]
+    __rtruediv__: Callable[..., LazyStack]
+    __floordiv__: Callable[..., LazyStack]
+    __rfloordiv__: Callable[..., LazyStack]
+    __mod__: Callable[..., LazyStack]
+    __rmod__: Callable[..., LazyStack]
+    __pow__: Callable[..., LazyStack]
+    __rpow__: Callable[..., LazyStack]
+    __matmul__: Callable[..., LazyStack]
+    __rmatmul__: Callable[..., LazyStack]
+    __and__: Callable[..., LazyStack]
+    __rand__: Callable[..., LazyStack]
+    __or__: Callable[..., LazyStack]
+    __ror__: Callable[..., LazyStack]
+    __xor__: Callable[..., LazyStack]
+    __rxor__: Callable[..., LazyStack]
+    __lshift__: Callable[..., LazyStack]
+    __rlshift__: Callable[..., LazyStack]
+    __rshift__: Callable[..., LazyStack]
+    __rrshift__: Callable[..., LazyStack]
+    __neg__: Callable[..., LazyStack]
+    __pos__: Callable[..., LazyStack]
+    __abs__: Callable[..., LazyStack]
+    __invert__: Callable[..., LazyStack]
+    __lt__: Callable[..., LazyStack]
+    __le__: Callable[..., LazyStack]
+    __gt__: Callable[..., LazyStack]
+    __ge__: Callable[..., LazyStack]
+
     __array_ufunc__ = None  # numpy: let our reflected operators answer
     __array_priority__ = 1000
     __hash__ = None  # type: ignore[assignment]  # == is elementwise, as for Containers
@@ -88,12 +124,13 @@ class LazyStack:
         return iter(self._members)
 
     def __getitem__(self, place: Any) -> Any:
-        first, *rest = place if isinstance(place, tuple) and place else (place,)
+        entries: tuple[Any, ...] = place if isinstance(place, tuple) and place else (place,)
+        first, rest = entries[0], entries[1:]
         if isinstance(first, str):
             found = [member[place] for member in self._members]
             return LazyStack(found) if found and isinstance(found[0], Container) else found
         if isinstance(first, slice):
-            return LazyStack([m[tuple(rest)] if rest else m for m in self._members[first]])
+            return LazyStack([m[rest] if rest else m for m in self._members[first]])
         try:
             member = self._members[first]
         except IndexError:
@@ -105,7 +142,7 @@ class LazyStack:
                 f"LazyStack: got {first!r} as the first index, expected an integer, a slice, or a "
                 "path"
             ) from None
-        return member[tuple(rest)] if rest else member
+        return member[rest] if rest else member
 
     def __repr__(self) -> str:
         head = f"LazyStack({len(self)} member{'s' * (len(self) != 1)})"

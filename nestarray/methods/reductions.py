@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import reduce
+from numbers import Real
 from typing import Any
 
 from nestarray import backends, ops, tree
@@ -125,7 +126,7 @@ def tree_norm(c: Any, /, *, ord: float = 2) -> Any:
         >>> float(na.tree_norm(c)), float(na.tree_norm(c, ord=1))
         (5.0, 7.0)
     """
-    if isinstance(ord, bool) or not isinstance(ord, (int, float)) or not ord > 0:
+    if isinstance(ord, bool) or not isinstance(ord, Real) or not ord > 0:
         raise ArgumentError(f"tree_norm: ord: got {ord!r}, expected a positive number or infinity")
     leaves = [_floating(x) for x in _elements(c)]
     if not leaves:

@@ -41,15 +41,15 @@ def zip(c: Container, /, *others: Any) -> Container:
 
 
 @method
-def transpose(c: Any, /) -> Any:
+def transpose(c: Container, /) -> Any:
     """A list of Containers as a Container of lists, and the other way round.
 
-    Of a list or tuple, the members give each leaf a list or tuple of as many entries. Of any
-    other Container, the lists and tuples that are nearest to the leaves are taken apart;
-    they must be of one kind and length. Twice gives a list back as it was.
+    Of a list or tuple, ``na.Container([c1, c2])``, the members give each leaf a list or tuple of
+    as many entries. Of any other Container, the lists and tuples that are nearest to the leaves
+    are taken apart; they must be of one kind and length. Twice gives a list back as it was.
 
     Args:
-        c: a Container, or a list or tuple of Containers: ``Container.transpose([c1, c2])``.
+        c: a Container.
 
     Returns:
         for a list: a Container of lists. For a Container of lists: a list of Containers.
@@ -61,21 +61,16 @@ def transpose(c: Any, /) -> Any:
 
     Example:
         >>> import nestarray as na
-        >>> c = na.Container.transpose([na.Container(a=1, b=3), na.Container(b=4, a=2)])
+        >>> c = na.Container([na.Container(a=1, b=3), na.Container(b=4, a=2)]).transpose()
         >>> c.to_dict()
         {'a': [1, 2], 'b': [3, 4]}
         >>> [member.to_dict() for member in c.transpose()]
         [{'a': 1, 'b': 3}, {'a': 2, 'b': 4}]
     """
-    if isinstance(c, Container) and c.spec.kind not in ("list", "tuple"):
+    kind = c.spec.kind
+    if kind not in ("list", "tuple"):
         return _apart(c)
-    kind = c.spec.kind if isinstance(c, Container) else "tuple" if isinstance(c, tuple) else "list"
-    if not isinstance(c, (Container, list, tuple)):
-        raise ArgumentError(
-            f"Container.transpose: got {type(c).__name__}, expected a Container, or a list or "
-            "tuple of Containers"
-        )
-    members = list(c.values()) if isinstance(c, Container) else list(c)
+    members = list(c.values())
     if not members:
         raise StructureError(
             f"Container.transpose: got an empty {kind}, which does not say what keys it has none of"

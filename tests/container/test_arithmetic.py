@@ -186,6 +186,13 @@ def test_gradients_and_compilation(backend: str) -> None:
         np.testing.assert_allclose(np.asarray(gradient(c)["w"]), expected, rtol=1e-5)
 
 
+def test_fused_trees_stay_fused(backend: str) -> None:
+    c = on(backend).fuse()
+    assert type(c.global_clip(1.0)) is type(c.ema(c * 3, 0.5)) is type(c)
+    check(c.global_clip(1.0), na.Container(TREE).global_clip(1.0), backend)
+    check(c.ema(c * 3, 0.5), na.Container(TREE) * 2, backend)
+
+
 def test_messages() -> None:
     c = na.Container(a=np.ones(2))
     cases = [

@@ -16,6 +16,10 @@ from tests.container.trees import roots, sample
 SCALARS = st.one_of(st.integers(-5, 5), st.none(), st.sampled_from(["relu", ""]))
 
 
+def transposed(members: Any) -> Any:
+    return na.Container(members).transpose()
+
+
 def test_zip_is_that_of_python() -> None:
     a, b = na.Container(x=1, y={"z": 2}), na.Container(y={"z": 20}, x=10)
     assert a.zip(b).to_dict() == {"x": (1, 10), "y": {"z": (2, 20)}}
@@ -33,24 +37,21 @@ def test_twice_gives_the_list_back(tree: dict[str, Any], kind: type, n: int) -> 
     c = na.Container(tree)
     assume(c.count())
     members = kind(c.map(lambda leaf, i=i: (i, leaf)) for i in range(n))
-    joined = na.Container.transpose(members)
+    joined = transposed(members)
     assert joined.count() == n * c.count()
     back = joined.transpose()
     assert type(back) is kind
     assert [m.spec for m in back] == [c.spec] * n
     assert [m.leaves() for m in back] == [m.leaves() for m in members]
-    again = na.Container(members).transpose()  # the same list as a Container
-    assert again.spec is joined.spec
-    assert again.leaves() == joined.leaves()
 
 
 def test_members_are_matched_by_key() -> None:
     a, b = na.Container(x=1, y={"z": 2, "w": 3}), na.Container(y={"w": 30, "z": 20}, x=10)
-    assert na.Container.transpose([a, b]).to_dict() == {
+    assert transposed([a, b]).to_dict() == {
         "x": [1, 10],
         "y": {"z": [2, 20], "w": [3, 30]},
     }
-    assert na.Container.transpose((b, a)).to_dict() == {
+    assert transposed((b, a)).to_dict() == {
         "y": {"w": (30, 3), "z": (20, 2)},
         "x": (10, 1),
     }
@@ -99,24 +100,19 @@ def test_what_cannot_be_transposed(tree: Any, message: str) -> None:
 
 def test_bad_members() -> None:
     with pytest.raises(ArgumentError) as info:
-        na.Container.transpose([na.Container(a=1), 5])
+        transposed([na.Container(a=1), 5])
     assert str(info.value) == (
         "Container.transpose: member 1: got int, expected a Container; arrays in a list have "
         "nothing to swap places with"
-    )
-    with pytest.raises(ArgumentError) as info:
-        na.Container.transpose(5)
-    assert str(info.value) == (
-        "Container.transpose: got int, expected a Container, or a list or tuple of Containers"
     )
     members = [na.Container(a=1), na.Container(a=2), na.Container(a=1, b=2)]
     with pytest.raises(
         StructureError,
         match=r"^Container.transpose: members 0 and 2: Containers do not match: 'b' is in the right",
     ):
-        na.Container.transpose(members)
+        transposed(members)
     with pytest.raises(StructureError, match="members 0 and 1"):  # a prefix is no member
-        na.Container.transpose([na.Container(a={"b": 1}), na.Container(a=1)])
+        transposed([na.Container(a={"b": 1}), na.Container(a=1)])
 
 
 # -- with an axis in the place of the list: ops on Containers ----------------------------------
@@ -176,11 +172,11 @@ def test_what_is_no_array_stays() -> None:
 
 @pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
 def test_gradients_and_compilation(backend: str) -> None:
-    members = [on(backend), reordered(on(backend, 1.0))]
+    members = [c.select("encoder") for c in (on(backend), reordered(on(backend, 1.0)))]
 
     def loss(members: list[na.Container]) -> Any:
         stacked = na.stack(members)
-        joined = na.Container.transpose(list(stacked.unstack()))
+        joined = transposed(list(stacked.unstack()))
         return na.tree_sum(stacked**2) + na.tree_sum(joined * 3)
 
     options = {"backend": "aot_eager"} if backend == "torch" else {}
