@@ -52,7 +52,7 @@ def global_clip(c: Container, max_norm: Any, /, *, ord: float = 2, norm: Any = N
         Pascanu, Mikolov and Bengio, On the difficulty of training recurrent neural networks.
         ICML 2013.
     """
-    if isinstance(max_norm, Real) and not max_norm > 0:
+    if isinstance(max_norm, Real) and not float(max_norm) > 0:
         raise ArgumentError(
             f"Container.global_clip: max_norm: got {max_norm!r}, expected a positive number"
         )
