@@ -1,0 +1,96 @@
+"""Channels stand second everywhere; on TensorFlow, whose kernels have them last, at one transpose a side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nestarray as na
+
+SHAPES = {1: (2, 4, 12), 2: (2, 4, 12, 10), 3: (1, 4, 8, 8, 6)}
+
+#: name → (function of x and weight, shape of x, shape of weight)
+CONVOLUTIONS: dict[str, tuple[Callable[[Any, Any], Any], tuple[int, ...], tuple[int, ...]]] = {
+    f"conv{n}d{label}": (
+        lambda x, w, n=n, settings=settings: getattr(na, f"conv{n}d")(x, w, **settings),
+        SHAPES[n],
+        (6, 4 // settings.get("groups", 1), *(3,) * n),
+    )
+    for n in (1, 2, 3)
+    for label, settings in {
+        "": {}, " padded": {"padding": 1}, " strided": {"stride": 2, "padding": 1},
+        " dilated": {"dilation": 2, "padding": 2}, " grouped": {"groups": 2},
+    }.items()
+}  # fmt: skip
+POOLINGS: dict[str, Callable[[Any], Any]] = {
+    f"{kind}_pool{n}d": lambda x, kind=kind, n=n: getattr(na, f"{kind}_pool{n}d")(x, kernel_size=2)
+    for kind in ("max", "avg")
+    for n in (1, 2, 3)
+}
+#: Those of groups are products of matrices: TensorFlow has no kernel for them on a CPU.
+KERNELS = {
+    "BatchMatMulV2",
+    "Conv2D",
+    "Conv3D",
+    "DepthwiseConv2dNative",
+    "MaxPool",
+    "MaxPool3D",
+    "AvgPool",
+    "AvgPool3D",
+}
+
+
+def graph_of(function: Callable[..., Any], *shapes: tuple[int, ...]) -> Any:
+    import tensorflow as tf
+
+    specs = [tf.TensorSpec(shape, tf.float32) for shape in shapes]
+    return tf.function(function, autograph=False).get_concrete_function(*specs).graph
+
+
+def transposes_between(source: Any, target: Any) -> int:
+    """The greatest number of transposes on a way from one operation to another; −1: there is none."""
+    if target is source:
+        return 0
+    found = max((transposes_between(source, t.op) for t in target.inputs), default=-1)
+    return found + (target.type == "Transpose") if found >= 0 else -1
+
+
+def assert_one_a_side(graph: Any, weights: int) -> None:
+    kernels = [o for o in graph.get_operations() if o.type in KERNELS]
+    assert kernels, sorted({o.type for o in graph.get_operations()})
+    x, *weight = (t.op for t in graph.inputs)
+    assert len(weight) == weights
+    (result,) = (t.op for t in graph.outputs)
+    for kernel in kernels:
+        assert 0 <= transposes_between(x, kernel) <= 1
+        assert 0 <= transposes_between(kernel, result) <= 1
+        for w in weight:
+            assert 0 <= transposes_between(w, kernel) <= 1
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_a_convolution_transposes_once_a_side(name: str) -> None:
+    function, x_shape, weight_shape = CONVOLUTIONS[name]
+    assert_one_a_side(graph_of(function, x_shape, weight_shape), weights=1)
+
+
+@pytest.mark.parametrize("name", POOLINGS)
+def test_a_pooling_transposes_once_a_side(name: str) -> None:
+    function = POOLINGS[name]
+    assert_one_a_side(graph_of(function, SHAPES[int(name[-2])]), weights=0)
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_a_convolution_on_tensorflow_is_that_of_torch(name: str) -> None:
+    import tensorflow as tf
+    import torch
+
+    function, x_shape, weight_shape = CONVOLUTIONS[name]
+    rng = np.random.default_rng(0)
+    x, w = (rng.normal(size=s).astype("float32") for s in (x_shape, weight_shape))
+    ours = function(tf.constant(x), tf.constant(w))
+    theirs = function(torch.from_numpy(x), torch.from_numpy(w))
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-4, atol=1e-4)
