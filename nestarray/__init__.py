@@ -58,7 +58,6 @@ from nestarray.interchange.torch import load_into_torch_module as load_into_torc
 from nestarray.interchange.torch import to_torch_state_dict as to_torch_state_dict
 from nestarray.methods.differences import Diff as Diff
 from nestarray.methods.key_maps import KeyMap as KeyMap
-from nestarray.methods.matching import match as _match
 from nestarray.methods.merging import MISSING as MISSING
 from nestarray.methods.ragged import LazyStack as LazyStack
 from nestarray.methods.raveling import tree_ravel as tree_ravel
@@ -73,9 +72,19 @@ from nestarray.methods.reductions import tree_sum as tree_sum
 from nestarray.methods.schema import Schema as Schema
 from nestarray.ops import *
 from nestarray.transforms import execute_with_gradients as execute_with_gradients
+from nestarray.transforms import gauss_newton_vp as gauss_newton_vp
 from nestarray.transforms import grad as grad
+from nestarray.transforms import hessian as hessian
+from nestarray.transforms import hvp as hvp
+from nestarray.transforms import jacfwd as jacfwd
+from nestarray.transforms import jacobian as jacobian
+from nestarray.transforms import jacrev as jacrev
 from nestarray.transforms import jit as jit
+from nestarray.transforms import jvp as jvp
+from nestarray.transforms import linear_transpose as linear_transpose
+from nestarray.transforms import linearize as linearize
 from nestarray.transforms import value_and_grad as value_and_grad
+from nestarray.transforms import vjp as vjp
 from nestarray.transforms import vmap as vmap
 
 __version__ = "0.1.0"

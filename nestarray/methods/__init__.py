@@ -10,6 +10,7 @@ from nestarray.methods import batches as batches
 from nestarray.methods import fusion as fusion
 from nestarray.methods import html as html
 from nestarray.methods import mapping as mapping
+from nestarray.methods import matching as matching
 from nestarray.methods import plots as plots
 from nestarray.methods import sampling as sampling
 from nestarray.methods import stacking as stacking

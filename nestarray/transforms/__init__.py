@@ -5,3 +5,13 @@ from nestarray.transforms.compilation import jit as jit
 from nestarray.transforms.gradients import execute_with_gradients as execute_with_gradients
 from nestarray.transforms.gradients import grad as grad
 from nestarray.transforms.gradients import value_and_grad as value_and_grad
+from nestarray.transforms.products import gauss_newton_vp as gauss_newton_vp
+from nestarray.transforms.products import hessian as hessian
+from nestarray.transforms.products import hvp as hvp
+from nestarray.transforms.products import jacfwd as jacfwd
+from nestarray.transforms.products import jacobian as jacobian
+from nestarray.transforms.products import jacrev as jacrev
+from nestarray.transforms.products import jvp as jvp
+from nestarray.transforms.products import linear_transpose as linear_transpose
+from nestarray.transforms.products import linearize as linearize
+from nestarray.transforms.products import vjp as vjp

@@ -17,7 +17,7 @@ from nestarray.config import current_backend
 from nestarray.container import Container
 from nestarray.container.access import line_up
 from nestarray.errors import ArgumentError, IndexingError, ShapeError, StructureError
-from nestarray.transforms.gradients import name_of, native_transforms
+from nestarray.transforms.arguments import name_of, native_transforms
 from nestarray.typing import Nest
 
 #: An axis; None for what is not mapped; or a nest of these, a prefix of the argument.

@@ -12,6 +12,20 @@ from nestarray.errors import UnsupportedError
 
 def value_and_grad(fn: Callable[..., Any], leaves: list[Any], has_aux: bool, name: str) -> NoReturn:
     """NumPy records nothing that could be differentiated."""
+    _refuse(name)
+
+
+def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> NoReturn:
+    """NumPy records nothing that could be differentiated."""
+    _refuse(name)
+
+
+def jvp(fn: Callable[..., Any], arrays: list[Any], tangents: list[Any], name: str) -> NoReturn:
+    """NumPy records nothing that could be differentiated."""
+    _refuse(name)
+
+
+def _refuse(name: str) -> NoReturn:
     raise UnsupportedError(
         f"{name}: the backend 'numpy' cannot differentiate. Move the variables first, for "
         'example with v.to_backend("jax"), and the data that the function uses with them'

@@ -25,6 +25,34 @@ def value_and_grad(
     return value, aux, [tf.convert_to_tensor(g) for g in gradients]
 
 
+def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any, Any]:
+    """https://www.tensorflow.org/api_docs/python/tf/GradientTape"""
+    values = [tf.identity(x) for x in arrays]
+    with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+        tape.watch(values)
+        found, others = fn(*values)
+
+    def pullback(cotangents: list[Any]) -> list[Any]:
+        zero = tf.UnconnectedGradients.ZERO
+        gradients = tape.gradient(
+            list(found), values, output_gradients=list(cotangents), unconnected_gradients=zero
+        )
+        return [tf.convert_to_tensor(g) for g in gradients]
+
+    return found, others, pullback
+
+
+def jvp(
+    fn: Callable[..., Any], arrays: list[Any], tangents: list[Any], name: str
+) -> tuple[Any, Any, Any]:
+    """https://www.tensorflow.org/api_docs/python/tf/autodiff/ForwardAccumulator"""
+    values = [tf.identity(x) for x in arrays]
+    with tf.autodiff.ForwardAccumulator(values, tangents) as accumulator:
+        found, others = fn(*values)
+    zero = tf.UnconnectedGradients.ZERO
+    return found, others, [accumulator.jvp(y, unconnected_gradients=zero) for y in found]
+
+
 def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:
     """https://www.tensorflow.org/api_docs/python/tf/vectorized_map
 

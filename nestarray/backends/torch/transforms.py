@@ -108,6 +108,22 @@ def _functional(
     return value, tree.unflatten(structure, aux), list(gradients)
 
 
+def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any, Any]:
+    """https://docs.pytorch.org/docs/stable/generated/torch.func.vjp.html"""
+    if not arrays:
+        return *fn(), lambda cotangents: []
+    found, pull, others = torch.func.vjp(fn, *arrays, has_aux=True)
+    return found, others, lambda cotangents: list(pull(tuple(cotangents)))
+
+
+def jvp(
+    fn: Callable[..., Any], arrays: list[Any], tangents: list[Any], name: str
+) -> tuple[Any, Any, Any]:
+    """https://docs.pytorch.org/docs/stable/generated/torch.func.jvp.html"""
+    found, moved, others = torch.func.jvp(fn, tuple(arrays), tuple(tangents), has_aux=True)
+    return found, others, moved
+
+
 def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:
     """https://docs.pytorch.org/docs/stable/generated/torch.func.vmap.html"""
     return torch.func.vmap(fn)(*arrays)
@@ -152,6 +168,8 @@ def compile_leaves(
         graph = make_fx(fn, tracing_mode="fake", _allow_non_fake_inputs=True)(*arrays)
     finally:
         _looked_through.reset(token)
+    graph.graph.eliminate_dead_code()  # checks of forward mode, which Dynamo cannot read
+    graph.recompile()
     if looked_through and torch.is_grad_enabled() and any(x.requires_grad for x in arrays):
         return fn
     return torch.compile(graph, **{"fullgraph": True, "dynamic": False} | options)

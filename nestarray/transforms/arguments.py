@@ -1,0 +1,221 @@
+"""What a derivative is taken with respect to: the inexact leaves of some arguments of a function.
+
+The arguments are flattened once; backends see a function of a flat list of arrays
+(`Arguments.call`), and what they give for these arrays is put back into the arguments'
+nests once (`Arguments.nests`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from nestarray import backends, dtypes, ops, tree
+from nestarray.config import current_backend
+from nestarray.container import Container
+from nestarray.container.access import line_up
+from nestarray.container.container import from_leaves
+from nestarray.container.selection import matches, selected
+from nestarray.errors import ArgumentError, MixedBackendError, StructureError, UnsupportedError
+from nestarray.typing import Array, Nest
+
+#: Patterns as `Container.select` takes them; None for all leaves.
+Wrt = Any
+
+
+class Arguments:
+    """The leaves of a call that are differentiated, and the function of them alone.
+
+    Args:
+        name: the public function, for messages.
+        fn: the function.
+        args: its positional arguments.
+        kwargs: its keyword arguments, which are not differentiated.
+        argnums: the numbers of the arguments; one, or several.
+        wrt: patterns that leaves of Containers must match; the others are constants, and
+            are left out of what `nests` gives.
+        unfused: take fused Containers leaf by leaf, which tangents and patterns need.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        argnums: int | Sequence[int] = 0,
+        wrt: Wrt = None,
+        *,
+        unfused: bool = False,
+    ) -> None:
+        self.name, self.fn = name, fn
+        self._args, self._kwargs, self._argnums = args, kwargs, argnums
+        self._numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+        try:
+            chosen = tuple([args[i] for i in self._numbers])
+        except IndexError:
+            raise ArgumentError(
+                f"{name}: argnums: got {argnums!r}, but {name_of(fn)} was called with "
+                f"{len(args)} positional arguments"
+            ) from None
+        self._masks = None if wrt is None else [_mask(name, nest, wrt) for nest in chosen]
+        self._flat = [tree.flatten(x, unfused=unfused or wrt is not None) for x in chosen]
+        self._leaves = [leaf for part, _ in self._flat for leaf in part]
+        self.backend = (
+            _backend(name, self._leaves)
+            or backends.find_backend((args, kwargs))
+            or current_backend()
+        )
+        hits = None if self._masks is None else [h for mask in self._masks for h in mask]
+        self._places = [
+            i
+            for i, leaf in enumerate(self._leaves)
+            if is_inexact(leaf) and (hits is None or hits[i])
+        ]
+
+    @property
+    def arrays(self) -> list[Any]:
+        """The leaves that are differentiated, as arrays of the backend."""
+        return [_as_array(self._leaves[i], self.backend) for i in self._places]
+
+    def call(self, *values: Any) -> Any:
+        """The function of `values` in place of `arrays`."""
+        filled = list(self._leaves)
+        for i, value in zip(self._places, values, strict=True):
+            filled[i] = value
+        changed = list(self._args)
+        for number, nest in zip(self._numbers, self._rebuilt(filled), strict=True):
+            changed[number] = nest
+        return self.fn(*changed, **self._kwargs)
+
+    def nests(self, found: Sequence[Any]) -> Nest:
+        """The nests of the arguments with `found` for `arrays`, zeros for other numbers.
+
+        One nest for one argument, a tuple for several.
+        """
+        filled = [_zeros(leaf) for leaf in self._leaves]
+        for i, x in zip(self._places, found, strict=True):
+            filled[i] = x
+        parts = self._selected(self._rebuilt(filled))
+        return parts[0] if isinstance(self._argnums, int) else tuple(parts)
+
+    def tangents(self, given: Nest, what: str) -> list[Any]:
+        """For each of `arrays` the array in `given`, a nest as `nests` makes them.
+
+        Raises:
+            StructureError: `given` is of another structure.
+        """
+        nests = (given,) if isinstance(self._argnums, int) else tuple(given)
+        found: list[Any] = []
+        for own, nest in zip(self._selected(self._rebuilt(self._leaves)), nests, strict=True):
+            leaves = tree.flatten(own, unfused=True)[0]
+            if isinstance(own, Container) and isinstance(nest, Container):
+                given_leaves: Sequence[Any] = line_up(own.spec, nest, f"{self.name}: {what}")
+            else:
+                given_leaves = tree.flatten(nest, unfused=True)[0]
+            if len(given_leaves) != len(leaves):
+                raise StructureError(
+                    f"{self.name}: {what}: got {len(given_leaves)} leaves, expected "
+                    f"{len(leaves)}, the structure of the argument"
+                )
+            pairs = zip(leaves, given_leaves, strict=True)
+            found += [_as_array(x, self.backend) for leaf, x in pairs if is_inexact(leaf)]
+        return found
+
+    def _selected(self, nests: list[Any]) -> list[Any]:
+        if self._masks is None:
+            return nests
+        pairs = zip(nests, self._masks, strict=True)
+        return [from_leaves(*selected(c.spec, c.leaves(), mask)) for c, mask in pairs]
+
+    def _rebuilt(self, leaves: list[Any]) -> list[Any]:
+        nests, start = [], 0
+        for part, structure in self._flat:
+            nests.append(tree.unflatten(structure, leaves[start : start + len(part)]))
+            start += len(part)
+        return nests
+
+
+def _mask(name: str, nest: Any, wrt: Wrt) -> list[bool]:
+    patterns = tuple(wrt) if isinstance(wrt, (tuple, list)) else (wrt,)
+    if not isinstance(nest, Container):
+        raise ArgumentError(
+            f"{name}: wrt: patterns choose leaves of a Container, got {type(nest).__name__}; "
+            "na.Container(tree) makes one of nested dicts"
+        )
+    mask = matches(nest.spec, nest.leaves(), patterns)
+    if not any(mask):
+        raise ArgumentError(
+            f"{name}: wrt: no leaf matches {wrt!r}; the first leaves are "
+            f"{', '.join(map(repr, nest.paths()[:5]))}"
+        )
+    return mask
+
+
+def is_inexact(leaf: Any) -> bool:
+    """Whether a leaf can be differentiated: floating or complex, array or number."""
+    if hasattr(leaf, "dtype"):
+        return dtypes.dtype_of(leaf).is_inexact
+    return isinstance(leaf, (float, complex))
+
+
+def name_of(fn: Callable[..., Any]) -> str:
+    """A function as error messages speak of it."""
+    return f"the function {getattr(fn, '__name__', type(fn).__name__)!r}"
+
+
+def describe(value: Any) -> str:
+    """What a function returned, as error messages speak of it."""
+    if backends.backend_of_type(type(value)) is not None:
+        return f"an array of {dtypes.dtype_of(value)}, shape {tuple(value.shape)}"
+    return f"a {type(value).__name__}"
+
+
+#: What was looked up before, in dictionaries, which torch.compile reads; cached functions
+#: it runs again, imports and all.
+_modules: dict[str, Any] = {}
+_backends: dict[type, str | None] = {}
+
+
+def native_transforms(backend: str) -> Any:
+    """The module of a backend that does what this package asks for."""
+    if backend not in _modules:
+        _modules[backend] = backends.chapter(backend, "transforms")
+    return _modules[backend]
+
+
+def backend_of_leaf(leaf: Any) -> str | None:
+    """The backend of an array, None of anything else."""
+    cls = type(leaf)
+    if cls not in _backends:
+        _backends[cls] = backends.backend_of_type(cls)
+    return _backends[cls]
+
+
+def _backend(name: str, leaves: list[Any]) -> str | None:
+    found = dict.fromkeys([backend_of_leaf(leaf) for leaf in leaves])
+    names = [backend for backend in found if backend is not None]
+    if len(names) > 1:
+        raise MixedBackendError(backends.mixed_message(name, names))
+    if not names and any(map(backends.backend_of_value, leaves)):
+        raise UnsupportedError(
+            f"{name}: derivatives cannot be recorded; trace the function without them, and "
+            "differentiate the graph, which is a function of v: na.grad(lambda v: graph(x, v=v))"
+        )
+    return names[0] if names else None
+
+
+def _as_array(leaf: Any, backend: str) -> Array:
+    if hasattr(leaf, "dtype"):
+        return leaf
+    dtype = "float32" if isinstance(leaf, float) else "complex64"
+    return backends.core(backend).from_numpy(np.asarray(leaf, dtype))
+
+
+def _zeros(leaf: Any) -> Any:
+    """The gradient of a leaf that is not differentiated; floating ones are replaced later."""
+    if hasattr(leaf, "dtype"):
+        return leaf if is_inexact(leaf) else ops.zeros_like(leaf)
+    return type(leaf)(0) if isinstance(leaf, (bool, int)) else leaf

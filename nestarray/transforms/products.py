@@ -1,0 +1,504 @@
+"""Products with Jacobians, and Jacobians: of functions from nests to nests.
+
+Backends give two functions of flat lists of arrays (``backends/<name>/transforms.py``):
+``vjp``, a pullback of cotangents, and ``jvp``, which pushes tangents forward. Everything
+here is made of them and of `vmap`.
+
+For complex arrays the convention is that of PyTorch and TensorFlow on all backends: a
+pullback multiplies with the conjugate transpose, Jᴴ, so that of a real function it gives
+the direction of steepest ascent, as `grad` does; a pushforward multiplies with J.
+Integers and whatever else is no inexact number are constants; their places in gradients
+hold zeros, their places in tangents are not looked at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from nestarray import backends, dtypes, ops, tree
+from nestarray.errors import ArgumentError, DtypeError, StructureError
+from nestarray.transforms.arguments import (
+    Arguments,
+    Wrt,
+    is_inexact,
+    native_transforms,
+)
+from nestarray.transforms.gradients import grad, split_aux
+from nestarray.typing import Array, Nest
+
+
+def vjp(fn: Callable[..., Any], /, *primals: Nest, has_aux: bool = False) -> tuple[Any, ...]:
+    """f(x), and the function that multiplies a cotangent with the Jacobian's (conjugate) transpose.
+
+    Args:
+        fn: function of nests that returns a nest of arrays.
+        *primals: x, the arguments at which `fn` is evaluated.
+        has_aux: `fn` returns ``(value, aux)``; `aux` is handed through.
+
+    Returns:
+        ``(value, pullback)``, under `has_aux` ``(value, pullback, aux)``. `pullback` takes a
+        nest of the structure, shapes and dtypes of `value` and returns a tuple with a
+        gradient for each of `primals`.
+
+    Raises:
+        UnsupportedError: the arrays are NumPy's, which differentiates nothing.
+        StructureError: when the pullback is called with a nest of another structure.
+
+    Example:
+        >>> import jax.numpy as jnp, nestarray as na
+        >>> value, pullback = na.vjp(lambda x: x * x, jnp.asarray([1.0, 2.0]))
+        >>> pullback(jnp.asarray([1.0, 10.0]))[0].tolist()
+        [2.0, 40.0]
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.vjp.html
+    """
+    arguments = Arguments("vjp", fn, primals, {}, range(len(primals)), unfused=True)
+    results = _Results("vjp", fn, has_aux)
+    native = native_transforms(arguments.backend)
+    inexact, others, pull = native.vjp(
+        lambda *values: results.taken(arguments.call(*values)), arguments.arrays, "vjp"
+    )
+    value, aux = results.nests(inexact, others)
+
+    def pullback(cotangents: Nest) -> tuple[Any, ...]:
+        return tuple(arguments.nests(pull(results.lined_up(cotangents, value))))
+
+    return (value, pullback, aux) if has_aux else (value, pullback)
+
+
+def jvp(
+    fn: Callable[..., Any],
+    primals: Sequence[Nest],
+    tangents: Sequence[Nest],
+    *,
+    has_aux: bool = False,
+) -> tuple[Any, ...]:
+    """f(x) and the derivative of f at x in a direction, J t.
+
+    Args:
+        fn: function of nests that returns a nest of arrays.
+        primals: x, a list or tuple of the arguments.
+        tangents: t, as many nests of their structures, shapes and dtypes.
+        has_aux: `fn` returns ``(value, aux)``; `aux` is handed through.
+
+    Returns:
+        ``(value, tangent)`` of one structure, under `has_aux` ``(value, tangent, aux)``.
+
+    Raises:
+        UnsupportedError: the arrays are NumPy's, which differentiates nothing.
+        StructureError: `tangents` do not match `primals`.
+
+    Example:
+        >>> import jax.numpy as jnp, nestarray as na
+        >>> value, tangent = na.jvp(lambda x: x**3, [jnp.asarray(2.0)], [jnp.asarray(1.0)])
+        >>> float(value), float(tangent)
+        (8.0, 12.0)
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.jvp.html
+    """
+    return _jvp("jvp", fn, primals, tangents, has_aux)
+
+
+def _jvp(
+    name: str,
+    fn: Callable[..., Any],
+    primals: Sequence[Nest],
+    tangents: Sequence[Nest],
+    has_aux: bool = False,
+) -> tuple[Any, ...]:
+    for what, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, (list, tuple)):
+            raise ArgumentError(
+                f"{name}: {what}: got {type(given).__name__}, expected a list or a tuple with one "
+                "nest for each argument"
+            )
+    if len(primals) != len(tangents):
+        raise StructureError(f"{name}: got {len(primals)} primals and {len(tangents)} tangents")
+    arguments = Arguments(name, fn, tuple(primals), {}, range(len(primals)), unfused=True)
+    results = _Results(name, fn, has_aux)
+    directions = arguments.tangents(tuple(tangents), "tangents")
+    inexact, others, moved = native_transforms(arguments.backend).jvp(
+        lambda *values: results.taken(arguments.call(*values)), arguments.arrays, directions, name
+    )
+    value, aux = results.nests(inexact, others)
+    tangent = results.nests(moved, [_still(x) for x in others])[0]
+    return (value, tangent, aux) if has_aux else (value, tangent)
+
+
+def _still(x: Any) -> Any:
+    return ops.zeros_like(x)
+
+
+def linearize(fn: Callable[..., Any], /, *primals: Nest) -> tuple[Any, Callable[..., Any]]:
+    """f(x), and the linear function t ↦ J t of tangents at x.
+
+    JAX evaluates the nonlinear part once; PyTorch and TensorFlow again for each tangent.
+
+    Args:
+        fn: function of nests that returns a nest of arrays.
+        *primals: x, the arguments.
+
+    Returns:
+        ``(value, pushforward)``; `pushforward` takes as many nests as there are `primals`.
+
+    Raises:
+        UnsupportedError: the arrays are NumPy's, which differentiates nothing.
+
+    Example:
+        >>> import jax.numpy as jnp, nestarray as na
+        >>> value, push = na.linearize(lambda x: x * x, jnp.asarray(3.0))
+        >>> float(push(jnp.asarray(1.0))), float(push(jnp.asarray(2.0)))
+        (6.0, 12.0)
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.linearize.html
+    """
+    arguments = Arguments("linearize", fn, primals, {}, range(len(primals)), unfused=True)
+    native = native_transforms(arguments.backend)
+    if not hasattr(native, "linearize"):
+        value = _jvp("linearize", fn, primals, [_zero_tangent(x) for x in primals])[0]
+        return value, lambda *tangents: _jvp("linearize", fn, primals, tangents)[1]
+    results = _Results("linearize", fn, False)
+    inexact, others, push = native.linearize(
+        lambda *values: results.taken(arguments.call(*values)), arguments.arrays
+    )
+    value, _ = results.nests(inexact, others)
+
+    def pushforward(*tangents: Nest) -> Nest:
+        moved = push(arguments.tangents(tangents, "tangents"))
+        return results.nests(moved, [_still(x) for x in others])[0]
+
+    return value, pushforward
+
+
+def _zero_tangent(nest: Nest) -> Nest:
+    return tree.map(lambda x: ops.zeros_like(x) if hasattr(x, "dtype") else x, nest)
+
+
+def linear_transpose(fn: Callable[..., Any], /, *primals: Nest) -> Callable[[Nest], Any]:
+    """The (conjugate) transpose of a function that is linear in its arguments.
+
+    Args:
+        fn: a linear function; that it is one is not checked.
+        *primals: arguments of the shapes and dtypes that `fn` takes; their values do not matter.
+
+    Returns:
+        a function of a nest like the result of `fn` that returns a tuple with a nest for
+        each of `primals`.
+
+    Example:
+        >>> import jax.numpy as jnp, nestarray as na
+        >>> transpose = na.linear_transpose(lambda x: jnp.asarray([[1.0, 2.0]]) @ x, jnp.zeros(2))
+        >>> transpose(jnp.asarray([3.0]))[0].tolist()
+        [3.0, 6.0]
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.linear_transpose.html
+    """
+    return vjp(fn, *primals)[1]
+
+
+def hvp(fn: Callable[..., Any], primals: Sequence[Nest], tangents: Sequence[Nest]) -> Any:
+    """The product of the Hessian of a scalar function with a direction, H t, without H.
+
+    Forward over reverse mode: the cost of a few gradients, whatever the size.
+
+    Args:
+        fn: function that returns a floating scalar, shape `()`.
+        primals: a list or tuple of its arguments; all are differentiated.
+        tangents: t, as many nests of their structures.
+
+    Returns:
+        for one argument a nest of its structure, for several a tuple.
+
+    Example:
+        >>> import jax.numpy as jnp, nestarray as na
+        >>> x, t = jnp.asarray([1.0, 2.0]), jnp.asarray([1.0, 0.0])
+        >>> na.hvp(lambda x: na.sum(x**3), [x], [t]).tolist()
+        [6.0, 0.0]
+
+    References:
+        Pearlmutter, Fast exact multiplication by the Hessian. Neural Computation 6, 1994.
+    """
+    gradient = grad(fn, argnums=0 if len(primals) == 1 else tuple(range(len(primals))))
+    return _jvp("hvp", gradient, primals, tangents)[1]
+
+
+def gauss_newton_vp(
+    fn: Callable[[Nest], Any], loss: Callable[[Any], Any], v: Nest, tangent: Nest
+) -> Nest:
+    """The product of the generalised Gauss–Newton matrix with a direction, Jᵀ H J t.
+
+    J is the Jacobian of `fn` at `v`, H the Hessian of `loss` at ``fn(v)``: of a convex loss
+    the matrix is positive semidefinite, as the Hessian of ``loss(fn(v))`` need not be.
+
+    Args:
+        fn: the model, a function of `v` that returns a nest of arrays.
+        loss: function of what `fn` returns, to a floating scalar.
+        v: variables.
+        tangent: t, of the structure of `v`.
+
+    Returns:
+        a nest of the structure of `v`.
+
+    Example:
+        >>> import jax.numpy as jnp, nestarray as na
+        >>> v, t = jnp.asarray([1.0, 2.0]), jnp.asarray([1.0, 1.0])
+        >>> na.gauss_newton_vp(lambda v: v**2, lambda y: na.sum(y * y), v, t).tolist()
+        [8.0, 32.0]
+
+    References:
+        Schraudolph, Fast curvature matrix-vector products. Neural Computation 14, 2002.
+    """
+    value, moved = _jvp("gauss_newton_vp", fn, [v], [tangent])
+    curved = _jvp("gauss_newton_vp", grad(loss), [value], [moved])[1]
+    return vjp(fn, v)[1](curved)[0]
+
+
+def jacrev(
+    fn: Callable[..., Any], argnums: int | Sequence[int] = 0, *, wrt: Wrt = None
+) -> Callable[..., Any]:
+    """The function that evaluates the Jacobian, row by row: one pullback for each output element.
+
+    Args:
+        fn: function of nests that returns a nest of real floating arrays.
+        argnums: which positional arguments to differentiate; several give a tuple.
+        wrt: patterns of leaves, as for `execute_with_gradients`.
+
+    Returns:
+        a function of the arguments of `fn` that returns a nest of the structure of the
+        result; in place of each array stands a nest of the structure of the argument, of
+        arrays of the shapes ``(*output, *input)``.
+
+    Raises:
+        DtypeError: when called, if a result or an argument is complex.
+        UnsupportedError: when called with NumPy arrays.
+
+    Example:
+        >>> import jax.numpy as jnp, nestarray as na
+        >>> na.jacrev(lambda x: x * x)(jnp.asarray([1.0, 2.0])).tolist()
+        [[2.0, 0.0], [0.0, 4.0]]
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.jacrev.html
+    """
+
+    @wraps(fn)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        arguments = Arguments("jacrev", fn, args, kwargs, argnums, wrt, unfused=True)
+        results = _Results("jacrev", fn, False)
+        native = native_transforms(arguments.backend)
+        inputs = _real("jacrev", arguments.arrays)
+        outputs, others, pull = native.vjp(
+            lambda *values: results.taken(arguments.call(*values)), inputs, "jacrev"
+        )
+        _real("jacrev", outputs)
+        zeros = [ops.zeros_like(x) for x in outputs]
+        blocks = []
+        for i, output in enumerate(outputs):
+
+            def row(ct: Array, i: int = i) -> tuple[Any, ...]:
+                return tuple(pull([*zeros[:i], ct, *zeros[i + 1 :]]))
+
+            rows = native.vmap(row, [_basis(output)]) if inputs else []
+            shape = tuple(output.shape)
+            parts = [ops.reshape(r, (*shape, *x.shape)) for r, x in zip(rows, inputs, strict=True)]
+            blocks.append(arguments.nests(parts))
+        return results.nests(blocks, others)[0]
+
+    return call
+
+
+def jacfwd(
+    fn: Callable[..., Any], argnums: int | Sequence[int] = 0, *, wrt: Wrt = None
+) -> Callable[..., Any]:
+    """The function that evaluates the Jacobian, column by column: one push for each input element.
+
+    Cheaper than `jacrev` where there are fewer inputs than outputs; the result is the same.
+
+    Args:
+        fn: function of nests that returns a nest of real floating arrays.
+        argnums: which positional arguments to differentiate; several give a tuple.
+        wrt: patterns of leaves, as for `execute_with_gradients`.
+
+    Returns:
+        a function of the arguments of `fn`; see `jacrev`.
+
+    Example:
+        >>> import jax.numpy as jnp, nestarray as na
+        >>> na.jacfwd(lambda x: na.stack([x, x * x]))(jnp.asarray(3.0)).tolist()
+        [1.0, 6.0]
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.jacfwd.html
+    """
+
+    @wraps(fn)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        arguments = Arguments("jacfwd", fn, args, kwargs, argnums, wrt, unfused=True)
+        results = _Results("jacfwd", fn, False)
+        native = native_transforms(arguments.backend)
+        inputs = _real("jacfwd", arguments.arrays)
+        zeros = [ops.zeros_like(x) for x in inputs]
+        columns = []  # for each input the tangents of all outputs
+        found: list[Any] = []
+        for i, x in enumerate(inputs):
+
+            def column(tangent: Array, i: int = i) -> tuple[Any, ...]:
+                outputs, others, moved = native.jvp(
+                    lambda *values: results.taken(arguments.call(*values)),
+                    inputs,
+                    [*zeros[:i], tangent, *zeros[i + 1 :]],
+                    "jacfwd",
+                )
+                _real("jacfwd", outputs)
+                return (*moved, *others)
+
+            columns.append([ops.moveaxis(y, 0, -1) for y in native.vmap(column, [_basis(x)])])
+        count = results.count
+        others = [y[..., 0] for y in columns[0][count:]] if columns else []
+        for k in range(count):
+            shape = tuple(columns[0][k].shape)[:-1]
+            parts = [
+                ops.reshape(c[k], (*shape, *x.shape)) for c, x in zip(columns, inputs, strict=True)
+            ]
+            found.append(arguments.nests(parts))
+        return results.nests(found, others)[0]
+
+    return call
+
+
+def jacobian(
+    fn: Callable[..., Any], argnums: int | Sequence[int] = 0, *, wrt: Wrt = None
+) -> Callable[..., Any]:
+    """The function that evaluates the Jacobian in the cheaper mode.
+
+    `jacfwd` where the arguments have fewer elements than the result, `jacrev` elsewhere; the
+    function is evaluated once more to know.
+
+    Args:
+        fn: function of nests that returns a nest of real floating arrays.
+        argnums: which positional arguments to differentiate; several give a tuple.
+        wrt: patterns of leaves, as for `execute_with_gradients`.
+
+    Returns:
+        a function of the arguments of `fn`; see `jacrev`.
+
+    Example:
+        >>> import jax.numpy as jnp, nestarray as na
+        >>> na.jacobian(na.sin)(jnp.zeros(2)).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+
+    @wraps(fn)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        arguments = Arguments("jacobian", fn, args, kwargs, argnums, wrt, unfused=True)
+        outputs = tree.flatten(fn(*args, **kwargs), unfused=True)[0]
+        before = sum(math.prod(x.shape) for x in arguments.arrays)
+        after = sum(math.prod(x.shape) for x in outputs if hasattr(x, "shape"))
+        mode = jacfwd if before < after else jacrev
+        return mode(fn, argnums, wrt=wrt)(*args, **kwargs)
+
+    return call
+
+
+def hessian(
+    fn: Callable[..., Any], argnums: int | Sequence[int] = 0, *, wrt: Wrt = None
+) -> Callable[..., Any]:
+    """The function that evaluates the matrix of second derivatives of a scalar function.
+
+    Args:
+        fn: function that returns a floating scalar, shape `()`.
+        argnums: which positional arguments to differentiate; several give a tuple.
+        wrt: patterns of leaves, as for `execute_with_gradients`.
+
+    Returns:
+        a function of the arguments of `fn` that returns a nest of the argument's structure,
+        in place of each array such a nest again, of arrays ``(*first, *second)``.
+
+    Example:
+        >>> import jax.numpy as jnp, nestarray as na
+        >>> na.hessian(lambda x: na.sum(x**3))(jnp.asarray([1.0, 2.0])).tolist()
+        [[6.0, 0.0], [0.0, 12.0]]
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.hessian.html
+    """
+    return jacfwd(grad(fn, argnums, wrt=wrt), argnums, wrt=wrt)
+
+
+class _Results:
+    """What a function returned, taken apart into inexact arrays, other arrays and the rest."""
+
+    def __init__(self, name: str, fn: Callable[..., Any], has_aux: bool) -> None:
+        self._name, self._fn, self._has_aux = name, fn, has_aux
+        self._structure: Any = None
+        self._kinds: list[str] = []
+        self._rest: list[Any] = []
+
+    @property
+    def count(self) -> int:
+        """The number of inexact arrays of the value."""
+        return self._kinds.count("inexact")
+
+    def taken(self, result: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """(inexact arrays of the value, all other arrays)."""
+        value, aux = split_aux(self._name, self._fn, result, self._has_aux)
+        self._value_leaves = len(tree.flatten(value, unfused=True)[0])
+        leaves, self._structure = tree.flatten((value, aux), unfused=True)
+        self._kinds = [self._kind(i, leaf) for i, leaf in enumerate(leaves)]
+        self._rest = [
+            None if kind != "rest" else x for x, kind in zip(leaves, self._kinds, strict=True)
+        ]
+        pairs = list(zip(leaves, self._kinds, strict=True))
+        return tuple(x for x, k in pairs if k == "inexact"), tuple(
+            x for x, k in pairs if k == "other"
+        )
+
+    def _kind(self, place: int, leaf: Any) -> str:
+        if backends.backend_of_value(leaf) is None:
+            return "rest"
+        return "inexact" if place < self._value_leaves and is_inexact(leaf) else "other"
+
+    def nests(self, inexact: Sequence[Any], others: Sequence[Any]) -> tuple[Any, Any]:
+        """(value, aux) with the given arrays, or nests, in their places."""
+        found = {"inexact": iter(inexact), "other": iter(others), "rest": iter(())}
+        leaves = [
+            rest if kind == "rest" else next(found[kind])
+            for rest, kind in zip(self._rest, self._kinds, strict=True)
+        ]
+        return tree.unflatten(self._structure, leaves)
+
+    def lined_up(self, cotangents: Nest, value: Nest) -> list[Any]:
+        """The arrays in `cotangents`, a nest like `value`, that belong to inexact ones."""
+        arguments = Arguments(self._name, self._fn, (value,), {}, unfused=True)
+        return arguments.tangents(cotangents, "cotangents")
+
+
+def _real(name: str, arrays: Sequence[Any]) -> Sequence[Any]:
+    for x in arrays:
+        if dtypes.dtype_of(x).kind == "complex":
+            raise DtypeError(
+                f"{name}: got an array of {dtypes.dtype_of(x)}; Jacobians are of real functions, "
+                "take real and imaginary parts apart, or use vjp and jvp"
+            )
+    return arrays
+
+
+def _basis(x: Array) -> Array:
+    """The unit vectors of the space of `x`, shape ``(size, *x.shape)``."""
+    size = math.prod(x.shape)
+    host = np.eye(size, dtype=np.float32).reshape(size, *x.shape)
+    made = backends.core(backends.backend_of(x)).from_numpy(host)
+    return ops.to_device(ops.astype(made, dtypes.dtype_of(x)), _device(x))
+
+
+def _device(x: Array) -> Any:
+    return x.device

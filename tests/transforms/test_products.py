@@ -1,0 +1,227 @@
+"""Products with Jacobians, and Jacobians: alike on all backends, and equal to JAX's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import nestarray as na
+from nestarray import backends
+from nestarray.errors import ArgumentError, DtypeError, StructureError, UnsupportedError
+from nestarray.testing import assert_close
+
+DIFFERENTIABLE = ("jax", "torch", "tensorflow")
+RNG = np.random.default_rng(0)
+V = {"a": {"w": RNG.normal(size=(3, 2)), "b": RNG.normal(size=(3,))}, "n": np.arange(3)}
+T = {"a": {"w": RNG.normal(size=(3, 2)), "b": RNG.normal(size=(3,))}, "n": np.zeros(3, int)}
+X = RNG.normal(size=(2,))
+
+
+@pytest.fixture(params=DIFFERENTIABLE)
+def backend(request: pytest.FixtureRequest) -> str:
+    """Each backend that differentiates."""
+    return request.param
+
+
+def on(backend: str, tree: Any) -> Any:
+    make = backends.core(backend).from_numpy
+    narrow = lambda x: make(x.astype("float32" if x.dtype.kind == "f" else "int32"))  # noqa: E731
+    return narrow(tree) if isinstance(tree, np.ndarray) else na.Container(tree).map(narrow)
+
+
+def net(v: na.Container, x: Any) -> dict[str, Any]:
+    h = na.tanh(na.add(na.matmul(v["a/w"], x), v["a/b"]))
+    return {"h": h, "sum": na.sum(na.multiply(h, h)), "n": v["n"], "name": "net"}
+
+
+def inexact(v: na.Container, x: Any) -> Any:
+    out = net(v, x)
+    return {"h": out["h"], "sum": out["sum"]}
+
+
+def scalar(v: na.Container, x: Any) -> Any:
+    return net(v, x)["sum"]
+
+
+def as_jax(c: Any) -> Any:
+    return c.to_backend("jax") if isinstance(c, na.Container) else na.to_backend(c, "jax")
+
+
+def floats(c: na.Container) -> na.Container:
+    return c.select(dtype="real floating")
+
+
+def assert_same(actual: Any, expected: Any) -> None:
+    """`expected` is JAX's."""
+    assert_close(na.tree.map(lambda x: na.to_backend(x, "jax"), actual), expected, rtol=2e-5,
+                 reason="sums of a few terms in another order")  # fmt: skip
+
+
+def test_vjp(backend: str) -> None:
+    v, x = on(backend, V), on(backend, X)
+    value, pullback = na.vjp(net, v, x)
+    assert_close(value["h"], net(v, x)["h"])
+    assert value["name"] == "net"
+    cotangents = {**value, "h": on(backend, V["a"]["b"]), "sum": na.ones_like(value["sum"])}
+    to_v, to_x = pullback(cotangents)
+    assert to_v.spec is v.spec
+    assert_close(to_v["n"], na.zeros_like(v["n"]))
+    fn = lambda v, x: inexact(v.update(n=jnp.arange(3)), x)  # noqa: E731
+    _, pull = jax.vjp(fn, as_jax(floats(v)), as_jax(x))
+    expected = pull({"h": as_jax(cotangents["h"]), "sum": jnp.ones(())})
+    assert_same(floats(to_v), expected[0])
+    assert_same(to_x, expected[1])
+
+
+def test_jvp_and_linearize(backend: str) -> None:
+    v, x = on(backend, V), on(backend, X)
+    t, dx = on(backend, T), on(backend, X[::-1].copy())
+    value, moved = na.jvp(net, [v, x], [t, dx])
+    assert_close(value["sum"], net(v, x)["sum"])
+    assert moved["name"] == "net"
+    assert_close(moved["n"], na.zeros_like(v["n"]))
+    fn = lambda v, x: inexact(v.update(n=jnp.arange(3)), x)  # noqa: E731
+    primals = (as_jax(floats(v)), as_jax(x))
+    _, expected = jax.jvp(fn, primals, (as_jax(floats(t)), as_jax(dx)))
+    assert_same({"h": moved["h"], "sum": moved["sum"]}, expected)
+    again, push = na.linearize(net, v, x)
+    assert_close(again["h"], value["h"])
+    assert_close(push(t, dx)["h"], moved["h"])
+    assert_close(push(t * 2, dx * 2)["sum"], moved["sum"] * 2)
+
+
+def test_aux(backend: str) -> None:
+    x = on(backend, X)
+    value, moved, aux = na.jvp(lambda x: (x * x, {"n": 3, "x": x}), [x], [x], has_aux=True)
+    assert_close(moved, 2 * x * x)
+    assert_close((value, aux["x"], aux["n"]), (x * x, x, 3))
+    value, pullback, aux = na.vjp(lambda x: (x * x, {"n": 3, "x": x}), x, has_aux=True)
+    assert_close(pullback(x)[0], 2 * x * x)
+    assert_close((aux["x"], aux["n"]), (x, 3))
+
+
+def test_linear_transpose(backend: str) -> None:
+    w = on(backend, V["a"]["w"])
+    transpose = na.linear_transpose(lambda x: na.matmul(w, x), on(backend, X))
+    y = on(backend, V["a"]["b"])
+    assert_close(transpose(y)[0], na.matmul(na.permute_dims(w, (1, 0)), y))
+
+
+@pytest.mark.parametrize("mode", [na.jacrev, na.jacfwd, na.jacobian], ids=lambda f: f.__name__)
+def test_jacobians(backend: str, mode: Callable[..., Any]) -> None:
+    v, x = on(backend, V), on(backend, X)
+    found = mode(inexact)(v, x)
+    fn = lambda v, x: inexact(v.update(n=jnp.arange(3)), x)  # noqa: E731
+    expected = jax.jacrev(fn)(as_jax(floats(v)), as_jax(x))
+    assert_same({k: floats(c) for k, c in found.items()}, expected)
+    assert tuple(found["h"]["a/w"].shape) == (3, 3, 2)
+    by_x = mode(lambda v, x: inexact(v, x)["h"], argnums=1)(v, x)
+    assert_same(by_x, jax.jacfwd(lambda x: fn(as_jax(floats(v)), x)["h"])(as_jax(x)))
+    part = mode(lambda v, x: inexact(v, x)["h"], wrt="**/b")(v, x)
+    assert part.paths() == ("a/b",)
+    assert_close(part["a/b"], found["h"]["a/b"])
+
+
+def test_hessian(backend: str) -> None:
+    v, x = on(backend, V), on(backend, X)
+    found = na.hessian(scalar, wrt="a")(v, x)
+    fn = lambda v: scalar(v.update(n=jnp.arange(3)), as_jax(x))  # noqa: E731
+    expected = jax.hessian(fn)(as_jax(floats(v)))
+    for path in ("a/w", "a/b"):
+        assert_same(found[path], expected[path])
+    t = floats(on(backend, T))
+    product = na.hvp(lambda v: scalar(v.update(n=on(backend, V["n"])), x), [floats(v)], [t])
+    _, moved = jax.jvp(jax.grad(fn), (as_jax(floats(v)),), (as_jax(t),))
+    assert_same(product, moved)
+
+
+def test_gauss_newton(backend: str) -> None:
+    v, t, x = floats(on(backend, V)), floats(on(backend, T)), on(backend, X)
+
+    def model(v: na.Container) -> Any:
+        return na.tanh(na.add(na.matmul(v["a/w"], x), v["a/b"]))
+
+    def loss(y: Any) -> Any:
+        return na.logsumexp(y)
+
+    product = na.gauss_newton_vp(model, loss, v, t)
+    jacobian = na.jacrev(model)(v)
+    columns = [na.reshape(jacobian[p], (3, -1)) for p in v.paths()]
+    j = np.concatenate([np.asarray(na.to_backend(c, "numpy")) for c in columns], axis=1)
+    h = np.asarray(na.to_backend(na.hessian(loss)(model(v)), "numpy"))
+    flat = np.concatenate([np.asarray(na.to_backend(leaf, "numpy")).ravel() for leaf in t.leaves()])
+    expected = j.T @ h @ j @ flat
+    actual = [np.asarray(na.to_backend(leaf, "numpy")).ravel() for leaf in product.leaves()]
+    np.testing.assert_allclose(np.concatenate(actual), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_complex_numbers_follow_one_convention(backend: str) -> None:
+    z = backends.core(backend).from_numpy(np.asarray([1 + 2j, 3 - 1j], "complex64"))
+    t = backends.core(backend).from_numpy(np.asarray([0.5 - 1j, 2j], "complex64"))
+    factor = backends.core(backend).from_numpy(np.asarray([2 + 1j, 1j], "complex64"))
+    _, pullback = na.vjp(lambda z: z * factor, z)
+    assert_close(pullback(t)[0], t * na.conj(factor))
+    _, moved = na.jvp(lambda z: z * factor, [z], [t])
+    assert_close(moved, t * factor)
+    _, pullback = na.vjp(lambda z: na.sum(na.real(z * na.conj(z))), z)
+    one = backends.core(backend).from_numpy(np.asarray(1, "float32"))
+    assert_close(pullback(one)[0], na.grad(lambda z: na.sum(na.real(z * na.conj(z))))(z))
+    with pytest.raises(DtypeError, match=r"^jacrev: got an array of complex64; Jacobians are of"):
+        na.jacrev(lambda z: z * factor)(z)
+
+
+def test_they_nest(backend: str) -> None:
+    x = on(backend, X)
+
+    def directional(x: Any) -> Any:
+        return na.jvp(lambda x: na.sum(x**4), [x], [x])[1]
+
+    assert_close(na.grad(directional)(x), 16 * x**3)
+    assert_close(na.vmap(lambda row: na.jvp(na.sin, [row], [row])[1])(x), x * na.cos(x))
+    options = {"backend": "aot_eager"} if backend == "torch" else {}
+    compiled = na.jit(lambda x, t: na.hvp(lambda x: na.sum(x**3), [x], [t]), **options)
+    assert_close(compiled(x, x), 6 * x * x)
+    fused = na.Container(x=x).fuse()
+    assert_close(na.jvp(lambda c: na.sum(c["x"]), [fused], [fused])[1], na.sum(x))
+
+
+def test_gradients_of_a_part(backend: str) -> None:
+    v, x = on(backend, V), on(backend, X)
+    value, grads = na.execute_with_gradients(lambda v: scalar(v, x), v, wrt="**/b")
+    whole = na.grad(scalar)(v, x)
+    assert grads.paths() == ("a/b",)
+    assert_close(grads["a/b"], whole["a/b"])
+    assert_close(na.grad(scalar, wrt=("**/w", "**/b"))(v, x), floats(whole))
+    assert_close(value, scalar(v, x))
+
+
+def test_errors(backend: str) -> None:
+    v, x = on(backend, V), on(backend, X)
+    with pytest.raises(ArgumentError) as info:
+        na.grad(scalar, wrt="**/lora")(v, x)
+    assert str(info.value) == (
+        "grad: wrt: no leaf matches '**/lora'; the first leaves are 'a/w', 'a/b', 'n'"
+    )
+    with pytest.raises(ArgumentError, match=r"^grad: wrt: patterns choose leaves of a Container"):
+        na.grad(na.sum, wrt="x")(x)
+    with pytest.raises(StructureError, match=r"^vjp: cotangents: Containers do not match"):
+        na.vjp(lambda v: v * 1, floats(v))[1](floats(v).delete("a/b"))
+    with pytest.raises(StructureError, match=r"^jvp: got 1 primals and 2 tangents"):
+        na.jvp(na.sin, [x], [x, x])
+    with pytest.raises(ArgumentError, match=r"^jvp: primals: got .*, expected a list or a tuple"):
+        na.jvp(na.sin, x, x)
+
+
+def test_numpy_says_what_it_cannot_do() -> None:
+    for call in (
+        lambda: na.vjp(np.sin, X),
+        lambda: na.jvp(np.sin, [X], [X]),
+        lambda: na.jacrev(np.sin)(X),
+    ):
+        with pytest.raises(UnsupportedError, match=r"the backend 'numpy' cannot differentiate"):
+            call()
