@@ -74,11 +74,11 @@ def test_half_precision_is_that_of_float32_rounded_once(op: str, dtype: str, bac
     )
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "uint16", "uint64"])
+@pytest.mark.parametrize("dtype", ["bool", "int64", "uint16"])
 @pytest.mark.parametrize("op", [*OF_ONE, *OF_TWO])
 def test_integers_are_computed_in_float32(op: str, dtype: str, backend: str) -> None:
-    if backend == "jax" and dtype in ("int64", "uint64"):
-        dtype = dtype.replace("64", "32")  # without x64
+    if backend == "jax" and dtype == "int64":
+        dtype = "int32"  # without x64
     matrix = np.eye(3)[None] if dtype == "bool" else POSITIVE
     arrays = [matrix] if op in OF_ONE else [matrix, RIGHT]
     function = {**OF_ONE, **OF_TWO}[op]
