@@ -28,9 +28,10 @@ def test_places_are_all_nodes_and_leaves(tree: dict[str, Any]) -> None:
         there = c.to_dict()
         for key in path:
             there = there[key]
-        assert (value.to_dict() if isinstance(value, na.Container) else value) is there or (
-            value.to_dict() == there
-        )
+        if isinstance(value, na.Container):
+            assert value.to_dict() == there
+        else:
+            assert value is there
 
 
 def test_count() -> None:
