@@ -11,7 +11,8 @@ ROOT = Path(na.__file__).parent.parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-def test_readme(capsys) -> None:
+def test_readme(capsys, monkeypatch, tmp_path) -> None:
+    monkeypatch.chdir(tmp_path)  # it saves files
     text = (ROOT / "README.md").read_text()
     namespace: dict[str, object] = {"__name__": "readme"}
     blocks = [(m[1], m[2], text[: m.start()].count("\n") + 1) for m in BLOCK.finditer(text)]
