@@ -18,7 +18,8 @@ def _axes(axis: Any) -> Any:
 
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.sum.html"""
-    dtype = native_dtype(accumulation_dtype(x, dtype))
+    if dtype is not None or x.dtype.kind != "f":
+        dtype = native_dtype(accumulation_dtype(x, dtype))
     return jnp.sum(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
 
 

@@ -18,7 +18,7 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
     """https://numpy.org/doc/stable/reference/generated/numpy.sum.html"""
     if dtype is not None or x.dtype.kind != "f":
         dtype = native_dtype(accumulation_dtype(x, dtype))
-    return np.sum(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
+    return np.add.reduce(x, _axes(axis), dtype, None, keepdims)  # what np.sum comes to
 
 
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:

@@ -21,6 +21,8 @@ def _over(x: Any, axis: Any, keepdims: bool) -> tuple[Any, Any, bool]:
 
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.sum.html"""
+    if axis is None and dtype is None and not keepdims and x.is_floating_point():
+        return torch.sum(x)
     x, dim, keepdim = _over(x, axis, keepdims)
     if dtype is None and x.is_floating_point():
         return torch.sum(x, dim, keepdim)
