@@ -30,17 +30,17 @@ ERRORS: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
             ShapeError,
             f"{op.__name__}: x: got the shape (3,), expected (*batch, m, n)",
         )
-        for op in (na.lu_factor, na.lu, na.polar_decomposition, na.cond)
+        for op in (na.lu_factor, na.lu, na.polar_decomposition, na.matrix_cond)
     ),
     (
-        lambda x: na.cond(x, p=3),
+        lambda x: na.matrix_cond(x, p=3),
         ArgumentError,
-        "cond: p: got 3, expected None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf",
+        "matrix_cond: p: got 3, expected None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf",
     ),
     (
-        lambda x: na.cond(x, p=1),
+        lambda x: na.matrix_cond(x, p=1),
         ShapeError,
-        "cond: x: got the shape (2, 3), expected (*batch, n, n)",
+        "matrix_cond: x: got the shape (2, 3), expected (*batch, n, n)",
     ),
     (
         lambda x: na.polar_decomposition(x, side="up"),

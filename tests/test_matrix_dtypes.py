@@ -32,7 +32,7 @@ OF_ONE: dict[str, Callable[[Any], Any]] = {
     "slogdet": lambda x: na.slogdet(x).logabsdet,
     "expm": na.expm,
     "sqrtm": na.sqrtm,
-    "cond": na.cond,
+    "matrix_cond": na.matrix_cond,
     "matrix_norm": na.matrix_norm,
     "tensorinv": lambda x: na.tensorinv(x[0], ind=1),
 }

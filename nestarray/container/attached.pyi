@@ -899,21 +899,6 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             DtypeError: an argument is complex itself.
         """
 
-    def cond(self, /, *, p: float | str | None = None) -> Container[Leaf]:
-        """The condition number of each matrix, ‖x‖ ‖x⁻¹‖: how much solving may magnify an error.
-
-        Args:
-            x: `(*batch, m, n)`, floating or complex.
-            p: the norm: as `ord` of `matrix_norm`; None means 2.
-
-        Returns:
-            `(*batch,)`, real. In the norm 2, ∞ for singular matrices.
-
-        Raises:
-            ArgumentError: `p` is no norm.
-            ShapeError: the matrices are not square, for a norm other than 2 and −2.
-        """
-
     def conj(self, /) -> Container[Leaf]:
         """The complex conjugate; `x` itself if it is real.
 
@@ -3545,6 +3530,21 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Returns:
             `(*batch, m, n)`, without the axis of a 1-d operand.
+        """
+
+    def matrix_cond(self, /, *, p: float | str | None = None) -> Container[Leaf]:
+        """The condition number of each matrix, ‖x‖ ‖x⁻¹‖: how much solving may magnify an error.
+
+        Args:
+            x: `(*batch, m, n)`, floating or complex.
+            p: the norm: as `ord` of `matrix_norm`; None means 2.
+
+        Returns:
+            `(*batch,)`, real. In the norm 2, ∞ for singular matrices.
+
+        Raises:
+            ArgumentError: `p` is no norm.
+            ShapeError: the matrices are not square, for a norm other than 2 and −2.
         """
 
     def matrix_norm(

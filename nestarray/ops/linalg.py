@@ -18,12 +18,12 @@ from nestarray.ops.factorizations import adjoint, single
 from nestarray.typing import Array, Axis, DTypeLike
 
 __all__ = [
-    "cond",
     "cross",
     "det",
     "diagonal",
     "expm",
     "kron",
+    "matrix_cond",
     "matrix_norm",
     "matrix_power",
     "matrix_transpose",
@@ -582,7 +582,7 @@ def _cheapest_splits(lengths: Sequence[int]) -> dict[tuple[int, int], int]:
 
 @op
 @single
-def cond(x: Array, /, *, p: float | str | None = None) -> Array:
+def matrix_cond(x: Array, /, *, p: float | str | None = None) -> Array:
     """The condition number of each matrix, ‖x‖ ‖x⁻¹‖: how much solving may magnify an error.
 
     Args:
@@ -598,7 +598,7 @@ def cond(x: Array, /, *, p: float | str | None = None) -> Array:
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.cond(np.asarray([[[2.0, 0.0], [0.0, 1.0]]]))
+        >>> na.matrix_cond(np.asarray([[[2.0, 0.0], [0.0, 1.0]]]))
         array([2.])
 
     References:
@@ -609,11 +609,11 @@ def cond(x: Array, /, *, p: float | str | None = None) -> Array:
     if p not in (None, 2, -2):
         if p != "fro" and p != "nuc" and p not in _SUMS_OF_LINES:
             raise ArgumentError(
-                f"cond: p: got {p!r}, expected None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf"
+                f"matrix_cond: p: got {p!r}, expected None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf"
             )
-        check_square("cond", "x", x)
+        check_square("matrix_cond", "x", x)
         return ops.multiply(ops.matrix_norm(x, ord=p), ops.matrix_norm(ops.inv(x), ord=p))
-    check_matrices("cond", "x", x)
+    check_matrices("matrix_cond", "x", x)
     S = ops.svdvals(x)
     greatest, least = ops.getitem(S, (..., 0)), ops.getitem(S, (..., -1))
     if p == -2:

@@ -194,9 +194,9 @@ CASES = [
     Case("multi_dot", chain((2, 5), (5, 1), (1, 4), (4, 3)), reference=np.linalg.multi_dot),
     Case("multi_dot", chain((3,), (3, 4), (4,)), reference=np.linalg.multi_dot, id="vectors"),
     *(
-        Case("cond", regular(2, 3, 3), {"p": p}, reference=np.linalg.cond, id=f"p{p}")
+        Case("matrix_cond", regular(2, 3, 3), {"p": p}, reference=np.linalg.cond, id=f"p{p}")
         for p in (None, -2, "fro", "nuc", 1, np.inf)
     ),
-    Case("cond", drawn((4, 3)), reference=np.linalg.cond, id="tall"),
-    exact("cond", lambda rng: (np.zeros((2, 2)),), lambda x: np.asarray(np.inf), "singular"),
+    Case("matrix_cond", drawn((4, 3)), reference=np.linalg.cond, id="tall"),
+    exact("matrix_cond", lambda rng: (np.zeros((2, 2)),), lambda x: np.asarray(np.inf), "singular"),
 ]

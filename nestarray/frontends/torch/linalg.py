@@ -223,7 +223,7 @@ def eigvals(A: Array) -> Array:
 
 def cond(A: Array, p: float | str | None = None) -> Array:
     """‖A‖ₚ ‖A⁻¹‖ₚ; of None the greatest singular value over the least."""
-    return na.cond(A, p=p)
+    return na.matrix_cond(A, p=p)
 
 
 def matrix_exp(A: Array) -> Array:
