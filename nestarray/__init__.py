@@ -71,6 +71,9 @@ from nestarray.methods.reductions import tree_norm as tree_norm
 from nestarray.methods.reductions import tree_sum as tree_sum
 from nestarray.methods.schema import Schema as Schema
 from nestarray.ops import *
+from nestarray.transforms import checkpoint as checkpoint
+from nestarray.transforms import custom_jvp as custom_jvp
+from nestarray.transforms import custom_vjp as custom_vjp
 from nestarray.transforms import execute_with_gradients as execute_with_gradients
 from nestarray.transforms import gauss_newton_vp as gauss_newton_vp
 from nestarray.transforms import grad as grad

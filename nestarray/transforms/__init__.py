@@ -2,6 +2,9 @@
 
 from nestarray.transforms.batching import vmap as vmap
 from nestarray.transforms.compilation import jit as jit
+from nestarray.transforms.custom import checkpoint as checkpoint
+from nestarray.transforms.custom import custom_jvp as custom_jvp
+from nestarray.transforms.custom import custom_vjp as custom_vjp
 from nestarray.transforms.gradients import execute_with_gradients as execute_with_gradients
 from nestarray.transforms.gradients import grad as grad
 from nestarray.transforms.gradients import value_and_grad as value_and_grad

@@ -90,12 +90,12 @@ class Arguments:
             changed[number] = nest
         return self.fn(*changed, **self._kwargs)
 
-    def nests(self, found: Sequence[Any]) -> Nest:
+    def nests(self, found: Sequence[Any], *, rest: bool = False) -> Nest:
         """The nests of the arguments with `found` for `arrays`, zeros for other numbers.
 
-        One nest for one argument, a tuple for several.
+        One nest for one argument, a tuple for several. With `rest` other numbers stay.
         """
-        filled = [_zeros(leaf) for leaf in self._leaves]
+        filled = list(self._leaves) if rest else [_zeros(leaf) for leaf in self._leaves]
         for i, x in zip(self._places, found, strict=True):
             filled[i] = x
         parts = self._selected(self._rebuilt(filled))

@@ -14,7 +14,7 @@ hold zeros, their places in tangents are not looked at.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -59,7 +59,7 @@ def vjp(fn: Callable[..., Any], /, *primals: Nest, has_aux: bool = False) -> tup
         https://docs.jax.dev/en/latest/_autosummary/jax.vjp.html
     """
     arguments = Arguments("vjp", fn, primals, {}, range(len(primals)), unfused=True)
-    results = _Results("vjp", fn, has_aux)
+    results = Results("vjp", fn, has_aux)
     native = native_transforms(arguments.backend)
     inexact, others, pull = native.vjp(
         lambda *values: results.taken(arguments.call(*values)), arguments.arrays, "vjp"
@@ -122,7 +122,7 @@ def _jvp(
     if len(primals) != len(tangents):
         raise StructureError(f"{name}: got {len(primals)} primals and {len(tangents)} tangents")
     arguments = Arguments(name, fn, tuple(primals), {}, range(len(primals)), unfused=True)
-    results = _Results(name, fn, has_aux)
+    results = Results(name, fn, has_aux)
     directions = arguments.tangents(tuple(tangents), "tangents")
     inexact, others, moved = native_transforms(arguments.backend).jvp(
         lambda *values: results.taken(arguments.call(*values)), arguments.arrays, directions, name
@@ -163,9 +163,9 @@ def linearize(fn: Callable[..., Any], /, *primals: Nest) -> tuple[Any, Callable[
     arguments = Arguments("linearize", fn, primals, {}, range(len(primals)), unfused=True)
     native = native_transforms(arguments.backend)
     if not hasattr(native, "linearize"):
-        value = _jvp("linearize", fn, primals, [_zero_tangent(x) for x in primals])[0]
+        value = _jvp("linearize", fn, primals, [zero_tangent(x) for x in primals])[0]
         return value, lambda *tangents: _jvp("linearize", fn, primals, tangents)[1]
-    results = _Results("linearize", fn, False)
+    results = Results("linearize", fn, False)
     inexact, others, push = native.linearize(
         lambda *values: results.taken(arguments.call(*values)), arguments.arrays
     )
@@ -178,7 +178,8 @@ def linearize(fn: Callable[..., Any], /, *primals: Nest) -> tuple[Any, Callable[
     return value, pushforward
 
 
-def _zero_tangent(nest: Nest) -> Nest:
+def zero_tangent(nest: Nest) -> Nest:
+    """Zeros for the arrays of a nest; whatever else is in it as it is."""
     return tree.map(lambda x: ops.zeros_like(x) if hasattr(x, "dtype") else x, nest)
 
 
@@ -293,7 +294,7 @@ def jacrev(
     @wraps(fn)
     def call(*args: Any, **kwargs: Any) -> Any:
         arguments = Arguments("jacrev", fn, args, kwargs, argnums, wrt, unfused=True)
-        results = _Results("jacrev", fn, False)
+        results = Results("jacrev", fn, False)
         native = native_transforms(arguments.backend)
         inputs = _real("jacrev", arguments.arrays)
         outputs, others, pull = native.vjp(
@@ -343,7 +344,7 @@ def jacfwd(
     @wraps(fn)
     def call(*args: Any, **kwargs: Any) -> Any:
         arguments = Arguments("jacfwd", fn, args, kwargs, argnums, wrt, unfused=True)
-        results = _Results("jacfwd", fn, False)
+        results = Results("jacfwd", fn, False)
         native = native_transforms(arguments.backend)
         inputs = _real("jacfwd", arguments.arrays)
         zeros = [ops.zeros_like(x) for x in inputs]
@@ -434,7 +435,7 @@ def hessian(
     return jacfwd(grad(fn, argnums, wrt=wrt), argnums, wrt=wrt)
 
 
-class _Results:
+class Results:
     """What a function returned, taken apart into inexact arrays, other arrays and the rest."""
 
     def __init__(self, name: str, fn: Callable[..., Any], has_aux: bool) -> None:
@@ -467,7 +468,7 @@ class _Results:
             return "rest"
         return "inexact" if place < self._value_leaves and is_inexact(leaf) else "other"
 
-    def nests(self, inexact: Sequence[Any], others: Sequence[Any]) -> tuple[Any, Any]:
+    def nests(self, inexact: Iterable[Any], others: Iterable[Any]) -> tuple[Any, Any]:
         """(value, aux) with the given arrays, or nests, in their places."""
         found = {"inexact": iter(inexact), "other": iter(others), "rest": iter(())}
         leaves = [

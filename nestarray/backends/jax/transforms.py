@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 
 def value_and_grad(
@@ -41,6 +42,43 @@ def linearize(fn: Callable[..., Any], arrays: list[Any]) -> tuple[Any, Any, Any]
     """https://docs.jax.dev/en/latest/_autosummary/jax.linearize.html"""
     found, push, others = jax.linearize(fn, *arrays, has_aux=True)
     return found, others, lambda tangents: push(*tangents)
+
+
+def custom_vjp(
+    value: Callable[..., Any],
+    with_residuals: Callable[..., Any],
+    pull: Callable[..., Any],
+    arrays: list[Any],
+    push: Callable[..., Any] | None,
+) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.custom_vjp.html"""
+    if push is not None:
+        return _custom_jvp(value, push, arrays)
+
+    def pullback(residuals: Any, cotangents: Any) -> tuple[Any, ...]:
+        return tuple(_conj(g) for g in pull(residuals, [_conj(ct) for ct in cotangents]))
+
+    function = jax.custom_vjp(value)
+    function.defvjp(with_residuals, pullback)
+    return function(*arrays)
+
+
+def _custom_jvp(value: Callable[..., Any], push: Callable[..., Any], arrays: list[Any]) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.custom_jvp.html"""
+
+    def rule(primals: Any, tangents: Any) -> tuple[Any, Any]:
+        values, moved = push(primals, tangents)
+        still = [np.zeros(x.shape, jax.dtypes.float0) for x in values[len(moved) :]]
+        return values, (*moved, *still)
+
+    function = jax.custom_jvp(value)
+    function.defjvp(rule)
+    return function(*arrays)
+
+
+def checkpoint(fn: Callable[..., Any], arrays: list[Any]) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.checkpoint.html"""
+    return jax.checkpoint(fn)(*arrays)
 
 
 def _conj(x: Any) -> Any:

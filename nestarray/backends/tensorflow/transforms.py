@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import tensorflow as tf
+
+#: The accumulators of the pushes forward around the running code, outermost first.
+_accumulators: ContextVar[tuple[Any, ...]] = ContextVar("nestarray_accumulators", default=())
 
 
 def value_and_grad(
@@ -48,9 +52,60 @@ def jvp(
     """https://www.tensorflow.org/api_docs/python/tf/autodiff/ForwardAccumulator"""
     values = [tf.identity(x) for x in arrays]
     with tf.autodiff.ForwardAccumulator(values, tangents) as accumulator:
-        found, others = fn(*values)
+        token = _accumulators.set((*_accumulators.get(), accumulator))
+        try:
+            found, others = fn(*values)
+        finally:
+            _accumulators.reset(token)
     zero = tf.UnconnectedGradients.ZERO
     return found, others, [accumulator.jvp(y, unconnected_gradients=zero) for y in found]
+
+
+def custom_vjp(
+    value: Callable[..., Any],
+    with_residuals: Callable[..., Any],
+    pull: Callable[..., Any],
+    arrays: list[Any],
+    push: Callable[..., Any] | None,
+) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/custom_gradient
+
+    A ForwardAccumulator would also follow the operations inside; cut off from them, it
+    transposes the pullback. Of a rule for forward mode the pullback is itself made by a tape,
+    which an accumulator does not see into: the rule's tangents are handed to it.
+    """
+    pushed = [] if push is None else _pushed(push, arrays)
+
+    @tf.custom_gradient
+    def function(*inputs: Any) -> Any:
+        found, residuals = with_residuals(*inputs)
+        cut = tuple(map(tf.stop_gradient, found))
+        return cut, lambda *cotangents: pull(residuals, cotangents)
+
+    found = function(*arrays)
+    for accumulator, moved in pushed:
+        accumulator._watch(list(found[: len(moved)]), moved)
+    return found
+
+
+def _pushed(push: Callable[..., Any], arrays: list[Any]) -> list[tuple[Any, Any]]:
+    """Each accumulator with the tangents of the results; the rule itself is for the outer ones."""
+    active = _accumulators.get()
+    zero = tf.UnconnectedGradients.ZERO
+    found = []
+    for depth, accumulator in enumerate(active):
+        tangents = [accumulator.jvp(x, unconnected_gradients=zero) for x in arrays]
+        token = _accumulators.set(active[:depth])
+        try:
+            found.append((accumulator, push(arrays, tangents)[1]))
+        finally:
+            _accumulators.reset(token)
+    return found
+
+
+def checkpoint(fn: Callable[..., Any], arrays: list[Any]) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/recompute_grad"""
+    return tf.recompute_grad(fn)(*arrays)
 
 
 def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:

@@ -20,9 +20,11 @@ from contextvars import ContextVar
 from typing import Any
 
 import torch
+import torch.utils.checkpoint
 from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from nestarray import tree
+from nestarray.errors import UnsupportedError
 
 #: How many gradients are being taken around the running code.
 _depth: ContextVar[int] = ContextVar("nestarray_torch_gradients", default=0)
@@ -122,6 +124,70 @@ def jvp(
     """https://docs.pytorch.org/docs/stable/generated/torch.func.jvp.html"""
     found, moved, others = torch.func.jvp(fn, tuple(arrays), tuple(tangents), has_aux=True)
     return found, others, moved
+
+
+def custom_vjp(
+    value: Callable[..., Any],
+    with_residuals: Callable[..., Any],
+    pull: Callable[..., Any],
+    arrays: list[Any],
+    push: Callable[..., Any] | None,
+) -> Any:
+    """https://docs.pytorch.org/docs/stable/notes/extending.html
+
+    Residuals that were made while the value was computed have no graph of their own, so
+    where the backward pass is differentiated they are made again from the arguments.
+    """
+    kept: list[Any] = []
+
+    class Custom(torch.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(*inputs: Any) -> Any:
+            found, residuals = with_residuals(*inputs)
+            kept[:] = residuals
+            return found
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_backward(*inputs)
+            ctx.save_for_forward(*inputs)
+            ctx.mark_non_differentiable(*(y for y in output if not _is_inexact(y)))
+
+        @staticmethod
+        def backward(ctx: Any, *cotangents: Any) -> Any:
+            inputs = ctx.saved_tensors
+            residuals = with_residuals(*inputs)[1] if torch.is_grad_enabled() else kept
+            return tuple(pull(residuals, cotangents))
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            if push is None:
+                raise UnsupportedError(
+                    "jvp: a function with custom_vjp has no derivative in forward mode; give it one "
+                    "with custom_jvp, which serves both"
+                )
+            inputs = ctx.saved_tensors
+            given = [torch.zeros_like(x) if t is None else t for x, t in zip(inputs, tangents)]
+            values, moved = push(inputs, given)
+            return (*moved, *(None for _ in values[len(moved) :]))
+
+    return Custom.apply(*arrays) if arrays else value()
+
+
+def _is_inexact(x: Any) -> bool:
+    return x.is_floating_point() or x.is_complex()
+
+
+def checkpoint(fn: Callable[..., Any], arrays: list[Any]) -> Any:
+    """https://docs.pytorch.org/docs/stable/checkpoint.html
+
+    torch.func has no checkpoints; inside of it the function is run as it is.
+    """
+    if _in_functorch() or torch.compiler.is_compiling():
+        return fn(*arrays)
+    return torch.utils.checkpoint.checkpoint(fn, *arrays, use_reentrant=False)
 
 
 def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:

@@ -1,0 +1,245 @@
+"""Functions with derivatives of their own, and functions that compute twice to store less.
+
+The arguments are flattened once; backends get functions of flat lists of arrays
+(``backends/<name>/transforms.py: custom_vjp, checkpoint``). A rule for forward mode serves
+reverse mode too: it is linear in the tangents, so its pullback is its transpose.
+
+Integers, strings and whatever else is no inexact array are settings: rules see them in
+their places and give anything for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from functools import update_wrapper
+from itertools import repeat
+from typing import Any
+
+from nestarray import backends, tree
+from nestarray.errors import ArgumentError, StructureError
+from nestarray.transforms.arguments import Arguments, name_of, native_transforms
+from nestarray.transforms.products import Results, vjp, zero_tangent
+
+
+#: The functions whose forward functions are running.
+_evaluated: ContextVar[frozenset[Any]] = ContextVar("nestarray_evaluated", default=frozenset())
+
+
+class custom_vjp:
+    """A function whose pullback is given by hand.
+
+    ``f.defvjp(forward, backward)``: ``forward(*args)`` returns ``(value, residuals)``, any
+    nests; ``backward(residuals, cotangent)`` returns a tuple with a gradient for each
+    argument. Both are differentiated in their turn when derivatives nest. Arguments by
+    keyword are handed to `fn` and `forward` and are not differentiated.
+
+    Args:
+        fn: function of nests that returns a nest of arrays.
+
+    Raises:
+        ArgumentError: when differentiated without `defvjp`.
+        StructureError: when `backward` returns another number of gradients, or nests of
+            another structure.
+
+    Example:
+        >>> import jax.numpy as jnp, nestarray as na
+        >>> @na.custom_vjp
+        ... def log1pexp(x):
+        ...     return na.log(1 + na.exp(x))
+        >>> log1pexp.defvjp(
+        ...     lambda x: (log1pexp(x), x), lambda x, ct: (ct * (1 - 1 / (1 + na.exp(x))),)
+        ... )
+        >>> float(na.grad(log1pexp)(jnp.asarray(100.0)))
+        1.0
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.custom_vjp.html
+    """
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self._fn = fn
+        self._forward: Callable[..., Any] | None = None
+        self._backward: Callable[..., Any] | None = None
+        self._rule: Callable[..., Any] | None = None
+        update_wrapper(self, fn)
+
+    def defvjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
+        """Say how the function is evaluated where it is differentiated, and its pullback."""
+        self._forward, self._backward = forward, backward
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        forward, backward = self._forward, self._backward
+        if forward is None or backward is None:
+            raise ArgumentError(
+                f"custom_vjp: {name_of(self._fn)} has no derivative; give it one with "
+                "f.defvjp(forward, backward)"
+            )
+        if self in _evaluated.get():  # by its own forward function, as JAX's examples do
+            evaluate = forward
+            forward = lambda *args, **kwargs: (self._fn(*args, **kwargs), args)  # noqa: E731
+            pullback = backward
+            backward = lambda args, ct: pullback(evaluate(*args, **kwargs)[1], ct)  # noqa: E731
+        numbers = range(len(args))
+        arguments = Arguments("custom_vjp", self._fn, args, kwargs, numbers, unfused=True)
+        evaluated = Arguments("custom_vjp", forward, args, kwargs, numbers, unfused=True)
+        results = Results("custom_vjp", self._fn, False)
+
+        kept: list[Any] = []  # the structure of the residuals
+
+        def value(*values: Any) -> tuple[Any, ...]:
+            return _arrays(results, arguments.call(*values))
+
+        def with_residuals(*values: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+            token = _evaluated.set(_evaluated.get() | {self})
+            try:
+                out = evaluated.call(*values)
+            finally:
+                _evaluated.reset(token)
+            if not (isinstance(out, tuple) and len(out) == 2):
+                raise ArgumentError(
+                    f"custom_vjp: the forward function of {name_of(self._fn)} returned a "
+                    f"{type(out).__name__}, expected a pair (value, residuals)"
+                )
+            leaves, structure = tree.flatten(out[1])
+            is_array = [backends.backend_of_value(leaf) is not None for leaf in leaves]
+            rest = [None if hit else leaf for leaf, hit in zip(leaves, is_array, strict=True)]
+            kept[:] = [structure, is_array, rest]
+            arrays = tuple(x for x, hit in zip(leaves, is_array, strict=True) if hit)
+            return _arrays(results, out[0]), arrays
+
+        def pull(residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+            structure, is_array, rest = kept
+            given = iter(residuals)
+            filled = [next(given) if hit else x for x, hit in zip(rest, is_array, strict=True)]
+            cotangent = _put(results, cotangents[: results.count], None)
+            gradients = backward(tree.unflatten(structure, filled), cotangent)
+            if not isinstance(gradients, tuple) or len(gradients) != len(args):
+                count = len(gradients) if isinstance(gradients, tuple) else type(gradients).__name__
+                raise StructureError(
+                    f"custom_vjp: the backward function of {name_of(self._fn)} returned {count}, "
+                    f"expected a tuple of {len(args)}, a gradient for each argument"
+                )
+            return arguments.tangents(gradients, "gradients")
+
+        native = native_transforms(arguments.backend)
+        found = native.custom_vjp(
+            value, with_residuals, pull, arguments.arrays, self._pushing(arguments, results)
+        )
+        return results.nests(found[: results.count], found[results.count :])[0]
+
+    def _pushing(self, arguments: Arguments, results: Results) -> Callable[..., Any] | None:
+        """For forward mode: (values, tangents of the inexact ones) of flat arrays; None without."""
+        rule = self._rule
+        if rule is None:
+            return None
+
+        def push(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, list[Any]]:
+            nests = tuple(arguments.nests(primals, rest=True)), tuple(arguments.nests(tangents))
+            value, moved = rule(*nests)
+            arrays = _arrays(results, value)
+            return arrays, results.lined_up(moved, value)
+
+        return push
+
+
+class custom_jvp:
+    """A function whose derivative in a direction is given by hand.
+
+    ``f.defjvp(rule)``: ``rule(primals, tangents)``, two tuples with a nest for each
+    argument, returns ``(value, tangent)``; the tangent is linear in `tangents`. Arguments by
+    keyword are handed through, to the rule too.
+
+    Args:
+        fn: function of nests that returns a nest of arrays.
+
+    Raises:
+        ArgumentError: when called without `defjvp`.
+
+    Example:
+        >>> import jax.numpy as jnp, nestarray as na
+        >>> @na.custom_jvp
+        ... def square(x):
+        ...     return x * x
+        >>> square.defjvp(lambda primals, tangents: (square(*primals), 2 * primals[0] * tangents[0]))
+        >>> float(na.grad(square)(jnp.asarray(3.0)))
+        6.0
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.custom_jvp.html
+    """
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self._fn = fn
+        self._rule: Callable[..., Any] | None = None
+        update_wrapper(self, fn)
+
+    def defjvp(self, rule: Callable[..., Any]) -> None:
+        """Say what the value and its derivative in a direction are."""
+        self._rule = rule
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        rule = self._rule
+        if rule is None:
+            raise ArgumentError(
+                f"custom_jvp: {name_of(self._fn)} has no derivative; give it one with f.defjvp(rule)"
+            )
+
+        def backward(primals: tuple[Any, ...], cotangent: Any) -> tuple[Any, ...]:
+            zeros = [zero_tangent(x) for x in primals]
+            tangent = lambda *tangents: rule(primals, tangents, **kwargs)[1]  # noqa: E731
+            return vjp(tangent, *zeros)[1](cotangent)
+
+        function = custom_vjp(self._fn)
+        function.defvjp(lambda *primals, **_: (self._fn(*primals, **kwargs), primals), backward)
+        function._rule = lambda primals, tangents: rule(primals, tangents, **kwargs)
+        return function(*args, **kwargs)
+
+
+def checkpoint(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """`fn` with its intermediate values computed again in the backward pass, not stored.
+
+    The value and its gradients are those of `fn`; the memory for its inside is needed only
+    while its own backward pass runs. Random keys are arguments, so masks come out the same.
+
+    Args:
+        fn: a pure function of nests that returns a nest of arrays.
+
+    Returns:
+        a function of the same arguments.
+
+    Example:
+        >>> import jax.numpy as jnp, nestarray as na
+        >>> layer = na.checkpoint(lambda x: na.sin(na.sin(x)))
+        >>> float(na.grad(layer)(jnp.asarray(0.0)))
+        1.0
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.checkpoint.html
+        Chen et al., Training deep nets with sublinear memory cost. 2016.
+    """
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        nests = (args, kwargs)
+        arguments = Arguments(
+            "checkpoint", lambda given: fn(*given[0], **given[1]), (nests,), {}, unfused=True
+        )
+        results = Results("checkpoint", fn, False)
+
+        def flat(*values: Any) -> tuple[Any, ...]:
+            return _arrays(results, arguments.call(*values))
+
+        found = native_transforms(arguments.backend).checkpoint(flat, arguments.arrays)
+        return results.nests(found[: results.count], found[results.count :])[0]
+
+    return update_wrapper(call, fn)
+
+
+def _arrays(results: Results, value: Any) -> tuple[Any, ...]:
+    """All arrays of a value, the inexact ones first."""
+    inexact, others = results.taken(value)
+    return (*inexact, *others)
+
+
+def _put(results: Results, inexact: Sequence[Any], other: Any) -> Any:
+    return results.nests(inexact, repeat(other))[0]

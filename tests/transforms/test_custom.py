@@ -1,0 +1,213 @@
+"""Derivatives given by hand, and checkpoints: alike on JAX, PyTorch and TensorFlow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nestarray as na
+from nestarray import backends
+from nestarray.errors import ArgumentError, StructureError, UnsupportedError
+from nestarray.testing import assert_close
+
+DIFFERENTIABLE = ("jax", "torch", "tensorflow")
+X = np.asarray([0.5, -1.0, 2.0], "float32")
+
+
+@pytest.fixture(params=DIFFERENTIABLE)
+def backend(request: pytest.FixtureRequest) -> str:
+    """Each backend that differentiates."""
+    return request.param
+
+
+def on(backend: str, x: Any) -> Any:
+    return backends.core(backend).from_numpy(np.asarray(x))
+
+
+def tree(backend: str) -> na.Container:
+    return na.Container(a=on(backend, X), n=on(backend, np.arange(2)), name="layer")
+
+
+def marked() -> Any:
+    """a · x with a pullback that is three times too large, so that one sees which is used."""
+
+    @na.custom_vjp
+    def product(c: na.Container, x: Any) -> dict[str, Any]:
+        return {"y": c["a"] * x, "n": c["n"], "name": c["name"]}
+
+    def forward(c: na.Container, x: Any) -> Any:
+        return product(c, x), {"c": c, "x": x, "factor": 3.0}
+
+    def backward(residuals: Any, cotangent: Any) -> Any:
+        factor, c, x = residuals["factor"], residuals["c"], residuals["x"]
+        y = cotangent["y"]
+        return c.set("a", y * x * factor), y * c["a"] * factor
+
+    product.defvjp(forward, backward)
+    return product
+
+
+def test_custom_vjp_of_nests(backend: str) -> None:
+    c, x = tree(backend), on(backend, X + 1)
+    product = marked()
+    out = product(c, x)
+    assert_close(out["y"], c["a"] * x)
+    assert_close(out["n"], c["n"])
+    assert out["name"] == "layer"
+    loss = lambda c, x: na.sum(product(c, x)["y"])  # noqa: E731
+    to_c, to_x = na.grad(loss, argnums=(0, 1))(c, x)
+    assert_close(to_c["a"], 3 * x)
+    assert_close(to_x, 3 * c["a"])
+
+
+def test_custom_vjp_differentiates_its_own_rules(backend: str) -> None:
+    @na.custom_vjp
+    def cube(x: Any) -> Any:
+        return x * x * x
+
+    cube.defvjp(lambda x: (cube(x), na.sin(x)), lambda sine, ct: (ct * sine,))
+    x = on(backend, X)
+    first = na.grad(lambda x: na.sum(cube(x)))
+    assert_close(first(x), na.sin(x))
+    assert_close(na.grad(lambda x: na.sum(first(x)))(x), na.cos(x))
+    third = na.grad(lambda x: na.sum(na.grad(lambda x: na.sum(first(x)))(x)))
+    assert_close(third(x), -na.sin(x))
+
+
+def test_custom_vjp_inside_of_others(backend: str) -> None:
+    c, x = tree(backend), on(backend, X)
+    product = marked()
+    gradient = na.grad(lambda a, x: na.sum(product(c.set("a", a), x)["y"]))
+    rows = na.stack([x, 2 * x])
+    assert_close(na.vmap(gradient, in_axes=(None, 0))(c["a"], rows), 3 * rows)
+    options = {"backend": "aot_eager"} if backend == "torch" else {}
+    assert_close(na.jit(gradient, **options)(c["a"], x), 3 * x)
+
+
+def test_custom_jvp_serves_both_modes(backend: str) -> None:
+    @na.custom_jvp
+    def product(x: Any, y: Any, *, power: int = 1) -> Any:
+        return (x * y) ** power
+
+    product.defjvp(
+        lambda primals, tangents, power=1: (
+            product(*primals, power=power),
+            5 * (primals[1] * tangents[0] + primals[0] * tangents[1]),
+        )
+    )
+    x, y = on(backend, X), on(backend, X + 1)
+    loss = lambda x, y: na.sum(product(x, y))  # noqa: E731
+    assert_close(na.grad(loss, argnums=(0, 1))(x, y), (5 * y, 5 * x))
+    assert_close(na.grad(lambda x: na.sum(na.grad(loss, 1)(x, y) * x))(x), 10 * x)
+    assert_close(na.jvp(product, [x, y], [x, y])[1], 10 * x * y)
+    assert_close(na.jvp(lambda x: product(x, y, power=2), [x], [x])[0], (x * y) ** 2)
+
+
+def test_checkpoint(backend: str) -> None:
+    c, x = tree(backend), on(backend, X)
+    calls: list[int] = []
+
+    def layer(c: na.Container, x: Any, *, scale: float) -> Any:
+        calls.append(1)
+        return {"y": na.sin(na.multiply(c["a"], x)) * scale, "n": c["n"], "name": c["name"]}
+
+    def loss(layer: Callable[..., Any], c: na.Container) -> Any:
+        return na.sum(layer(c, x, scale=2.0)["y"] ** 2)
+
+    plain = na.value_and_grad(lambda c: loss(layer, c))(c)
+    calls.clear()
+    again = na.value_and_grad(lambda c: loss(na.checkpoint(layer), c))(c)
+    assert_close(again, plain)
+    if backend != "jax":  # which traces once and repeats the operations
+        assert len(calls) == 2
+    out = na.checkpoint(layer)(c, x, scale=1.0)
+    assert_close(out["n"], c["n"])
+    assert out["name"] == "layer"
+    options = {"backend": "aot_eager"} if backend == "torch" else {}
+    jitted = na.jit(na.grad(lambda a: loss(na.checkpoint(layer), c.set("a", a))), **options)
+    assert_close(jitted(c["a"]), plain[1]["a"])
+    per_row = na.vmap(na.grad(lambda a: loss(na.checkpoint(layer), c.set("a", a))))
+    assert_close(per_row(na.stack([c["a"], c["a"]]))[1], plain[1]["a"])
+
+
+def test_checkpoint_saves_memory_on_torch() -> None:
+    import torch
+
+    def depth(x: Any) -> Any:
+        for _ in range(20):
+            x = na.sin(x)
+        return x
+
+    def stored(fn: Callable[..., Any]) -> int:
+        sizes: list[int] = []
+
+        def pack(t: torch.Tensor) -> torch.Tensor:
+            sizes.append(t.numel())
+            return t
+
+        x = torch.ones(100, requires_grad=True)
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+            fn(x)
+        return sum(sizes)
+
+    assert stored(depth) >= 20 * 100
+    assert stored(na.checkpoint(depth)) <= 2 * 100
+
+
+def test_checkpoint_saves_memory_on_jax() -> None:
+    import jax
+
+    def depth(x: Any) -> Any:
+        for _ in range(20):
+            x = na.sin(x)
+        return na.sum(x)
+
+    x = on("jax", np.ones(1000, "float32"))
+    residuals = jax.ad_checkpoint.saved_residuals if hasattr(jax, "ad_checkpoint") else None
+    if residuals is None:
+        from jax._src.ad_checkpoint import saved_residuals as residuals
+    sizes = [
+        sum(int(np.prod(aval.shape)) for aval, _ in residuals(fn, x))
+        for fn in (depth, na.checkpoint(depth))
+    ]
+    assert sizes[0] >= 20 * 1000
+    assert sizes[1] <= 2 * 1000
+
+
+def test_errors(backend: str) -> None:
+    x = on(backend, X)
+    with pytest.raises(ArgumentError) as info:
+        na.custom_vjp(na.sin)(x)
+    assert str(info.value) == (
+        "custom_vjp: the function 'sin' has no derivative; give it one with "
+        "f.defvjp(forward, backward)"
+    )
+    with pytest.raises(ArgumentError, match=r"^custom_jvp: the function 'sin' has no derivative"):
+        na.custom_jvp(na.sin)(x)
+    wrong = na.custom_vjp(na.sin)
+    wrong.defvjp(lambda x: (na.sin(x), x), lambda x, ct: (ct, ct))
+    with pytest.raises(StructureError, match=r"returned 2, expected a tuple of 1, a gradient for"):
+        na.grad(lambda x: na.sum(wrong(x)))(x)
+    wrong.defvjp(lambda x: na.sin(x), lambda x, ct: (ct,))
+    with pytest.raises(ArgumentError, match=r"expected a pair \(value, residuals\)"):
+        na.grad(lambda x: na.sum(wrong(x)))(x)
+
+
+def test_a_pullback_serves_forward_mode_on_tensorflow() -> None:
+    sine = na.custom_vjp(na.sin)
+    sine.defvjp(lambda x: (na.sin(x), x), lambda x, ct: (7 * ct * na.cos(x),))
+    x = on("tensorflow", X)
+    assert_close(na.jvp(sine, [x], [x])[1], 7 * x * na.cos(x))
+
+
+def test_a_pullback_has_no_forward_mode_on_torch() -> None:
+    sine = na.custom_vjp(na.sin)
+    sine.defvjp(lambda x: (na.sin(x), x), lambda x, ct: (ct * na.cos(x),))
+    x = on("torch", X)
+    with pytest.raises(
+        UnsupportedError, match=r"^jvp: a function with custom_vjp has no derivative"
+    ):
+        na.jvp(sine, [x], [x])
