@@ -12,10 +12,13 @@ from nestarray.errors import ArgumentError, DtypeError
 
 NAME = "numpy"
 
+#: The types that stand for arrays while derivatives are taken; `transforms.autodiff` adds them.
+STAND_INS: list[type] = []
+
 
 def is_array_type(cls: type) -> bool:
     """Whether instances of `cls` are this backend's arrays."""
-    return issubclass(cls, np.ndarray | np.generic)
+    return issubclass(cls, (np.ndarray, np.generic, *STAND_INS))
 
 
 def native_dtype(dtype: Any) -> Any:

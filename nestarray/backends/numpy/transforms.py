@@ -3,33 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from nestarray.errors import UnsupportedError
+from nestarray import tree
 
 
-def value_and_grad(fn: Callable[..., Any], leaves: list[Any], has_aux: bool, name: str) -> NoReturn:
-    """NumPy records nothing that could be differentiated."""
-    _refuse(name)
+def _autodiff() -> Any:
+    from nestarray.transforms import autodiff  # which is written in ops
+
+    return autodiff
 
 
-def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> NoReturn:
-    """NumPy records nothing that could be differentiated."""
-    _refuse(name)
+def value_and_grad(
+    fn: Callable[..., Any], leaves: list[Any], has_aux: bool, name: str
+) -> tuple[Any, Any, list[Any]]:
+    """The pullback of 1; see `nestarray.transforms.autodiff`."""
+    kept: list[Any] = []  # aux is any nest
+
+    def flat(*values: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        value, aux = fn(*values)
+        found, structure = tree.flatten(aux)
+        kept[:] = [structure]
+        return (value,), tuple(found)
+
+    (value,), aux, pull = _autodiff().vjp(flat, leaves, name)
+    return value, tree.unflatten(kept[0], list(aux)), pull([np.ones((), value.dtype)])
 
 
-def jvp(fn: Callable[..., Any], arrays: list[Any], tangents: list[Any], name: str) -> NoReturn:
-    """NumPy records nothing that could be differentiated."""
-    _refuse(name)
+def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any, Any]:
+    """Reverse mode of `nestarray.transforms.autodiff`."""
+    return _autodiff().vjp(fn, arrays, name)
 
 
-def _refuse(name: str) -> NoReturn:
-    raise UnsupportedError(
-        f"{name}: the backend 'numpy' cannot differentiate. Move the variables first, for "
-        'example with v.to_backend("jax"), and the data that the function uses with them'
-    )
+def jvp(
+    fn: Callable[..., Any], arrays: list[Any], tangents: list[Any], name: str
+) -> tuple[Any, Any, Any]:
+    """Forward mode of `nestarray.transforms.autodiff`."""
+    return _autodiff().jvp(fn, arrays, tangents, name)
+
+
+def linearize(fn: Callable[..., Any], arrays: list[Any]) -> tuple[Any, Any, Any]:
+    """The transposed pullback of `nestarray.transforms.autodiff`."""
+    return _autodiff().linearize(fn, arrays)
 
 
 def jit(fn: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
@@ -41,5 +58,5 @@ def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> list[Any]:
     """One call for each row. Of no rows the results are known by a row of zeros."""
     if not len(arrays[0]):
         one = fn(*(np.zeros(x.shape[1:], x.dtype) for x in arrays))
-        return [np.zeros((0, *np.shape(x)), np.asarray(x).dtype) for x in one]
+        return [np.zeros((0, *np.shape(x)), x.dtype) for x in one]
     return [np.stack(column) for column in zip(*(fn(*row) for row in zip(*arrays)))]

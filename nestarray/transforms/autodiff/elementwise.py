@@ -1,0 +1,151 @@
+"""Partial derivatives of arithmetic and of the elementary functions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from nestarray import ops
+from nestarray.transforms.autodiff.rules import (
+    Call,
+    Elementwise,
+    Pushed,
+    Rule,
+    Tangents,
+    is_complex,
+)
+
+_LN2, _LN10 = math.log(2.0), math.log(10.0)
+
+
+def _by_base(y: Any, x1: Any, x2: Any) -> Any:
+    """∂(x₁^x₂)/∂x₁; 0 where the exponent is, also at x₁ = 0."""
+    if not hasattr(x2, "dtype"):
+        return 0 if x2 == 0 else 1 if x2 == 1 else ops.multiply(ops.pow(x1, x2 - 1), x2)
+    is_zero = ops.equal(x2, 0)
+    lower = ops.pow(x1, ops.where(is_zero, 1, ops.subtract(x2, 1)))
+    return ops.multiply(ops.where(is_zero, 0, x2), lower)
+
+
+def _by_exponent(y: Any, x1: Any, x2: Any) -> Any:
+    """∂(x₁^x₂)/∂x₂; 0 at x₁ = 0."""
+    if not hasattr(x1, "dtype"):
+        return ops.multiply(y, math.log(x1) if x1 > 0 else 0.0 if x1 == 0 else math.nan)
+    return ops.multiply(y, ops.log(ops.where(ops.equal(x1, 0), 1, x1)))
+
+
+def _share(first: Any, second: Any) -> Any:
+    """1 where `first` is greater, ½ where they are equal: of two extrema each has its half."""
+    return ops.where(ops.greater(first, second), 1.0, ops.where(ops.equal(first, second), 0.5, 0.0))
+
+
+def _abs(y: Any, x: Any) -> Any:
+    if not is_complex(x):
+        return ops.sign(x)
+    is_zero = ops.equal(y, 0)
+    return ops.divide(ops.conj(ops.where(is_zero, 0, x)), ops.where(is_zero, 1, y))
+
+
+def _push_sign(call: Call, tangents: Tangents) -> Any:
+    """Of complex numbers only the part of a step that turns them moves x / |x|."""
+    (x,), y, t = call.args, call.y, tangents[0]
+    if not is_complex(x):
+        return None
+    size = ops.abs(x)
+    along = ops.multiply(y, ops.real(ops.multiply(ops.conj(y), t)))
+    return ops.divide(ops.subtract(t, along), ops.where(ops.equal(size, 0), 1, size))
+
+
+def _angle(y: Any, x: Any) -> Any:
+    return ops.divide(-1j, x) if is_complex(x) else ops.zeros_like(x)
+
+
+def _over(x: Any, y: Any) -> Any:
+    """x / y, 0 where y is."""
+    return ops.divide(x, ops.where(ops.equal(y, 0), 1, y))
+
+
+def _logadd_share(y: Any, x: Any) -> Any:
+    """exp(x − y), without NaN where both are the same infinity."""
+    return ops.where(ops.equal(x, y), 0.0, ops.subtract(x, y))
+
+
+RULES: dict[str, Rule] = {
+    "add": Elementwise(lambda y, x1, x2: 1, lambda y, x1, x2: 1),
+    "subtract": Elementwise(lambda y, x1, x2: 1, lambda y, x1, x2: -1),
+    "multiply": Elementwise(lambda y, x1, x2: x2, lambda y, x1, x2: x1),
+    "divide": Elementwise(
+        lambda y, x1, x2: 1 / x2 if not hasattr(x2, "dtype") else ops.reciprocal(x2),
+        lambda y, x1, x2: ops.negative(ops.divide(y, x2)),
+    ),
+    "pow": Elementwise(_by_base, _by_exponent),
+    "remainder": Elementwise(
+        lambda y, x1, x2: 1, lambda y, x1, x2: ops.negative(ops.floor_divide(x1, x2))
+    ),
+    "fmod": Elementwise(
+        lambda y, x1, x2: 1, lambda y, x1, x2: ops.negative(ops.trunc(ops.divide(x1, x2)))
+    ),
+    "maximum": Elementwise(lambda y, x1, x2: _share(x1, x2), lambda y, x1, x2: _share(x2, x1)),
+    "minimum": Elementwise(lambda y, x1, x2: _share(x2, x1), lambda y, x1, x2: _share(x1, x2)),
+    "copysign": Elementwise(lambda y, x1, x2: ops.multiply(ops.sign(x1), ops.sign(y)), None),
+    "negative": Elementwise(lambda y, x: -1),
+    "positive": Elementwise(lambda y, x: 1),
+    "square": Elementwise(lambda y, x: ops.multiply(x, 2)),
+    "reciprocal": Elementwise(lambda y, x: ops.negative(ops.multiply(y, y))),
+    "abs": Elementwise(_abs),
+    "sign": Pushed(_push_sign),
+    "real": Elementwise(lambda y, x: 1),
+    "imag": Elementwise(lambda y, x: -1j if is_complex(x) else 0),
+    "conj": Elementwise(lambda y, x: 1),
+    "angle": Elementwise(_angle),
+    "complex": Elementwise(lambda y, real, imag: 1, lambda y, real, imag: 1j),
+    "exp": Elementwise(lambda y, x: y),
+    "expm1": Elementwise(lambda y, x: ops.add(y, 1)),
+    "exp2": Elementwise(lambda y, x: ops.multiply(y, _LN2)),
+    "log": Elementwise(lambda y, x: ops.reciprocal(x)),
+    "log1p": Elementwise(lambda y, x: ops.reciprocal(ops.add(x, 1))),
+    "log2": Elementwise(lambda y, x: ops.reciprocal(ops.multiply(x, _LN2))),
+    "log10": Elementwise(lambda y, x: ops.reciprocal(ops.multiply(x, _LN10))),
+    "logaddexp": Elementwise(
+        lambda y, x1, x2: ops.exp(_logadd_share(y, x1)),
+        lambda y, x1, x2: ops.exp(_logadd_share(y, x2)),
+    ),
+    "logaddexp2": Elementwise(
+        lambda y, x1, x2: ops.exp2(_logadd_share(y, x1)),
+        lambda y, x1, x2: ops.exp2(_logadd_share(y, x2)),
+    ),
+    "sqrt": Elementwise(lambda y, x: ops.divide(0.5, y)),
+    "cbrt": Elementwise(lambda y, x: ops.divide(1 / 3, ops.multiply(y, y))),
+    "hypot": Elementwise(lambda y, x1, x2: _over(x1, y), lambda y, x1, x2: _over(x2, y)),
+    "sin": Elementwise(lambda y, x: ops.cos(x)),
+    "cos": Elementwise(lambda y, x: ops.negative(ops.sin(x))),
+    "tan": Elementwise(lambda y, x: ops.add(ops.multiply(y, y), 1)),
+    "asin": Elementwise(lambda y, x: ops.divide(1.0, ops.sqrt(_one_minus_square(x)))),
+    "acos": Elementwise(lambda y, x: ops.divide(-1.0, ops.sqrt(_one_minus_square(x)))),
+    "atan": Elementwise(lambda y, x: ops.reciprocal(ops.add(ops.multiply(x, x), 1))),
+    "atan2": Elementwise(
+        lambda y, x1, x2: ops.divide(x2, _squares(x1, x2)),
+        lambda y, x1, x2: ops.negative(ops.divide(x1, _squares(x1, x2))),
+    ),
+    "sinh": Elementwise(lambda y, x: ops.cosh(x)),
+    "cosh": Elementwise(lambda y, x: ops.sinh(x)),
+    "tanh": Elementwise(lambda y, x: _one_minus_square(y)),
+    "asinh": Elementwise(lambda y, x: ops.divide(1.0, ops.sqrt(ops.add(ops.multiply(x, x), 1)))),
+    "acosh": Elementwise(
+        lambda y, x: ops.divide(
+            1.0, ops.multiply(ops.sqrt(ops.subtract(x, 1)), ops.sqrt(ops.add(x, 1)))
+        )
+    ),
+    "atanh": Elementwise(lambda y, x: ops.reciprocal(_one_minus_square(x))),
+    "relu": Elementwise(lambda y, x: ops.astype(ops.greater(x, 0), x.dtype)),
+    "sigmoid": Elementwise(lambda y, x: ops.multiply(y, ops.subtract(1, y))),
+    "log_sigmoid": Elementwise(lambda y, x: ops.sigmoid(ops.negative(x))),
+}
+
+
+def _one_minus_square(x: Any) -> Any:
+    return ops.subtract(1, ops.multiply(x, x))
+
+
+def _squares(x1: Any, x2: Any) -> Any:
+    return ops.add(ops.multiply(x1, x1), ops.multiply(x2, x2))

@@ -1,0 +1,89 @@
+"""What an op does when it meets stand-ins; the handler of `StandIn` in `nestarray.dispatch`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nestarray.dispatch import INTERPRETERS, Op
+from nestarray.errors import UnsupportedError
+from nestarray.transforms.autodiff.forward import carry
+from nestarray.transforms.autodiff.reverse import record
+from nestarray.transforms.autodiff.rules import CONSTANT, Call, Composed, Place, Rule
+from nestarray.transforms.autodiff.values import Dual, StandIn, Taped, stripped
+
+#: The rule of an op by its name; the chapters of rules add theirs.
+RULES: dict[str, Rule] = {}
+
+_STAND_INS = (Taped, Dual)
+_SEQUENCES = (list, tuple)
+
+
+def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Compute `op` without the innermost level of its arguments, and add the derivative."""
+    rule = RULES.get(op.name)
+    if rule is CONSTANT:
+        return _constant(op, args, kwargs)
+    if rule.__class__ is Composed:
+        return rule.function(*args, **kwargs)  # type: ignore[union-attr]
+    if rule is None:
+        if not op.is_primitive:
+            return op.body(*args, **kwargs)
+        raise UnsupportedError(
+            f"{op.name}: the backend 'numpy' has no derivative of it. Move the variables first, for "
+            'example with v.to_backend("jax"), or hold the argument fixed with na.stop_gradient'
+        )
+    if kwargs and any(map(_level, kwargs.values())):
+        bound = op.signature.bind(*args, **kwargs)
+        args, kwargs = bound.args, bound.kwargs
+        if any(map(_level, kwargs.values())):
+            if op.is_primitive:
+                names = ", ".join(name for name, x in kwargs.items() if _level(x))
+                raise UnsupportedError(
+                    f"{op.name}: {names}: the backend 'numpy' has no derivative by this argument; "
+                    "hold it fixed with na.stop_gradient"
+                )
+            return op.body(*args, **kwargs)
+    level = max(map(_level, args))
+    stand_ins: dict[Place, Any] = {}
+    values: list[Any] = []
+    for i, x in enumerate(args):
+        cls = x.__class__
+        if cls in _STAND_INS:
+            if x.level == level:
+                stand_ins[i] = x
+                x = x.value
+        elif cls in _SEQUENCES and _level(x) == level:
+            for j, item in enumerate(x):
+                if item.__class__ in _STAND_INS and item.level == level:
+                    stand_ins[i, j] = item
+            x = cls(x.value if (i, j) in stand_ins else x for j, x in enumerate(x))
+        values.append(x)
+    y = op.function(*values, **kwargs)
+    call = Call(op.function, values, kwargs, y)
+    if next(iter(stand_ins.values())).__class__ is Taped:
+        return record(rule, call, stand_ins, level)
+    return carry(rule, call, stand_ins, level)
+
+
+def _constant(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    level = max(_level(args), *map(_level, kwargs.values()), 0)
+
+    def plain(x: Any) -> Any:
+        if x.__class__ in _SEQUENCES and _level(x) == level:
+            return x.__class__(map(plain, x))
+        return stripped(x, level)
+
+    return op.function(*map(plain, args), **{name: plain(x) for name, x in kwargs.items()})
+
+
+def _level(x: Any) -> int:
+    """The innermost level in an argument; 0 if there is no stand-in."""
+    cls = x.__class__
+    if cls in _STAND_INS:
+        return x.level
+    if cls in _SEQUENCES:
+        return max(map(_level, x), default=0)
+    return 0
+
+
+INTERPRETERS.append((StandIn, apply))

@@ -1,0 +1,296 @@
+"""What a rule of differentiation is, and the kinds in which calculus writes them.
+
+`push` multiplies tangents with the Jacobian, `pull` cotangents with its conjugate transpose:
+of a real function of complex numbers that is the direction of ascent. Each kind makes both of
+what it is told once.
+
+- `Elementwise`: the partial derivatives; forward multiplies, reverse multiplies with the
+  conjugate and sums over the axes that were broadcast.
+- `Linear`: the op itself forward, its transpose in reverse.
+- `Multilinear`: a transpose for each operand; forward is the product rule.
+- `Weighted`: a reduction Σ wᵢ tᵢ along axes.
+- `Pushed`: only the product with the Jacobian, a formula linear in the tangents; reverse
+  mode over that formula is its transpose.
+- `Composed`: other ops that compute the same, where the op's own body cannot be taken.
+- `CONSTANT`: piecewise constant, so the result is a plain array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from nestarray import dtypes, ops
+from nestarray.backends.axes import many_axes
+from nestarray.errors import UnsupportedError
+
+#: The number of a positional argument; for one in a sequence, with its number there.
+Place = int | tuple[int, int]
+
+
+class Call(NamedTuple):
+    """A call of an op whose arguments are no longer stand-ins of the level at work."""
+
+    function: Callable[..., Any]
+    args: list[Any]
+    kwargs: dict[str, Any]
+    y: Any
+
+    def at(self, place: Place) -> Any:
+        """The argument at a place."""
+        return self.args[place] if isinstance(place, int) else self.args[place[0]][place[1]]
+
+
+Tangents = dict[Place, Any]
+Pullback = Callable[[Any], list[Any]]
+
+
+class Rule:
+    """How an op is differentiated; the kinds below say `push` and `pull` in a line each."""
+
+    def push(self, call: Call, tangents: Tangents) -> Any:
+        """The tangent of the result, a tuple for several results; None for zero."""
+        raise AssertionError(type(self))
+
+    def pull(self, call: Call, places: list[Place]) -> Pullback:
+        """The function that gives the cotangents at `places` (None for zero) for the result's."""
+        raise AssertionError(type(self))
+
+
+CONSTANT = Rule()
+
+
+class Composed(Rule):
+    """Other ops that compute the same: `function` takes the arguments of the op."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+
+class Elementwise(Rule):
+    """∂y/∂xᵢ as functions of ``(y, *x)`` that give an array or a number; None for zero."""
+
+    def __init__(self, *partials: Callable[..., Any] | None) -> None:
+        self.partials = partials
+
+    def push(self, call: Call, tangents: Tangents) -> Any:
+        total = None
+        for place, tangent in tangents.items():
+            partial = self.partials[place]  # type: ignore[index]
+            if partial is not None:
+                term = _times(tangent, partial(call.y, *call.args))
+                total = term if total is None else ops.add(total, term)
+        return None if total is None else spread(total, call.y)
+
+    def pull(self, call: Call, places: list[Place]) -> Pullback:
+        _, args, _, y = call
+        if len(places) == 1:  # the commonest by far
+            (place,) = places
+            partial, x = self.partials[place], args[place]  # type: ignore[index]
+            if partial is None:
+                return lambda ct: [None]
+            return lambda ct: [fit(_times(ct, _conjugate(partial(y, *args))), x)]
+
+        def back(ct: Any) -> list[Any]:
+            found = []
+            for place in places:
+                partial = self.partials[place]  # type: ignore[index]
+                found.append(
+                    None
+                    if partial is None
+                    else fit(_times(ct, _conjugate(partial(y, *args))), args[place])  # type: ignore[index]
+                )
+            return found
+
+        return back
+
+
+class Linear(Rule):
+    """Linear in the first argument: ``transpose(ct, x, *settings)`` multiplies with Lᴴ.
+
+    The shape and dtype of x are all that a transpose may use of it; what it gives is summed
+    over broadcast axes and cast by `fit`.
+    """
+
+    def __init__(self, transpose: Callable[..., Any]) -> None:
+        self.transpose = transpose
+
+    def push(self, call: Call, tangents: Tangents) -> Any:
+        return call.function(tangents[0], *call.args[1:], **call.kwargs)
+
+    def pull(self, call: Call, places: list[Place]) -> Pullback:
+        x, *settings = call.args
+        if places != [0]:
+            raise UnsupportedError(
+                f"{call.function.__name__}: the backend 'numpy' differentiates it by its first "
+                "argument only; hold the others fixed with na.stop_gradient"
+            )
+        kwargs, transpose = call.kwargs, self.transpose
+        if not isinstance(call.y, (tuple, list)):
+            return lambda ct: [fit(transpose(ct, x, *settings, **kwargs), x)]
+
+        def back(parts: list[Any]) -> list[Any]:
+            pairs = zip(parts, call.y, strict=True)
+            ct = [ops.zeros_like(y) if part is None else part for part, y in pairs]
+            return [fit(transpose(ct, x, *settings, **kwargs), x)]
+
+        return back
+
+
+class Multilinear(Rule):
+    """Linear in each of some arguments: ``transposes[i](ct, *args)`` for those of the first."""
+
+    def __init__(self, *transposes: Callable[..., Any]) -> None:
+        self.transposes = transposes
+
+    def push(self, call: Call, tangents: Tangents) -> Any:
+        total = None
+        for place, tangent in tangents.items():
+            args = [tangent if i == place else x for i, x in enumerate(call.args)]
+            term = call.function(*args, **call.kwargs)
+            total = term if total is None else ops.add(total, term)
+        return spread(total, call.y)
+
+    def pull(self, call: Call, places: list[Place]) -> Pullback:
+        _, args, kwargs, _ = call
+        return lambda ct: [
+            fit(self.transposes[i](ct, *args, **kwargs), args[i])  # type: ignore[index]
+            for i in places
+        ]
+
+
+class Weighted(Rule):
+    """y = f(x) along axes with ∂y = Σ wᵢ ∂xᵢ; ``weights(y, x, axes)`` sees y with its axes kept."""
+
+    def __init__(self, weights: Callable[[Any, Any, tuple[int, ...]], Any]) -> None:
+        self.weights = weights
+
+    def _weights(self, call: Call) -> Any:
+        x = call.args[0]
+        axes = many_axes(call.kwargs.get("axis"), len(x.shape), "axis")
+        return self.weights(kept(call.y, x, axes), x, axes), axes
+
+    def push(self, call: Call, tangents: Tangents) -> Any:
+        weights, axes = self._weights(call)
+        keepdims = call.kwargs.get("keepdims", False)
+        product = ops.multiply(weights, tangents[0])
+        return spread(ops.sum(product, axis=axes, keepdims=keepdims), call.y)
+
+    def pull(self, call: Call, places: list[Place]) -> Pullback:
+        x = call.args[0]
+
+        def back(ct: Any) -> list[Any]:
+            weights, axes = self._weights(call)
+            return [fit(ops.multiply(kept(ct, x, axes), _conjugate(weights)), x)]
+
+        return back
+
+
+class Pushed(Rule):
+    """``formula(call, tangents)``, the product with the Jacobian, linear in the tangents.
+
+    In the tangents stand all places that are differentiated. The formula gives the tangent of
+    the result, for several results a tuple of them with None for what is constant.
+    """
+
+    def __init__(self, formula: Callable[[Call, Tangents], Any]) -> None:
+        self.formula = formula
+
+    def push(self, call: Call, tangents: Tangents) -> Any:
+        return self.formula(call, tangents)
+
+    def pull(self, call: Call, places: list[Place]) -> Pullback:
+        return lambda ct: transposed(
+            lambda tangents: self.formula(call, dict(zip(places, tangents, strict=True))),
+            [call.at(place) for place in places],
+            ct,
+        )
+
+
+class Jacobian(Rule):
+    """Both products written out, for ops whose arguments are sequences, and for speed."""
+
+    def __init__(
+        self,
+        push: Callable[[Call, Tangents], Any],
+        pull: Callable[[Call, list[Place]], Pullback],
+    ) -> None:
+        self.push, self.pull = push, pull  # type: ignore[method-assign]
+
+
+def transposed(formula: Callable[[list[Any]], Any], like: list[Any], ct: Any) -> list[Any]:
+    """The transpose of a linear function of arrays like `like`, applied to `ct`.
+
+    Of several results those without a cotangent are left out.
+    """
+    from nestarray.transforms.autodiff.reverse import vjp
+
+    several = isinstance(ct, list)
+    given = ct if several else [ct]
+    used: list[int] = []
+
+    def flat(*tangents: Any) -> tuple[tuple[Any, ...], tuple[()]]:
+        found = formula(list(tangents))
+        parts = found if several else (found,)
+        wanted = [part is not None and ct is not None for part, ct in zip(parts, given, strict=True)]
+        used[:] = [i for i, hit in enumerate(wanted) if hit]
+        return tuple([parts[i] for i in used]), ()
+
+    pull = vjp(flat, [ops.zeros_like(x) for x in like], "transposed")[2]
+    return pull([given[i] for i in used])
+
+
+def fit(ct: Any, x: Any) -> Any:
+    """A cotangent as one of `x`: summed over axes that were broadcast, and of its dtype."""
+    if ct is None:
+        return None
+    if ct.shape != x.shape:
+        ct = summed_to(ct, x.shape)
+    return ct if ct.dtype == x.dtype else _cast(ct, x)
+
+
+def spread(tangent: Any, y: Any) -> Any:
+    """A tangent as one of `y`: broadcast to its shape, and of its dtype."""
+    if tangent.shape != y.shape:
+        tangent = ops.broadcast_to(tangent, y.shape)
+    return tangent if tangent.dtype == y.dtype else _cast(tangent, y)
+
+
+def summed_to(ct: Any, shape: tuple[int, ...]) -> Any:
+    """The transpose of `broadcast_to`."""
+    extra = len(ct.shape) - len(shape)
+    axes = [i for i, n in enumerate(ct.shape) if i < extra or (shape[i - extra] == 1 and n != 1)]
+    if axes:
+        ct = ops.sum(ct, axis=tuple(axes))
+    return ct if ct.shape == shape else ops.reshape(ct, shape)
+
+
+def kept(y: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    """A reduction of `x` along `axes` with these axes of length 1."""
+    return ops.reshape(y, tuple([1 if i in axes else n for i, n in enumerate(x.shape)]))
+
+
+def is_complex(x: Any) -> bool:
+    """Whether an array is complex."""
+    return x.dtype.kind == "c"
+
+
+def _cast(x: Any, like: Any) -> Any:
+    if is_complex(x) and not is_complex(like):
+        x = ops.real(x)
+    return ops.astype(x, dtypes.dtype_of(like))
+
+
+def _times(x: Any, factor: Any) -> Any:
+    if factor.__class__ is int:
+        if factor == 1:
+            return x
+        if factor == -1:
+            return ops.negative(x)
+    return ops.multiply(x, factor)
+
+
+def _conjugate(factor: Any) -> Any:
+    if hasattr(factor, "dtype"):
+        return ops.conj(factor) if is_complex(factor) else factor
+    return factor.conjugate()

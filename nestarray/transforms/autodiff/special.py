@@ -1,0 +1,70 @@
+"""Partial derivatives of the special functions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from nestarray import ops
+from nestarray.transforms.autodiff.rules import Elementwise, Rule
+
+_ROOT_PI, _ROOT_2PI = math.sqrt(math.pi), math.sqrt(2 * math.pi)
+
+
+def _bell(x: Any) -> Any:
+    """exp(−x²)."""
+    return ops.exp(ops.negative(ops.multiply(x, x)))
+
+
+def _normal(x: Any) -> Any:
+    """The density of the normal distribution."""
+    return ops.divide(_bell(ops.multiply(x, math.sqrt(0.5))), _ROOT_2PI)
+
+
+def _log_ndtr(y: Any, x: Any) -> Any:
+    exponent = ops.subtract(ops.multiply(ops.multiply(x, x), -0.5), y)
+    return ops.divide(ops.exp(exponent), _ROOT_2PI)
+
+
+def _erfcx(y: Any, x: Any) -> Any:
+    return ops.subtract(ops.multiply(ops.multiply(x, y), 2), 2 / _ROOT_PI)
+
+
+def _ratio(y: Any, x: Any) -> Any:
+    """y / x, which for the functions here is ½ at 0."""
+    is_zero = ops.equal(x, 0)
+    return ops.where(is_zero, 0.5, ops.divide(y, ops.where(is_zero, 1, x)))
+
+
+def _log_beside(x1: Any, x2: Any) -> Any:
+    """ln x₂; 0 where x₁ = 0 and there is no logarithm, so that 0 · ln 0 is no place of its own."""
+    lacks = ops.logical_and(ops.equal(x1, 0), ops.less_equal(x2, 0))
+    return ops.where(lacks, 0.0, ops.log(ops.where(lacks, 1, x2)))
+
+
+RULES: dict[str, Rule] = {
+    "erf": Elementwise(lambda y, x: ops.multiply(_bell(x), 2 / _ROOT_PI)),
+    "erfc": Elementwise(lambda y, x: ops.multiply(_bell(x), -2 / _ROOT_PI)),
+    "erfcx": Elementwise(_erfcx),
+    "erfinv": Elementwise(lambda y, x: ops.multiply(ops.exp(ops.multiply(y, y)), _ROOT_PI / 2)),
+    "ndtr": Elementwise(lambda y, x: _normal(x)),
+    "log_ndtr": Elementwise(_log_ndtr),
+    "ndtri": Elementwise(lambda y, x: ops.reciprocal(_normal(y))),
+    "lgamma": Elementwise(lambda y, x: ops.digamma(x)),
+    "digamma": Elementwise(lambda y, x: ops.polygamma(1, x)),
+    "xlogy": Elementwise(
+        lambda y, x1, x2: _log_beside(x1, x2), lambda y, x1, x2: ops.divide(x1, x2)
+    ),
+    "xlog1py": Elementwise(
+        lambda y, x1, x2: _log_beside(x1, ops.add(x2, 1)),
+        lambda y, x1, x2: ops.divide(x1, ops.add(x2, 1)),
+    ),
+    "i0": Elementwise(lambda y, x: ops.i1(x)),
+    "i0e": Elementwise(lambda y, x: ops.subtract(ops.i1e(x), ops.multiply(ops.sign(x), y))),
+    "i1": Elementwise(lambda y, x: ops.subtract(ops.i0(x), _ratio(y, x))),
+    "i1e": Elementwise(
+        lambda y, x: ops.subtract(
+            ops.subtract(ops.i0e(x), _ratio(y, x)), ops.multiply(ops.sign(x), y)
+        )
+    ),
+}

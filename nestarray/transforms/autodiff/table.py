@@ -1,0 +1,25 @@
+"""All rules: one table, made of the chapters."""
+
+from nestarray.dispatch import OPS
+from nestarray.transforms.autodiff import (
+    constants,
+    contraction,
+    convolution,
+    elementwise,
+    fourier,
+    indexing,
+    linalg,
+    manipulation,
+    special,
+    statistical,
+)
+from nestarray.transforms.autodiff.interpreter import RULES
+
+_CHAPTERS = (
+    constants, elementwise, special, statistical, manipulation, indexing, contraction,
+    convolution, linalg, fourier,
+)  # fmt: skip
+for _chapter in _CHAPTERS:
+    RULES.update(_chapter.RULES)
+
+assert RULES.keys() <= OPS.keys(), sorted(RULES.keys() - OPS.keys())
