@@ -71,10 +71,13 @@ from nestarray.methods.reductions import tree_norm as tree_norm
 from nestarray.methods.reductions import tree_sum as tree_sum
 from nestarray.methods.schema import Schema as Schema
 from nestarray.ops import *
+from nestarray.transforms import associative_scan as associative_scan
 from nestarray.transforms import checkpoint as checkpoint
+from nestarray.transforms import cond as cond
 from nestarray.transforms import custom_jvp as custom_jvp
 from nestarray.transforms import custom_vjp as custom_vjp
 from nestarray.transforms import execute_with_gradients as execute_with_gradients
+from nestarray.transforms import fori_loop as fori_loop
 from nestarray.transforms import gauss_newton_vp as gauss_newton_vp
 from nestarray.transforms import grad as grad
 from nestarray.transforms import hessian as hessian
@@ -86,9 +89,13 @@ from nestarray.transforms import jit as jit
 from nestarray.transforms import jvp as jvp
 from nestarray.transforms import linear_transpose as linear_transpose
 from nestarray.transforms import linearize as linearize
+from nestarray.transforms import map as map
+from nestarray.transforms import scan as scan
+from nestarray.transforms import switch as switch
 from nestarray.transforms import value_and_grad as value_and_grad
 from nestarray.transforms import vjp as vjp
 from nestarray.transforms import vmap as vmap
+from nestarray.transforms import while_loop as while_loop
 
 __version__ = "0.1.0"
 

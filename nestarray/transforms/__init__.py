@@ -2,6 +2,13 @@
 
 from nestarray.transforms.batching import vmap as vmap
 from nestarray.transforms.compilation import jit as jit
+from nestarray.transforms.control_flow import associative_scan as associative_scan
+from nestarray.transforms.control_flow import cond as cond
+from nestarray.transforms.control_flow import fori_loop as fori_loop
+from nestarray.transforms.control_flow import map as map
+from nestarray.transforms.control_flow import scan as scan
+from nestarray.transforms.control_flow import switch as switch
+from nestarray.transforms.control_flow import while_loop as while_loop
 from nestarray.transforms.custom import checkpoint as checkpoint
 from nestarray.transforms.custom import custom_jvp as custom_jvp
 from nestarray.transforms.custom import custom_vjp as custom_vjp

@@ -29,8 +29,9 @@ from nestarray.errors import UnsupportedError
 #: How many gradients are being taken around the running code.
 _depth: ContextVar[int] = ContextVar("nestarray_torch_gradients", default=0)
 
-#: A list while a function is traced; gradients taken in it that others look through add to it.
-_looked_through: ContextVar[list[str] | None] = ContextVar("nestarray_torch_trace", default=None)
+#: A list while a function is traced; what of it cannot be differentiated once it is compiled,
+#: gradients that others look through and loops of unknown length, adds to it.
+looked_through: ContextVar[list[str] | None] = ContextVar("nestarray_torch_trace", default=None)
 
 
 def value_and_grad(
@@ -42,7 +43,7 @@ def value_and_grad(
     connected = torch.is_grad_enabled() and (
         _depth.get() > 0 or any(leaf.requires_grad for leaf in leaves)
     )
-    trace = _looked_through.get()
+    trace = looked_through.get()
     if connected and trace is not None:
         trace.append(name)
     with torch.enable_grad(), _deeper():
@@ -229,11 +230,11 @@ def compile_leaves(
     from torch.fx.experimental.proxy_tensor import make_fx
 
     looked_through: list[str] = []
-    token = _looked_through.set(looked_through)
+    token = looked_through.set(looked_through)
     try:
         graph = make_fx(fn, tracing_mode="fake", _allow_non_fake_inputs=True)(*arrays)
     finally:
-        _looked_through.reset(token)
+        looked_through.reset(token)
     graph.graph.eliminate_dead_code()  # checks of forward mode, which Dynamo cannot read
     graph.recompile()
     if looked_through and torch.is_grad_enabled() and any(x.requires_grad for x in arrays):

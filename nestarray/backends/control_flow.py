@@ -1,0 +1,158 @@
+"""Branches and loops over tuples of arrays: a framework's own where it has them, else Python.
+
+``backends/<name>/control_flow.py`` supplies what that framework can put in a program: all on
+JAX, graphs on TensorFlow, what depends on values in traces of PyTorch. A function that is
+missing there is the one of this file, which is also what interpreters run (`ops` on values
+that stand for arrays). Structures, numbers and checks are `nestarray.transforms.control_flow`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import repeat
+from typing import Any
+
+from nestarray import backends
+
+Arrays = tuple[Any, ...]
+#: No arguments → the results of a branch.
+Branch = Callable[[], Arrays]
+#: (carry, one row of each array) → the new carry, and what is stacked.
+Step = Callable[[Arrays, Arrays], tuple[Arrays, Arrays]]
+Test = Callable[[Arrays], Any]
+Body = Callable[[Arrays], Arrays]
+CountedBody = Callable[[Any, Arrays], Arrays]
+
+
+def find(backend: str, name: str, values: Sequence[Any] = ()) -> Callable[..., Any]:
+    """The function `name` for arrays of a backend; this file's if some of them are stand-ins."""
+    if not any(getattr(x, "__traced_backend__", None) for x in values):
+        native = getattr(backends.chapter(backend, "control_flow"), name, None)
+        if native is not None:
+            return native
+    return globals()[name]
+
+
+def known(x: Any) -> Any:
+    """The value of a boolean or integer scalar; None if only the program that is traced has it."""
+    return int(x)
+
+
+def switch(index: Any, branches: Sequence[Branch]) -> Arrays:
+    """The branch of a number in their range, by halves: choices of one branch of two.
+
+    PyTorch has no switch; that of TensorFlow, ``tf.switch_case``, is not mapped by
+    ``tf.vectorized_map`` if branches have several results.
+    """
+    if len(branches) == 1:
+        return branches[0]()
+    from nestarray import ops
+
+    half = len(branches) // 2
+    choose = find(backends.backend_of(index), "cond", (index,))
+    return choose(
+        ops.less(index, half),
+        lambda: switch(index, branches[:half]),
+        lambda: switch(ops.subtract(index, half), branches[half:]),
+    )
+
+
+def while_loop(test: Test, body: Body, carry: Arrays, max_steps: int | None) -> Arrays:
+    """Run `body` as long as `test` holds, at most `max_steps` times."""
+    steps = 0
+    while (max_steps is None or steps < max_steps) and test(carry):
+        carry = body(carry)
+        steps += 1
+    return carry
+
+
+def fori_loop(lower: int, upper: int, body: CountedBody, carry: Arrays, like: Any) -> Arrays:
+    """Run `body` for each integer from `lower` to before `upper`, which it gets as an array."""
+    from nestarray import ops
+
+    for i in range(lower, upper):
+        carry = body(ops.asarray(i, like=like), carry)
+    return carry
+
+
+def scan(
+    step: Step,
+    carry: Arrays,
+    xs: Arrays,
+    length: int | None = None,
+    *,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+) -> tuple[Arrays, Arrays]:
+    """Run `step` over the first axis of `xs`.
+
+    Args:
+        step: of one time.
+        carry: before the first step.
+        xs: arrays with the same first axis.
+        length: of that axis; needed if there are no arrays.
+        reverse: begin at the end.
+        unroll: how many steps one turn of a compiled loop has; nothing to a loop of Python.
+
+    Returns:
+        the last carry, and the results of all steps, stacked in the order of `xs`.
+    """
+    from nestarray import ops
+
+    count = int(xs[0].shape[0]) if length is None else length
+    if not count:  # a step on zeros tells what there is none of
+        row = tuple([ops.zeros(x.shape[1:], dtype=x.dtype, like=x) for x in xs])
+        ys = step(carry, row)[1]
+        return carry, tuple([ops.zeros((0, *y.shape), dtype=y.dtype, like=y) for y in ys])
+    rows: Any = zip(*(ops.unstack(x, axis=0) for x in xs), strict=True)
+    times = list(rows) if xs else list(repeat((), count))
+    found = []
+    for row in reversed(times) if reverse else times:
+        carry, ys = step(carry, row)
+        found.append(ys)
+    columns = zip(*(reversed(found) if reverse else found), strict=True)
+    return carry, tuple([ops.stack(column, axis=0) for column in columns])
+
+
+def associative_scan(
+    combine: Callable[[Arrays, Arrays], Arrays], elems: Arrays, axis: int, reverse: bool
+) -> Arrays:
+    """All prefixes of x₀ ∘ x₁ ∘ … in a depth of 2 log₂ n combinations of whole slices.
+
+    References:
+        G. E. Blelloch, Prefix sums and their applications, 1990
+    """
+    from nestarray import ops
+
+    def part(arrays: Arrays, start: int | None, stop: int | None, step: int | None) -> Arrays:
+        index = (*[slice(None)] * axis, slice(start, stop, step))
+        return tuple([ops.getitem(x, index) for x in arrays])
+
+    def joined(first: Arrays, second: Arrays) -> Arrays:
+        return tuple([ops.concat(pair, axis=axis) for pair in zip(first, second, strict=True)])
+
+    def interleaved(even: Arrays, odd: Arrays) -> Arrays:
+        count = int(odd[0].shape[axis])
+        woven = []
+        for a, b in zip(part(even, None, count, None), odd, strict=True):
+            shape = (*b.shape[:axis], 2 * count, *b.shape[axis + 1 :])
+            woven.append(ops.reshape(ops.stack((a, b), axis=axis + 1), shape))
+        rest = part(even, count, None, None)
+        return joined(tuple(woven), rest) if rest[0].shape[axis] else tuple(woven)
+
+    def prefixes(arrays: Arrays) -> Arrays:
+        n = int(arrays[0].shape[axis])
+        if n < 2:
+            return arrays
+        # pairs are combined first: their prefixes are those that end at odd places
+        odd = prefixes(combine(part(arrays, 0, n - 1, 2), part(arrays, 1, None, 2)))
+        before = odd if n % 2 else part(odd, 0, -1, None)
+        even = part(arrays, 0, 1, None)
+        if n > 2:
+            even = joined(even, combine(before, part(arrays, 2, None, 2)))
+        return interleaved(even, odd)
+
+    if reverse:
+        elems = tuple([ops.flip(x, axis=axis) for x in elems])
+    found = prefixes(elems)
+    return tuple([ops.flip(x, axis=axis) for x in found]) if reverse else found

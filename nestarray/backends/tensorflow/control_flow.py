@@ -1,0 +1,101 @@
+"""TensorFlow: `nestarray.backends.control_flow`; nodes of a graph, and Python at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from nestarray.backends import control_flow
+
+
+def known(x: Any) -> Any:
+    """The value of a scalar: of an eager tensor, or of a constant of the graph."""
+    value = tf.get_static_value(x)
+    return None if value is None else value.item()
+
+
+def cond(pred: Any, true_branch: Any, false_branch: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/cond"""
+    return _results(tf.cond(pred, _named(true_branch), _named(false_branch)))
+
+
+def _named(branch: Any) -> Any:
+    # of nothing and of one result TensorFlow would make something else than a tuple
+    return lambda: {str(i): tf.identity(x) for i, x in enumerate(branch())} | {"-": tf.constant(0)}
+
+
+def _results(found: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple([found[str(i)] for i in range(len(found) - 1)])
+
+
+def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/while_loop"""
+    if tf.executing_eagerly():
+        return control_flow.while_loop(test, body, carry, max_steps)
+    return _loop(test, body, carry, max_steps)
+
+
+def _loop(test: Any, body: Any, carry: tuple[Any, ...], most: int | None) -> tuple[Any, ...]:
+    """A loop over a tuple of any length; XLA can differentiate it only if it is bounded."""
+    found = tf.while_loop(
+        lambda _, carry: test(carry),
+        lambda turn, carry: (turn, body(carry)),
+        (tf.constant(0), carry),
+        maximum_iterations=most,
+    )
+    return tuple(found[1])
+
+
+def fori_loop(lower: int, upper: int, body: Any, carry: Any, like: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/while_loop"""
+    if tf.executing_eagerly():
+        return control_flow.fori_loop(lower, upper, body, carry, like)
+    return _loop(
+        lambda state: state[0] < upper,
+        lambda state: (state[0] + 1, *body(state[0], state[1:])),
+        (tf.constant(lower, tf.int64), *carry),
+        max(upper - lower, 0),
+    )[1:]
+
+
+def scan(
+    step: Any,
+    carry: Any,
+    xs: Any,
+    length: int | None = None,
+    *,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/while_loop"""
+    static = xs[0].shape[0] if xs and length is None else length
+    if tf.executing_eagerly() or static == 0 or unroll is True:
+        return control_flow.scan(step, carry, xs, length, reverse=reverse)
+    count = tf.shape(xs[0])[0] if static is None else static
+    columns = [
+        tf.TensorArray(y.dtype, size=count, element_shape=y.shape)
+        for y in _results_of(step, carry, xs)
+    ]
+
+    def body(state: tuple[Any, ...]) -> tuple[Any, ...]:
+        done, carry, columns = state
+        place = count - 1 - done if reverse else done
+        carry, ys = step(carry, tuple([tf.gather(x, place) for x in xs]))
+        written = [column.write(place, y) for column, y in zip(columns, ys, strict=True)]
+        return done + 1, tuple(carry), tuple(written)
+
+    start = (tf.constant(0), tuple(carry), tuple(columns))
+    _, carry, found = _loop(lambda state: state[0] < count, body, start, static)
+    return tuple(carry), tuple([column.stack() for column in found])
+
+
+def _results_of(step: Any, carry: Any, xs: Any) -> Any:
+    """What a step will give, as specifications: it is traced into a graph of its own."""
+
+    def specification(x: Any, first: int) -> Any:
+        return tf.TensorSpec(x.shape[first:], x.dtype)
+
+    given = tuple([specification(x, 0) for x in carry]), tuple([specification(x, 1) for x in xs])
+    traced = tf.function(step, autograph=False).get_concrete_function(*given)
+    return traced.structured_outputs[1]

@@ -1,0 +1,206 @@
+"""PyTorch: `nestarray.backends.control_flow`.
+
+Python runs the loops, and a trace by ``make_fx`` unrolls them. A choice by a value that the
+trace does not know becomes ``torch.cond`` or ``torch.while_loop``. These take functions of
+arguments only, so the tensors of outside that a branch uses are found by a first run of it,
+and handed to it as arguments in the second (`_Lifted`). Under ``torch.func.vmap``, where
+examples differ in their choice, all branches run and each example takes its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch._C import _functorch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_map_only
+
+from nestarray.backends.torch.transforms import looked_through
+from nestarray.errors import UnsupportedError
+
+
+def known(x: Any) -> Any:
+    """The value of a scalar; what vmap maps over or a trace stands in for has none."""
+    if isinstance(x, bool):
+        return x
+    if torch.compiler.is_dynamo_compiling():
+        return None
+    inner = x
+    while _functorch.is_functorch_wrapped_tensor(inner):
+        if _functorch.is_batchedtensor(inner):
+            return None
+        inner = _functorch.get_unwrapped(inner)
+    return None if isinstance(inner, FakeTensor) else x.item()
+
+
+def _plain(x: Any) -> Any:
+    """The tensor of all examples behind what vmap shows of one."""
+    while _functorch.is_functorch_wrapped_tensor(x):
+        x = _functorch.get_unwrapped(x)
+    return x
+
+
+def _is_batched(x: Any) -> bool:
+    while _functorch.is_functorch_wrapped_tensor(x):
+        if _functorch.is_batchedtensor(x):
+            return True
+        x = _functorch.get_unwrapped(x)
+    return False
+
+
+def cond(pred: Any, true_branch: Any, false_branch: Any) -> tuple[Any, ...]:
+    """https://docs.pytorch.org/docs/stable/cond.html"""
+    if torch.compiler.is_dynamo_compiling():
+        return tuple(torch.cond(pred, true_branch, false_branch, ()))
+    if _is_batched(pred):
+        return _chosen(pred, true_branch(), false_branch())
+    branches = _Lifted([true_branch, false_branch], ((), ()))
+    found = torch.ops.higher_order.cond(pred, *branches.functions, branches.captured)
+    return tuple(map(_fresh, found))
+
+
+def _fresh(x: Any) -> Any:
+    """`x` in memory of its own, and its gradient too: what operators for control flow ask of both."""
+    return x * 1 if x.dtype.is_floating_point or x.dtype.is_complex else x.clone()
+
+
+def _chosen(pred: Any, new: Sequence[Any], old: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([torch.where(pred, a, b) for a, b in zip(new, old, strict=True)])
+
+
+def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> tuple[Any, ...]:
+    """https://docs.pytorch.org/docs/stable/higher_order_ops/while_loop.html"""
+    steps = 0
+    while max_steps is None or steps < max_steps:
+        goes_on = test(carry)
+        value = known(goes_on)
+        if value is None and _is_batched(goes_on):
+            goes_on_anywhere = _plain(goes_on)
+            if isinstance(goes_on_anywhere, FakeTensor):
+                if max_steps is not None:  # all steps are written out, and skipped by examples
+                    carry = _chosen(goes_on, body(carry), carry)
+                    steps += 1
+                    continue
+                raise UnsupportedError(
+                    "while_loop: PyTorch cannot compile a loop that vmap maps, of which each "
+                    "example may end at another step; give it max_steps, or do not compile"
+                )
+            if not bool(goes_on_anywhere.any()):
+                return carry
+            carry = _chosen(goes_on, body(carry), carry)
+        elif value is None:
+            return _traced_loop(test, body, carry, None if max_steps is None else max_steps - steps)
+        elif value:
+            carry = body(carry)
+        else:
+            return carry
+        steps += 1
+    return carry
+
+
+def _traced_loop(test: Any, body: Any, carry: Any, most: int | None) -> tuple[Any, ...]:
+    if most is not None:  # the loop counts its steps
+        start = torch.zeros((), dtype=torch.int64, device=carry[0].device)
+        found = _traced_loop(
+            lambda state: test(state[1:]) & (state[0] < most),
+            lambda state: (state[0] + 1, *body(state[1:])),
+            (start, *carry),
+            None,
+        )
+        return found[1:]
+    if torch.compiler.is_dynamo_compiling():
+        found = torch.while_loop(lambda *c: test(c), lambda *c: body(c), carry)
+    else:
+        parts = _Lifted([lambda *c: (test(c),), lambda *c: body(c)], (carry, carry))
+        run_test, run_body = parts.functions
+        trace = looked_through.get()
+        if trace is not None and any(x.requires_grad for x in (*carry, *parts.captured)):
+            trace.append("while_loop")  # which has no derivative once it is compiled
+        found = torch.ops.higher_order.while_loop(
+            lambda *c: run_test(*c)[0], run_body, carry, parts.captured
+        )
+    return tuple(found)
+
+
+def fori_loop(lower: int, upper: int, body: Any, carry: Any, like: Any) -> Any:
+    """A loop of Python, with indices that a trace knows."""
+    device = None if like is None else like.device
+    for i in range(lower, upper):
+        carry = body(torch.tensor(i, device=device), carry)
+    return carry
+
+
+class _Lifted:
+    """Functions of tensors that take what they use of outside as further arguments.
+
+    Attributes:
+        captured: copies of the tensors of outside that any of the functions uses.
+        functions: the functions of their own arguments and `captured`; they return new
+            tensors, as the operators for control flow ask.
+    """
+
+    def __init__(self, functions: list[Callable[..., Any]], args: Sequence[Sequence[Any]]) -> None:
+        found: dict[int, Any] = {}
+        for function, given in zip(functions, args, strict=True):
+            with _Watch(given) as watch:
+                results = function(*given)
+            watch.note(results)
+            found |= watch.outside
+        self._outside = tuple(found.values())
+        self.captured = tuple([torch.clone(x) for x in self._outside])
+        self.functions = [self._lifted(f, len(given)) for f, given in zip(functions, args)]
+
+    def _lifted(self, function: Callable[..., Any], count: int) -> Callable[..., Any]:
+        def call(*values: Any) -> tuple[Any, ...]:
+            inside = tuple(map(_fresh, values))
+            swap = _Swap(self._outside, inside[count:])
+            with swap:
+                results = function(*inside[:count])
+            return tuple([torch.clone(swap.of(x)) for x in results])
+
+        return call
+
+
+class _Watch(TorchFunctionMode):
+    """Notes the tensors that functions of torch are given and have not made."""
+
+    def __init__(self, inside: Sequence[Any]) -> None:
+        super().__init__()
+        self._inside = {id(x): x for x in inside}  # kept alive, so that ids are theirs alone
+        self.outside: dict[int, Any] = {}
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.note((args, kwargs or {}))
+        result = func(*args, **kwargs or {})
+        tree_map_only(torch.Tensor, self._own, result)
+        return result
+
+    def note(self, nest: Any) -> None:
+        """Take note of the tensors in `nest` that come from outside."""
+        tree_map_only(torch.Tensor, self._foreign, nest)
+
+    def _own(self, x: Any) -> None:
+        self._inside[id(x)] = x
+
+    def _foreign(self, x: Any) -> None:
+        if id(x) not in self._inside:
+            self.outside[id(x)] = x
+
+
+class _Swap(TorchFunctionMode):
+    """Puts tensors in the place of others in the arguments of functions of torch."""
+
+    def __init__(self, old: Sequence[Any], new: Sequence[Any]) -> None:
+        super().__init__()
+        self._new = {id(a): b for a, b in zip(old, new, strict=True)}
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        args, kwargs = tree_map_only(torch.Tensor, self.of, (args, kwargs or {}))
+        return func(*args, **kwargs)
+
+    def of(self, x: Any) -> Any:
+        """What stands for `x`."""
+        return self._new.get(id(x), x)

@@ -1,0 +1,286 @@
+"""What goes in and out of branches and loops: nests with a structure, shapes and dtypes to keep.
+
+A `Form` is what a nest is besides its arrays. Backends loop over tuples of arrays; the classes
+here are the functions that they call: of arrays, around a function of nests. They
+rebuild the nests, call, and hold the result against what it has to be, so that an error names
+the leaf, on all backends alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from nestarray import backends, dtypes, ops, tree
+from nestarray.container import Container
+from nestarray.container.container import from_leaves
+from nestarray.errors import DtypeError, ShapeError, StructureError
+from nestarray.transforms.arguments import describe, name_of
+from nestarray.typing import Array, Nest
+
+_NUMBERS = (bool, int, float, complex)
+
+
+class _Array:
+    """Stands in a `Form` where the nest has an array."""
+
+    def __repr__(self) -> str:
+        return "an array"
+
+
+ARRAY = _Array()
+
+
+class Form(NamedTuple):
+    """The structure of a nest, and the leaves in it that are no arrays.
+
+    Attributes:
+        structure: as `tree.flatten` gives it.
+        rest: the leaves, with `ARRAY` in the place of arrays.
+        unfused: whether fused Containers were taken leaf by leaf.
+    """
+
+    structure: tree.Structure
+    rest: tuple[Any, ...]
+    unfused: bool
+
+    def nest(self, arrays: Sequence[Any]) -> Nest:
+        """The nest with these arrays."""
+        given = iter(arrays)
+        filled = [next(given) if leaf is ARRAY else leaf for leaf in self.rest]
+        return tree.unflatten(self.structure, filled)
+
+    @property
+    def key(self) -> Any:
+        """A hashable value, equal for equal forms, if the leaves in it are hashable."""
+        return self.structure.key, tuple([(type(x), x) for x in self.rest])
+
+    def path(self, place: int) -> str:
+        """Where the array of this number stands, as messages say it: ``" at 'a/b'"``."""
+        marked = [ARRAY] * len(self.rest)
+        numbers = [i for i, leaf in enumerate(self.rest) if leaf is ARRAY]
+        marked[numbers[place]] = _HERE  # type: ignore[call-overload]
+        found = next(_places(tree.unflatten(self.structure, marked), _HERE, ()), ())
+        return _at(found)
+
+
+_HERE = _Array()
+
+
+def _places(nest: Nest, leaf: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    if nest is leaf:
+        yield path
+    elif isinstance(nest, Container) and nest.spec.kind == "leaf":
+        yield from _places(nest.leaves()[0], leaf, path)
+    elif isinstance(nest, Mapping):
+        for key in nest:
+            yield from _places(nest[key], leaf, (*path, key))
+    elif isinstance(nest, (list, tuple)):
+        for i, item in enumerate(nest):
+            yield from _places(item, leaf, (*path, i))
+
+
+def _at(path: tuple[Any, ...]) -> str:
+    return f" at {'/'.join(map(str, path))!r}" if path else ""
+
+
+def take_apart(
+    nest: Nest, *, unfused: bool = False, numbers: bool = False
+) -> tuple[tuple[Any, ...], Form]:
+    """The arrays of a nest, and its form; `numbers` says whether numbers are among the arrays."""
+    leaves, structure = tree.flatten(nest, unfused=unfused)
+    places = [is_array(leaf) or (numbers and isinstance(leaf, _NUMBERS)) for leaf in leaves]
+    pairs = list(zip(leaves, places, strict=True))
+    rest = tuple([ARRAY if hit else leaf for leaf, hit in pairs])
+    return tuple([leaf for leaf, hit in pairs if hit]), Form(structure, rest, unfused)
+
+
+def is_array(x: Any) -> bool:
+    """Whether `x` is an array, or stands for one."""
+    return backends.backend_of_value(x) is not None
+
+
+class Aval(NamedTuple):
+    """Shape and dtype of an array. One with a `number` stands for a Python number, which is weak."""
+
+    shape: tuple[int | None, ...] | None
+    dtype: dtypes.DType
+    number: Any = None
+
+    @classmethod
+    def of(cls, x: Any) -> Aval:
+        """That of an array or a number."""
+        if is_array(x):
+            return cls(shape_of(x), dtypes.dtype_of(x))
+        zero = next(t for t in _NUMBERS if isinstance(x, t))()
+        return cls((), dtypes.scalar_dtype(zero), zero)
+
+    def __str__(self) -> str:
+        if self.number is not None:
+            return f"a number ({type(self.number).__name__})"
+        return f"an array of {self.dtype}, shape {self.shape}"
+
+    def has_shape(self, shape: tuple[int | None, ...] | None) -> bool:
+        """Whether `shape` may be this one; sizes that a graph does not know yet are None."""
+        if shape == self.shape or shape is None or self.shape is None:
+            return True
+        return len(shape) == len(self.shape) and all(
+            a == b or a is None or b is None for a, b in zip(shape, self.shape, strict=True)
+        )
+
+    def gives_way_to(self, other: Aval) -> bool:
+        """Whether this is a number that beside `other` takes the dtype of that."""
+        if self.number is None:
+            return False
+        return dtypes.result_dtype(other.dtype, self.number) is other.dtype
+
+
+def avals_of(values: Iterable[Any]) -> tuple[Aval, ...]:
+    """The avals of arrays and numbers."""
+    return tuple([Aval.of(x) for x in values])
+
+
+def shape_of(x: Any) -> tuple[int | None, ...] | None:
+    """The shape of an array, with None for what a graph of TensorFlow does not know."""
+    try:
+        return tuple(x.shape)
+    except ValueError:  # a TensorShape of unknown rank
+        return None
+
+
+class Widened(Exception):
+    """A number met a higher dtype than it had been given; the loop begins again with that."""
+
+
+def until_settled(loop: Callable[[], Any]) -> Any:
+    """The result of `loop`, which is run again if a number in it takes another dtype."""
+    while True:
+        try:
+            return loop()
+        except Widened:  # each time a number becomes one of a higher kind, or an array
+            continue
+
+
+class Wanted:
+    """What the results of a function have to be; if nothing says it before, the first one does.
+
+    Args:
+        name: the public function, for messages.
+        what: what the result is: ``"carry"``.
+        source: what it has to be like: ``"init"``.
+        form: of what it has to be like, if that is known; with its `avals`.
+        unfused: take fused Containers leaf by leaf.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        what: str,
+        source: str,
+        form: Form | None = None,
+        avals: tuple[Aval, ...] = (),
+        *,
+        unfused: bool = False,
+    ) -> None:
+        self.name, self.what, self.source = name, what, source
+        self.form, self.avals = form, avals
+        self._unfused = unfused
+
+    def nest(self, arrays: Sequence[Any]) -> Nest:
+        """The nest of what was wanted, with these arrays."""
+        assert self.form is not None, "no result has been seen"
+        return self.form.nest(arrays)
+
+    def start(self, given: Sequence[Any], like: Any) -> tuple[Array, ...]:
+        """The arrays of `given`, in which there may be numbers."""
+        pairs = zip(given, self.avals, strict=True)
+        return tuple([x if is_array(x) else _number(x, aval, like) for x, aval in pairs])
+
+    def arrays(self, nest: Nest, fn: Callable[..., Any], like: Any) -> tuple[Array, ...]:
+        """The arrays of a result of `fn`, checked; its numbers go where `like` is.
+
+        Raises:
+            StructureError, ShapeError, DtypeError: the result is not what it has to be.
+            Widened: it is, if a number of before had another dtype.
+        """
+        given, form = take_apart(nest, unfused=self._unfused, numbers=True)
+        if self.form is None:
+            self.form, self.avals = form, avals_of(given)
+        elif not (form.structure.is_like(self.form.structure) and form.rest == self.form.rest):
+            nest = self._like(self.nest([ARRAY] * len(self.avals)), nest, (), fn)
+            given, form = take_apart(nest, unfused=self._unfused, numbers=True)
+        avals = tuple([self._joined(fn, i, x) for i, x in enumerate(given)])
+        if avals != self.avals:
+            self.avals = avals
+            raise Widened
+        return self.start(given, like)
+
+    def _joined(self, fn: Callable[..., Any], place: int, x: Any) -> Aval:
+        """The aval that the array at `place` has to have, now that there is `x`."""
+        want, got = self.avals[place], Aval.of(x)
+        if want.has_shape(got.shape):
+            if got.dtype is want.dtype or got.gives_way_to(want):
+                return want
+            if want.gives_way_to(got):
+                return got
+        assert self.form is not None
+        is_shape = not want.has_shape(got.shape)
+        hint = "" if is_shape else "; na.astype casts"
+        raise (ShapeError if is_shape else DtypeError)(
+            f"{self.name}: {self.what}{self.form.path(place)}: {name_of(fn)} returned {got}, "
+            f"expected {want}, as {self.source} has it{hint}"
+        )
+
+    def _like(self, want: Nest, got: Nest, path: tuple[Any, ...], fn: Any) -> Nest:
+        """`got` in the order of keys of `want`, and fused as that is; else an error with the path."""
+        if isinstance(want, Container) and isinstance(got, Container):
+            order = got.spec.permutation_to(want.spec)
+            if order is None:
+                self._refuse(want, got, path, fn)
+            leaves = [got.leaves()[i] for i in order]
+            pairs = zip(want.spec.path_names, want.leaves(), leaves, strict=True)
+            for name, a, b in pairs:
+                self._like(a, b, (*path, name) if name else path, fn)
+            made = from_leaves(want.spec, tuple(leaves))
+            is_fused = not isinstance(want._flat()[1], type(want.spec))
+            return made.fuse() if is_fused else made  # type: ignore[attr-defined]
+        if isinstance(want, Container) or isinstance(got, Container):
+            self._refuse(want, got, path, fn)
+        if isinstance(want, Mapping):
+            if not isinstance(got, Mapping) or set(got) != set(want):
+                self._refuse(want, got, path, fn)
+            return {key: self._like(want[key], got[key], (*path, key), fn) for key in want}
+        if isinstance(want, (list, tuple)):
+            if type(got) is not type(want) or len(got) != len(want):
+                self._refuse(want, got, path, fn)
+            items = [self._like(a, b, (*path, i), fn) for i, (a, b) in enumerate(zip(want, got))]
+            return type(want)(*items) if hasattr(want, "_fields") else type(want)(items)  # type: ignore[call-arg]
+        got_array = is_array(got) or isinstance(got, _NUMBERS)
+        if got_array if want is not ARRAY else not got_array:
+            self._refuse(want, got, path, fn)
+        if want is not ARRAY and want != got:
+            self._refuse(want, got, path, fn)
+        return got
+
+    def _refuse(self, want: Nest, got: Nest, path: tuple[Any, ...], fn: Any) -> NoReturn:
+        raise StructureError(
+            f"{self.name}: {self.what}{_at(path)}: {name_of(fn)} returned {_shown(got)}, expected "
+            f"{_shown(want)}, as {self.source} has it"
+        )
+
+
+def _number(x: Any, aval: Aval, like: Any) -> Array:
+    return ops.full((), x, dtype=aval.dtype, like=like)
+
+
+def _shown(nest: Nest) -> str:
+    if isinstance(nest, Mapping):
+        if isinstance(nest, Container) and nest.spec.kind == "leaf":
+            return "a Container of one array"
+        kind = "a Container" if isinstance(nest, Container) else f"a {type(nest).__name__}"
+        return f"{kind} with the keys {list(nest)!r}"
+    if isinstance(nest, (list, tuple)):
+        return f"a {type(nest).__name__} of {len(nest)}"
+    if nest is ARRAY:
+        return "an array"
+    return describe(nest) if is_array(nest) else repr(nest)

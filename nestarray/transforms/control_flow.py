@@ -1,0 +1,497 @@
+"""Control flow: choices and loops by values, over nests, alike on every backend.
+
+The semantics are those of ``jax.lax``: what goes round keeps its structure, shapes and dtypes, and
+functions are pure. Each function here takes the nests apart once and hands functions of flat
+arrays (`nestarray.transforms.carries`) to the backend (``backends/<name>/control_flow.py``). JAX
+runs ``lax``; TensorFlow has nodes of its graphs where it traces one; PyTorch, NumPy and TensorFlow
+at once run Python. A choice whose value is known now is Python's `if` on all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nestarray import backends, dtypes, ops, tree
+from nestarray.backends import control_flow as native
+from nestarray.config import current_backend
+from nestarray.errors import ArgumentError, IndexingError, MixedBackendError, ShapeError
+from nestarray.transforms.arguments import describe
+from nestarray.transforms.carries import (
+    Aval,
+    Form,
+    Wanted,
+    avals_of,
+    is_array,
+    shape_of,
+    take_apart,
+    until_settled,
+)
+from nestarray.transforms.steps import Body, Counted, Mapped, Step, Test, flat_function, scalar
+from nestarray.typing import Array, Nest
+
+Function = Callable[..., Any]
+
+
+def cond(pred: Array, true_fn: Function, false_fn: Function, *operands: Nest) -> Nest:
+    """``true_fn(*operands)`` if `pred` is true, else ``false_fn(*operands)``.
+
+    Where the value of `pred` is known, the function is called that is asked for. In a function
+    that is compiled both are traced, and one of them runs; mapped by `vmap` over `pred`, both
+    run, and each example takes its own.
+
+    Args:
+        pred: boolean scalar, shape `()`.
+        true_fn, false_fn: functions of the operands that return nests of the same structure,
+            shapes and dtypes. Numbers among the results become arrays.
+        *operands: any nests.
+
+    Returns:
+        what the function returned, with arrays for numbers.
+
+    Raises:
+        ShapeError, DtypeError: `pred` is no boolean scalar; or, where both functions are traced,
+            their results have different shapes or dtypes.
+        StructureError: where both functions are traced: their results have different structures.
+        UnsupportedError: PyTorch cannot put the choice in a graph.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> c = na.Container(x=np.asarray(3.0))
+        >>> na.cond(c.x > 2, lambda c: c * 2, lambda c: c, c).x
+        np.float64(6.0)
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.cond.html
+    """
+    pred = scalar("cond", "pred", pred, "bool")
+    value = _known(pred)
+    if value is not None:
+        return _taken("cond", true_fn if value else false_fn, operands, pred)
+    return _branched("cond", pred, (true_fn, false_fn), operands)
+
+
+def switch(index: Array, branches: Sequence[Function], *operands: Nest) -> Nest:
+    """``branches[index](*operands)``, with `index` brought into the range of the branches.
+
+    Args:
+        index: integer scalar, shape `()`; below 0 it means the first branch, beyond the last
+            one that.
+        branches: functions of the operands, as those of `cond`.
+        *operands: any nests.
+
+    Returns:
+        what the function returned, with arrays for numbers.
+
+    Raises:
+        ArgumentError: there are no branches.
+        ShapeError, DtypeError: `index` is no integer scalar; or as for `cond`.
+        StructureError: as for `cond`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.switch(np.asarray(1), [na.exp, na.negative], np.asarray(2.0))
+        np.float64(-2.0)
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.switch.html
+    """
+    branches = tuple(branches)
+    if not branches:
+        raise ArgumentError("switch: branches: got none, expected at least one function")
+    index = scalar("switch", "index", index, "int")
+    value = _known(index)
+    if value is not None:
+        chosen = branches[min(max(int(value), 0), len(branches) - 1)]
+        return _taken("switch", chosen, operands, index)
+    if len(branches) == 1:
+        return _taken("switch", branches[0], operands, index)
+    index = ops.clip(ops.astype(index, dtypes.int32), 0, len(branches) - 1)
+    return _branched("switch", index, branches, operands)
+
+
+def while_loop(
+    cond_fn: Function, body_fn: Function, init: Nest, *, max_steps: int | None = None
+) -> Nest:
+    """Apply `body_fn` as long as `cond_fn` holds: ``while cond_fn(x): x = body_fn(x)``.
+
+    Args:
+        cond_fn: function of the carry that returns a boolean scalar.
+        body_fn: function of the carry that returns the next one, of the same structure, shapes
+            and dtypes.
+        init: the first carry, any nest. Numbers in it become arrays, of a dtype that fits what
+            `body_fn` makes of them.
+        max_steps: stop after as many steps. On JAX a loop with a bound has a reverse
+            derivative, and takes the time and the memory of that many steps to skip.
+
+    Returns:
+        the last carry.
+
+    Raises:
+        StructureError, ShapeError, DtypeError: a carry is not like `init`, or what `cond_fn`
+            returned is no boolean scalar.
+        UnsupportedError: PyTorch cannot compile the loop, or the gradient of it.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.while_loop(lambda c: c["x"] < 100, lambda c: c * 2, na.Container(x=np.asarray(3))).x
+        np.int64(192)
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.while_loop.html
+    """
+    _count("while_loop", "max_steps", max_steps)
+    given, form = take_apart(init, numbers=True)
+    backend, like = _place("while_loop", given)
+    avals = avals_of(given)
+    body = _flat(backend, Body, body_fn, "while_loop", form, avals)
+    test = _flat(backend, Test, cond_fn, "while_loop", form, avals)
+    run = native.find(backend, "while_loop", given)
+    found = until_settled(lambda: run(test, body, body.carry.start(given, like), max_steps))
+    return form.nest(found)
+
+
+def fori_loop(lower: Array, upper: Array, body_fn: Function, init: Nest) -> Nest:
+    """``x = body_fn(i, x)`` for each integer i from `lower` to before `upper`.
+
+    Args:
+        lower, upper: integers, or integer scalars. Where they are known when the function is
+            traced, the loop has a reverse derivative on every backend.
+        body_fn: function of the index, an integer array of shape `()`, and the carry; it
+            returns the next carry, of the same structure, shapes and dtypes.
+        init: the first carry, as for `while_loop`.
+
+    Returns:
+        the last carry; `init` if `upper` is not above `lower`.
+
+    Raises:
+        StructureError, ShapeError, DtypeError: a carry is not like `init`, or a bound is no
+            integer scalar.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.fori_loop(0, 4, lambda i, x: x + i, np.asarray(10))
+        np.int64(16)
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.fori_loop.html
+    """
+    lower = scalar("fori_loop", "lower", lower, "int")
+    upper = scalar("fori_loop", "upper", upper, "int")
+    given, form = take_apart(init, numbers=True)
+    backend, like = _place("fori_loop", (*given, *filter(is_array, (lower, upper))))
+    avals = avals_of(given)
+    body = _flat(backend, Counted, body_fn, "fori_loop", form, avals)
+    first, last = _known(lower), _known(upper)
+    if first is not None and last is not None:
+        run = native.find(backend, "fori_loop", given)
+        found = until_settled(
+            lambda: run(int(first), int(last), body, body.carry.start(given, like), like)
+        )
+        return form.nest(found)
+    dtype = dtypes.result_dtype(lower, upper)
+    bounds = [ops.astype(_array(x, like), dtype) for x in (lower, upper)]
+    run = native.find(backend, "while_loop", (*bounds, *given))
+    found = until_settled(
+        lambda: run(
+            lambda state: ops.less(state[0], bounds[1]),
+            lambda state: (ops.add(state[0], 1), *body(state[0], state[1:])),
+            (bounds[0], *body.carry.start(given, like)),
+            None,
+        )
+    )
+    return form.nest(found[1:])
+
+
+def scan(
+    fn: Function,
+    init: Nest,
+    xs: Nest = None,
+    *,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+) -> tuple[Nest, Nest]:
+    """Fold `fn` over the first axis of `xs`, and stack what it returns on the way.
+
+    It is ``carry, y = fn(carry, x)`` for each row x of `xs`, with the ys stacked in the order of
+    the xs.
+
+    Args:
+        fn: function of the carry and a row, that returns ``(carry, y)``: the next carry, of the same
+            structure, shapes and dtypes, and any nest of arrays or None.
+        init: the first carry, as for `while_loop`.
+        xs: nest of arrays with the same first axis; leaves that are no arrays go to each step
+            whole. None if there is nothing to go over.
+        length: how many steps; needed if there are no arrays in `xs`.
+        reverse: begin with the last row.
+        unroll: how many steps a turn of the loop has, where JAX compiles it; True on JAX and in
+            graphs of TensorFlow writes all of them out.
+
+    Returns:
+        ``(carry, ys)``. Of no steps, the carry is `init`, and the ys have a first axis of 0.
+
+    Raises:
+        ArgumentError: `fn` returned no pair; there are neither arrays in `xs` nor a `length`.
+        ShapeError: the first axes of `xs`, or `length`, differ.
+        StructureError, ShapeError, DtypeError: a carry is not like `init`, or a `y` not like the
+            first.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> def step(c, x):
+        ...     return na.Container(total=c.total + x), c.total
+        >>> carry, before = na.scan(step, na.Container(total=0), np.asarray([1, 2, 3]))
+        >>> carry.total, before
+        (np.int64(6), array([0, 1, 3]))
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html
+    """
+    return _scanned("scan", fn, init, xs, length, reverse, unroll)
+
+
+def map(fn: Function, xs: Nest, *, batch_size: int | None = None) -> Nest:
+    """Apply `fn` to each row of the first axis of `xs`, one after the other, and stack the results.
+
+    `vmap` takes all rows at once; this takes the memory of one.
+
+    Args:
+        fn: function of a row that returns a nest of arrays.
+        xs: nest of arrays with the same first axis; other leaves go to each call whole.
+        batch_size: how many rows to take at once, by `vmap`.
+
+    Returns:
+        the results, stacked.
+
+    Raises:
+        ArgumentError: there is no array in `xs`, or `batch_size` is not positive.
+        ShapeError: the first axes of `xs` differ.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.map(lambda c: c.a * c.b, na.Container(a=np.arange(3), b=np.arange(3))).tolist()
+        [0, 1, 4]
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.map.html
+    """
+    _count("map", "batch_size", batch_size, least=1)
+    columns, form = take_apart(xs, unfused=True)
+    if not columns:
+        raise ArgumentError(
+            f"map: xs: got {describe(xs)}, expected a nest that has an array to go over"
+        )
+    if batch_size is None:
+        return _scanned("map", fn, None, xs, None, False, 1)[1]
+    from nestarray.transforms.batching import vmap
+
+    count = _length("map", columns, form, None)
+    if count is None:
+        raise ShapeError("map: batch_size: the number of rows is not known in this graph")
+    fast = vmap(fn)
+    whole = count - count % batch_size
+    parts = []
+    if whole or not count:
+        shape = (count // batch_size, batch_size)
+        chunks = [ops.reshape(x[:whole], (*shape, *x.shape[1:])) for x in columns]
+        found = _scanned("map", fast, None, form.nest(chunks), None, False, 1)[1]
+        arrays, result = take_apart(found, unfused=True)
+        parts.append(result.nest([ops.reshape(x, (whole, *x.shape[2:])) for x in arrays]))
+    if whole < count:
+        parts.append(fast(form.nest([x[whole:] for x in columns])))
+    if len(parts) == 1:
+        return parts[0]
+    arrays, result = take_apart(parts[0], unfused=True)
+    rest = take_apart(parts[1], unfused=True)[0]
+    return result.nest([ops.concat(pair, axis=0) for pair in zip(arrays, rest, strict=True)])
+
+
+def associative_scan(fn: Function, elems: Nest, *, axis: int = 0, reverse: bool = False) -> Nest:
+    """All prefixes of x₀ ∘ x₁ ∘ x₂ …, for an associative operation ∘, in logarithmic depth.
+
+    Args:
+        fn: the operation: function of two nests like `elems`, of equal lengths along `axis`,
+            that combines them place by place and returns such a nest.
+        elems: nest of arrays with equal sizes along `axis`.
+        axis: the axis to go along.
+        reverse: combine suffixes, from the end.
+
+    Returns:
+        nest like `elems`, the i-th place of which is x₀ ∘ … ∘ xᵢ.
+
+    Raises:
+        ArgumentError: there is no array in `elems`.
+        ShapeError: the arrays have different sizes along `axis`, or no such axis.
+        StructureError, ShapeError, DtypeError: `fn` returned something else than such a nest.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.associative_scan(na.add, np.asarray([1, 2, 3, 4])).tolist()
+        [1, 3, 6, 10]
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.associative_scan.html
+    """
+    arrays, form = take_apart(elems, unfused=True)
+    if not arrays:
+        raise ArgumentError(
+            f"associative_scan: elems: got {describe(elems)}, expected a nest that has an array"
+        )
+    backend, _ = _place("associative_scan", arrays)
+    places = _axes(arrays, form, axis)
+    apart = len(set(places)) > 1  # leaves of different ranks, counted from the end
+    if apart:
+        arrays = tuple([ops.moveaxis(x, axis, 0) for x in arrays])
+
+    def put_back(found: Sequence[Any]) -> list[Any]:
+        return [ops.moveaxis(x, 0, axis) for x in found] if apart else list(found)
+
+    def combine(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+        others = put_back(second)
+        avals = avals_of(others)
+        wanted = Wanted("associative_scan", "result", "elems", form, avals, unfused=True)
+        found = wanted.arrays(fn(form.nest(put_back(first)), form.nest(others)), fn, second[0])
+        return tuple([ops.moveaxis(x, axis, 0) for x in found]) if apart else found
+
+    run = native.find(backend, "associative_scan", arrays)
+    return form.nest(put_back(run(combine, arrays, 0 if apart else places[0], reverse)))
+
+
+# -- parts ---------------------------------------------------------------------------------
+
+
+def _known(x: Any) -> Any:
+    """The value of a scalar, None if it is not known yet."""
+    if not is_array(x):
+        return x
+    return native.find(backends.backend_of(x), "known", (x,))(x)
+
+
+def _taken(name: str, fn: Function, operands: tuple[Nest, ...], chosen_by: Any) -> Nest:
+    """What the one function that is called returns, with arrays for its numbers."""
+    found = _find_array((*operands, chosen_by))
+    wanted = Wanted(name, "result", "the first one")
+    return wanted.nest(wanted.arrays(fn(*operands), fn, found))
+
+
+def _branched(
+    name: str, choice: Array, functions: tuple[Function, ...], operands: tuple[Nest, ...]
+) -> Nest:
+    """The choice as a part of a program; the first function that is traced says what results are."""
+    wanted = Wanted(name, "result", "the other function")
+    branches = [
+        lambda fn=fn: wanted.arrays(fn(*operands), fn, _find_array((*operands, choice)))
+        for fn in functions
+    ]
+    run = native.find(backends.backend_of(choice), name, (choice,))
+    given = branches if name == "cond" else [branches]
+    return wanted.nest(until_settled(lambda: run(choice, *given)))
+
+
+def _scanned(
+    name: str,
+    fn: Function,
+    init: Nest,
+    xs: Nest,
+    length: int | None,
+    reverse: bool,
+    unroll: int | bool,
+) -> tuple[Nest, Nest]:
+    columns, rows = take_apart(xs, unfused=True)
+    _count(name, "length", length)
+    count = _length(name, columns, rows, length)
+    given, form = take_apart(init, numbers=True)
+    backend, like = _place(name, (*given, *columns))
+    avals = avals_of(given)
+    kind = Mapped if name == "map" else Step
+    key = (rows, avals_of(columns))
+    step = _flat(backend, kind, fn, name, form, avals, rows, key=key)
+    run = native.find(backend, "scan", (*filter(is_array, given), *columns))
+    carry, ys = until_settled(
+        lambda: run(
+            step, step.carry.start(given, like), columns, count, reverse=reverse, unroll=unroll
+        )
+    )
+    return form.nest(carry), step.ys.nest(ys)
+
+
+def _flat(
+    backend: str,
+    kind: type[Any],
+    fn: Function,
+    name: str,
+    form: Form,
+    avals: tuple[Aval, ...],
+    *more: Any,
+    key: Any = (),
+) -> Any:
+    keep = getattr(backends.chapter(backend, "control_flow"), "KEEPS_TRACES", False)
+    whole = (form.key, avals, *[(part.key if isinstance(part, Form) else part) for part in key])
+    return flat_function(kind, fn, (name, form, avals, *more), whole if keep else None, keep=keep)
+
+
+def _place(name: str, leaves: Sequence[Any]) -> tuple[str, Any]:
+    """The backend of arrays among `leaves`, and the first of them; the default one if there is none."""
+    arrays = [x for x in leaves if is_array(x)]
+    names = list(dict.fromkeys([backends.backend_of(x) for x in arrays]))
+    if len(names) > 1:
+        raise MixedBackendError(backends.mixed_message(name, names))
+    return (names[0], arrays[0]) if names else (current_backend(), None)
+
+
+def _find_array(nest: Nest) -> Any:
+    """The first array in a nest, or None."""
+    return next((x for x in tree.flatten(nest)[0] if is_array(x)), None)
+
+
+def _length(name: str, columns: Sequence[Any], rows: Form, length: int | None) -> int | None:
+    """How many rows there are; None if a graph of TensorFlow has it later."""
+    first: tuple[int, str] | None = None if length is None else (length, "length")
+    for place, x in enumerate(columns):
+        shape, path = shape_of(x), rows.path(place)
+        if shape == ():
+            raise ShapeError(
+                f"{name}: xs{path}: got {describe(x)}, expected a first axis to go over"
+            )
+        size = shape[0] if shape else None
+        if size is None:
+            continue
+        if first is not None and size != first[0]:
+            raise ShapeError(
+                f"{name}: xs{path}: got {describe(x)}, expected a first axis of {first[0]}, as "
+                f"{first[1]} has it"
+            )
+        first = first or (size, f"xs{path}")
+    if first is None and not columns:
+        raise ArgumentError(f"{name}: length: got None, and xs has no array that would tell it")
+    return None if first is None else first[0]
+
+
+def _axes(arrays: Sequence[Any], form: Form, axis: int) -> list[int]:
+    """The axis of each array, counted from the front; of equal sizes."""
+    places, sizes = [], []
+    for place, x in enumerate(arrays):
+        shape, path = tuple(x.shape), form.path(place)
+        if not -len(shape) <= axis < len(shape):
+            raise IndexingError(
+                f"associative_scan: axis: got {axis} for elems{path}, {describe(x)}"
+            )
+        if sizes and shape[axis] != sizes[0]:
+            raise ShapeError(
+                f"associative_scan: elems{path}: got {describe(x)}, expected the size {sizes[0]} "
+                f"along axis {axis}, as elems{form.path(0)} has it"
+            )
+        places.append(axis % len(shape))
+        sizes.append(shape[axis])
+    return places
+
+
+def _array(x: Any, like: Any) -> Array:
+    return x if is_array(x) else ops.full((), x, like=like)
+
+
+def _count(name: str, what: str, value: Any, *, least: int = 0) -> None:
+    if value is None or (isinstance(value, int) and value is not True and value >= least):
+        return
+    raise ArgumentError(f"{name}: {what}: got {value!r}, expected an integer from {least} on")
