@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, dtypes
+from nestarray.config import BACKENDS
+from nestarray.transforms import grad
 from tests.cases import Case, convert, on_backend
 
-AUTODIFF = ("jax", "torch", "tensorflow")
+AUTODIFF = BACKENDS
 
 
 def problem(case: Case) -> tuple[list[np.ndarray], Callable[[str, list[Any]], list[Any]]]:
@@ -104,5 +106,14 @@ def _gradients_tensorflow(loss: Callable[..., Any], inputs: list[Any]) -> list[n
     return [tf.convert_to_tensor(g).numpy() for g in found]
 
 
+def _gradients_numpy(loss: Callable[..., Any], inputs: list[Any]) -> list[np.ndarray]:
+    return list(grad(loss, tuple(range(len(inputs))))(*inputs))
+
+
 #: Backend → the gradients of ``loss(*inputs)`` with respect to native arrays, by its own means.
-GRADIENTS = {"jax": _gradients_jax, "torch": _gradients_torch, "tensorflow": _gradients_tensorflow}
+GRADIENTS = {
+    "numpy": _gradients_numpy,
+    "jax": _gradients_jax,
+    "torch": _gradients_torch,
+    "tensorflow": _gradients_tensorflow,
+}

@@ -1,4 +1,4 @@
-"""Gradients of every differentiable op: alike on JAX, PyTorch and TensorFlow, and as finite differences say."""
+"""Gradients of every differentiable op: alike on all backends, and as finite differences say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Second derivatives of every differentiable op: alike on JAX, PyTorch and TensorFlow, and as differences of gradients say."""
+"""Second derivatives of every differentiable op: alike on all backends, and as differences of gradients say."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from nestarray.testing import assert_close
+from nestarray.transforms import grad
 from tests.cases import Case, all_cases, on_backend
 from tests.derivatives import AUTODIFF, SUM, gradients, problem, weighted
 
@@ -102,4 +103,13 @@ def _slope_tensorflow(loss: Callable[..., Any], values: tuple[Any, ...]) -> Any:
     return [tf.convert_to_tensor(g) for g in found]
 
 
-SLOPES = {"jax": _slope_jax, "torch": _slope_torch, "tensorflow": _slope_tensorflow}
+def _slope_numpy(loss: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+    return grad(loss, tuple(range(len(values))))(*values)
+
+
+SLOPES = {
+    "numpy": _slope_numpy,
+    "jax": _slope_jax,
+    "torch": _slope_torch,
+    "tensorflow": _slope_tensorflow,
+}

@@ -454,10 +454,11 @@ def _holds_framework_arrays(obj: Any) -> bool:
 
 
 def _is_stand_in(obj: Any) -> bool:
-    """Whether `obj` stands for an array while code is recorded."""
-    return (
+    """Whether `obj` stands for an array while code is recorded, or differentiated on NumPy."""
+    is_recorded = (
         backends.backend_of_type(type(obj)) is None and backends.backend_of_value(obj) is not None
     )
+    return is_recorded or backends.core("numpy").stands_in(obj)
 
 
 def _host_array(obj: Any, dtype: Any) -> np.ndarray:

@@ -7,10 +7,12 @@ einops calls ``repeat`` is `repeat_axes` here, since `repeat` is the Array API s
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
+from nestarray import backends
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, MissingFrameworkError, ShapeError
 from nestarray.typing import Array
@@ -138,7 +140,10 @@ def _run(
         if isinstance(size, (str, float, list, tuple)):
             raise ArgumentError(f"{op_name}: {name}: got {size!r}, expected the length of an axis")
     try:
-        return getattr(einops, function)(x, pattern, *settings, **sizes)
+        module: ModuleType = einops
+        if backends.core("numpy").stands_in(x):  # which brings the functions for it along
+            module = importlib.import_module("einops.array_api")
+        return getattr(module, function)(x, pattern, *settings, **sizes)
     except einops.EinopsError as error:
         *_, reason = str(error).strip().splitlines()  # before it stand pattern and shape
         raise ShapeError(

@@ -13,7 +13,7 @@ from nestarray import backends
 from nestarray.errors import ArgumentError, StructureError, UnsupportedError
 from nestarray.testing import assert_close
 
-DIFFERENTIABLE = ("jax", "torch", "tensorflow")
+DIFFERENTIABLE = ("numpy", "jax", "torch", "tensorflow")
 X = np.asarray([0.5, -1.0, 2.0], "float32")
 
 

@@ -21,6 +21,11 @@ def is_array_type(cls: type) -> bool:
     return issubclass(cls, (np.ndarray, np.generic, *STAND_INS))
 
 
+def stands_in(x: Any) -> bool:
+    """Whether `x` is an array of which a derivative is being taken."""
+    return isinstance(x, tuple(STAND_INS))
+
+
 def native_dtype(dtype: Any) -> Any:
     """This framework's dtype for any spelling of a dtype."""
     return _NATIVE[dtypes.as_dtype(dtype)]

@@ -49,6 +49,22 @@ def linearize(fn: Callable[..., Any], arrays: list[Any]) -> tuple[Any, Any, Any]
     return _autodiff().linearize(fn, arrays)
 
 
+def custom_vjp(
+    value: Callable[..., Any],
+    with_residuals: Callable[..., Any],
+    pull: Callable[..., Any],
+    arrays: list[Any],
+    push: Callable[..., Any] | None,
+) -> Any:
+    """A node of the tape of `nestarray.transforms.autodiff`."""
+    return _autodiff().custom_vjp(value, with_residuals, pull, arrays, push)
+
+
+def checkpoint(fn: Callable[..., Any], arrays: list[Any]) -> Any:
+    """A node of the tape of `nestarray.transforms.autodiff`, which keeps the arguments only."""
+    return _autodiff().checkpoint(fn, arrays)
+
+
 def jit(fn: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
     """`fn` itself: there is nothing to compile with."""
     return fn

@@ -18,6 +18,8 @@ The package is imported by the first derivative that NumPy takes, never before.
 
 from nestarray.transforms.autodiff import numpy_functions as numpy_functions
 from nestarray.transforms.autodiff import table as table
+from nestarray.transforms.autodiff.custom import checkpoint as checkpoint
+from nestarray.transforms.autodiff.custom import custom_vjp as custom_vjp
 from nestarray.transforms.autodiff.forward import jvp as jvp
 from nestarray.transforms.autodiff.reverse import linearize as linearize
 from nestarray.transforms.autodiff.reverse import vjp as vjp

@@ -87,7 +87,9 @@ def _terms(subscripts: str, operands: list[Any]) -> tuple[list[str], str]:
     ]
     if not arrow:
         letters = "".join(terms)
-        output = dots + "".join(sorted(c for c in set(letters) - set(dots) if letters.count(c) == 1))
+        output = dots + "".join(
+            sorted(c for c in set(letters) - set(dots) if letters.count(c) == 1)
+        )
     return terms, output.replace("...", dots)
 
 

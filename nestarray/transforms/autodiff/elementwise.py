@@ -9,6 +9,7 @@ from nestarray import ops
 from nestarray.transforms.autodiff.rules import (
     Call,
     Elementwise,
+    Linear,
     Pushed,
     Rule,
     Tangents,
@@ -96,7 +97,7 @@ RULES: dict[str, Rule] = {
     "sign": Pushed(_push_sign),
     "real": Elementwise(lambda y, x: 1),
     "imag": Elementwise(lambda y, x: -1j if is_complex(x) else 0),
-    "conj": Elementwise(lambda y, x: 1),
+    "conj": Linear(lambda ct, x: ops.conj(ct)),
     "angle": Elementwise(_angle),
     "complex": Elementwise(lambda y, real, imag: 1, lambda y, real, imag: 1j),
     "exp": Elementwise(lambda y, x: y),

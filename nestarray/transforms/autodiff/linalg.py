@@ -18,7 +18,18 @@ import numpy as np
 from nestarray import dtypes, ops
 from nestarray.errors import UnsupportedError
 from nestarray.ops.factorizations import adjoint
-from nestarray.transforms.autodiff.rules import Call, Pushed, Rule, Tangents, is_complex
+from nestarray.transforms.autodiff.rules import (
+    Call,
+    Jacobian,
+    Place,
+    Pullback,
+    Pushed,
+    Rule,
+    Tangents,
+    fit,
+    is_complex,
+    spread,
+)
 
 
 def _inv(call: Call, tangents: Tangents) -> Any:
@@ -27,14 +38,31 @@ def _inv(call: Call, tangents: Tangents) -> Any:
     return ops.negative(ops.matmul(ops.matmul(y, tangents[0]), y))
 
 
-def _solve(call: Call, tangents: Tangents) -> Any:
+def _push_solve(call: Call, tangents: Tangents) -> Any:
     """dY = X₁⁻¹ (dX₂ − dX₁ Y)."""
     right = tangents.get(1)
     if 0 in tangents:
-        y = call.y
-        moved = ops.negative(ops.matmul(tangents[0], y))
+        moved = ops.negative(ops.matmul(tangents[0], call.y))
         right = moved if right is None else ops.add(right, moved)
-    return ops.solve(call.args[0], right)
+    return spread(ops.solve(call.args[0], right), call.y)
+
+
+def _pull_solve(call: Call, places: list[Place]) -> Pullback:
+    x1, x2 = call.args
+    is_vector = len(x2.shape) == 1
+
+    def back(ct: Any) -> list[Any]:
+        columns = ops.expand_dims(ct, -1) if is_vector else ct
+        right = ops.solve(adjoint(x1), columns)
+        found = {}
+        if 0 in places:
+            y = ops.expand_dims(call.y, -1) if is_vector else call.y
+            found[0] = fit(ops.negative(ops.matmul(right, adjoint(y))), x1)
+        if 1 in places:
+            found[1] = fit(ops.squeeze(right, -1) if is_vector else right, x2)
+        return [found[i] for i in places]  # type: ignore[index]
+
+    return back
 
 
 def _trace(x: Any) -> Any:
@@ -186,7 +214,7 @@ def _svdvals(call: Call, tangents: Tangents) -> Any:
 
 RULES: dict[str, Rule] = {
     "inv": Pushed(_inv),
-    "solve": Pushed(_solve),
+    "solve": Jacobian(_push_solve, _pull_solve),
     "det": Pushed(_det),
     "slogdet": Pushed(_slogdet),
     "cholesky": Pushed(_cholesky),

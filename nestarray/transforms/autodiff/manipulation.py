@@ -139,7 +139,6 @@ RULES: dict[str, Rule] = {
     "tril": Linear(lambda ct, x, k=0: ops.tril(ct, k=k)),
     "triu": Linear(lambda ct, x, k=0: ops.triu(ct, k=k)),
     "astype": Linear(lambda ct, x, dtype, copy=True, device=None: ct),
-    "to_device": Linear(lambda ct, x, device: ct),
     "concat": Jacobian(_push_joined, _pull_concat),
     "stack": Jacobian(_push_joined, _pull_stack),
     "unstack": Linear(_unstack),

@@ -80,9 +80,7 @@ def _of_function(
 @cache
 def _parameters(function: Callable[..., Any]) -> tuple[list[str], dict[str, Any]]:
     parameters = inspect.signature(function).parameters.values()
-    names = [
-        p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-    ]
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return names, {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
@@ -116,7 +114,34 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "size": lambda a: a.size,
     "einsum": lambda subscripts, *operands: OPS["einsum"].function(subscripts, *operands),
 }
-_METHODS = ["all", "any", "argmax", "argmin", "argsort", "clip", "conj", "copy", "cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min", "prod", "ravel", "repeat", "round", "squeeze", "std", "sum", "swapaxes", "take", "trace", "var"]
+_METHODS = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "argsort",
+    "clip",
+    "conj",
+    "copy",
+    "cumprod",
+    "cumsum",
+    "diagonal",
+    "dot",
+    "max",
+    "mean",
+    "min",
+    "prod",
+    "ravel",
+    "repeat",
+    "round",
+    "squeeze",
+    "std",
+    "sum",
+    "swapaxes",
+    "take",
+    "trace",
+    "var",
+]
 
 
 def _method(name: str) -> Callable[..., Any]:

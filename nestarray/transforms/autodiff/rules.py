@@ -232,7 +232,9 @@ def transposed(formula: Callable[[list[Any]], Any], like: list[Any], ct: Any) ->
     def flat(*tangents: Any) -> tuple[tuple[Any, ...], tuple[()]]:
         found = formula(list(tangents))
         parts = found if several else (found,)
-        wanted = [part is not None and ct is not None for part, ct in zip(parts, given, strict=True)]
+        wanted = [
+            part is not None and ct is not None for part, ct in zip(parts, given, strict=True)
+        ]
         used[:] = [i for i, hit in enumerate(wanted) if hit]
         return tuple([parts[i] for i in used]), ()
 

@@ -129,6 +129,9 @@ class StandIn:
     __float__ = __complex__ = item = tolist = _loses_derivative
     __array__ = __dlpack__ = __buffer__ = _loses_derivative
 
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return ops
+
     def astype(self, dtype: Any, copy: bool = True) -> Any:
         """This array in another dtype."""
         return ops.astype(self, dtype, copy=copy)
