@@ -72,6 +72,14 @@ def check_uniform_dtype(name: str, dtype: DTypeLike) -> tuple[dtypes.DType, int,
     return wanted, *MANTISSA[wanted]
 
 
+def integer_type(name: str, dtype: DTypeLike) -> dtypes.DType:
+    """`dtype` as a `DType`, if it is an integer type."""
+    wanted = dtypes.as_dtype(dtype)
+    if not wanted.is_integer:
+        raise DtypeError(f"{name}: dtype: got {wanted}, expected an integer type")
+    return wanted
+
+
 def check_integers(
     name: str, low: int, high: int, dtype: DTypeLike
 ) -> tuple[dtypes.DType, dtypes.DType, int]:
@@ -79,15 +87,45 @@ def check_integers(
 
     Words have 32 bits at least, so that the narrow types are hardly biased.
     """
-    wanted = dtypes.as_dtype(dtype)
-    if not wanted.is_integer:
-        raise DtypeError(f"{name}: dtype: got {wanted}, expected an integer type")
+    wanted = integer_type(name, dtype)
     smallest = -(1 << wanted.bits - 1) if wanted.kind == "int" else 0
     limit = smallest + (1 << wanted.bits)
     low = min(max(low, smallest), limit - 1)
     high = min(max(high, smallest), limit)
     word = dtypes.uint64 if wanted.bits == 64 else dtypes.uint32
     return wanted, word, max(high - low, 1) & (1 << word.bits) - 1
+
+
+def check_rates(key: Array, lam: Array, dtype: DTypeLike) -> dtypes.DType:
+    """`dtype` as a `DType`, if the arguments of `random_poisson` are right."""
+    check_words(key=key)
+    if dtypes.dtype_of(lam) is not dtypes.float32:
+        raise DtypeError(f"random_poisson: lam: got {dtypes.dtype_of(lam)}, expected float32")
+    return integer_type("random_poisson", dtype)
+
+
+def unit(high: Array, low: Array, dtype: dtypes.DType) -> Array:
+    """Uniform numbers in [0, 1) from the two words of a hash."""
+    return fraction(joined(high, low, dtypes.as_dtype(f"uint{MANTISSA[dtype][1]}")), dtype)
+
+
+def fraction(words: Array, dtype: dtypes.DType) -> Array:
+    """Random bits as numbers in [0, 1): m · 2⁻ᵇ of the first b bits, those of a mantissa."""
+    from nestarray import ops
+
+    mantissa, width = MANTISSA[dtype]
+    numbers = ops.astype(ops.bitwise_right_shift(words, width - mantissa), dtype)
+    return ops.multiply(numbers, 2.0**-mantissa)
+
+
+def joined(high: Array, low: Array, dtype: dtypes.DType) -> Array:
+    """The random bits of `dtype` from the two words of a hash."""
+    from nestarray import ops
+
+    if dtype is not dtypes.uint64:
+        return ops.astype(ops.bitwise_xor(high, low), dtype)
+    high, low = widened(ops.astype(high, dtype)), ops.astype(low, dtype)
+    return ops.bitwise_or(ops.bitwise_left_shift(high, 32), low)
 
 
 def clipped(number: int, dtype: dtypes.DType) -> int:

@@ -52,6 +52,7 @@ from nestarray.ops.pooling import *
 from nestarray.ops.positions import *
 from nestarray.ops.random import *
 from nestarray.ops.recurrent import *
+from nestarray.ops.rejection import *
 from nestarray.ops.representation import *
 from nestarray.ops.searching import *
 from nestarray.ops.segments import *

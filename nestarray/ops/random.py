@@ -32,7 +32,7 @@ def threefry2x32(key: Array, x0: Array, x1: Array) -> tuple[Array, Array]:
     """The Threefry-2x32 hash of the counters (x0, x1) under `key`, 20 rounds.
 
     Args:
-        key: `(2,)`, uint32.
+        key: `(2,)`, uint32; or `(2, n)`, a key for each counter.
         x0: `(n,)`, uint32, the high words.
         x1: `(n,)`, uint32, the low words.
 
@@ -55,7 +55,7 @@ def threefry2x32(key: Array, x0: Array, x1: Array) -> tuple[Array, Array]:
 
     threefry.check_words(key=key, x0=x0, x1=x1)
     add, xor = ops.add, ops.bitwise_xor
-    k0, k1 = key[0:1], key[1:2]
+    k0, k1 = ops.reshape(key[0:1], (-1,)), ops.reshape(key[1:2], (-1,))
     keys = (k0, k1, xor(xor(k0, k1), threefry.PARITY))
     x0, x1 = add(x0, k0), add(x1, k1)
     for group in range(5):
@@ -122,11 +122,7 @@ def random_bits(key: Array, *, shape: Shape, dtype: DTypeLike = "uint32") -> Arr
     wanted = threefry.check_bits_dtype("random_bits", dtype)
     counts = ops.astype(ops.arange(threefry.count(shape), like=key), "uint32")
     high, low = ops.threefry2x32(key, ops.zeros_like(counts), counts)
-    if wanted is dtypes.uint64:
-        high, low = threefry.widened(ops.astype(high, wanted)), ops.astype(low, wanted)
-        bits = ops.bitwise_or(ops.bitwise_left_shift(high, 32), low)
-    else:
-        bits = ops.astype(ops.bitwise_xor(high, low), wanted)
+    bits = threefry.joined(high, low, wanted)
     return ops.reshape(bits, tuple(shape))
 
 
@@ -155,10 +151,8 @@ def random_uniform(key: Array, *, shape: Shape, dtype: DTypeLike = "float32") ->
     """
     from nestarray import ops
 
-    wanted, mantissa, width = threefry.check_uniform_dtype("random_uniform", dtype)
-    bits = ops.random_bits(key, shape=shape, dtype=f"uint{width}")
-    numbers = ops.astype(ops.bitwise_right_shift(bits, width - mantissa), wanted)
-    return ops.multiply(numbers, 2.0**-mantissa)
+    wanted, _, width = threefry.check_uniform_dtype("random_uniform", dtype)
+    return threefry.fraction(ops.random_bits(key, shape=shape, dtype=f"uint{width}"), wanted)
 
 
 @op

@@ -40,9 +40,11 @@ def _hash(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
 def _bits(key: Any, shape: Any, width: int) -> Any:
     """Random words in int64; 64-bit words as the bits of a signed number."""
     counts = torch.arange(threefry.count(shape), dtype=torch.int64, device=key.device)
-    high, low = _hash(key, torch.zeros_like(counts), counts)
-    words = high << 32 | low if width == 64 else (high ^ low) & ((1 << width) - 1)
-    return words.reshape(tuple(shape))
+    return _joined(*_hash(key, torch.zeros_like(counts), counts), width).reshape(tuple(shape))
+
+
+def _joined(high: Any, low: Any, width: int) -> Any:
+    return high << 32 | low if width == 64 else (high ^ low) & ((1 << width) - 1)
 
 
 def random_bits(key: Any, *, shape: Any, dtype: Any = "uint32") -> Any:
@@ -56,9 +58,18 @@ def random_bits(key: Any, *, shape: Any, dtype: Any = "uint32") -> Any:
 def random_uniform(key: Any, *, shape: Any, dtype: Any = "float32") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html"""
     threefry.check_words(key=key)
-    wanted, mantissa, width = threefry.check_uniform_dtype("random_uniform", dtype)
-    words = _bits(key, shape, width) >> (width - mantissa) & ((1 << mantissa) - 1)
-    return words.to(native_dtype(wanted)) * 2.0**-mantissa
+    wanted, _, width = threefry.check_uniform_dtype("random_uniform", dtype)
+    return _mantissas(_bits(key, shape, width), wanted)
+
+
+def _unit(high: Any, low: Any, dtype: dtypes.DType) -> Any:
+    return _mantissas(_joined(high, low, threefry.MANTISSA[dtype][1]), dtype)
+
+
+def _mantissas(words: Any, dtype: dtypes.DType) -> Any:
+    mantissa, width = threefry.MANTISSA[dtype]
+    words = words >> (width - mantissa) & ((1 << mantissa) - 1)
+    return words.to(native_dtype(dtype)) * 2.0**-mantissa
 
 
 def random_split(key: Any, *, num: int = 2) -> Any:

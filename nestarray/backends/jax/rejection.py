@@ -1,0 +1,32 @@
+"""JAX: `nestarray.ops.rejection`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+from jax import random as _random
+
+from nestarray import dtypes
+from nestarray.backends import threefry
+from nestarray.backends.jax.core import native_dtype
+
+
+def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.random.loggamma.html"""
+    threefry.check_words(key=key)
+    threefry.check_uniform_dtype("random_gamma", dtypes.dtype_of(a))
+    draw = _random.loggamma if log_space else _random.gamma
+    with jax.threefry_partitionable(True):
+        return draw(_typed(key), a, dtype=a.dtype)
+
+
+def random_poisson(key: Any, lam: Any, *, dtype: Any = "int32") -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.random.poisson.html"""
+    wanted = native_dtype(threefry.check_rates(key, lam, dtype))
+    with jax.threefry_partitionable(True):
+        return _random.poisson(_typed(key), lam, dtype=wanted)
+
+
+def _typed(key: Any) -> Any:
+    return _random.wrap_key_data(key, impl="threefry2x32")

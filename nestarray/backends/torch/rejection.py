@@ -1,0 +1,106 @@
+"""PyTorch: `nestarray.ops.rejection`, as operators that traces, compilers and vmap take whole.
+
+How often such a loop runs depends on its numbers, which a trace has not; an operator is
+called when there are some.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from nestarray import dtypes
+from nestarray.backends import rejection, threefry
+from nestarray.backends.torch.core import native_dtype
+from nestarray.backends.torch.random import _hash, _keys, _unit
+
+
+def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
+    """https://docs.pytorch.org/docs/stable/library.html
+
+    The derivative by `a` is a number beside the draw: https://arxiv.org/abs/1805.08498
+    """
+    threefry.check_words(key=key)
+    threefry.check_uniform_dtype("random_gamma", dtypes.dtype_of(a))
+    fixed = a.detach()
+    keys = _keys(key, fixed.numel()).reshape(*fixed.shape, 2)
+    drawn = _gamma(keys, fixed, log_space)
+    if not a.requires_grad and not torch._C._are_functorch_transforms_active():
+        return drawn
+    return drawn + (a - fixed) * _slope(fixed, drawn, log_space)
+
+
+@torch.library.custom_op("nestarray::random_gamma", mutates_args=())
+def _gamma(keys: torch.Tensor, a: torch.Tensor, log_space: bool) -> torch.Tensor:
+    flat = a.reshape(-1)
+    found = rejection.gamma(_WORDS, keys.reshape(-1, 2).T, flat, log_space, _rounds)
+    return found.reshape(a.shape)
+
+
+@_gamma.register_fake
+def _gamma_fake(keys: Any, a: Any, log_space: bool) -> Any:
+    return a.new_empty(a.shape)
+
+
+@_gamma.register_vmap
+def _gamma_batched(info: Any, dims: Any, keys: Any, a: Any, log_space: bool) -> Any:
+    return _gamma(_front(info, keys, dims[0]), _front(info, a, dims[1]), log_space), 0
+
+
+def _front(info: Any, x: Any, dim: int | None) -> Any:
+    return x.expand(info.batch_size, *x.shape) if dim is None else x.movedim(dim, 0)
+
+
+@torch.library.custom_op("nestarray::random_gamma_slope", mutates_args=())
+def _slope(a: torch.Tensor, drawn: torch.Tensor, log_space: bool) -> torch.Tensor:
+    wide = torch.float64 if a.dtype == torch.float64 else torch.float32
+    x = drawn.to(wide)
+    x = (x.exp() if log_space else x).clamp(min=torch.finfo(wide).tiny)
+    slope = torch._standard_gamma_grad(a.to(wide), x)
+    return (slope / x if log_space else slope).to(a.dtype)
+
+
+@_slope.register_fake
+def _slope_fake(a: Any, drawn: Any, log_space: bool) -> Any:
+    return a.new_empty(a.shape)
+
+
+@_slope.register_vmap
+def _slope_batched(info: Any, dims: Any, a: Any, drawn: Any, log_space: bool) -> Any:
+    return _slope(_front(info, a, dims[0]), _front(info, drawn, dims[1]), log_space), 0
+
+
+def _of_each(keys: Any, counter: int) -> tuple[Any, Any]:
+    zero = torch.zeros_like(keys[0])
+    return _hash(keys, zero, zero + counter)
+
+
+_WORDS = rejection.Words(_of_each, _unit)
+
+
+def _rounds(keys: Any, d: Any, c: Any) -> Any:
+    return rejection.rounds_python(_WORDS, keys, d, c)
+
+
+def random_poisson(key: Any, lam: Any, *, dtype: Any = "int32") -> Any:
+    """https://docs.pytorch.org/docs/stable/library.html"""
+    wanted = threefry.check_rates(key, lam, dtype)
+    counts = _poisson(key, lam.detach())
+    return counts.to(native_dtype(wanted))
+
+
+@torch.library.custom_op("nestarray::random_poisson", mutates_args=())
+def _poisson(key: torch.Tensor, lam: torch.Tensor) -> torch.Tensor:
+    return rejection.poisson(key, lam, dtypes.int64, rejection.while_python)
+
+
+@_poisson.register_fake
+def _poisson_fake(key: Any, lam: Any) -> Any:
+    return lam.new_empty(lam.shape, dtype=torch.int64)
+
+
+@_poisson.register_vmap
+def _poisson_batched(info: Any, dims: Any, key: Any, lam: Any) -> Any:
+    rows = zip(_front(info, key, dims[0]), _front(info, lam, dims[1]), strict=True)
+    return torch.stack([_poisson(k, x) for k, x in rows]), 0

@@ -1,0 +1,92 @@
+"""Random numbers by rejection: draws are made until one is accepted.
+
+References:
+    https://docs.jax.dev/en/latest/jax.random.html
+"""
+
+from __future__ import annotations
+
+from nestarray import dtypes
+from nestarray.backends import rejection, threefry
+from nestarray.dispatch import op
+from nestarray.typing import Array, DTypeLike
+
+__all__ = ["random_gamma", "random_poisson"]
+
+
+@op
+def random_gamma(key: Array, a: Array, *, log_space: bool = False) -> Array:
+    """Gamma random numbers, of the density xᵃ⁻¹ e⁻ˣ / Γ(a), one for each element of `a`.
+
+    Marsaglia and Tsang's rejection, which accepts 95 of 100 draws and more. On JAX, PyTorch
+    and TensorFlow it has a derivative by `a`, of the first order: that of the quantile at
+    the level drawn.
+
+    Args:
+        key: `(2,)`, uint32, as made by ``na.random.key``.
+        a: floating, above 0.
+        log_space: the logarithms, exact where the numbers are too small for their dtype.
+
+    Returns:
+        array of the shape and dtype of `a`.
+
+    Raises:
+        DtypeError: `a` is not of a real floating dtype.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = na.random_gamma(na.random.key(0), np.full(10000, 2.0))
+        >>> bool(abs(x.mean() - 2) < 0.1)
+        True
+
+    References:
+        Marsaglia and Tsang, A simple method for generating gamma variables. ACM Transactions
+        on Mathematical Software, 2000.
+        https://docs.jax.dev/en/latest/_autosummary/jax.random.gamma.html
+    """
+    from nestarray import ops
+
+    threefry.check_words(key=key)
+    threefry.check_uniform_dtype("random_gamma", dtypes.dtype_of(a))
+    flat = ops.reshape(a, (-1,))
+    keys = ops.matrix_transpose(ops.random_split(key, num=int(flat.shape[0])))
+    words = rejection.Words(_hash, threefry.unit)
+    rounds = lambda keys, d, c: rejection.rounds_python(words, keys, d, c)  # noqa: E731
+    return ops.reshape(rejection.gamma(words, keys, flat, log_space, rounds), tuple(a.shape))
+
+
+def _hash(keys: Array, counter: int) -> tuple[Array, Array]:
+    from nestarray import ops
+
+    zero = ops.zeros_like(keys[0])
+    return ops.threefry2x32(keys, zero, ops.add(zero, counter) if counter else zero)
+
+
+@op
+def random_poisson(key: Array, lam: Array, *, dtype: DTypeLike = "int32") -> Array:
+    """Poisson random numbers, k with probability e^−λ λᵏ / k!, one for each element of `lam`.
+
+    Args:
+        key: `(2,)`, uint32, as made by ``na.random.key``.
+        lam: float32, 0 and above.
+        dtype: an integer type.
+
+    Returns:
+        array of the shape of `lam` and of `dtype`; −1 where `lam` is NaN or negative.
+
+    Raises:
+        DtypeError: `dtype` is no integer type, or `lam` is not float32.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = na.random_poisson(na.random.key(0), np.full(10000, 2.0, np.float32))
+        >>> bool(abs(x.mean() - 2) < 0.1)
+        True
+
+    References:
+        Hörmann, The transformed rejection method for generating Poisson random variables.
+        Insurance: Mathematics and Economics, 1993.
+        https://docs.jax.dev/en/latest/_autosummary/jax.random.poisson.html
+    """
+    wanted = threefry.check_rates(key, lam, dtype)
+    return rejection.poisson(key, lam, wanted, rejection.while_python)

@@ -1,0 +1,145 @@
+"""What all samplers do with their arguments: keys, shapes, dtypes and parameters are checked here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from nestarray import dtypes, ops
+from nestarray.backends.threefry import check_uniform_dtype, rounded
+from nestarray.container import Container
+from nestarray.container.access import line_up, map_leaves
+from nestarray.container.container import from_leaves
+from nestarray.errors import ArgumentError, ShapeError
+from nestarray.typing import Array, DTypeLike, Shape
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Words of a key of Threefry, and of one of the framework's own generator.
+THREEFRY, NATIVE = (2,), (4,)
+
+
+def sampler(function: F) -> F:
+    """Make `function` take Containers of keys, and refuse what is no key.
+
+    Arguments that are Containers too are matched with the keys by path.
+    """
+    name = f"random.{function.__name__}"
+
+    @wraps(function)
+    def draw(key: Array, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(key, Container):
+            return _of_tree(function, name, key, args, kwargs)
+        check_key(name, key)
+        return function(key, *args, **kwargs)
+
+    return cast(F, draw)
+
+
+def _of_tree(
+    function: Callable[..., Any],
+    name: str,
+    keys: Container,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Container:
+    columns = [line_up(keys.spec, x, name) for x in (*args, *kwargs.values())]
+
+    def one(key: Array, *values: Any) -> Any:
+        check_key(name, key)
+        named = zip(kwargs, values[len(args) :], strict=True)
+        return function(key, *values[: len(args)], **dict(named))
+
+    return from_leaves(keys.spec, map_leaves(keys.spec, one, [keys.leaves(), *columns]))
+
+
+def check_key(name: str, key: Any) -> None:
+    """Raise where `key` is not one key; its dtype is looked at where words are made of it."""
+    shape = getattr(key, "shape", None)
+    if shape is None:
+        raise ArgumentError(
+            f"{name}: key: got {type(key).__name__}, expected a key such as na.random.key(0)"
+        )
+    shape = tuple(shape)
+    if shape in (THREEFRY, NATIVE):
+        return
+    if str(getattr(key, "dtype", "")).startswith("key<"):
+        raise ArgumentError(
+            f"{name}: key: got a typed key of JAX, expected an array of words; take "
+            "jax.random.key_data(key)"
+        )
+    many = "; na.vmap maps a sampler over many keys" if shape[1:] == THREEFRY else ""
+    raise ShapeError(f"{name}: key: got shape {shape}, expected one key of shape (2,){many}")
+
+
+def is_native(key: Array) -> bool:
+    """Whether the framework's own generator draws from this key."""
+    return tuple(key.shape) == NATIVE
+
+
+def floating(name: str, dtype: DTypeLike) -> dtypes.DType:
+    """`dtype`, if it is a real floating type."""
+    return check_uniform_dtype(f"random.{name}", dtype)[0]
+
+
+def shape_of(name: str, shape: Shape | None, **parameters: Any) -> tuple[int, ...]:
+    """The shape of the result: `shape`, to which all parameters must broadcast; None is theirs.
+
+    Raises:
+        ShapeError: they broadcast to another shape.
+    """
+    shapes = {key: tuple(getattr(x, "shape", ())) for key, x in parameters.items()}
+    wanted = None if shape is None else sizes(name, shape)
+    try:
+        found = np.broadcast_shapes(*shapes.values(), wanted or ())
+    except ValueError:
+        found = None
+    if found is None or (wanted is not None and found != wanted):
+        given = ", ".join(f"{key} of shape {s}" for key, s in shapes.items())
+        expected = (
+            "shapes that broadcast together" if wanted is None else "shapes that broadcast to it"
+        )
+        asked = "" if wanted is None else f" and the shape {wanted}"
+        raise ShapeError(f"random.{name}: got {given}{asked}, expected {expected}")
+    return found
+
+
+def sizes(name: str, shape: Shape) -> tuple[int, ...]:
+    """`shape` as a tuple of sizes.
+
+    Raises:
+        ArgumentError: it is no sequence of integers.
+        ShapeError: a size is negative.
+    """
+    if isinstance(shape, (str, int)) or not hasattr(shape, "__iter__"):
+        hint = f"; write ({shape},)" if isinstance(shape, int) else ""
+        raise ArgumentError(
+            f"random.{name}: shape: got {type(shape).__name__}, expected a tuple of sizes{hint}"
+        )
+    found = tuple(shape)
+    if any(isinstance(n, (int, np.integer)) and n < 0 for n in found):
+        raise ShapeError(f"random.{name}: shape: got {found}, expected sizes of 0 and above")
+    return found
+
+
+def parameter(x: float | Array, dtype: DTypeLike, key: Array) -> Array:
+    """A parameter as an array of `dtype` beside `key`; numbers are rounded alike everywhere."""
+    if is_number(x):
+        return ops.full((), rounded(float(x), dtype), dtype=dtype, like=key)
+    return ops.astype(x, dtype)
+
+
+def is_number(x: Any) -> bool:
+    """Whether `x` is a number and no array."""
+    return isinstance(x, (int, float, np.generic))
+
+
+def check_number(name: str, argument: str, x: Any, low: float, high: float = math.inf) -> None:
+    """Raise where a parameter is a number outside of (low, high); values of arrays are not read."""
+    if is_number(x) and not low < float(x) < high:
+        span = f"above {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
+        raise ArgumentError(f"random.{name}: {argument}: got {x}, expected a number {span}")
