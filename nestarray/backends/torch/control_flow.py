@@ -18,7 +18,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map_only
 
-from nestarray.backends.torch.transforms import looked_through
+from nestarray.backends.torch.transforms import not_differentiable
 from nestarray.errors import UnsupportedError
 
 
@@ -116,7 +116,7 @@ def _traced_loop(test: Any, body: Any, carry: Any, most: int | None) -> tuple[An
     else:
         parts = _Lifted([lambda *c: (test(c),), lambda *c: body(c)], (carry, carry))
         run_test, run_body = parts.functions
-        trace = looked_through.get()
+        trace = not_differentiable.get()
         if trace is not None and any(x.requires_grad for x in (*carry, *parts.captured)):
             trace.append("while_loop")  # which has no derivative once it is compiled
         found = torch.ops.higher_order.while_loop(

@@ -31,7 +31,7 @@ _depth: ContextVar[int] = ContextVar("nestarray_torch_gradients", default=0)
 
 #: A list while a function is traced; what of it cannot be differentiated once it is compiled,
 #: gradients that others look through and loops of unknown length, adds to it.
-looked_through: ContextVar[list[str] | None] = ContextVar("nestarray_torch_trace", default=None)
+not_differentiable: ContextVar[list[str] | None] = ContextVar("nestarray_torch_trace", default=None)
 
 
 def value_and_grad(
@@ -43,7 +43,7 @@ def value_and_grad(
     connected = torch.is_grad_enabled() and (
         _depth.get() > 0 or any(leaf.requires_grad for leaf in leaves)
     )
-    trace = looked_through.get()
+    trace = not_differentiable.get()
     if connected and trace is not None:
         trace.append(name)
     with torch.enable_grad(), _deeper():
@@ -229,14 +229,14 @@ def compile_leaves(
     """
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    looked_through: list[str] = []
-    token = looked_through.set(looked_through)
+    not_again: list[str] = []
+    token = not_differentiable.set(not_again)
     try:
         graph = make_fx(fn, tracing_mode="fake", _allow_non_fake_inputs=True)(*arrays)
     finally:
-        looked_through.reset(token)
+        not_differentiable.reset(token)
     graph.graph.eliminate_dead_code()  # checks of forward mode, which Dynamo cannot read
     graph.recompile()
-    if looked_through and torch.is_grad_enabled() and any(x.requires_grad for x in arrays):
+    if not_again and torch.is_grad_enabled() and any(x.requires_grad for x in arrays):
         return fn
     return torch.compile(graph, **{"fullgraph": True, "dynamic": False} | options)
