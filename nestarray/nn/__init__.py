@@ -10,6 +10,9 @@ from nestarray.nn.convolution import Conv3d as Conv3d
 from nestarray.nn.convolution import ConvTranspose2d as ConvTranspose2d
 from nestarray.nn.linear import Embedding as Embedding
 from nestarray.nn.linear import Linear as Linear
+from nestarray.nn.meta_learning import accumulate_gradients as accumulate_gradients
+from nestarray.nn.meta_learning import maml_step as maml_step
+from nestarray.nn.meta_learning import reptile_step as reptile_step
 from nestarray.nn.module import Module as Module
 from nestarray.nn.module import Variable as Variable
 from nestarray.nn.normalization import BatchNorm as BatchNorm
