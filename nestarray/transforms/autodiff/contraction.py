@@ -53,6 +53,45 @@ def _by_right(ct: Any, x1: Any, x2: Any) -> Any:
     return ops.matmul(_adjoint(x1), ct)
 
 
+def _linear_by_x(ct: Any, x: Any, weight: Any, bias: Any = None) -> Any:
+    if len(weight.shape) == 1:
+        return ops.multiply(ops.expand_dims(ct, -1), _conj(weight))
+    return ops.matmul(ct, _conj(weight))
+
+
+def _linear_by_weight(ct: Any, x: Any, weight: Any, bias: Any = None) -> Any:
+    rows = _conj(x)
+    if len(weight.shape) == 1:
+        return ops.matmul(ops.reshape(ct, (-1,)), ops.reshape(rows, (-1, x.shape[-1])))
+    if len(x.shape) != 2:
+        rows = ops.reshape(rows, (-1, x.shape[-1]))
+        ct = ops.reshape(ct, (-1, ct.shape[-1]))
+    return ops.matmul(ops.matrix_transpose(ct), rows)
+
+
+def _push_linear(call: Call, tangents: Tangents) -> Any:
+    x, weight = call.args[:2]
+    terms = []
+    if 0 in tangents:
+        terms.append(ops.linear(tangents[0], weight))
+    if 1 in tangents:
+        terms.append(ops.linear(x, tangents[1]))
+    if 2 in tangents:
+        terms.append(tangents[2])
+    total = terms[0]
+    for term in terms[1:]:
+        total = ops.add(total, term)
+    return spread(total, call.y)
+
+
+_LINEAR = (_linear_by_x, _linear_by_weight, lambda ct, x, weight, bias: ct)
+
+
+def _pull_linear(call: Call, places: list[Place]) -> Pullback:
+    args = call.args
+    return lambda ct: [fit(_LINEAR[i](ct, *args), args[i]) for i in places]  # type: ignore[index]
+
+
 def _tensordot(x1: Any, x2: Any, *, axes: Any = 2) -> Any:
     """One product of matrices."""
     n1, n2 = len(x1.shape), len(x2.shape)
@@ -139,6 +178,7 @@ def _pull_einsum(call: Call, places: list[Place]) -> Pullback:
 
 
 RULES: dict[str, Rule] = {
+    "linear": Jacobian(_push_linear, _pull_linear),
     "matmul": Multilinear(_by_left, _by_right),
     "tensordot": Composed(_tensordot),
     "einsum": Jacobian(_push_einsum, _pull_einsum),

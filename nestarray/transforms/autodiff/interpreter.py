@@ -43,26 +43,44 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                     "hold it fixed with na.stop_gradient"
                 )
             return op.body(*args, **kwargs)
-    level = max(map(_level, args))
+    level = 0
     stand_ins: dict[Place, Any] = {}
-    values: list[Any] = []
+    sequences: list[int] = []
     for i, x in enumerate(args):
         cls = x.__class__
-        if cls in _STAND_INS:
-            if x.level == level:
+        if cls is Taped or cls is Dual:
+            if x.level > level:
+                level = x.level
+                stand_ins = {i: x}
+            elif x.level == level:
                 stand_ins[i] = x
-                x = x.value
-        elif cls in _SEQUENCES and _level(x) == level:
-            for j, item in enumerate(x):
-                if item.__class__ in _STAND_INS and item.level == level:
-                    stand_ins[i, j] = item
-            x = cls(x.value if (i, j) in stand_ins else x for j, x in enumerate(x))
-        values.append(x)
-    y = op.function(*values, **kwargs)
-    call = Call(op.function, values, kwargs, y)
+        elif cls is tuple or cls is list:
+            sequences.append(i)
+    values = list(args)
+    if sequences:
+        level = max(level, *[_level(args[i]) for i in sequences])
+        stand_ins = {i: x for i, x in stand_ins.items() if x.level == level}
+        for i in sequences:
+            if _level(args[i]) == level:
+                values[i] = _taken(i, args[i], level, stand_ins)
+    for place, x in stand_ins.items():
+        if place.__class__ is int:
+            values[place] = x.value
+    call = Call(op.function, values, kwargs, op.function(*values, **kwargs))
     if next(iter(stand_ins.values())).__class__ is Taped:
         return record(rule, call, stand_ins, level)
     return carry(rule, call, stand_ins, level)
+
+
+def _taken(i: int, sequence: Any, level: int, stand_ins: dict[Place, Any]) -> Any:
+    """A sequence without the stand-ins of `level`, which are noted."""
+    values = []
+    for j, x in enumerate(sequence):
+        if x.__class__ in _STAND_INS and x.level == level:
+            stand_ins[i, j] = x
+            x = x.value
+        values.append(x)
+    return type(sequence)(values)
 
 
 def _constant(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
