@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from nestarray import backends
 from nestarray.config import check_backend_name, current_backend
-from nestarray.container import Container, constructor, method
+from nestarray.container import Container, FusedContainer, constructor, method
 from nestarray.errors import ArgumentError, StorageError, StructureError
 from nestarray.storage.elements import BITS
 from nestarray.storage.source import Source, reading, writing
@@ -26,6 +27,9 @@ SUFFIXES = {
     ".json": "json", ".pt": "torch", ".pth": "torch", ".bin": "torch",
 }  # fmt: skip
 FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
+
+#: The frameworks whose arrays have no views, so that leaves of a fused tree would be copies.
+_ELSEWHERE = {"jax", "tensorflow"}
 
 
 @method
@@ -91,6 +95,8 @@ def save(
     from nestarray.storage.atomic import check_directory, replacing
     from nestarray.storage.plan import make_plan
 
+    if isinstance(c, FusedContainer) and set(map(backends.backend_of, c.buffers())) & _ELSEWHERE:
+        c = c.to_backend("numpy")  # one transfer for each buffer; the leaves are views then
     place = Path(path)
     if max_shard_bytes is not None:
         shards.save(

@@ -87,6 +87,14 @@ def _dtype(name: str) -> Any:
     return getattr(ml_dtypes, name, None) or name
 
 
+def test_fused_trees(tmp_path: Path, backend: str) -> None:
+    core = na.backends.core(backend)
+    c = na.Container(a=np.ones((2, 3), "float32"), b=[np.arange(3, dtype="int32")])
+    c = c.map(core.from_numpy)
+    c.fuse().save(tmp_path / "c.safetensors")
+    assert_same(na.Container.load(tmp_path / "c.safetensors", backend=backend), c)
+
+
 def test_eight_bit_floats_of_every_framework(tmp_path: Path, backend: str) -> None:
     for name in ("float8_e4m3fn", "float8_e5m2"):
         c = na.Container(a=np.arange(-3, 3).astype(_dtype(name)), b=np.ones((), _dtype(name)))
