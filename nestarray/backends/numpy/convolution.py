@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from nestarray.backends import windows
+from nestarray.backends.base import supports
 
 
 def _patches(x: Any, at: windows.Windows) -> Any:
@@ -64,6 +65,15 @@ conv2d = _convolution(2)
 conv3d = _convolution(3)
 
 
+def _added_up(columns: Any, at: windows.Windows, full: Sequence[int]) -> Any:
+    """`(batch, channels, *full)`: patches `(batch, channels, kernel, *sizes)` where they stood."""
+    batch, channels, _, *sizes = columns.shape
+    total = np.zeros((batch, channels, *full), columns.dtype)
+    for index, place in enumerate(at.offsets(sizes)):
+        total[(slice(None), slice(None), *place)] += columns[:, :, index]
+    return total
+
+
 def _transposed_convolution(count: int) -> Callable[..., Any]:
     def transposed_convolution(
         x: Any,
@@ -100,9 +110,7 @@ def _transposed_convolution(count: int) -> Callable[..., Any]:
                 sizes, at.windows.stride, at.windows.extent, at.output_padding
             )
         ]
-        total = np.zeros((batch, out, *full), columns.dtype)
-        for index, place in enumerate(at.windows.offsets(sizes)):
-            total[(slice(None), slice(None), *place)] += columns[:, :, index]
+        total = _added_up(columns, at.windows, full)
         kept = (slice(low, n - high) for n, (low, high) in zip(full, at.windows.padding))
         total = total[(slice(None), slice(None), *kept)]
         return total if bias is None else total + bias.reshape(-1, *(1,) * count)
@@ -125,3 +133,53 @@ def unfold(
     patches = _patches(x, at)
     output = patches.shape[2 + len(at.kernel) :]
     return patches.reshape(len(x), x.shape[1] * math.prod(at.kernel), math.prod(output))
+
+
+def _fold_windows(
+    x: Any, output_size: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
+) -> tuple[tuple[int, ...], windows.Windows]:
+    sizes = (output_size,) if isinstance(output_size, int) else tuple(output_size)
+    at = windows.settings(
+        "fold", sizes, kernel_size, stride=stride, padding=padding, dilation=dilation
+    )
+    return sizes, at
+
+
+def _are_patches(
+    x: Any,
+    /,
+    *,
+    output_size: Any,
+    kernel_size: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+) -> bool:
+    """Whether the shapes fit; the body has words for others."""
+    sizes, at = _fold_windows(x, output_size, kernel_size, stride, padding, dilation)
+    return (
+        x.ndim == 3
+        and x.shape[1] % math.prod(at.kernel) == 0
+        and x.shape[2] == math.prod(at.output(sizes))
+    )
+
+
+@supports(_are_patches)
+def fold(
+    x: Any,
+    /,
+    *,
+    output_size: Any,
+    kernel_size: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.add.html"""
+    sizes, at = _fold_windows(x, output_size, kernel_size, stride, padding, dilation)
+    count = math.prod(at.kernel)
+    columns = x.reshape(len(x), x.shape[1] // count, count, *at.output(sizes))
+    padded = [n + low + high for n, (low, high) in zip(sizes, at.padding)]
+    total = _added_up(columns, at, padded)
+    kept = (slice(low, n - high) for n, (low, high) in zip(padded, at.padding))
+    return total[(slice(None), slice(None), *kept)]

@@ -9,11 +9,16 @@ from nestarray import ops
 from nestarray.transforms.autodiff.rules import (
     Call,
     Elementwise,
+    Jacobian,
     Linear,
+    Place,
+    Pullback,
     Pushed,
     Rule,
     Tangents,
+    fit,
     is_complex,
+    spread,
 )
 
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
@@ -35,9 +40,26 @@ def _by_exponent(y: Any, x1: Any, x2: Any) -> Any:
     return ops.multiply(y, ops.log(ops.where(ops.equal(x1, 0), 1, x1)))
 
 
-def _share(first: Any, second: Any) -> Any:
-    """1 where `first` is greater, ½ where they are equal: of two extrema each has its half."""
-    return ops.where(ops.greater(first, second), 1.0, ops.where(ops.equal(first, second), 0.5, 0.0))
+def _extremum(function: Any) -> Rule:
+    """`maximum` by ``function=ops.greater``: of two equal numbers each has half."""
+
+    def share(call: Call) -> Any:
+        x1, x2 = call.args
+        first = ops.astype(function(x1, x2), call.y.dtype)
+        return ops.where(ops.equal(x1, x2), 0.5, first)
+
+    def push(call: Call, tangents: Tangents) -> Any:
+        return spread(ops.lerp(tangents.get(1, 0.0), tangents.get(0, 0.0), share(call)), call.y)
+
+    def pull(call: Call, places: list[Place]) -> Pullback:
+        def back(ct: Any) -> list[Any]:
+            first = ops.multiply(ct, share(call))
+            parts = (first, ops.subtract(ct, first) if 1 in places else None)
+            return [fit(parts[i], call.args[i]) for i in places]  # type: ignore[index]
+
+        return back
+
+    return Jacobian(push, pull)
 
 
 def _abs(y: Any, x: Any) -> Any:
@@ -86,8 +108,8 @@ RULES: dict[str, Rule] = {
     "fmod": Elementwise(
         lambda y, x1, x2: 1, lambda y, x1, x2: ops.negative(ops.trunc(ops.divide(x1, x2)))
     ),
-    "maximum": Elementwise(lambda y, x1, x2: _share(x1, x2), lambda y, x1, x2: _share(x2, x1)),
-    "minimum": Elementwise(lambda y, x1, x2: _share(x2, x1), lambda y, x1, x2: _share(x1, x2)),
+    "maximum": _extremum(ops.greater),
+    "minimum": _extremum(ops.less),
     "copysign": Elementwise(lambda y, x1, x2: ops.multiply(ops.sign(x1), ops.sign(y)), None),
     "negative": Elementwise(lambda y, x: -1),
     "positive": Elementwise(lambda y, x: 1),
