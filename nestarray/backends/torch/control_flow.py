@@ -14,12 +14,16 @@ from typing import Any
 
 import torch
 from torch._C import _functorch
+from torch._functorch.pyfunctorch import retrieve_all_functorch_interpreters
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map_only
 
 from nestarray.backends.torch.transforms import not_differentiable
 from nestarray.errors import UnsupportedError
+
+
+_cond, _while_loop = torch.ops.higher_order.cond, torch.ops.higher_order.while_loop
 
 
 def known(x: Any) -> Any:
@@ -57,9 +61,21 @@ def cond(pred: Any, true_branch: Any, false_branch: Any) -> tuple[Any, ...]:
         return tuple(torch.cond(pred, true_branch, false_branch, ()))
     if _is_batched(pred):
         return _chosen(pred, true_branch(), false_branch())
+    _check_transforms("cond", _cond)
     branches = _Lifted([true_branch, false_branch], ((), ()))
-    found = torch.ops.higher_order.cond(pred, *branches.functions, branches.captured)
+    found = _cond(pred, *branches.functions, branches.captured)
     return tuple(map(_fresh, found))
+
+
+def _check_transforms(name: str, operator: Any) -> None:
+    """Refuse what torch.func cannot look through: https://docs.pytorch.org/docs/stable/cond.html"""
+    for interpreter in retrieve_all_functorch_interpreters():
+        if interpreter.key() not in operator.functorch_table:
+            raise UnsupportedError(
+                f"{name}: PyTorch cannot compile a choice by value inside of "
+                f"torch.func ({interpreter.key().name.lower()}), on which vmap, jvp, and second "
+                "derivatives rest; compile what is inside of them, or do not compile"
+            )
 
 
 def _fresh(x: Any) -> Any:
@@ -114,14 +130,13 @@ def _traced_loop(test: Any, body: Any, carry: Any, most: int | None) -> tuple[An
     if torch.compiler.is_dynamo_compiling():
         found = torch.while_loop(lambda *c: test(c), lambda *c: body(c), carry)
     else:
+        _check_transforms("while_loop", _while_loop)
         parts = _Lifted([lambda *c: (test(c),), lambda *c: body(c)], (carry, carry))
         run_test, run_body = parts.functions
         trace = not_differentiable.get()
         if trace is not None and any(x.requires_grad for x in (*carry, *parts.captured)):
             trace.append("while_loop")  # which has no derivative once it is compiled
-        found = torch.ops.higher_order.while_loop(
-            lambda *c: run_test(*c)[0], run_body, carry, parts.captured
-        )
+        found = _while_loop(lambda *c: run_test(*c)[0], run_body, carry, parts.captured)
     return tuple(found)
 
 
@@ -145,8 +160,9 @@ class _Lifted:
     def __init__(self, functions: list[Callable[..., Any]], args: Sequence[Sequence[Any]]) -> None:
         found: dict[int, Any] = {}
         for function, given in zip(functions, args, strict=True):
-            with _Watch(given) as watch:
-                results = function(*given)
+            own = tuple(map(torch.clone, given))  # outside, the function may use `given` too
+            with _Watch(own) as watch:
+                results = function(*own)
             watch.note(results)
             found |= watch.outside
         self._outside = tuple(found.values())
