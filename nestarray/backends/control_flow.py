@@ -33,6 +33,11 @@ def find(backend: str, name: str, values: Sequence[Any] = ()) -> Callable[..., A
     return globals()[name]
 
 
+def find_for(arrays: Sequence[Any], name: str) -> Callable[..., Any]:
+    """The function `name` for the backend of `arrays`."""
+    return find(backends.backend_of(arrays[0]), name, arrays)
+
+
 def known(x: Any) -> Any:
     """The value of a boolean or integer scalar; None if only the program that is traced has it."""
     return int(x)

@@ -6,11 +6,10 @@ A box is x1, y1, x2, y2 with x along the width, but where a function says otherw
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from nestarray import dtypes, ops
 from nestarray.backends import windows
-from nestarray.backends.loops import scan
+from nestarray.backends.control_flow import Arrays, find_for
 from nestarray.backends.windows import Ints
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
@@ -95,11 +94,12 @@ def nms(
         clashes = ops.astype(ops.greater(ops.box_iou(boxes, boxes), iou_threshold), dtype)
         places = ops.eye(count, dtype=dtype, like=boxes)
 
-        def step(states: tuple[Any, ...], box: tuple[Any, ...]) -> tuple[Any, ...]:
+        def step(states: Arrays, box: Arrays) -> tuple[Arrays, Arrays]:
             (kept,) = states
             clash, place = box
-            return (kept + place * (1.0 - ops.max(kept * clash)),)
+            return (kept + place * (1.0 - ops.max(kept * clash)),), ()
 
+        scan = find_for((clashes, places), "scan")
         (kept,), _ = scan(step, (ops.zeros_like(boxes[:, 0]),), (clashes, places))
         is_kept = ops.greater(kept, 0)
     else:

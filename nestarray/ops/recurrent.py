@@ -12,10 +12,10 @@ behind the end are 0, and the backward direction begins at each sequence's own e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nestarray import dtypes, ops
-from nestarray.backends.loops import scan
+from nestarray.backends.control_flow import Arrays, find_for
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array
@@ -332,16 +332,17 @@ def _layer(
         for state, size in zip(states, sizes)
     )
 
-    def step(states: tuple[Any, ...], time: tuple[Any, ...]) -> tuple[Any, ...]:
+    def step(states: Arrays, time: Arrays) -> tuple[Arrays, Arrays]:
         new = cell(time[0], states, part.w_hidden, part.b_hidden)
         if part.projection is not None:
             new = (ops.linear(new[0], part.projection), *new[1:])
-        if len(time) == 1:
-            return new
-        return tuple(ops.where(time[1], after, before) for after, before in zip(new, states))
+        if len(time) > 1:
+            new = tuple(ops.where(time[1], after, before) for after, before in zip(new, states))
+        return new, new[:1]
 
     inputs = (gates,) if mask is None else (gates, mask)
-    last, outputs = scan(step, starts, inputs, reverse=reverse)
+    scan = find_for(inputs, "scan")
+    last, (outputs,) = scan(step, starts, inputs, reverse=reverse)
     return outputs if mask is None else ops.where(mask, outputs, 0.0), last
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from functools import reduce
-from typing import Any
 
 from nestarray import dtypes, ops
-from nestarray.backends.loops import scan
+from nestarray.backends.control_flow import Arrays, find_for
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.ops.losses import reduced
@@ -104,13 +103,15 @@ def _forward(log_probs: Array, states: Array, blank: int) -> Array:
     before = ops.full_like(emissions[0], -math.inf)
     start = ops.concat((ops.zeros_like(before[:, :1]), before[:, 1:]), axis=1)
 
-    def step(alphas: tuple[Any, ...], time: tuple[Any, ...]) -> tuple[Any, ...]:
+    def step(alphas: Arrays, time: Arrays) -> tuple[Arrays, Arrays]:
         (alpha,) = alphas
         one = ops.concat((before[:, :1], alpha[:, :-1]), axis=1)
         two = ops.concat((before[:, :2], ops.where(skips, alpha[:, :-2], -math.inf)), axis=1)
-        return (_logsumexp(alpha, one, two) + time[0],)
+        new = (_logsumexp(alpha, one, two) + time[0],)
+        return new, new
 
-    _, history = scan(step, (start,), (emissions,))
+    scan = find_for((emissions,), "scan")
+    _, (history,) = scan(step, (start,), (emissions,))
     return ops.concat((ops.expand_dims(start, axis=0), history), axis=0)
 
 
