@@ -88,9 +88,18 @@ def _over(x: Any, y: Any) -> Any:
     return ops.divide(x, ops.where(ops.equal(y, 0), 1, y))
 
 
-def _logadd_share(y: Any, x: Any) -> Any:
-    """exp(x − y), without NaN where both are the same infinity."""
-    return ops.where(ops.equal(x, y), 0.0, ops.subtract(x, y))
+def _shift(y: Any, x: Any) -> Any:
+    """x − y, where both are infinite too: the whole of +∞, nothing of −∞."""
+    equal = ops.where(ops.equal(y, -math.inf), -math.inf, ops.zeros_like(y))
+    return ops.where(ops.equal(x, y), equal, ops.subtract(x, y))
+
+
+def _acosh(y: Any, x: Any) -> Any:
+    if is_complex(x):  # whose branches the square would mix
+        root = ops.multiply(ops.sqrt(ops.subtract(x, 1)), ops.sqrt(ops.add(x, 1)))
+    else:
+        root = ops.sqrt(ops.multiply(ops.subtract(x, 1), ops.add(x, 1)))
+    return ops.reciprocal(root)
 
 
 RULES: dict[str, Rule] = {
@@ -130,12 +139,12 @@ RULES: dict[str, Rule] = {
     "log2": Elementwise(lambda y, x: ops.reciprocal(ops.multiply(x, _LN2))),
     "log10": Elementwise(lambda y, x: ops.reciprocal(ops.multiply(x, _LN10))),
     "logaddexp": Elementwise(
-        lambda y, x1, x2: ops.exp(_logadd_share(y, x1)),
-        lambda y, x1, x2: ops.exp(_logadd_share(y, x2)),
+        lambda y, x1, x2: ops.exp(_shift(y, x1)),
+        lambda y, x1, x2: ops.exp(_shift(y, x2)),
     ),
     "logaddexp2": Elementwise(
-        lambda y, x1, x2: ops.exp2(_logadd_share(y, x1)),
-        lambda y, x1, x2: ops.exp2(_logadd_share(y, x2)),
+        lambda y, x1, x2: ops.exp2(_shift(y, x1)),
+        lambda y, x1, x2: ops.exp2(_shift(y, x2)),
     ),
     "sqrt": Elementwise(lambda y, x: ops.divide(0.5, y)),
     "cbrt": Elementwise(lambda y, x: ops.divide(1 / 3, ops.multiply(y, y))),
@@ -154,15 +163,8 @@ RULES: dict[str, Rule] = {
     "cosh": Elementwise(lambda y, x: ops.sinh(x)),
     "tanh": Elementwise(lambda y, x: _one_minus_square(y)),
     "asinh": Elementwise(lambda y, x: ops.divide(1.0, ops.sqrt(ops.add(ops.multiply(x, x), 1)))),
-    "acosh": Elementwise(
-        lambda y, x: ops.divide(
-            1.0, ops.multiply(ops.sqrt(ops.subtract(x, 1)), ops.sqrt(ops.add(x, 1)))
-        )
-    ),
+    "acosh": Elementwise(_acosh),
     "atanh": Elementwise(lambda y, x: ops.reciprocal(_one_minus_square(x))),
-    "relu": Elementwise(lambda y, x: ops.astype(ops.greater(x, 0), x.dtype)),
-    "sigmoid": Elementwise(lambda y, x: ops.multiply(y, ops.subtract(1, y))),
-    "log_sigmoid": Elementwise(lambda y, x: ops.sigmoid(ops.negative(x))),
 }
 
 

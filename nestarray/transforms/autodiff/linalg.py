@@ -40,11 +40,17 @@ def _inv(call: Call, tangents: Tangents) -> Any:
 
 def _push_solve(call: Call, tangents: Tangents) -> Any:
     """dY = X₁⁻¹ (dX₂ − dX₁ Y)."""
-    right = tangents.get(1)
+    x1, x2 = call.args
+    is_vector = len(x2.shape) == 1
+    terms = []
     if 0 in tangents:
-        moved = ops.negative(ops.matmul(tangents[0], call.y))
-        right = moved if right is None else ops.add(right, moved)
-    return spread(ops.solve(call.args[0], right), call.y)
+        y = ops.expand_dims(call.y, -1) if is_vector else call.y
+        terms.append(ops.negative(ops.matmul(tangents[0], y)))
+    if 1 in tangents:
+        terms.append(ops.expand_dims(tangents[1], -1) if is_vector else tangents[1])
+    right = terms[0] if len(terms) == 1 else ops.add(*terms)
+    moved = ops.solve(x1, right)
+    return spread(ops.squeeze(moved, -1) if is_vector else moved, call.y)
 
 
 def _pull_solve(call: Call, places: list[Place]) -> Pullback:

@@ -1,4 +1,4 @@
-"""Rules of reductions, running reductions and softmax."""
+"""Rules of reductions and of what runs along axes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,9 @@ from typing import Any
 from nestarray import dtypes, ops
 from nestarray.backends.axes import many_axes, one_axis
 from nestarray.transforms.autodiff.rules import (
-    Call,
     Composed,
-    Jacobian,
     Linear,
-    Place,
-    Pullback,
     Rule,
-    Tangents,
     Weighted,
     kept,
 )
@@ -40,7 +35,7 @@ def _extremum(y: Any, x: Any, axes: tuple[int, ...]) -> Any:
 
 def _logsumexp(y: Any, x: Any, axes: tuple[int, ...]) -> Any:
     """exp(x − y); 0 of nothing but −∞."""
-    return ops.exp(ops.subtract(x, ops.where(ops.isfinite(y), y, 0.0)))
+    return ops.exp(ops.subtract(x, ops.where(ops.equal(y, -math.inf), 0.0, y)))
 
 
 def _cumulative_sum(
@@ -94,25 +89,6 @@ def _cumulative_prod(
     return x
 
 
-def _axis(call: Call) -> Any:
-    return call.kwargs.get("axis", -1)
-
-
-def _through_softmax(y: Any, t: Any, axis: Any) -> Any:
-    """(diag y − y yᵀ) t; the matrix is symmetric."""
-    product = ops.multiply(y, t)
-    return ops.subtract(product, ops.multiply(y, ops.sum(product, axis=axis, keepdims=True)))
-
-
-def _push_softmax(call: Call, tangents: Tangents) -> Any:
-    return _through_softmax(call.y, tangents[0], _axis(call))
-
-
-def _pull_softmax(call: Call, places: list[Place]) -> Pullback:
-    y, axis = call.y, _axis(call)
-    return lambda ct: [_through_softmax(y, ct, axis)]
-
-
 RULES: dict[str, Rule] = {
     "sum": Linear(_sum),
     "mean": Linear(_mean),
@@ -122,5 +98,4 @@ RULES: dict[str, Rule] = {
     "prod": Composed(_product),
     "cumulative_sum": Linear(_cumulative_sum),
     "cumulative_prod": Composed(_cumulative_prod),
-    "softmax": Jacobian(_push_softmax, _pull_softmax),
 }

@@ -2,6 +2,7 @@
 
 from nestarray.dispatch import OPS
 from nestarray.transforms.autodiff import (
+    activations,
     constants,
     contraction,
     convolution,
@@ -16,7 +17,7 @@ from nestarray.transforms.autodiff import (
 from nestarray.transforms.autodiff.interpreter import RULES
 
 _CHAPTERS = (
-    constants, elementwise, special, statistical, manipulation, indexing, contraction,
+    constants, elementwise, activations, special, statistical, manipulation, indexing, contraction,
     convolution, linalg, fourier,
 )  # fmt: skip
 for _chapter in _CHAPTERS:
