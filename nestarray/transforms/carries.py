@@ -15,7 +15,7 @@ from nestarray import backends, dtypes, ops, tree
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.errors import DtypeError, ShapeError, StructureError
-from nestarray.transforms.arguments import describe, name_of
+from nestarray.transforms.arguments import backend_of_leaf, describe, name_of
 from nestarray.typing import Array, Nest
 
 _NUMBERS = (bool, int, float, complex)
@@ -97,7 +97,7 @@ def take_apart(
 
 def is_array(x: Any) -> bool:
     """Whether `x` is an array, or stands for one."""
-    return backends.backend_of_value(x) is not None
+    return backend_of_leaf(x) is not None or hasattr(x, "__traced_backend__")
 
 
 class Aval(NamedTuple):
@@ -108,12 +108,13 @@ class Aval(NamedTuple):
     number: Any = None
 
     @classmethod
-    def of(cls, x: Any) -> Aval:
-        """That of an array or a number."""
+    def of(cls, x: Any, backend: str) -> Aval:
+        """That of an array, or of a number that becomes one of a backend."""
         if is_array(x):
             return cls(shape_of(x), dtypes.dtype_of(x))
         zero = next(t for t in _NUMBERS if isinstance(x, t))()
-        return cls((), dtypes.scalar_dtype(zero), zero)
+        native = backends.core(backend).native_dtype(dtypes.scalar_dtype(zero))
+        return cls((), dtypes.as_dtype(native), zero)
 
     def __str__(self) -> str:
         if self.number is not None:
@@ -135,9 +136,9 @@ class Aval(NamedTuple):
         return dtypes.result_dtype(other.dtype, self.number) is other.dtype
 
 
-def avals_of(values: Iterable[Any]) -> tuple[Aval, ...]:
+def avals_of(values: Iterable[Any], backend: str) -> tuple[Aval, ...]:
     """The avals of arrays and numbers."""
-    return tuple([Aval.of(x) for x in values])
+    return tuple([Aval.of(x, backend) for x in values])
 
 
 def shape_of(x: Any) -> tuple[int | None, ...] | None:
@@ -168,6 +169,7 @@ class Wanted:
         name: the public function, for messages.
         what: what the result is: ``"carry"``.
         source: what it has to be like: ``"init"``.
+        backend: of the arrays.
         form: of what it has to be like, if that is known; with its `avals`.
         unfused: take fused Containers leaf by leaf.
     """
@@ -177,6 +179,7 @@ class Wanted:
         name: str,
         what: str,
         source: str,
+        backend: str,
         form: Form | None = None,
         avals: tuple[Aval, ...] = (),
         *,
@@ -184,7 +187,7 @@ class Wanted:
     ) -> None:
         self.name, self.what, self.source = name, what, source
         self.form, self.avals = form, avals
-        self._unfused = unfused
+        self._backend, self._unfused = backend, unfused
 
     def nest(self, arrays: Sequence[Any]) -> Nest:
         """The nest of what was wanted, with these arrays."""
@@ -205,7 +208,7 @@ class Wanted:
         """
         given, form = take_apart(nest, unfused=self._unfused, numbers=True)
         if self.form is None:
-            self.form, self.avals = form, avals_of(given)
+            self.form, self.avals = form, avals_of(given, self._backend)
         elif not (form.structure.is_like(self.form.structure) and form.rest == self.form.rest):
             nest = self._like(self.nest([ARRAY] * len(self.avals)), nest, (), fn)
             given, form = take_apart(nest, unfused=self._unfused, numbers=True)
@@ -217,7 +220,7 @@ class Wanted:
 
     def _joined(self, fn: Callable[..., Any], place: int, x: Any) -> Aval:
         """The aval that the array at `place` has to have, now that there is `x`."""
-        want, got = self.avals[place], Aval.of(x)
+        want, got = self.avals[place], Aval.of(x, self._backend)
         if want.has_shape(got.shape):
             if got.dtype is want.dtype or got.gives_way_to(want):
                 return want

@@ -143,7 +143,7 @@ def while_loop(
     _count("while_loop", "max_steps", max_steps)
     given, form = take_apart(init, numbers=True)
     backend, like = _place("while_loop", given)
-    avals = avals_of(given)
+    avals = avals_of(given, backend)
     body = _flat(backend, Body, body_fn, "while_loop", form, avals)
     test = _flat(backend, Test, cond_fn, "while_loop", form, avals)
     run = native.find(backend, "while_loop", given)
@@ -180,7 +180,7 @@ def fori_loop(lower: Array, upper: Array, body_fn: Function, init: Nest) -> Nest
     upper = scalar("fori_loop", "upper", upper, "int")
     given, form = take_apart(init, numbers=True)
     backend, like = _place("fori_loop", (*given, *filter(is_array, (lower, upper))))
-    avals = avals_of(given)
+    avals = avals_of(given, backend)
     body = _flat(backend, Counted, body_fn, "fori_loop", form, avals)
     first, last = _known(lower), _known(upper)
     if first is not None and last is not None:
@@ -349,8 +349,8 @@ def associative_scan(fn: Function, elems: Nest, *, axis: int = 0, reverse: bool 
 
     def combine(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
         others = put_back(second)
-        avals = avals_of(others)
-        wanted = Wanted("associative_scan", "result", "elems", form, avals, unfused=True)
+        avals = avals_of(others, backend)
+        wanted = Wanted("associative_scan", "result", "elems", backend, form, avals, unfused=True)
         found = wanted.arrays(fn(form.nest(put_back(first)), form.nest(others)), fn, second[0])
         return tuple([ops.moveaxis(x, axis, 0) for x in found]) if apart else found
 
@@ -370,23 +370,25 @@ def _known(x: Any) -> Any:
 
 def _taken(name: str, fn: Function, operands: tuple[Nest, ...], chosen_by: Any) -> Nest:
     """What the one function that is called returns, with arrays for its numbers."""
-    found = _find_array((*operands, chosen_by))
-    wanted = Wanted(name, "result", "the first one")
-    return wanted.nest(wanted.arrays(fn(*operands), fn, found))
+    backend, like = _place(name, (chosen_by, *tree.flatten(operands)[0]))
+    wanted = Wanted(name, "result", "the first one", backend)
+    return wanted.nest(wanted.arrays(fn(*operands), fn, like))
 
 
 def _branched(
     name: str, choice: Array, functions: tuple[Function, ...], operands: tuple[Nest, ...]
 ) -> Nest:
     """The choice as a part of a program; the first function that is traced says what results are."""
-    wanted = Wanted(name, "result", "the other function")
-    branches = [
-        lambda fn=fn: wanted.arrays(fn(*operands), fn, _find_array((*operands, choice)))
-        for fn in functions
-    ]
-    run = native.find(backends.backend_of(choice), name, (choice,))
-    given = branches if name == "cond" else [branches]
-    return wanted.nest(until_settled(lambda: run(choice, *given)))
+    backend, like = _place(name, (choice, *tree.flatten(operands)[0]))
+    wanted = Wanted(name, "result", "the other function", backend)
+    run = native.find(backend, name, (choice,))
+
+    def chosen() -> Any:
+        # new functions each time: JAX keeps what it traced of the old ones
+        branches = [lambda fn=fn: wanted.arrays(fn(*operands), fn, like) for fn in functions]
+        return run(choice, *(branches if name == "cond" else [branches]))
+
+    return wanted.nest(until_settled(chosen))
 
 
 def _scanned(
@@ -403,9 +405,9 @@ def _scanned(
     count = _length(name, columns, rows, length)
     given, form = take_apart(init, numbers=True)
     backend, like = _place(name, (*given, *columns))
-    avals = avals_of(given)
+    avals = avals_of(given, backend)
     kind = Mapped if name == "map" else Step
-    key = (rows, avals_of(columns))
+    key = (rows, avals_of(columns, backend))
     step = _flat(backend, kind, fn, name, form, avals, rows, key=key)
     run = native.find(backend, "scan", (*filter(is_array, given), *columns))
     carry, ys = until_settled(
@@ -428,7 +430,9 @@ def _flat(
 ) -> Any:
     keep = getattr(backends.chapter(backend, "control_flow"), "KEEPS_TRACES", False)
     whole = (form.key, avals, *[(part.key if isinstance(part, Form) else part) for part in key])
-    return flat_function(kind, fn, (name, form, avals, *more), whole if keep else None, keep=keep)
+    return flat_function(
+        kind, fn, (name, backend, form, avals, *more), whole if keep else None, keep=keep
+    )
 
 
 def _place(name: str, leaves: Sequence[Any]) -> tuple[str, Any]:
@@ -438,11 +442,6 @@ def _place(name: str, leaves: Sequence[Any]) -> tuple[str, Any]:
     if len(names) > 1:
         raise MixedBackendError(backends.mixed_message(name, names))
     return (names[0], arrays[0]) if names else (current_backend(), None)
-
-
-def _find_array(nest: Nest) -> Any:
-    """The first array in a nest, or None."""
-    return next((x for x in tree.flatten(nest)[0] if is_array(x)), None)
 
 
 def _length(name: str, columns: Sequence[Any], rows: Form, length: int | None) -> int | None:

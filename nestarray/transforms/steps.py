@@ -26,9 +26,11 @@ Finder = Callable[[], Callable[..., Any] | None]
 class _Flat:
     """A function of arrays; `carry` says what goes round."""
 
-    def __init__(self, fn: Finder, name: str, form: Form, avals: tuple[Aval, ...]) -> None:
+    def __init__(
+        self, fn: Finder, name: str, backend: str, form: Form, avals: tuple[Aval, ...]
+    ) -> None:
         self._find, self.name = fn, name
-        self.carry = Wanted(name, "carry", "init", form, avals)
+        self.carry = Wanted(name, "carry", "init", backend, form, avals)
 
     @property
     def fn(self) -> Callable[..., Any]:
@@ -68,11 +70,17 @@ class Step(_Flat):
     """Of the carry and a row: the next carry, and what is stacked; `ys` says what that is."""
 
     def __init__(
-        self, fn: Finder, name: str, form: Form, avals: tuple[Aval, ...], rows: Form
+        self,
+        fn: Finder,
+        name: str,
+        backend: str,
+        form: Form,
+        avals: tuple[Aval, ...],
+        rows: Form,
     ) -> None:
-        super().__init__(fn, name, form, avals)
+        super().__init__(fn, name, backend, form, avals)
         self._rows = rows
-        self.ys = Wanted(name, "y", "the first one", unfused=True)
+        self.ys = Wanted(name, "y", "the first one", backend, unfused=True)
 
     def __call__(self, carry: Arrays, row: Arrays) -> tuple[Arrays, Arrays]:
         fn = self.fn
