@@ -8,6 +8,9 @@ import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # before anything imports TensorFlow
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+if os.environ.get("HYPOTHESIS_PROFILE") != "full":
+    # JAX compiles thousands of programs of a few elements each; most of that is optimization
+    os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
 from collections.abc import Iterator
 from itertools import count
