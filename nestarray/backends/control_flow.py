@@ -8,6 +8,7 @@ that stand for arrays). Structures, numbers and checks are `nestarray.transforms
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from itertools import repeat
 from typing import Any
@@ -24,13 +25,23 @@ Body = Callable[[Arrays], Arrays]
 CountedBody = Callable[[Any, Arrays], Arrays]
 
 
+#: The backends' files: in a dictionary, which torch.compile reads where it reads no cache.
+_chapters: dict[str, Any] = {}
+_python = sys.modules[__name__]
+
+
 def find(backend: str, name: str, values: Sequence[Any] = ()) -> Callable[..., Any]:
     """The function `name` for arrays of a backend; this file's if some of them are stand-ins."""
-    if not any(getattr(x, "__traced_backend__", None) for x in values):
-        native = getattr(backends.chapter(backend, "control_flow"), name, None)
-        if native is not None:
-            return native
-    return globals()[name]
+    if any(hasattr(x, "__traced_backend__") for x in values):
+        return getattr(_python, name)
+    if backend not in _chapters:
+        _chapters[backend] = backends.chapter(backend, "control_flow")
+    return getattr(_chapters[backend], name, None) or getattr(_python, name)
+
+
+def keeps_traces(backend: str) -> bool:
+    """Whether the framework finds its traces again by the identity of a function."""
+    return backend == "jax"
 
 
 def find_for(arrays: Sequence[Any], name: str) -> Callable[..., Any]:

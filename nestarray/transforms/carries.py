@@ -97,7 +97,12 @@ def take_apart(
 
 def is_array(x: Any) -> bool:
     """Whether `x` is an array, or stands for one."""
-    return backend_of_leaf(x) is not None or hasattr(x, "__traced_backend__")
+    return backend_of_array(x) is not None
+
+
+def backend_of_array(x: Any) -> str | None:
+    """The backend of an array or of what stands for one, in words that torch.compile reads."""
+    return backend_of_leaf(x) or getattr(x, "__traced_backend__", None)
 
 
 class Aval(NamedTuple):

@@ -22,6 +22,7 @@ from nestarray.transforms.carries import (
     Form,
     Wanted,
     avals_of,
+    backend_of_array,
     is_array,
     shape_of,
     take_apart,
@@ -365,12 +366,12 @@ def _known(x: Any) -> Any:
     """The value of a scalar, None if it is not known yet."""
     if not is_array(x):
         return x
-    return native.find(backends.backend_of(x), "known", (x,))(x)
+    return native.find(backend_of_array(x) or "", "known", (x,))(x)
 
 
 def _taken(name: str, fn: Function, operands: tuple[Nest, ...], chosen_by: Any) -> Nest:
     """What the one function that is called returns, with arrays for its numbers."""
-    backend, like = _place(name, (chosen_by, *tree.flatten(operands)[0]))
+    backend, like = _place(name, (chosen_by, *_leaves(operands)))
     wanted = Wanted(name, "result", "the first one", backend)
     return wanted.nest(wanted.arrays(fn(*operands), fn, like))
 
@@ -379,7 +380,7 @@ def _branched(
     name: str, choice: Array, functions: tuple[Function, ...], operands: tuple[Nest, ...]
 ) -> Nest:
     """The choice as a part of a program; the first function that is traced says what results are."""
-    backend, like = _place(name, (choice, *tree.flatten(operands)[0]))
+    backend, like = _place(name, (choice, *_leaves(operands)))
     wanted = Wanted(name, "result", "the other function", backend)
     run = native.find(backend, name, (choice,))
 
@@ -428,7 +429,7 @@ def _flat(
     *more: Any,
     key: Any = (),
 ) -> Any:
-    keep = getattr(backends.chapter(backend, "control_flow"), "KEEPS_TRACES", False)
+    keep = native.keeps_traces(backend)
     whole = (form.key, avals, *[(part.key if isinstance(part, Form) else part) for part in key])
     return flat_function(
         kind, fn, (name, backend, form, avals, *more), whole if keep else None, keep=keep
@@ -437,11 +438,19 @@ def _flat(
 
 def _place(name: str, leaves: Sequence[Any]) -> tuple[str, Any]:
     """The backend of arrays among `leaves`, and the first of them; the default one if there is none."""
-    arrays = [x for x in leaves if is_array(x)]
-    names = list(dict.fromkeys([backends.backend_of(x) for x in arrays]))
-    if len(names) > 1:
-        raise MixedBackendError(backends.mixed_message(name, names))
-    return (names[0], arrays[0]) if names else (current_backend(), None)
+    found: dict[str, Any] = {}
+    for x in leaves:
+        backend = backend_of_array(x)
+        if backend is not None:
+            found.setdefault(backend, x)
+    if len(found) > 1:
+        raise MixedBackendError(backends.mixed_message(name, list(found)))
+    return next(iter(found.items()), None) or (current_backend(), None)
+
+
+def _leaves(nests: Sequence[Nest]) -> list[Any]:
+    # one by one: of a tuple dm-tree would take them, which torch.compile does not read
+    return [leaf for nest in nests for leaf in tree.flatten(nest)[0]]
 
 
 def _length(name: str, columns: Sequence[Any], rows: Form, length: int | None) -> int | None:

@@ -7,10 +7,6 @@ from typing import Any
 import jax
 from jax import lax
 
-#: ``jax.lax`` keeps what it has traced and compiled by the identity of the functions.
-KEEPS_TRACES = True
-
-
 def known(x: Any) -> Any:
     """The value of a scalar; a tracer has none."""
     return None if isinstance(x, jax.core.Tracer) else x.item()

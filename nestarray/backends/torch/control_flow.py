@@ -48,6 +48,8 @@ def _plain(x: Any) -> Any:
 
 
 def _is_batched(x: Any) -> bool:
+    if torch.compiler.is_dynamo_compiling():
+        return False
     while _functorch.is_functorch_wrapped_tensor(x):
         if _functorch.is_batchedtensor(x):
             return True
@@ -58,13 +60,18 @@ def _is_batched(x: Any) -> bool:
 def cond(pred: Any, true_branch: Any, false_branch: Any) -> tuple[Any, ...]:
     """https://docs.pytorch.org/docs/stable/cond.html"""
     if torch.compiler.is_dynamo_compiling():
-        return tuple(torch.cond(pred, true_branch, false_branch, ()))
+        true_branch(), false_branch()  # what they note of their results must not change inside
+        return tuple(torch.cond(pred, lambda: _new(true_branch()), lambda: _new(false_branch())))
     if _is_batched(pred):
         return _chosen(pred, true_branch(), false_branch())
     _check_transforms("cond", _cond)
     branches = _Lifted([true_branch, false_branch], ((), ()))
     found = _cond(pred, *branches.functions, branches.captured)
     return tuple(map(_fresh, found))
+
+
+def _new(results: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(map(torch.clone, results))
 
 
 def _check_transforms(name: str, operator: Any) -> None:
@@ -128,7 +135,7 @@ def _traced_loop(test: Any, body: Any, carry: Any, most: int | None) -> tuple[An
         )
         return found[1:]
     if torch.compiler.is_dynamo_compiling():
-        found = torch.while_loop(lambda *c: test(c), lambda *c: body(c), carry)
+        found = torch.while_loop(lambda *c: test(c), lambda *c: _new(body(c)), carry)
     else:
         _check_transforms("while_loop", _while_loop)
         parts = _Lifted([lambda *c: (test(c),), lambda *c: body(c)], (carry, carry))
@@ -175,7 +182,7 @@ class _Lifted:
             swap = _Swap(self._outside, inside[count:])
             with swap:
                 results = function(*inside[:count])
-            return tuple([torch.clone(swap.of(x)) for x in results])
+            return _new([swap.of(x) for x in results])
 
         return call
 
