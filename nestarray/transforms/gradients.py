@@ -50,11 +50,10 @@ def execute_with_gradients(
 
     Raises:
         ArgumentError: `fn` returned something else than a floating scalar.
-        UnsupportedError: the arrays are NumPy's, which differentiates nothing.
 
     Example:
-        >>> import jax.numpy as jnp, nestarray as na
-        >>> v = na.Container(w=jnp.asarray([1.0, 2.0]))
+        >>> import numpy as np, nestarray as na
+        >>> v = na.Container(w=np.asarray([1.0, 2.0]))
         >>> value, gradients = na.execute_with_gradients(lambda v: na.sum(v.w * v.w), v)
         >>> float(value), gradients.w.tolist()
         (5.0, [2.0, 4.0])
@@ -87,11 +86,10 @@ def value_and_grad(
     Raises:
         ArgumentError: when called, if `fn` returns something else than a floating scalar,
             or has no argument of a number in `argnums`.
-        UnsupportedError: when called with NumPy arrays.
 
     Example:
-        >>> import jax.numpy as jnp, nestarray as na
-        >>> value, gradient = na.value_and_grad(lambda x: x * x)(jnp.asarray(3.0))
+        >>> import numpy as np, nestarray as na
+        >>> value, gradient = na.value_and_grad(lambda x: x * x)(np.asarray(3.0))
         >>> float(value), float(gradient)
         (9.0, 6.0)
 
@@ -127,11 +125,10 @@ def grad(
 
     Raises:
         ArgumentError: when called, as in `value_and_grad`.
-        UnsupportedError: when called with NumPy arrays.
 
     Example:
-        >>> import jax.numpy as jnp, nestarray as na
-        >>> float(na.grad(na.grad(lambda x: x * x * x))(jnp.asarray(2.0)))
+        >>> import numpy as np, nestarray as na
+        >>> float(na.grad(na.grad(lambda x: x * x * x))(np.asarray(2.0)))
         12.0
 
     References:

@@ -14,7 +14,7 @@ import nestarray as na
 from nestarray import nn
 from nestarray.testing import assert_close
 
-DIFFERENTIABLE = ("jax", "torch", "tensorflow")
+DIFFERENTIABLE = ("numpy", "jax", "torch", "tensorflow")
 
 
 @dataclass(frozen=True)

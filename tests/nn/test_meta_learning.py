@@ -14,7 +14,7 @@ from nestarray import nn
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.testing import assert_close
 
-BACKENDS = ("jax", "torch", "tensorflow")
+BACKENDS = ("numpy", "jax", "torch", "tensorflow")
 RNG = np.random.default_rng(0)
 V = {"w": RNG.normal(size=(3, 2)).astype("float32"), "b": RNG.normal(size=3).astype("float32")}
 TASKS = {

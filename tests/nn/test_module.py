@@ -16,7 +16,7 @@ import nestarray as na
 from nestarray import errors, nn
 from nestarray.testing import assert_close
 
-DIFFERENTIABLE = ("jax", "torch", "tensorflow")
+DIFFERENTIABLE = ("numpy", "jax", "torch", "tensorflow")
 
 
 class Block(nn.Module):

@@ -28,13 +28,27 @@ def value_and_grad(
         kept[:] = [structure]
         return (value,), tuple(found)
 
-    (value,), aux, pull = _autodiff().vjp(flat, leaves, name)
+    (value,), aux, pull = vjp(flat, leaves, name)
     return value, tree.unflatten(kept[0], list(aux)), pull([np.ones((), value.dtype)])
 
 
 def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any, Any]:
     """Reverse mode of `nestarray.transforms.autodiff`."""
-    return _autodiff().vjp(fn, arrays, name)
+    found, others, pull = _autodiff().vjp(fn, arrays, name)
+    return found, others, lambda cotangents: _owned(pull(cotangents), cotangents)
+
+
+def _owned(gradients: list[Any], cotangents: list[Any]) -> list[Any]:
+    """Arrays that may be written to: no views, and no array twice."""
+    seen = set(map(id, cotangents))
+    found = []
+    for g in gradients:
+        if isinstance(g, (np.ndarray, np.generic)):
+            if id(g) in seen or getattr(g, "base", None) is not None or not g.flags.writeable:
+                g = np.array(g)
+            seen.add(id(g))
+        found.append(g)
+    return found
 
 
 def jvp(

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 
 from nestarray import dtypes, ops
 from nestarray.backends.axes import many_axes
-from nestarray.errors import UnsupportedError
 
 #: The number of a positional argument; for one in a sequence, with its number there.
 Place = int | tuple[int, int]
@@ -120,11 +119,6 @@ class Linear(Rule):
 
     def pull(self, call: Call, places: list[Place]) -> Pullback:
         x, *settings = call.args
-        if places != [0]:
-            raise UnsupportedError(
-                f"{call.function.__name__}: the backend 'numpy' differentiates it by its first "
-                "argument only; hold the others fixed with na.stop_gradient"
-            )
         kwargs, transpose = call.kwargs, self.transpose
         if not isinstance(call.y, (tuple, list)):
             return lambda ct: [fit(transpose(ct, x, *settings, **kwargs), x)]
