@@ -7,6 +7,7 @@ from typing import Any
 import jax
 from jax import lax
 
+
 def known(x: Any) -> Any:
     """The value of a scalar; a tracer has none."""
     return None if isinstance(x, jax.core.Tracer) else x.item()

@@ -22,7 +22,6 @@ from torch.utils._pytree import tree_map_only
 from nestarray.backends.torch.transforms import not_differentiable
 from nestarray.errors import UnsupportedError
 
-
 _cond, _while_loop = torch.ops.higher_order.cond, torch.ops.higher_order.while_loop
 
 
