@@ -82,9 +82,8 @@ def _push_setitem(call: Call, tangents: Tangents) -> Any:
         for part in (ops.asarray(value, like=x), step)
     ]
     push = _push_products if mode == "mul" else _push_extrema
-    return ops.reshape(
-        push(*flat, places.reshape(-1), *written, ops.reshape(call.y, (-1,))), x.shape
-    )
+    at, (new, moved), y = places.reshape(-1), written, ops.reshape(call.y, (-1,))
+    return ops.reshape(push(flat[0], flat[1], at, new, moved, y), x.shape)
 
 
 def _push_products(x: Any, moved: Any, places: Any, value: Any, step: Any, y: Any) -> Any:

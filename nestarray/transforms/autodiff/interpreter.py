@@ -64,7 +64,7 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             if _level(args[i]) == level:
                 values[i] = _taken(i, args[i], level, stand_ins)
     for place, x in stand_ins.items():
-        if place.__class__ is int:
+        if isinstance(place, int):
             values[place] = x.value
     call = Call(op.function, values, kwargs, op.function(*values, **kwargs))
     if next(iter(stand_ins.values())).__class__ is Taped:

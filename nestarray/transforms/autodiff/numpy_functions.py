@@ -71,7 +71,7 @@ def _of_function(
     for name, value in given.items():
         if name in defaults and (value is defaults[name] or value is np._NoValue):
             continue
-        settings[_PARAMETERS.get(name, name)] = value
+        settings[_PARAMETERS.get(name) or name] = value
     if not settings.keys() <= {p.name for p in record.parameters}:
         raise _lacking(f"np.{function.__name__}", settings)
     return record.function(*arrays, *extra, **settings)

@@ -145,7 +145,8 @@ class StandIn:
         """The axes in another order; in reverse order if none is given."""
         if not axes or axes == (None,):
             return self.T
-        return ops.permute_dims(self, axes if len(axes) > 1 else axes[0])
+        order = axes[0] if len(axes) == 1 else axes
+        return ops.permute_dims(self, order)
 
 
 class Taped(StandIn):
