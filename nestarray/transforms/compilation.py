@@ -13,48 +13,86 @@ PyTorch and TensorFlow compile a function of the flat arrays; leaves that are no
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import update_wrapper
+from collections.abc import Callable, Sequence
+from functools import update_wrapper, wraps
 from typing import Any
 
 from nestarray import backends, tree
 from nestarray.config import current_backend
 from nestarray.container import Container
+from nestarray.errors import ArgumentError, ShapeError, StructureError
 
 
-def jit(fn: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+def jit(
+    fn: Callable[..., Any],
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    donate_argnums: int | Sequence[int] = (),
+    new_shapes: str = "recompile",
+    **options: Any,
+) -> Callable[..., Any]:
     """Compile `fn` for the backend of the arrays that it is called with.
 
     ``jax.jit`` on JAX, ``torch.compile`` of the traced operations on PyTorch,
-    ``tf.function`` on TensorFlow, `fn` itself on NumPy.
+    ``tf.function`` on TensorFlow, `fn` itself on NumPy. ``compiled.traces`` counts how often
+    the function was traced, that is run as Python.
 
     Args:
         fn: function of nests, arrays and settings; it must be pure.
-        **options: handed to the backend's own function, for example ``static_argnames``
-            (JAX), ``mode`` and ``backend`` (PyTorch), ``jit_compile`` (TensorFlow).
+        static_argnums: the numbers of arguments that are settings: hashable, and another
+            value is another trace. Needed on JAX; elsewhere whatever is no array is one.
+        static_argnames: the same by name.
+        donate_argnums: the numbers of arguments whose memory the results may take; JAX uses
+            it, and deletes them. Elsewhere it changes nothing.
+        new_shapes: what a call with arrays of other shapes or dtypes than the first one's
+            does: ``"recompile"``, or ``"raise"`` a ShapeError that names the array.
+        **options: handed to the backend's own function, for example ``mode`` and ``backend``
+            (PyTorch), ``jit_compile`` (TensorFlow).
 
     Returns:
         a function of the same arguments and results.
 
+    Raises:
+        ArgumentError: `new_shapes` is unknown.
+
     Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.jit(lambda c: c * 2)(na.Container(a=np.ones(2))).a
-        array([2., 2.])
+        >>> import jax.numpy as jnp, nestarray as na
+        >>> double = na.jit(lambda c: c * 2)
+        >>> double(na.Container(a=jnp.ones(2))).a.tolist(), double.traces
+        ([2.0, 2.0], 1)
 
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.jit.html
         https://docs.pytorch.org/docs/stable/generated/torch.compile.html
         https://www.tensorflow.org/api_docs/python/tf/function
     """
-    return _Jitted(fn, options)
+    if new_shapes not in ("recompile", "raise"):
+        raise ArgumentError(f"jit: new_shapes: got {new_shapes!r}, expected 'recompile' or 'raise'")
+    jax_only = {
+        "static_argnums": static_argnums,
+        "static_argnames": static_argnames,
+        "donate_argnums": donate_argnums,
+    }
+    return _Jitted(fn, options, {k: v for k, v in jax_only.items() if v != ()}, new_shapes)
 
 
 class _Jitted:
     """What `jit` returns: a native compiled function by backend."""
 
-    def __init__(self, fn: Callable[..., Any], options: dict[str, Any]) -> None:
-        self._fn, self._options = fn, options
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        options: dict[str, Any],
+        jax_only: dict[str, Any],
+        new_shapes: str,
+    ) -> None:
+        self._fn, self._options, self._jax_only = fn, options, jax_only
+        self._new_shapes = new_shapes
         self._native: dict[str, Callable[..., Any]] = {}
+        self._first: Any = None  # of the first call: structure, shapes and dtypes
+        #: how often the function was traced
+        self.traces = 0
         update_wrapper(self, fn)
 
     def __repr__(self) -> str:
@@ -65,23 +103,58 @@ class _Jitted:
         return (
             self
             if instance is None
-            else self.__class__(self._fn.__get__(instance, owner), self._options)
+            else self.__class__(
+                self._fn.__get__(instance, owner), self._options, self._jax_only, self._new_shapes
+            )
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         backend = _backend(args, kwargs)
         if backend is None:
             return self._fn(*args, **kwargs)
+        if self._new_shapes == "raise":
+            self._check_shapes(args, kwargs)
         native = self._native.get(backend)
         if native is None:
             native = self._native[backend] = self._compile(backend)
         return native(*args, **kwargs)
 
     def _compile(self, backend: str) -> Callable[..., Any]:
+        if backend == "numpy":
+            return self._fn
+
+        @wraps(self._fn)  # JAX finds arguments by the names in the signature
+        def traced(*args: Any, **kwargs: Any) -> Any:
+            self.traces += 1
+            return self._fn(*args, **kwargs)
+
         transforms = backends.chapter(backend, "transforms")
         if hasattr(transforms, "compile_leaves"):
-            return _Traces(self._fn, transforms, self._options)
-        return transforms.jit(self._fn, self._options)
+            return _Traces(traced, transforms, self._options)
+        return transforms.jit(traced, self._options | self._jax_only)
+
+    def _check_shapes(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        leaves, structure = tree.flatten((args, kwargs))
+        kinds = [
+            (tuple(x.shape), str(x.dtype)) if hasattr(x, "dtype") else (type(x), x) for x in leaves
+        ]
+        if self._first is None:
+            self._first = structure.key, kinds
+        elif self._first[0] != structure.key:
+            raise StructureError(
+                f"{self!r}: the arguments have another structure than in the first call; say "
+                "new_shapes='recompile' to compile for both"
+            )
+        for number, (old, new) in enumerate(zip(self._first[1], kinds, strict=True)):
+            if old != new:
+                raise ShapeError(
+                    f"{self!r}: array {number} of the arguments: got {_shown(new)}, compiled for "
+                    f"{_shown(old)}; say new_shapes='recompile' to compile for both"
+                )
+
+
+def _shown(kind: tuple[Any, Any]) -> str:
+    return f"{kind[1]}{list(kind[0])}" if isinstance(kind[0], tuple) else repr(kind[1])
 
 
 def _backend(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import nestarray as na
+from nestarray import errors
 from nestarray.testing import assert_close
 from tests.transforms.test_gradients import loss, variables
 
@@ -130,6 +131,7 @@ def test_inside_of_vmap() -> None:
 COMPILED_BY_TORCH = """
 import torch
 import nestarray as na
+from nestarray import errors
 from nestarray.testing import assert_close
 
 def arrays(c):
@@ -171,3 +173,61 @@ def test_as_a_method(backend: str) -> None:
 def test_its_name() -> None:
     assert na.jit(loss).__name__ == "loss"
     assert repr(na.jit(loss)) == "<nestarray.jit of loss>"
+
+
+@pytest.mark.parametrize("name", ["jax", "torch", "tensorflow"])
+def test_traces_are_counted(name: str) -> None:
+    options = {"backend": "aot_eager"} if name == "torch" else {}
+    double = na.jit(lambda c: c * 2, **options)
+    c = na.to_backend(na.Container(a=np.ones(2, "float32")), name)
+    for _ in range(3):
+        double(c)
+    assert double.traces == 1
+    double(na.to_backend(na.Container(a=np.ones(3, "float32")), name))
+    assert double.traces == 2
+    plain = na.jit(lambda x: x * 2)
+    plain(np.ones(2))
+    assert plain.traces == 0
+
+
+@pytest.mark.parametrize("name", ["jax", "torch", "tensorflow"])
+def test_settings_are_static(name: str) -> None:
+    options = {"backend": "aot_eager"} if name == "torch" else {}
+
+    def power(x: Any, n: int, *, negate: bool) -> Any:
+        for _ in range(n):
+            x = x * 2
+        return -x if negate else x
+
+    compiled = na.jit(power, static_argnums=1, static_argnames="negate", **options)
+    x = na.to_backend(np.ones(2, "float32"), name)
+    assert_close(compiled(x, 3, negate=False), x * 8)
+    assert_close(compiled(x, 2, negate=True), x * -4)
+    assert_close(compiled(x, 3, negate=False), x * 8)
+    assert compiled.traces == 2
+
+
+def test_donated_arrays_are_deleted_on_jax() -> None:
+    x = na.to_backend(np.ones(2, "float32"), "jax")
+    na.jit(lambda x: x + 1, donate_argnums=0)(x)
+    assert x.is_deleted()
+
+
+@pytest.mark.parametrize("name", ["jax", "torch", "tensorflow"])
+def test_new_shapes_may_raise(name: str) -> None:
+    options = {"backend": "aot_eager"} if name == "torch" else {}
+    double = na.jit(lambda c: c * 2, new_shapes="raise", **options)
+    c = na.to_backend(na.Container(a=np.ones(2, "float32"), b=np.ones(1, "float32")), name)
+    double(c)
+    double(c + 1)
+    with pytest.raises(
+        errors.ShapeError, match=r"array 1 of the arguments: got .*\[3\], compiled for"
+    ):
+        double(c.set("b", na.to_backend(np.ones(3, "float32"), name)))
+    with pytest.raises(
+        errors.StructureError, match=r"have another structure than in the first call"
+    ):
+        double(c.delete("b"))
+    with pytest.raises(errors.ArgumentError) as info:
+        na.jit(lambda x: x, new_shapes="pad")
+    assert str(info.value) == "jit: new_shapes: got 'pad', expected 'recompile' or 'raise'"

@@ -79,11 +79,6 @@ def checkpoint(fn: Callable[..., Any], arrays: list[Any]) -> Any:
     return _autodiff().checkpoint(fn, arrays)
 
 
-def jit(fn: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
-    """`fn` itself: there is nothing to compile with."""
-    return fn
-
-
 def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> list[Any]:
     """One call for each row. Of no rows the results are known by a row of zeros."""
     if not len(arrays[0]):
