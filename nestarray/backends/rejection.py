@@ -8,6 +8,7 @@ as ``jax.random`` makes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -23,20 +24,27 @@ Loop = Callable[[Callable[..., Any], Callable[..., tuple[Any, ...]], tuple[Any, 
 class Words:
     """How a backend hashes: keys are ``(2, n)``, one for each element."""
 
-    hash: Callable[[Any, int], tuple[Any, Any]]  # (keys, counter) → the two words of each
+    hash: Callable[[Any, Any], tuple[Any, Any]]  # (keys, counters) → the two words of each
     unit: Callable[[Any, Any, dtypes.DType], Any]  # (words, words, dtype) → uniform in [0, 1)
 
 
-def keys_of(words: Words, keys: Any, number: int) -> list[Any]:
-    """`number` new keys of each key."""
+def hashes(words: Words, *asked: tuple[Any, int]) -> list[tuple[Any, Any]]:
+    """The words of several (keys, counter), hashed together: programs stay small."""
     from nestarray import ops
 
-    return [ops.stack(words.hash(keys, i), axis=0) for i in range(number)]
+    size = int(asked[0][0].shape[1])
+    keys = ops.concat([keys for keys, _ in asked], axis=1)
+    counters = ops.concat([ops.full_like(keys[0], i) for keys, i in asked], axis=0)
+    high, low = words.hash(keys, counters)
+    cuts = [slice(i * size, (i + 1) * size) for i in range(len(asked))]
+    return [(high[cut], low[cut]) for cut in cuts]
 
 
-def uniform(words: Words, keys: Any, dtype: dtypes.DType) -> Any:
-    """A uniform number of each key."""
-    return words.unit(*words.hash(keys, 0), dtype)
+def as_keys(*pairs: tuple[Any, Any]) -> list[Any]:
+    """Words of a hash as keys."""
+    from nestarray import ops
+
+    return [ops.stack(pair, axis=0) for pair in pairs]
 
 
 def normal(words: Words, keys: Any, dtype: dtypes.DType) -> Any:
@@ -45,40 +53,55 @@ def normal(words: Words, keys: Any, dtype: dtypes.DType) -> Any:
 
     low = -1.0 + 2.0 ** -(threefry.MANTISSA[dtype][0] + 1)
     span = threefry.rounded(1.0 - low, dtype)
-    u = uniform(words, keys, dtype)
+    u = words.unit(*hashes(words, (keys, 0))[0], dtype)
     return ops.normal_quantile(ops.maximum(ops.add(ops.multiply(u, span), low), low))
 
 
 def gamma(words: Words, keys: Any, a: Any, log_space: bool, rounds: Any) -> Any:
     """Gamma numbers of the shape parameters `a`, ``(n,)``, from keys ``(2, n)``.
 
-    `rounds` makes them: ``rounds(gamma_round, keys, d, c) → v``.
+    `rounds` makes them of the keys and two parameters: ``rounds(keys, d, c) → v``. Parameters
+    that are not above 0, or not finite, are set aside, and so raise no warnings of NumPy.
     """
     from nestarray import ops
 
     dtype = dtypes.dtype_of(a)
+    given = a
+    is_right = ops.logical_and(ops.greater(a, 0.0), ops.less(a, math.inf))
+    a = ops.where(is_right, a, ops.ones_like(a))
     is_small = ops.less(a, 1.0)
     raised = ops.where(is_small, ops.add(a, 1.0), a)
     third = threefry.rounded(1.0 / 3.0, dtype)
     d = ops.subtract(raised, third)
     c = ops.divide(ops.full_like(d, third), ops.sqrt(d))
-    keys, last = keys_of(words, keys, 2)
+    keys, last = as_keys(*hashes(words, (keys, 0), (keys, 1)))
     v = rounds(keys, d, c)
-    u = uniform(words, last, dtype)
+    u = words.unit(*hashes(words, (last, 0))[0], dtype)
     one = ops.ones_like(a)
     if log_space:
         log_u = ops.log1p(ops.negative(u))
         is_unchanged = ops.logical_or(ops.logical_not(is_small), ops.equal(log_u, 0.0))
         boost = ops.multiply(log_u, ops.divide(one, a))
         boost = ops.where(is_unchanged, ops.zeros_like(a), boost)
-        return ops.add(ops.add(ops.log(d), ops.log(v)), boost)
+        found = ops.add(ops.add(ops.log(d), ops.log(v)), boost)
+        return _with_limits(given, is_right, found, -math.inf)
     boost = ops.pow(ops.subtract(one, u), ops.divide(one, a))
-    return ops.multiply(ops.multiply(d, v), ops.where(is_small, boost, one))
+    found = ops.multiply(ops.multiply(d, v), ops.where(is_small, boost, one))
+    return _with_limits(given, is_right, found, 0.0)
+
+
+def _with_limits(a: Any, is_right: Any, found: Any, at_zero: float) -> Any:
+    """`found`, and what it tends to as `a` goes to 0 and to ∞; else NaN."""
+    from nestarray import ops
+
+    limit = ops.where(ops.equal(a, 0.0), ops.full_like(a, at_zero), ops.full_like(a, math.nan))
+    limit = ops.where(ops.equal(a, math.inf), ops.full_like(a, math.inf), limit)
+    return ops.where(is_right, found, limit)
 
 
 def gamma_start(words: Words, keys: Any) -> tuple[Any, Any, Any]:
     """The keys of a first round: of the rounds after it, of its normal and its uniform number."""
-    keys, normals, uniforms = keys_of(words, keys, 3)
+    keys, normals, uniforms = as_keys(*hashes(words, *[(keys, i) for i in range(3)]))
     return keys, normals, uniforms
 
 
@@ -93,24 +116,30 @@ def gamma_round(
     from nestarray import ops
 
     dtype = dtypes.dtype_of(d)
-    again, own = keys_of(words, normals, 2)
+    asked = [(normals, 0), (normals, 1), (keys, 0), (keys, 1), (keys, 2), (uniforms, 0)]
+    *split, of_u = hashes(words, *asked)
+    again, own, *fresh = as_keys(*split)
     x = normal(words, own, dtype)
     v = ops.add(ops.multiply(x, c), 1.0)
-    is_positive = ops.greater(v, 0.0)
+    is_positive = ops.logical_not(ops.less_equal(v, 0.0))  # as NaN is, so that its rounds end
     v = ops.where(is_positive, v, ops.ones_like(v))
     x, v = ops.multiply(x, x), ops.multiply(ops.multiply(v, v), v)
-    u = uniform(words, uniforms, dtype)
+    u = words.unit(*of_u, dtype)
     squeeze = ops.subtract(1.0, ops.multiply(ops.multiply(x, x), threefry.rounded(0.0331, dtype)))
-    rest = ops.multiply(d, ops.add(ops.subtract(1.0, v), ops.log(v)))
+    least = dtypes.finfo(dtype).smallest_normal  # instead of a 0, of whose logarithm NumPy warns
+    rest = ops.multiply(d, ops.add(ops.subtract(1.0, v), ops.log(ops.maximum(v, least))))
     is_refused = ops.logical_and(
         ops.greater_equal(u, squeeze),
-        ops.greater_equal(ops.log(u), ops.add(ops.multiply(x, 0.5), rest)),
+        ops.greater_equal(ops.log(ops.maximum(u, least)), ops.add(ops.multiply(x, 0.5), rest)),
     )
     is_accepted = ops.logical_and(is_positive, ops.logical_not(is_refused))
-    fresh = gamma_start(words, keys)
     pick = lambda new, old: ops.where(is_positive, new, old)  # noqa: E731
     following = (pick(fresh[0], keys), pick(fresh[1], again), pick(fresh[2], uniforms))
     return v, is_accepted, *following
+
+
+#: Instead of a uniform number that is 0; no decision depends on it.
+_LEAST = 2.0**-126
 
 
 def poisson(key: Any, lam: Any, dtype: dtypes.DType, loop: Loop) -> Any:
@@ -137,7 +166,11 @@ def _by_products(key: Any, lam: Any, loop: Loop) -> Any:
         pair = ops.random_split(key)
         is_above = ops.astype(ops.greater(log_product, limit), "int32")
         u = ops.random_uniform(pair[1], shape=tuple(lam.shape))
-        return pair[0], ops.add(count, is_above), ops.add(log_product, ops.log(u))
+        return (
+            pair[0],
+            ops.add(count, is_above),
+            ops.add(log_product, ops.log(ops.maximum(u, _LEAST))),
+        )
 
     start = (key, ops.zeros_like(lam, dtype="int32"), ops.zeros_like(lam))
     return ops.subtract(loop(is_more_needed, one_more, start)[1], 1)
@@ -162,7 +195,7 @@ def _by_rejection(key: Any, lam: Any, loop: Loop) -> Any:
         v = ops.random_uniform(keys[2], shape=tuple(lam.shape))
         shifted = 0.5 - ops.abs(u)
         k = ops.floor((2.0 * a / shifted + b) * u + lam + 0.43)
-        s = ops.log(v * inverse / (a / (shifted * shifted) + b))
+        s = ops.log(ops.maximum(v, _LEAST) * inverse / (a / (shifted * shifted) + b))
         t = ops.negative(lam) + k * log_lam - ops.lgamma(k + 1.0)
         is_inside = ops.logical_and(ops.greater_equal(shifted, 0.07), ops.less_equal(v, enough))
         is_tail = ops.logical_and(ops.less(shifted, 0.013), ops.greater(v, shifted))

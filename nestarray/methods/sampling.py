@@ -8,7 +8,7 @@ from typing import Any
 
 from nestarray import backends, random
 from nestarray.container import Container, method
-from nestarray.container.access import map_leaves
+from nestarray.container.access import line_up, map_leaves
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import Spec
 from nestarray.dtypes import as_dtype, dtype_of
@@ -23,8 +23,9 @@ def random_like(
     key: Any,
     /,
     *,
-    distribution: Callable[[Any, tuple[int, ...], Any], Any] = random.normal,
+    distribution: Callable[..., Any] = random.normal,
     dtype: DTypeLike | None = None,
+    **parameters: Any,
 ) -> Container:
     """Random arrays of the shapes, dtypes, backends and devices of a tree.
 
@@ -35,9 +36,11 @@ def random_like(
     Args:
         c: a Container. What is no array stays as it is.
         key: as made by ``na.random.key``; of any backend.
-        distribution: ``fn(key, shape, dtype)``, such as ``na.random.normal``, ``uniform``,
-            ``gumbel`` or ``bits``.
+        distribution: ``fn(key, shape=…, dtype=…)``, such as ``na.random.normal``, ``gamma``,
+            ``randint`` or ``dropout_mask``.
         dtype: of all arrays; None keeps that of each.
+        **parameters: of the distribution, such as ``a=2.0`` for ``gamma``. A Container of them
+            is matched with `c` by path.
 
     Returns:
         a Container of the structure of `c`.
@@ -45,6 +48,7 @@ def random_like(
     Raises:
         DtypeError: the distribution has no numbers of the dtype of a leaf; names its path.
         ArgumentError: `key` is no array.
+        StructureError: a Container of parameters does not have the keys of `c`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -52,6 +56,9 @@ def random_like(
         >>> noise = c.random_like(na.random.key(0), distribution=na.random.uniform)
         >>> noise.w.shape, noise.w.dtype, noise.name
         ((2, 2), dtype('float32'), 'net')
+        >>> c.random_like(na.random.key(0), distribution=na.random.dropout_mask, rate=0.5).w
+        array([[2., 0.],
+               [2., 2.]], dtype=float32)
     """
     if backends.backend_of_type(type(key)) is None:
         raise ArgumentError(
@@ -61,7 +68,7 @@ def random_like(
     chosen = None if dtype is None else as_dtype(dtype)
     keys: dict[Any, Any] = {}
 
-    def draw(name: str, leaf: Any) -> Any:
+    def draw(name: str, leaf: Any, *values: Any) -> Any:
         backend = backends.backend_of_type(type(leaf))
         if backend is None:
             return leaf
@@ -70,9 +77,13 @@ def random_like(
         if (backend, device) not in keys:
             keys[backend, device] = _moved(key, backend, device)
         own = random.fold_in(keys[backend, device], name)
-        return distribution(own, tuple(leaf.shape), chosen or dtype_of(leaf))
+        settings = dict(zip(parameters, values, strict=True))
+        return distribution(
+            own, shape=tuple(leaf.shape), dtype=chosen or dtype_of(leaf), **settings
+        )
 
-    return from_leaves(c.spec, map_leaves(c.spec, draw, [_names(c.spec), c.leaves()]))
+    columns = [line_up(c.spec, x, f"Container.random_like: {n}") for n, x in parameters.items()]
+    return from_leaves(c.spec, map_leaves(c.spec, draw, [_names(c.spec), c.leaves(), *columns]))
 
 
 def _moved(key: Any, backend: str, device: Any) -> Any:

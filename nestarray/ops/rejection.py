@@ -28,7 +28,7 @@ def random_gamma(key: Array, a: Array, *, log_space: bool = False) -> Array:
         log_space: the logarithms, exact where the numbers are too small for their dtype.
 
     Returns:
-        array of the shape and dtype of `a`.
+        array of the shape and dtype of `a`; 0 where `a` is 0, NaN where it is negative or NaN.
 
     Raises:
         DtypeError: `a` is not of a real floating dtype.
@@ -55,11 +55,10 @@ def random_gamma(key: Array, a: Array, *, log_space: bool = False) -> Array:
     return ops.reshape(rejection.gamma(words, keys, flat, log_space, rounds), tuple(a.shape))
 
 
-def _hash(keys: Array, counter: int) -> tuple[Array, Array]:
+def _hash(keys: Array, counters: Array) -> tuple[Array, Array]:
     from nestarray import ops
 
-    zero = ops.zeros_like(keys[0])
-    return ops.threefry2x32(keys, zero, ops.add(zero, counter) if counter else zero)
+    return ops.threefry2x32(keys, ops.zeros_like(counters), counters)
 
 
 @op
@@ -68,7 +67,7 @@ def random_poisson(key: Array, lam: Array, *, dtype: DTypeLike = "int32") -> Arr
 
     Args:
         key: `(2,)`, uint32, as made by ``na.random.key``.
-        lam: float32, 0 and above.
+        lam: float32, 0 and above, and finite.
         dtype: an integer type.
 
     Returns:

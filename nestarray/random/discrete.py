@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -117,12 +118,32 @@ def _between(
     flat = start.shape
     upper, lower = sources.bits(first, flat, word), sources.bits(second, flat, word)
     safe = ops.where(is_any, ops.ones_like(span), span)
-    factor = ops.remainder(ops.full_like(span, 1 << word.bits // 2), safe)
-    factor = ops.remainder(ops.multiply(factor, factor), safe)
-    total = ops.multiply(ops.remainder(upper, safe), factor)
-    total = ops.remainder(ops.add(total, ops.remainder(lower, safe)), safe)
-    words = ops.add(ops.where(is_any, lower, total), start)
+    half = _remainder(ops.full_like(span, 1 << word.bits // 2), safe)
+    factor = _remainder(_product(half, half), safe)
+    total = _sum(_product(_remainder(upper, safe), factor), _remainder(lower, safe))
+    words = _sum(ops.where(is_any, lower, _remainder(total, safe)), start)
     return ops.reshape(ops.astype(ops.astype(words, wide), dtype), shape)
+
+
+# Sums and products of words, in signed numbers, which have the same bits: torch.compile cannot
+# read those of unsigned ones.
+
+
+def _sum(x: Array, y: Array) -> Array:
+    return ops.astype(ops.add(_signed(x), _signed(y)), dtypes.dtype_of(x))
+
+
+def _product(x: Array, y: Array) -> Array:
+    return ops.astype(ops.multiply(_signed(x), _signed(y)), dtypes.dtype_of(x))
+
+
+def _remainder(x: Array, y: Array) -> Array:
+    whole = ops.multiply(_signed(ops.floor_divide(x, y)), _signed(y))
+    return ops.astype(ops.subtract(_signed(x), whole), dtypes.dtype_of(x))
+
+
+def _signed(x: Array) -> Array:
+    return ops.astype(x, f"int{dtypes.dtype_of(x).bits}")
 
 
 def _span(
@@ -141,11 +162,11 @@ def _span(
     start, _ = _clipped(low, limits.min, limits.max, wide, shape, key)
     stop, is_over = _clipped(high, limits.min, room, wide, shape, key)
     is_some = ops.greater(stop, start)
-    start = ops.astype(start, word)  # words wrap, and so their differences are right
-    span = ops.subtract(ops.astype(stop, word), start)
-    span = ops.where(is_some, span, ops.ones_like(span))
+    start, stop = ops.astype(start, word), ops.astype(stop, word)
+    less = ops.astype(ops.subtract(_signed(stop), _signed(start)), word)  # wraps, and is right
+    span = ops.where(is_some, less, ops.ones_like(less))
     if wide is dtype:  # one more than fits: the whole range is a span that wraps to 0
-        span = ops.add(span, ops.astype(ops.logical_and(is_over, is_some), word))
+        span = _sum(span, ops.astype(ops.logical_and(is_over, is_some), word))
     return span, start, ops.equal(span, ops.zeros_like(span))
 
 
@@ -301,7 +322,7 @@ def poisson(
         dtype: an integer type.
 
     Returns:
-        array of `shape` and `dtype`; −1 where `lam` is NaN or negative.
+        array of `shape` and `dtype`; −1 where `lam` is NaN, infinite or negative.
 
     Raises:
         ArgumentError: `lam` is a negative number.
@@ -320,10 +341,12 @@ def poisson(
         https://docs.jax.dev/en/latest/_autosummary/jax.random.poisson.html
     """
     wanted = integer_type("random.poisson", dtype)
-    if is_number(lam) and not lam >= 0.0:
+    if is_number(lam) and not 0.0 <= lam < math.inf:
         raise ArgumentError(f"random.poisson: lam: got {lam}, expected a number of 0 and above")
     shape = shape_of("poisson", shape, lam=lam)
-    rate = ops.broadcast_to(parameter(lam, dtypes.float32, key), shape)
+    rate = parameter(lam, dtypes.float32, key)
+    rate = ops.where(ops.isinf(rate), ops.full_like(rate, math.nan), rate)  # no draw would end
+    rate = ops.broadcast_to(rate, shape)
     if is_native(key):
         return sources.generator_of(key).poisson(key, rate, wanted)
     return ops.random_poisson(key, rate, dtype=wanted)

@@ -6,6 +6,8 @@ TensorFlow these numbers have derivatives by their parameters (implicit reparame
 
 from __future__ import annotations
 
+import math
+
 from nestarray import ops
 from nestarray.errors import ShapeError
 from nestarray.random import sources
@@ -34,7 +36,8 @@ def gamma(
         dtype: a floating type.
 
     Returns:
-        array of `shape` and `dtype`. For small `a` many are 0; see `loggamma`.
+        array of `shape` and `dtype`; NaN where `a` is negative or NaN. For small `a` many
+        are 0; see `loggamma`.
 
     Raises:
         ArgumentError: `a` is a number and not above 0.
@@ -258,4 +261,7 @@ def student_t(
     first, second = sources.halves(key)
     half = ops.divide(parameter(df, wanted, key), 2.0)
     g = gamma(second, half, shape, wanted)
-    return ops.multiply(normal(first, shape, wanted), ops.sqrt(ops.divide(half, g)))
+    is_zero = ops.equal(g, 0.0)  # it underflows for few degrees of freedom
+    scale = ops.divide(ops.sqrt(half), ops.sqrt(ops.where(is_zero, ops.ones_like(g), g)))
+    scale = ops.where(is_zero, ops.full_like(g, math.inf), scale)
+    return ops.multiply(normal(first, shape, wanted), scale)

@@ -50,9 +50,9 @@ class Generator:
         >>> import nestarray as na
         >>> rng = na.random.Generator(0)
         >>> rng.uniform((2,))
-        array([0.7691617, 0.6443424], dtype=float32)
+        array([0.00729382, 0.02089119], dtype=float32)
         >>> rng.uniform((2,))
-        array([0.02353609, 0.29681468], dtype=float32)
+        array([0.10429037, 0.34398758], dtype=float32)
     """
 
     def __init__(

@@ -139,7 +139,7 @@ def choice(
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.random.choice(na.random.key(0), np.asarray([10.0, 20.0, 30.0]), (4,))
-        array([30., 20., 20., 10.])
+        array([20., 10., 30., 20.])
 
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.random.choice.html
@@ -201,7 +201,10 @@ def _drawn(
         return randint(key, shape, 0, max(number, 1))
     dtype = dtypes.dtype_of(p)
     if not replace:
-        noisy = ops.add(gumbel(key, (number,), dtype, mode), ops.log(p))
+        is_some = ops.greater(p, 0.0)  # NumPy warns of the logarithm of 0
+        log_p = ops.log(ops.where(is_some, p, ops.ones_like(p)))
+        log_p = ops.where(is_some, log_p, ops.full_like(p, -math.inf))
+        noisy = ops.add(gumbel(key, (number,), dtype, mode), log_p)
         return ops.reshape(ops.top_k(noisy, math.prod(shape)).indices, shape)
     ends = ops.cumulative_sum(p)
     u = ops.subtract(1.0, uniform(key, shape, dtype))

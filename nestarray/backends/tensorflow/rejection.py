@@ -27,7 +27,9 @@ def _gamma(key: Any, a: Any, log_space: bool) -> Any:
     words = rejection.Words(_hash, threefry.unit)
     rounds = lambda keys, d, c: _rounds(words, keys, d, c)  # noqa: E731
     drawn = tf.reshape(rejection.gamma(words, keys, flat, log_space, rounds), a.shape)
-    return drawn + (a - fixed) * tf.stop_gradient(_slope(fixed, drawn, log_space))
+    finite = tf.where(tf.math.is_finite(a), a, tf.zeros_like(a))  # ∞ − ∞ is no 0
+    zero = finite - tf.stop_gradient(finite)
+    return drawn + zero * tf.stop_gradient(_slope(fixed, drawn, log_space))
 
 
 def _slope(a: Any, drawn: Any, log_space: bool) -> Any:
@@ -36,14 +38,14 @@ def _slope(a: Any, drawn: Any, log_space: bool) -> Any:
     smallest = 2.0**-1022 if wide == tf.float64 else 2.0**-126
     x = tf.maximum(tf.exp(x) if log_space else x, smallest)
     slope = tf.raw_ops.RandomGammaGrad(alpha=tf.cast(a, wide), sample=x)
-    return tf.cast(slope / x if log_space else slope, a.dtype)
+    slope = tf.cast(slope / x if log_space else slope, a.dtype)
+    return tf.where((a > 0) & (a < float("inf")), slope, tf.zeros_like(slope))
 
 
-def _hash(keys: Any, counter: int) -> tuple[Any, Any]:
+def _hash(keys: Any, counters: Any) -> tuple[Any, Any]:
     from nestarray import ops
 
-    zero = tf.zeros_like(keys[0])
-    return ops.threefry2x32(keys, zero, zero + counter if counter else zero)
+    return ops.threefry2x32(keys, tf.zeros_like(counters), counters)
 
 
 def _rounds(words: rejection.Words, keys: Any, d: Any, c: Any) -> Any:

@@ -28,7 +28,8 @@ def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
     drawn = _gamma(keys, fixed, log_space)
     if not a.requires_grad and not torch._C._are_functorch_transforms_active():
         return drawn
-    return drawn + (a - fixed) * _slope(fixed, drawn, log_space)
+    finite = torch.where(a.isfinite(), a, 0.0)  # ∞ − ∞ is no 0
+    return drawn + (finite - finite.detach()) * _slope(fixed, drawn, log_space)
 
 
 @torch.library.custom_op("nestarray::random_gamma", mutates_args=())
@@ -58,7 +59,8 @@ def _slope(a: torch.Tensor, drawn: torch.Tensor, log_space: bool) -> torch.Tenso
     x = drawn.to(wide)
     x = (x.exp() if log_space else x).clamp(min=torch.finfo(wide).tiny)
     slope = torch._standard_gamma_grad(a.to(wide), x)
-    return (slope / x if log_space else slope).to(a.dtype)
+    slope = (slope / x if log_space else slope).to(a.dtype)
+    return torch.where((a > 0) & a.isfinite(), slope, torch.zeros_like(slope))
 
 
 @_slope.register_fake
@@ -71,9 +73,8 @@ def _slope_batched(info: Any, dims: Any, a: Any, drawn: Any, log_space: bool) ->
     return _slope(_front(info, a, dims[0]), _front(info, drawn, dims[1]), log_space), 0
 
 
-def _of_each(keys: Any, counter: int) -> tuple[Any, Any]:
-    zero = torch.zeros_like(keys[0])
-    return _hash(keys, zero, zero + counter)
+def _of_each(keys: Any, counters: Any) -> tuple[Any, Any]:
+    return _hash(keys, torch.zeros_like(counters), counters)
 
 
 _WORDS = rejection.Words(_of_each, _unit)

@@ -1,0 +1,180 @@
+"""The functions of `na.random` beside those of ``jax.random``, one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import numpy as np
+
+import nestarray as na
+
+SHAPES = np.asarray([0.3, 1.0, 2.5, 40.0])
+RATES = np.asarray([0.0, 0.5, 9.5, 300.0])
+PARTS = np.asarray([0.1, 0.5, 0.3, 0.1])
+LOGITS = np.log(np.stack([PARTS, PARTS[::-1]]))
+COV = np.asarray([[2.0, 1.0], [1.0, 2.0]])
+MEAN = np.asarray([1.0, -1.0])
+TABLE = np.arange(40.0).reshape(5, 8)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A draw in both libraries: arguments between the key and the shape, and behind the dtype."""
+
+    name: str
+    before: tuple[Any, ...] = ()
+    last: tuple[int, ...] = ()  # sizes behind the shape that parameters broadcast to
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    theirs: str = ""  # the name in jax.random
+    ulps: float = 2.0  # of the number, or of 1 where that is more
+    wide_ulps: float = 0.0  # of float64, where that is another
+    rare: float = 0.0  # how many of all may be off because a rounding has tipped a decision
+    reason: str = ""
+
+    def ours(self, key: Any, shape: Any, dtype: str) -> Any:
+        before = [cast(x, key, dtype) for x in self.before]
+        draw = getattr(na.random, self.name)
+        return draw(key, *before, shape=(*shape, *self.last), dtype=dtype, **self.kwargs)
+
+    def reference(self, key: Any, shape: Any, dtype: str) -> Any:
+        before = [cast(x, key, dtype) for x in self.before]
+        draw = getattr(jax.random, self.theirs or self.name)
+        return draw(key, *before, shape=(*shape, *self.last), dtype=dtype, **self.kwargs)
+
+
+def cast(x: Any, key: Any, dtype: str) -> Any:
+    """A floating parameter in `dtype` beside `key`; integers and numbers as they are."""
+    if not isinstance(x, np.ndarray):
+        return x
+    wanted = dtype if x.dtype.kind == "f" and "int" not in dtype else x.dtype.name
+    wanted = "float32" if wanted == "float64" and dtype != "float64" else wanted
+    return na.astype(
+        na.to_backend(
+            x.astype(wanted) if wanted != "bfloat16" else x.astype("f4"), na.backend_of(key)
+        ),
+        wanted,
+    )
+
+
+CLOSE = "the normal number below is 3 ulp off at most: its log1p is that of another library"
+TIPPED = "the cube, and the power 1 / a, multiply the error of the normal number below"
+
+#: Of float64: XLA's log1p is 126 ulp off between −1 and 0, NumPy's 0.6 (against long double).
+LOG1P = 130.0
+
+FLOATS = [
+    Row("uniform", ulps=0.0),
+    Row("uniform", kwargs={"minval": -3.0, "maxval": 0.7}),
+    Row("normal", ulps=3.0, reason=CLOSE),
+    Row("truncated_normal", (-1.0, 2.0), ulps=6.0, reason="erf, then √2 erf⁻¹"),
+    Row("exponential", ulps=3.0, wide_ulps=LOG1P, reason="TensorFlow's log1p"),
+    Row("gumbel", ulps=4.0, reason="a logarithm of a logarithm"),
+    Row(
+        "gumbel",
+        kwargs={"mode": "high"},
+        ulps=4.0,
+        wide_ulps=LOG1P,
+        reason="a logarithm of a log1p",
+    ),
+    Row("laplace", ulps=3.0, wide_ulps=LOG1P, reason="TensorFlow's log1p"),
+    Row("logistic", ulps=4.0, wide_ulps=LOG1P, reason="a difference of two logarithms"),
+    Row("cauchy", ulps=2.0),
+]
+REJECTED = [
+    Row("gamma", (SHAPES,), (4,), ulps=100.0, rare=1e-3, reason=TIPPED),
+    Row("loggamma", (SHAPES,), (4,), ulps=100.0, rare=1e-3, reason=TIPPED),
+    Row("beta", (SHAPES, 2.0), (4,), ulps=100.0, rare=1e-3, reason=TIPPED),
+    Row("chisquare", (SHAPES,), (4,), ulps=100.0, rare=1e-3, reason=TIPPED),
+    Row("student_t", (SHAPES,), (4,), theirs="t", ulps=100.0, rare=1e-3, reason=TIPPED),
+    Row("dirichlet", (SHAPES,), ulps=100.0, rare=1e-3, reason=TIPPED),
+    Row("ball", (3,), ulps=100.0, rare=1e-3, reason=TIPPED),
+    Row("ball", (3, 1.0), ulps=100.0, rare=1e-3, reason=TIPPED),
+    Row("orthogonal", (3,), kwargs={"m": 4}, ulps=32.0, reason="two factorizations"),
+    Row("multivariate_normal", (MEAN, COV), ulps=8.0, reason=CLOSE),
+]
+INTEGERS = [
+    Row("randint", (), kwargs={"minval": -5, "maxval": 100}),
+    Row("rademacher"),
+    Row("poisson", (RATES,), (4,)),
+]
+
+Draw = Callable[[Any], Any]
+
+
+def beside(x: np.ndarray, key: Any) -> Any:
+    """`x` on the backend of `key`, in 32 bits."""
+    small = {"f": "float32", "i": "int32", "u": "uint32"}[x.dtype.kind]
+    return na.to_backend(x.astype(small), na.backend_of(key))
+
+
+LOW = np.asarray([0, 5, 7])
+HIGH = np.asarray([[10], [3], [2**31 - 1], [100]])
+
+#: Draws without a dtype, exact: (na.random, jax.random).
+EXACT: dict[str, tuple[Draw, Draw]] = {
+    "split shape": (lambda k: na.random.split(k, (2, 3)), lambda k: jax.random.split(k, (2, 3))),
+    "bernoulli array": (
+        lambda k: na.random.bernoulli(k, beside(PARTS, k), (50, 4)),
+        lambda k: jax.random.bernoulli(k, beside(PARTS, k), (50, 4)),
+    ),
+    "bernoulli high": (
+        lambda k: na.random.bernoulli(k, 0.3, (200,), mode="high"),
+        lambda k: jax.random.bernoulli(k, np.float32(0.3), (200,), mode="high"),
+    ),
+    "randint bounds": (
+        lambda k: na.random.randint(k, (4, 3), beside(LOW, k), beside(HIGH, k)),
+        lambda k: jax.random.randint(k, (4, 3), beside(LOW, k), beside(HIGH, k)),
+    ),
+    "randint one bound": (
+        lambda k: na.random.randint(k, (4, 3), -(2**31), beside(HIGH, k)),
+        lambda k: jax.random.randint(k, (4, 3), -(2**31), beside(HIGH, k)),
+    ),
+    "randint bytes": (
+        lambda k: na.random.randint(k, (4, 3), beside(LOW, k), beside(HIGH, k), "uint8"),
+        lambda k: jax.random.randint(k, (4, 3), beside(LOW, k), beside(HIGH, k), "uint8"),
+    ),
+    "permutation independent": (
+        lambda k: na.random.permutation(k, beside(TABLE, k), 1, independent=True),
+        lambda k: jax.random.permutation(k, beside(TABLE, k), 1, independent=True),
+    ),
+    "permutation large": (
+        lambda k: na.astype(na.random.permutation(k, 5000), "int32"),
+        lambda k: jax.random.permutation(k, 5000),
+    ),
+    "choice": (
+        lambda k: na.random.choice(k, beside(TABLE, k), (3, 2), axis=1),
+        lambda k: jax.random.choice(k, beside(TABLE, k), (3, 2), axis=1),
+    ),
+    "choice of count": (
+        lambda k: na.astype(na.random.choice(k, 7, (30,)), "int32"),
+        lambda k: jax.random.choice(k, 7, (30,)),
+    ),
+    "choice once": (
+        lambda k: na.random.choice(k, beside(TABLE, k), (2, 2), replace=False, axis=1),
+        lambda k: jax.random.choice(k, beside(TABLE, k), (2, 2), replace=False, axis=1),
+    ),
+    "choice by p": (
+        lambda k: na.astype(na.random.choice(k, 4, (300,), p=beside(PARTS, k)), "int32"),
+        lambda k: jax.random.choice(k, 4, (300,), p=beside(PARTS, k)),
+    ),
+    "choice once by p": (
+        lambda k: na.astype(na.random.choice(k, 4, (3,), False, beside(PARTS, k)), "int32"),
+        lambda k: jax.random.choice(k, 4, (3,), False, beside(PARTS, k)),
+    ),
+    "categorical once": (
+        lambda k: na.astype(
+            na.random.categorical(k, beside(LOGITS, k), shape=(3, 2), replace=False), "int32"
+        ),
+        lambda k: jax.random.categorical(k, beside(LOGITS, k), shape=(3, 2), replace=False),
+    ),
+    "categorical once axis": (
+        lambda k: na.astype(
+            na.random.categorical(k, beside(LOGITS, k), axis=0, shape=(2, 4), replace=False),
+            "int32",
+        ),
+        lambda k: jax.random.categorical(k, beside(LOGITS, k), axis=0, shape=(2, 4), replace=False),
+    ),
+}

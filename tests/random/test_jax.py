@@ -1,0 +1,144 @@
+"""The numbers of jax.random from the same keys: over distributions, shapes, dtypes and seeds."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from itertools import product
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+import nestarray as na
+from tests.random.distributions import EXACT, FLOATS, INTEGERS, REJECTED, Row
+
+WIDE_SHAPES = [(), (1,), (0, 3), (7,), (2, 3, 4), (300,)]
+HALVES = ("float16", "bfloat16")
+INTEGER_DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+
+
+_expected: dict[Any, np.ndarray] = {}  # of one reference for all backends
+
+
+def in_numpy(x: Any, dtype: str) -> np.ndarray:
+    return np.asarray(na.to_backend(na.astype(x, "float32" if dtype in HALVES else dtype), "numpy"))
+
+
+def pair(row: Row, backend: str, seed: int, shape: Any, dtype: str) -> tuple[Any, Any]:
+    with jax.enable_x64(True) if "64" in dtype else nullcontext():
+        found = row.ours(na.random.key(seed, backend=backend), shape, dtype)
+        assert na.backend_of(found) == backend
+        assert na.dtype_of(found) is na.as_dtype(dtype)
+        case = (repr(row), seed, shape, dtype)
+        if case not in _expected:
+            reference = row.reference(jax.random.PRNGKey(seed), shape, dtype)
+            _expected[case] = in_numpy(reference, dtype)
+        return in_numpy(found, dtype), _expected[case]
+
+
+def check(row: Row, backend: str, seed: int, shape: Any, dtype: str) -> None:
+    found, expected = pair(row, backend, seed, shape, dtype)
+    assert found.shape == expected.shape
+    if "int" in dtype:
+        np.testing.assert_array_equal(found, expected)
+        return
+    scale = np.maximum(np.abs(expected.astype("f8")), 1.0)
+    error = np.abs(found.astype("f8") - expected.astype("f8")) / scale / na.finfo(dtype).eps
+    ulps = row.wide_ulps or row.ulps if dtype == "float64" else row.ulps
+    wrong = np.count_nonzero(~(error <= ulps))
+    assert wrong <= row.rare * error.size, f"{np.max(error)} ulp"
+
+
+def ids(value: Any) -> str:
+    return f"{value.name}{value.kwargs or ''}" if isinstance(value, Row) else str(value)
+
+
+QUICK = {"gamma", "dirichlet"}
+ROWS = FLOATS + [
+    row if row.name in QUICK else pytest.param(row, marks=pytest.mark.full) for row in REJECTED
+]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=ids)
+def test_numbers(row: Row, backend: str) -> None:
+    check(row, backend, 11, (500,), "float32")
+
+
+@pytest.mark.parametrize("row", INTEGERS, ids=ids)
+def test_integers(row: Row, backend: str) -> None:
+    check(row, backend, 11, (100,), "int32")
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_selections(name: str, backend: str) -> None:
+    ours, theirs = EXACT[name]
+    seed = 2**31 + 5
+    if name not in _expected:
+        _expected[name] = np.asarray(theirs(jax.random.PRNGKey(seed)))
+    found = np.asarray(na.to_backend(ours(na.random.key(seed, backend=backend)), "numpy"))
+    assert found.dtype == _expected[name].dtype
+    np.testing.assert_array_equal(found, _expected[name])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint16", "uint64"])
+def test_integers_of_all_widths(dtype: str, backend: str) -> None:
+    limits = na.iinfo(dtype)
+    for low, high in ((0, 100), (limits.min, limits.max), (limits.min, limits.max + 1), (5, 5)):
+        if high > 2**63 - 1:
+            continue  # jax.random reads bounds as int64
+        bounds = {"minval": low, "maxval": high}
+        check(Row("randint", kwargs=bounds), backend, 3, (60,), dtype)
+
+
+def test_bounds_of_64_bits(backend: str) -> None:
+    low, high = np.asarray([-(2**63), -5, 0]), np.asarray([2**63 - 1, 2**62, -1])
+    with jax.enable_x64(True):
+        expected = np.asarray(
+            jax.random.randint(jax.random.PRNGKey(1), (40, 3), low, high, "int64")
+        )
+        bounds = [na.to_backend(x, backend) for x in (low, high)]
+        found = na.random.randint(na.random.key(1, backend=backend), (40, 3), *bounds, "int64")
+        np.testing.assert_array_equal(np.asarray(na.to_backend(found, "numpy")), expected)
+
+
+def test_double_precision(backend: str) -> None:
+    for row in (FLOATS[1], FLOATS[5], REJECTED[0]):
+        check(row, backend, 2, (50,), "float64")
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_narrow_numbers(dtype: str, backend: str) -> None:
+    """Elementary functions are computed in the narrow type by some, and rounded to it by others."""
+    for row in (FLOATS[0], FLOATS[2], FLOATS[4]):
+        check(row, backend, 2, (50,), dtype)
+
+
+@pytest.mark.parametrize("shape", [(), (0, 3)])
+def test_shapes(shape: tuple[int, ...], backend: str) -> None:
+    for row in (FLOATS[6], REJECTED[0], INTEGERS[2]):
+        check(row, backend, 5, shape, "int32" if row in INTEGERS else "float32")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("row", FLOATS + REJECTED, ids=ids)
+def test_grid_of_numbers(row: Row, backend: str) -> None:
+    dtypes = [
+        "float32",
+        "float64",
+        *(HALVES if row in FLOATS and row.name != "truncated_normal" else ()),
+    ]
+    for dtype, shape, seed in product(dtypes, WIDE_SHAPES, (0, 2**31 + 5)):
+        check(row, backend, seed, shape, dtype)
+    check(row, backend, 9, (20_000,), "float32")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("dtype", INTEGER_DTYPES)
+def test_grid_of_integers(dtype: str, backend: str) -> None:
+    limits = na.iinfo(dtype)
+    spans = [(0, 1), (0, 100), (limits.min, limits.max), (limits.max - 3, limits.max), (9, 3)]
+    for (low, high), shape, seed in product(spans, WIDE_SHAPES, (0, 2**31 + 5)):
+        if high < 2**63:
+            row = Row("randint", kwargs={"minval": low, "maxval": high})
+            check(row, backend, seed, shape, dtype)
