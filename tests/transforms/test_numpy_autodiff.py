@@ -188,6 +188,9 @@ class TestNumPysOwnFunctions:
             (lambda x: np.transpose(x, (1, 0)).clip(-0.5, 0.5).sum(), lambda x: na.sum(na.clip(x, -0.5, 0.5))),
             (lambda x: np.add.reduce(x, axis=None) + x.astype("float64").flatten()[0], lambda x: na.sum(x) + x[0, 0]),
             (lambda x: (np.ones((4, 2)) @ x + np.float64(2) * x[0]).sum(), lambda x: na.sum(x) * 4 + 8 * na.sum(x[0])),
+            (lambda x: np.linalg.norm(x) + np.vdot(x, x), lambda x: na.vector_norm(x) + na.sum(x * x)),
+            (lambda x: np.linalg.norm(x, 1, axis=0).sum(), lambda x: na.sum(na.abs(x))),
+            (lambda x: np.linalg.norm(x, "nuc", keepdims=True)[0, 0], lambda x: na.sum(na.svdvals(x))),
             (lambda x: np.stack([x, x * x]).swapaxes(0, 2).squeeze().var(), lambda x: na.var(na.stack([x, x * x]))),
         ],
     )  # fmt: skip
@@ -199,6 +202,10 @@ class TestNumPysOwnFunctions:
         for call, name in (
             (lambda x: np.sum(np.interp(x, X, X)), "np.interp"),
             (lambda x: np.sum(np.spacing(x)), "np.spacing"),
+            (
+                lambda x: np.sum(np.linalg.lstsq(np.eye(3), x, rcond=1.0)[0]),
+                "np.linalg.lstsq with rcond",
+            ),
             (lambda x: np.sum(np.add(x, x, out=np.zeros(3))), "np.add with out"),
             (lambda x: np.multiply.outer(x, x).sum(), "np.multiply.outer"),
             (lambda x: np.sum(x, where=X > 1), "np.sum with where"),

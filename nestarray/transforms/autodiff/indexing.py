@@ -25,21 +25,43 @@ from nestarray.transforms.autodiff.rules import (
 )
 
 
-def _zeros(x: Any, ct: Any) -> Any:
-    return ops.zeros(x.shape, dtype=dtypes.dtype_of(ct), like=ct)
+def _put(shape: tuple[int, ...], index: Any, ct: Any) -> Any:
+    """Zeros with `ct` added where an index reads."""
+    # A plain index names no element twice, and writing is faster than adding.
+    mode = "replace" if is_plain(index) else "add"
+    if not isinstance(ct, (np.ndarray, np.generic)):
+        zeros = ops.zeros(shape, dtype=dtypes.dtype_of(ct), like=ct)
+        return ops.setitem(zeros, index, ct, mode=mode)
+    found = np.zeros(shape, ct.dtype)  # nobody else sees it yet, so nothing need be copied
+    if mode == "replace":
+        found[index] = ct
+    else:
+        np.add.at(found, index, ct)
+    return found
 
 
 def _getitem(ct: Any, x: Any, index: Any) -> Any:
-    # A plain index names no element twice, and writing is faster than adding.
-    return ops.setitem(_zeros(x, ct), index, ct, mode="replace" if is_plain(index) else "add")
+    return _put(x.shape, index, ct)
 
 
 def _take(ct: Any, x: Any, indices: Any, *, axis: int | None = None) -> Any:
     if axis is None:
-        flat = ops.zeros((x.size,), dtype=dtypes.dtype_of(ct), like=ct)
-        return ops.reshape(ops.setitem(flat, indices, ct, mode="add"), x.shape)
-    before = (slice(None),) * one_axis(axis, len(x.shape), "take")
-    return ops.setitem(_zeros(x, ct), (*before, indices), ct, mode="add")
+        return ops.reshape(_put((math.prod(x.shape),), indices, ct), x.shape)
+    axis = one_axis(axis, len(x.shape), "take")
+    if axis == 0 and isinstance(ct, np.ndarray) and isinstance(indices, np.ndarray) and ct.size:
+        return _rows_added(x.shape, indices.reshape(-1), ct.reshape(indices.size, -1))
+    return _put(x.shape, (*(slice(None),) * axis, indices), ct)
+
+
+def _rows_added(shape: tuple[int, ...], indices: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Rows of one number summed in order: a fraction of the time of `np.add.at`."""
+    places = np.where(indices < 0, indices + shape[0], indices)
+    order = np.argsort(places, kind="stable")
+    ordered = places[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    found = np.zeros((shape[0], rows.shape[1]), rows.dtype)
+    found[ordered[starts]] = np.add.reduceat(rows[order], starts, axis=0)
+    return found.reshape(shape)
 
 
 def _diagonal(ct: Any, x: Any, *, offset: int = 0) -> Any:
@@ -48,7 +70,7 @@ def _diagonal(ct: Any, x: Any, *, offset: int = 0) -> Any:
     rows, columns = (slice(s, s + count) for s in start)
     unit = ops.eye(count, dtype=dtypes.dtype_of(ct), like=ct)
     block = ops.multiply(ops.expand_dims(ct, -1), unit)
-    return ops.setitem(_zeros(x, ct), (..., rows, columns), block)
+    return _put(x.shape, (..., rows, columns), block)
 
 
 def _push_where(call: Call, tangents: Tangents) -> Any:

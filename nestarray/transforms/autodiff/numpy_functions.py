@@ -55,7 +55,7 @@ def _of_function(
         return special(*args, **kwargs)
     record = OPS.get(_NAMES.get(function.__name__, function.__name__))
     if record is None:
-        raise _lacking(f"np.{function.__name__}", {})
+        raise _lacking(_spelled(function), {})
     names, defaults = _parameters(function)
     given = dict(zip(names, args)) | kwargs
     extra = args[len(names) :]  # of functions with *args
@@ -73,7 +73,7 @@ def _of_function(
             continue
         settings[_PARAMETERS.get(name) or name] = value
     if not settings.keys() <= {p.name for p in record.parameters}:
-        raise _lacking(f"np.{function.__name__}", settings)
+        raise _lacking(_spelled(function), settings)
     return record.function(*arrays, *extra, **settings)
 
 
@@ -82,6 +82,11 @@ def _parameters(function: Callable[..., Any]) -> tuple[list[str], dict[str, Any]
     parameters = inspect.signature(function).parameters.values()
     names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return names, {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
+def _spelled(function: Callable[..., Any]) -> str:
+    """As people write it: ``np.linalg.norm``."""
+    return f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
 
 
 def _lacking(name: str, settings: dict[str, Any]) -> UnsupportedError:
@@ -104,9 +109,26 @@ def _dot(a: Any, b: Any) -> Any:
     return OPS["matmul"].function(a, b)
 
 
+def _vdot(a: Any, b: Any) -> Any:
+    flat = [OPS["reshape"].function(x, (-1,)) for x in (a, b)]
+    return OPS["vecdot"].function(*flat)
+
+
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    if ord is None or x.ndim == 1 or isinstance(axis, int):
+        order = 2 if ord is None else ord
+        return OPS["vector_norm"].function(x, axis=axis, keepdims=keepdims, ord=order)
+    if axis is not None:
+        x = OPS["moveaxis"].function(x, axis, (-2, -1))
+    found = OPS["matrix_norm"].function(x, ord=ord)
+    return OPS["expand_dims"].function(found, axis or (0, 1)) if keepdims else found
+
+
 _SPECIAL: dict[str, Callable[..., Any]] = {
     "transpose": _transpose,
     "dot": _dot,
+    "norm": _norm,
+    "vdot": _vdot,
     "ravel": lambda a: OPS["reshape"].function(a, (-1,)),
     "copy": lambda a: OPS["positive"].function(a),
     "shape": lambda a: a.shape,
