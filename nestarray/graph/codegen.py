@@ -10,6 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from nestarray.dtypes import DType
+from nestarray.graph.body import Body, bodies
 
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph, Node
@@ -89,10 +90,7 @@ def to_source(graph: Graph, *, comments: bool = True, free: bool = False) -> str
     ]
     last_use = _last_uses(graph) if free else {}
     for node in graph.calls:
-        line = f"    {node.name} = {_call(graph, node)}"
-        if comments:
-            line += _comment(node)
-        lines.append(line)
+        lines += _statement(graph, node, "    ", comments)
         dead = last_use.get(node, ())
         if dead:
             lines.append(f"    del {', '.join(dead)}")
@@ -101,6 +99,23 @@ def to_source(graph: Graph, *, comments: bool = True, free: bool = False) -> str
     output = _value(graph.output)
     lines.append(f"    return {output}, s" if graph.train else f"    return {output}")
     return "\n".join(lines) + "\n"
+
+
+def _statement(graph: Graph, node: Node, indent: str, comments: bool) -> list[str]:
+    """The functions that a call takes, and the call."""
+    lines: list[str] = []
+    for body in bodies(node.args):
+        deeper = f"{indent}    "
+        lines += [] if lines else [""]
+        lines.append(f"{indent}def {body.name}({', '.join(body.names)}):")
+        for name, want in zip(body.names, body.parameters, strict=True):
+            if isinstance(want, tuple) and want:
+                lines.append(f"{deeper}{_value(want)} = {name}")
+        for inner in body.nodes:
+            lines += _statement(graph, inner, deeper, comments)
+        lines += [f"{deeper}return {_value(body.output)}", ""]
+    line = f"{indent}{node.name} = {_call(graph, node)}"
+    return [*lines, line + _comment(node) if comments else line]
 
 
 def compile_graph(graph: Graph) -> Callable[..., Any]:
@@ -138,6 +153,8 @@ def _value(value: Any, namespace: str = "na") -> str:
     if isinstance(value, Node):
         is_variable = value.source in ("v", "s", "constants")
         return f"{value.source}[{value.path!r}]" if is_variable else value.name
+    if isinstance(value, Body):
+        return value.name
     if isinstance(value, DType):
         return f"{namespace}.{value.name}"
     if isinstance(value, float) and not math.isfinite(value):

@@ -24,6 +24,7 @@ from nestarray.container import Container
 from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, DtypeError, ShapeError, StructureError
 from nestarray.graph import codegen
+from nestarray.graph.body import Body
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,9 +76,14 @@ class Node:
 
 
 def map_nodes(fn: Callable[[Any], Any], value: Any) -> Any:
-    """`value` with `fn` applied to each Node in its lists, tuples, slices and mappings."""
+    """`value` with `fn` applied to each Node in its lists, tuples, slices and mappings.
+
+    A Body becomes the function that it is, with `fn` for what it uses of outside.
+    """
     if isinstance(value, Node):
         return fn(value)
+    if isinstance(value, Body):
+        return value.bound(fn)
     if isinstance(value, (list, tuple)):
         return type(value)([map_nodes(fn, item) for item in value])
     if isinstance(value, slice):
@@ -472,6 +478,8 @@ def iter_nodes(value: Any) -> Iterator[Node]:
     """The Nodes in a nest of arguments."""
     if isinstance(value, Node):
         yield value
+    elif isinstance(value, Body):
+        yield from value.free
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from iter_nodes(item)

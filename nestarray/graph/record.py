@@ -24,17 +24,22 @@ from nestarray import backends, dtypes, ops, tree
 from nestarray.container import Container
 from nestarray.dispatch import INTERPRETERS, OPS, Op
 from nestarray.errors import ArgumentError, ConversionError, ImmutableError, NestarrayError
+from nestarray.graph.body import Body
 from nestarray.graph.codegen import valid_name
 from nestarray.graph.graph import (
     Aval,
     Graph,
     Node,
     argument_names,
+    iter_nodes,
     live_nodes,
+    map_nodes,
     name_inputs,
 )
+from nestarray.graph.record_control_flow import ControlFlow
 from nestarray.graph.reference import PythonReference
 from nestarray.nn.module import Module, running_path
+from nestarray.transforms.control_flow import recording
 
 _PACKAGE = str(Path(__file__).parent.parent)
 
@@ -146,10 +151,66 @@ class Recorder:
     def __init__(self, name: str) -> None:
         self.name = name
         self.taken: set[str] = set()
-        self.nodes: list[Node] = []
+        self._scopes: list[list[Node]] = [[]]
+        self._ended: set[Node] = set()
+        self._behind: dict[Node, Any] = {}
         self.constants: dict[str, Any] = {}
         self.is_open = True
         self._constant_nodes: dict[int, Node] = {}
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes of the innermost function that is being recorded."""
+        return self._scopes[-1]
+
+    def open_scope(self) -> None:
+        """Begin with the body of a loop or a branch."""
+        self._scopes.append([])
+
+    def close_scope(self) -> list[Node]:
+        """End the innermost body; what it computed is known in it alone."""
+        nodes = self._scopes.pop()
+        self._ended.update(nodes)
+        return [node for node in nodes if node.kind == "call"]
+
+    def parameter(self, value: Any, name: str) -> Traced:
+        """The stand-in of an argument of a body."""
+        node = Node(
+            name=valid_name(name, self.taken), kind="input", source="body", aval=_aval(value)
+        )
+        self.nodes.append(node)
+        return Traced(value, node, self)
+
+    def control_flow(
+        self, name: str, public: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Record a loop or a choice whose functions are Bodies, and compute it."""
+
+        def stands_for(x: Any) -> Any:
+            if isinstance(x, Body):
+                return x
+            if isinstance(x, Traced):
+                self._behind[x._node] = x._value
+            return self.node_of(x, f"{name}: argument")
+
+        given = _map_leaves(stands_for, args)
+        node = Node(
+            name="",
+            kind="call",
+            target=public,
+            target_name=f"na.{name}",
+            args=given,
+            kwargs=kwargs,
+            module=_module_path(),
+            line=_user_line(),
+            origin=name,
+        )
+        with recording(None):
+            values = map_nodes(self._behind.__getitem__, [list(given), kwargs])
+            result = public(*values[0], **values[1])
+        if all(used.source == "constants" for used in iter_nodes(given)):
+            return result  # of arrays that are known, as any op would give it
+        return self._traced(result, node, name)
 
     def input(self, value: Any, source: str, path: str = "") -> Traced:
         """The stand-in of an argument (`source` ``"x"``), a variable or the key."""
@@ -182,7 +243,7 @@ class Recorder:
             node.name, node.aval = valid_name(name, self.taken), _aval(result)
             self.nodes.append(node)
             return Traced(result, node, self)
-        if not isinstance(result, (tuple, list)) or not any(_is_array(item) for item in result):
+        if not isinstance(result, (tuple, list)) or not _holds_array(result):
             return result  # shapes and the like are known now
         node.name = valid_name(name, self.taken)
         self.nodes.append(node)
@@ -244,6 +305,13 @@ class Recorder:
                     f"{'another recording' if value._recorder.is_open else 'a recording that has ended'}; "
                     "pass it as an argument, and return what is used later"
                 )
+            if value._node in self._ended:
+                raise ConversionError(
+                    f"trace_graph: {where}: got an array of the body of a loop or a branch that has "
+                    "ended; return it from there"
+                )
+            if len(self._scopes) > 1:
+                self._behind[value._node] = value._value
             return value._node
         if _is_array(value):
             return self._constant(value)
@@ -264,7 +332,8 @@ class Recorder:
             known = self._constant_nodes[id(value)] = Node(
                 name=path, kind="input", source="constants", path=path, aval=_aval(value)
             )
-            self.nodes.append(known)
+            self._scopes[0].append(known)
+            self._behind[known] = value
         return known
 
 
@@ -302,6 +371,12 @@ def _map_leaves(fn: Callable[[Any], Any], value: Any) -> Any:
 
 def _values(nest: Any) -> Any:
     return _map_leaves(lambda x: x._value if isinstance(x, Traced) else x, nest)
+
+
+def _holds_array(nest: Any) -> bool:
+    if isinstance(nest, (tuple, list)):
+        return any(map(_holds_array, nest))
+    return _is_array(nest)
 
 
 def _is_array(x: Any) -> bool:
@@ -366,7 +441,8 @@ def trace_python(source: PythonReference) -> Graph:
     v, s = variables("v", source.v), variables("s", source.s)
     key = None if source.key is None else recorder.input(source.key, "key")
     try:
-        result, state = source.call([x for x in inputs if isinstance(x, Traced)], v, s, key)
+        with recording(ControlFlow(recorder)):
+            result, state = source.call([x for x in inputs if isinstance(x, Traced)], v, s, key)
         output = _map_leaves(lambda x: recorder.node_of(x, "output"), _plain(result))
         new = {path: recorder.node_of(x, f"state {path!r}") for path, x in state.items()}
     except TypeError as error:

@@ -9,13 +9,15 @@ at once run Python. A choice whose value is known now is Python's `if` on all of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from nestarray import backends, dtypes, ops, tree
 from nestarray.backends import control_flow as native
 from nestarray.config import current_backend
-from nestarray.errors import ArgumentError, IndexingError, MixedBackendError, ShapeError
+from nestarray.errors import ArgumentError, MixedBackendError, ShapeError
 from nestarray.transforms.arguments import describe
 from nestarray.transforms.carries import (
     Aval,
@@ -24,11 +26,11 @@ from nestarray.transforms.carries import (
     avals_of,
     backend_of_array,
     is_array,
-    shape_of,
     take_apart,
     until_settled,
 )
-from nestarray.transforms.steps import Body, Counted, Mapped, Step, Test, flat_function, scalar
+from nestarray.transforms.loop_arguments import axes_of, check_count, length_of, scalar
+from nestarray.transforms.steps import Body, Counted, Mapped, Step, Test, flat_function
 from nestarray.typing import Array, Nest
 
 Function = Callable[..., Any]
@@ -141,13 +143,13 @@ def while_loop(
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.lax.while_loop.html
     """
-    _count("while_loop", "max_steps", max_steps)
+    check_count("while_loop", "max_steps", max_steps)
     given, form = take_apart(init, numbers=True)
     backend, like = _place("while_loop", given)
     avals = avals_of(given, backend)
     body = _flat(backend, Body, body_fn, "while_loop", form, avals)
     test = _flat(backend, Test, cond_fn, "while_loop", form, avals)
-    run = native.find(backend, "while_loop", given)
+    run = _find(backend, "while_loop", given)
     found = until_settled(lambda: run(test, body, body.carry.start(given, like), max_steps))
     return form.nest(found)
 
@@ -185,14 +187,14 @@ def fori_loop(lower: Array, upper: Array, body_fn: Function, init: Nest) -> Nest
     body = _flat(backend, Counted, body_fn, "fori_loop", form, avals)
     first, last = _known(lower), _known(upper)
     if first is not None and last is not None:
-        run = native.find(backend, "fori_loop", given)
+        run = _find(backend, "fori_loop", given)
         found = until_settled(
             lambda: run(int(first), int(last), body, body.carry.start(given, like), like)
         )
         return form.nest(found)
     dtype = dtypes.result_dtype(lower, upper)
     bounds = [ops.astype(_array(x, like), dtype) for x in (lower, upper)]
-    run = native.find(backend, "while_loop", (*bounds, *given))
+    run = _find(backend, "while_loop", (*bounds, *given))
     found = until_settled(
         lambda: run(
             lambda state: ops.less(state[0], bounds[1]),
@@ -277,7 +279,7 @@ def map(fn: Function, xs: Nest, *, batch_size: int | None = None) -> Nest:
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.lax.map.html
     """
-    _count("map", "batch_size", batch_size, least=1)
+    check_count("map", "batch_size", batch_size, least=1)
     columns, form = take_apart(xs, unfused=True)
     if not columns:
         raise ArgumentError(
@@ -287,7 +289,7 @@ def map(fn: Function, xs: Nest, *, batch_size: int | None = None) -> Nest:
         return _scanned("map", fn, None, xs, None, False, 1)[1]
     from nestarray.transforms.batching import vmap
 
-    count = _length("map", columns, form, None)
+    count = length_of("map", columns, form, None)
     if count is None:
         raise ShapeError("map: batch_size: the number of rows is not known in this graph")
     fast = vmap(fn)
@@ -340,7 +342,7 @@ def associative_scan(fn: Function, elems: Nest, *, axis: int = 0, reverse: bool 
             f"associative_scan: elems: got {describe(elems)}, expected a nest that has an array"
         )
     backend, _ = _place("associative_scan", arrays)
-    places = _axes(arrays, form, axis)
+    places = axes_of(arrays, form, axis)
     apart = len(set(places)) > 1  # leaves of different ranks, counted from the end
     if apart:
         arrays = tuple([ops.moveaxis(x, axis, 0) for x in arrays])
@@ -355,18 +357,41 @@ def associative_scan(fn: Function, elems: Nest, *, axis: int = 0, reverse: bool 
         found = wanted.arrays(fn(form.nest(put_back(first)), form.nest(others)), fn, second[0])
         return tuple([ops.moveaxis(x, axis, 0) for x in found]) if apart else found
 
-    run = native.find(backend, "associative_scan", arrays)
+    run = _find(backend, "associative_scan", arrays)
     return form.nest(put_back(run(combine, arrays, 0 if apart else places[0], reverse)))
 
 
 # -- parts ---------------------------------------------------------------------------------
 
 
+#: What runs in place of the backends' functions while code is recorded as a graph.
+_recorder: ContextVar[Any] = ContextVar("nestarray_control_flow", default=None)
+#: As many as there are recordings in any thread: torch.compile reads no context variable.
+_recordings: list[Any] = []
+
+
+@contextmanager
+def recording(recorder: Any) -> Iterator[None]:
+    """Let `recorder` have all control flow, by the functions of `nestarray.backends.control_flow`."""
+    token = _recorder.set(recorder)
+    _recordings.append(recorder)
+    try:
+        yield
+    finally:
+        _recordings.remove(recorder)
+        _recorder.reset(token)
+
+
+def _find(backend: str, name: str, values: Sequence[Any] = ()) -> Callable[..., Any]:
+    recorder = _recorder.get() if _recordings else None
+    return native.find(backend, name, values) if recorder is None else getattr(recorder, name)
+
+
 def _known(x: Any) -> Any:
     """The value of a scalar, None if it is not known yet."""
     if not is_array(x):
         return x
-    return native.find(backend_of_array(x) or "", "known", (x,))(x)
+    return _find(backend_of_array(x) or "", "known", (x,))(x)
 
 
 def _taken(name: str, fn: Function, operands: tuple[Nest, ...], chosen_by: Any) -> Nest:
@@ -382,7 +407,7 @@ def _branched(
     """The choice as a part of a program; the first function that is traced says what results are."""
     backend, like = _place(name, (choice, *_leaves(operands)))
     wanted = Wanted(name, "result", "the other function", backend)
-    run = native.find(backend, name, (choice,))
+    run = _find(backend, name, (choice,))
 
     def chosen() -> Any:
         # new functions each time: JAX keeps what it traced of the old ones
@@ -402,15 +427,15 @@ def _scanned(
     unroll: int | bool,
 ) -> tuple[Nest, Nest]:
     columns, rows = take_apart(xs, unfused=True)
-    _count(name, "length", length)
-    count = _length(name, columns, rows, length)
+    check_count(name, "length", length)
+    count = length_of(name, columns, rows, length)
     given, form = take_apart(init, numbers=True)
     backend, like = _place(name, (*given, *columns))
     avals = avals_of(given, backend)
     kind = Mapped if name == "map" else Step
     key = (rows, avals_of(columns, backend))
     step = _flat(backend, kind, fn, name, form, avals, rows, key=key)
-    run = native.find(backend, "scan", (*filter(is_array, given), *columns))
+    run = _find(backend, "scan", (*filter(is_array, given), *columns))
     carry, ys = until_settled(
         lambda: run(
             step, step.carry.start(given, like), columns, count, reverse=reverse, unroll=unroll
@@ -453,53 +478,5 @@ def _leaves(nests: Sequence[Nest]) -> list[Any]:
     return [leaf for nest in nests for leaf in tree.flatten(nest)[0]]
 
 
-def _length(name: str, columns: Sequence[Any], rows: Form, length: int | None) -> int | None:
-    """How many rows there are; None if a graph of TensorFlow has it later."""
-    first: tuple[int, str] | None = None if length is None else (length, "length")
-    for place, x in enumerate(columns):
-        shape, path = shape_of(x), rows.path(place)
-        if shape == ():
-            raise ShapeError(
-                f"{name}: xs{path}: got {describe(x)}, expected a first axis to go over"
-            )
-        size = shape[0] if shape else None
-        if size is None:
-            continue
-        if first is not None and size != first[0]:
-            raise ShapeError(
-                f"{name}: xs{path}: got {describe(x)}, expected a first axis of {first[0]}, as "
-                f"{first[1]} has it"
-            )
-        first = first or (size, f"xs{path}")
-    if first is None and not columns:
-        raise ArgumentError(f"{name}: length: got None, and xs has no array that would tell it")
-    return None if first is None else first[0]
-
-
-def _axes(arrays: Sequence[Any], form: Form, axis: int) -> list[int]:
-    """The axis of each array, counted from the front; of equal sizes."""
-    places, sizes = [], []
-    for place, x in enumerate(arrays):
-        shape, path = tuple(x.shape), form.path(place)
-        if not -len(shape) <= axis < len(shape):
-            raise IndexingError(
-                f"associative_scan: axis: got {axis} for elems{path}, {describe(x)}"
-            )
-        if sizes and shape[axis] != sizes[0]:
-            raise ShapeError(
-                f"associative_scan: elems{path}: got {describe(x)}, expected the size {sizes[0]} "
-                f"along axis {axis}, as elems{form.path(0)} has it"
-            )
-        places.append(axis % len(shape))
-        sizes.append(shape[axis])
-    return places
-
-
 def _array(x: Any, like: Any) -> Array:
     return x if is_array(x) else ops.full((), x, like=like)
-
-
-def _count(name: str, what: str, value: Any, *, least: int = 0) -> None:
-    if value is None or (isinstance(value, int) and value is not True and value >= least):
-        return
-    raise ArgumentError(f"{name}: {what}: got {value!r}, expected an integer from {least} on")

@@ -11,11 +11,10 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
-from nestarray import dtypes
-from nestarray.container.access import bare
-from nestarray.errors import ArgumentError, DtypeError, ShapeError
+from nestarray.errors import ArgumentError
 from nestarray.transforms.arguments import describe, name_of
-from nestarray.transforms.carries import Aval, Form, Wanted, is_array, shape_of
+from nestarray.transforms.carries import Aval, Form, Wanted
+from nestarray.transforms.loop_arguments import scalar
 from nestarray.typing import Array, Nest
 
 Arrays = tuple[Array, ...]
@@ -126,22 +125,3 @@ def flat_function(
         except TypeError:  # builtins have no weak references, and some leaves no hash
             pass
     return kind(lambda: fn, *settings)
-
-
-def scalar(name: str, what: str, x: Any, kind: str) -> Any:
-    """`x` itself, or the array in a Container of one; checked to be a scalar of a kind of dtype."""
-    x = bare(x)
-    expected = {"bool": "a boolean", "int": "an integer"}[kind]
-    if not is_array(x):
-        if isinstance(x, int) and isinstance(x, bool) == (kind == "bool"):
-            return x
-        raise ArgumentError(f"{name}: {what}: got {describe(x)}, expected {expected} scalar")
-    if shape_of(x) not in ((), None):
-        raise ShapeError(
-            f"{name}: {what}: got {describe(x)}, expected {expected} scalar, shape (); reduce it, "
-            "for example with na.all or na.any"
-        )
-    found = dtypes.dtype_of(x)
-    if found.kind not in ((kind, "uint") if kind == "int" else (kind,)):
-        raise DtypeError(f"{name}: {what}: got {describe(x)}, expected {expected} scalar")
-    return x
