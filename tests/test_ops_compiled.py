@@ -10,7 +10,7 @@ import pytest
 
 from nestarray.config import use_backend
 from nestarray.testing import assert_close
-from tests.cases import Case, convert, on_backend, rows
+from tests.cases import EXHAUSTIVE, Case, convert, on_backend, rows
 
 
 def _jit_jax(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -34,10 +34,12 @@ def _jit_torch(function: Callable[..., Any]) -> Callable[..., Any]:
 COMPILE = {"jax": _jit_jax, "torch": _jit_torch, "tensorflow": _jit_tensorflow}
 
 
+#: JAX in ``make test-full`` only: the values of ops are tested compiled there.
+BACKENDS = tuple(COMPILE) if EXHAUSTIVE else ("torch", "tensorflow")
+
+
 @pytest.mark.usefixtures("x64")
-@pytest.mark.parametrize(
-    ("case", "backend"), rows(tuple(COMPILE), lambda case: case.jit, one_an_op=True)
-)
+@pytest.mark.parametrize(("case", "backend"), rows(BACKENDS, lambda case: case.jit, one_an_op=True))
 def test_compiled_is_plain(case: Case, backend: str) -> None:
     args, kwargs = case.draw(case.dtypes[0])
     inputs: list[np.ndarray] = []

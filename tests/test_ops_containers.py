@@ -8,7 +8,7 @@ import pytest
 
 from nestarray.container import Container
 from nestarray.testing import assert_close
-from tests.cases import Case, on_backend, rows
+from tests.cases import EXHAUSTIVE, Case, on_backend, rows
 
 
 def has_arrays(case: Case) -> bool:
@@ -28,8 +28,20 @@ def _is_array(value: Any) -> bool:
     return hasattr(value, "dtype")
 
 
+#: The chapters that take the quick ways of trees on JAX; the others cost a compilation each.
+ON_JAX = ("elementwise", "logic", "transcendental", "activations", "statistical", "manipulation")
+
+
+def is_quick(row: Any) -> bool:
+    """Whether a row is part of ``make test``."""
+    case, backend = row.values
+    return EXHAUSTIVE or backend != "jax" or case.record.chapter in ON_JAX
+
+
 @pytest.mark.usefixtures("x64")
-@pytest.mark.parametrize(("case", "backend"), rows(where=has_arrays, one_an_op=True))
+@pytest.mark.parametrize(
+    ("case", "backend"), list(filter(is_quick, rows(where=has_arrays, one_an_op=True)))
+)
 def test_container_is_leaf_by_leaf(case: Case, backend: str) -> None:
     args, kwargs = on_backend(case.draw(case.dtypes[0]), backend)
     names = positions(case, args, kwargs)

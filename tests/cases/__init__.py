@@ -7,6 +7,7 @@ generator that depends on the case's id only, so that every property sees the sa
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +21,9 @@ import pytest
 from nestarray import backends
 from nestarray.config import BACKENDS
 from nestarray.dispatch import OPS, Op
+
+#: Whether this is ``make test-full``.
+EXHAUSTIVE = os.environ.get("HYPOTHESIS_PROFILE") == "full"
 
 #: What a NumPy result may be: an array, or NumPy's scalar in place of a 0-d one.
 ARRAYS = (np.ndarray, np.generic)
