@@ -47,12 +47,15 @@ def trace(backend: str) -> tuple[Any, na.Container, Any]:
 
 def test_a_graph_computes_what_the_code_computes(backend: str) -> None:
     graph, v, x = trace(backend)
+    # each call of the text makes the functions in it anew, which JAX would compile again
+    run = graph.compile() if backend == "jax" else graph
     for arguments in ((v, x), (v * 0.1, -x)):
         expected = everything(*arguments)
-        assert_close(graph(*arguments), list(map(_containers, expected)))
+        assert_close(run(*arguments), list(map(_containers, expected)))
     again = pickle.loads(pickle.dumps(graph))
     assert str(again) == str(graph)
-    assert_close(again(v, x), graph(v, x))
+    if backend != "jax":
+        assert_close(again(v, x), graph(v, x))
     if backend in ("numpy", "torch"):
         graph.verify()
 
@@ -62,19 +65,20 @@ def _containers(nest: Any) -> Any:
     return na.Container(nest) if isinstance(nest, dict) else nest
 
 
-def test_on_another_backend_and_compiled() -> None:
+@pytest.mark.parametrize(
+    "backend",
+    ["torch", *(pytest.param(b, marks=pytest.mark.full) for b in ("jax", "tensorflow"))],
+)
+def test_on_another_backend_and_compiled(backend: str) -> None:
     graph, v, x = trace("numpy")
     expected = graph(v, x)
-    for backend in ("jax", "torch", "tensorflow"):
-        moved = graph.to_backend(backend)
-        given = v.to_backend(backend), na.to_backend(x, backend)
-        for run in (
-            moved,
-            moved.compile(**({"backend": "aot_eager"} if backend == "torch" else {})),
-        ):
-            for found, want in zip(run(*given), expected, strict=True):
-                host = na.tree.map(lambda a: na.to_backend(a, "numpy"), found)
-                assert_close(host, want, check_dtype=False)
+    moved = graph.to_backend(backend)
+    given = v.to_backend(backend), na.to_backend(x, backend)
+    compiled = moved.compile(**({"backend": "aot_eager"} if backend == "torch" else {}))
+    for run in (moved, compiled):
+        for found, want in zip(run(*given), expected, strict=True):
+            host = na.tree.map(lambda a: na.to_backend(a, "numpy"), found)
+            assert_close(host, want, check_dtype=False)
 
 
 def test_how_a_loop_is_printed() -> None:

@@ -308,9 +308,21 @@ def test_gradients_are_those_of_jax(name: str, backend: str) -> None:
     v, x = variables(backend)
     found = na.grad(loss)(v, x)
     assert_close(found, moved(expected.to_backend("numpy"), backend))
-    if backend != "numpy":
-        assert_close(jit(na.grad(loss), backend)(v, x), found)
-        assert_close(na.grad(jit(loss, backend))(v, x), found)
+
+
+FAST = ("scanned", "chosen")
+
+
+@pytest.mark.parametrize("backend", ["torch", "tensorflow"])
+@pytest.mark.parametrize(
+    "name", [n if n in FAST else pytest.param(n, marks=pytest.mark.full) for n in losses()]
+)
+def test_gradients_compiled(name: str, backend: str) -> None:
+    loss = losses()[name]
+    v, x = variables(backend)
+    found = na.grad(loss)(v, x)
+    assert_close(jit(na.grad(loss), backend)(v, x), found)
+    assert_close(na.grad(jit(loss, backend))(v, x), found)
 
 
 def test_gradients_of_a_loop_without_a_bound() -> None:
@@ -450,6 +462,7 @@ for program in programs:
 """
 
 
+@pytest.mark.full
 def test_torchs_own_compiler_reads_control_flow() -> None:
     """In a process of its own: Dynamo cannot hash the dtypes of other frameworks."""
     subprocess.run([sys.executable, "-c", COMPILED_BY_TORCH], check=True, timeout=120)
