@@ -194,6 +194,10 @@ class Wanted:
         self.form, self.avals = form, avals
         self._backend, self._unfused = backend, unfused
 
+    def anew(self) -> Wanted:
+        """The same, before any result was seen."""
+        return Wanted(self.name, self.what, self.source, self._backend, unfused=self._unfused)
+
     def nest(self, arrays: Sequence[Any]) -> Nest:
         """The nest of what was wanted, with these arrays."""
         assert self.form is not None, "no result has been seen"

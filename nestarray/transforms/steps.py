@@ -25,6 +25,9 @@ Finder = Callable[[], Callable[..., Any] | None]
 class _Flat:
     """A function of arrays; `carry` says what goes round."""
 
+    #: Whether it serves more than one loop, see `flat_function`.
+    is_kept = False
+
     def __init__(
         self, fn: Finder, name: str, backend: str, form: Form, avals: tuple[Aval, ...]
     ) -> None:
@@ -85,6 +88,8 @@ class Step(_Flat):
         fn = self.fn
         new, y = self._called(fn, self.carry.nest(carry), self._rows.nest(row))
         like = _first((*carry, *row))
+        if self.is_kept:  # each call is another trace, whose results may be others
+            self.ys = self.ys.anew()
         return self.carry.arrays(new, fn, like), self.ys.arrays(y, fn, like)
 
     def _called(self, fn: Callable[..., Any], carry: Nest, row: Nest) -> tuple[Nest, Nest]:
@@ -121,6 +126,7 @@ def flat_function(
             made = _kept.setdefault(fn, {})
             if (kind, key) not in made:
                 made[kind, key] = kind(ref(fn), *settings)
+                made[kind, key].is_kept = True
             return made[kind, key]
         except TypeError:  # builtins have no weak references, and some leaves no hash
             pass

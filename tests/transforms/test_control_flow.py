@@ -408,6 +408,18 @@ def test_jax_traces_a_function_once() -> None:
     assert len(calls) == before
 
 
+def test_jax_traces_a_function_again_for_64_bits() -> None:
+    def step(c: Any, x: Any) -> Any:
+        return c, na.sum(x)  # an integer of 64 bits where there are any
+
+    x = np.ones((2, 3), np.int32)
+    for bits in (False, True, False):
+        with jax.enable_x64(bits):
+            _, sums = na.scan(step, on("jax", np.float32(0.0)), on("jax", x))
+            assert na.dtype_of(sums) is (na.int64 if bits else na.int32)
+            assert sums.tolist() == [3, 3]
+
+
 def test_tensorflow_has_loops_in_its_graphs() -> None:
     import tensorflow as tf
 
