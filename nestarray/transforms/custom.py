@@ -21,7 +21,6 @@ from nestarray.errors import ArgumentError, StructureError
 from nestarray.transforms.arguments import Arguments, name_of, native_transforms
 from nestarray.transforms.products import Results, vjp, zero_tangent
 
-
 #: The functions whose forward functions are running.
 _evaluated: ContextVar[frozenset[Any]] = ContextVar("nestarray_evaluated", default=frozenset())
 
