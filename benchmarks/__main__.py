@@ -1,4 +1,5 @@
-"""usage: python -m benchmarks [--write] [imports] [dispatch] [composed] [container] [trees] [storage] [models]
+"""usage: python -m benchmarks [--write] [imports] [dispatch] [composed] [container] [trees] [storage] [random]
+                            [models]
 
 With --write the tables go into docs/benchmarks.md too.
 """
@@ -20,7 +21,7 @@ if hasattr(os, "sched_setaffinity"):
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
-NAMES = ["imports", "dispatch", "composed", "container", "trees", "storage", "models"]
+NAMES = ["imports", "dispatch", "composed", "container", "trees", "storage", "random", "models"]
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 PACKAGES = ["numpy", "torch", "jax", "tensorflow-cpu", "optree", "dm-tree", "tensordict", "keras"]
 

@@ -88,8 +88,13 @@ def randint(
     wanted = integer_type("random.randint", dtype)
     shape = shape_of("randint", shape, minval=minval, maxval=maxval)
     low, high = _integer("minval", minval), _integer("maxval", maxval)
-    if isinstance(low, int) and isinstance(high, int) and not is_native(key):
-        return ops.random_integers(key, low=low, high=high, shape=shape, dtype=wanted)
+    if isinstance(low, int) and isinstance(high, int):
+        if not is_native(key):
+            return ops.random_integers(key, low=low, high=high, shape=shape, dtype=wanted)
+        limits = dtypes.iinfo(wanted)
+        least, most = max(limits.min, -(2**31)), min(limits.max, 2**31 - 1)
+        if least <= low < high <= most:
+            return sources.generator_of(key).integers(key, low, high, shape, wanted)
     return _between(key, low, high, shape, wanted)
 
 

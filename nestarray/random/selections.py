@@ -10,7 +10,7 @@ import numpy as np
 from nestarray import dtypes, ops
 from nestarray.errors import ArgumentError, DtypeError, IndexingError, ShapeError
 from nestarray.random import sources
-from nestarray.random.arguments import is_number, sampler, sizes
+from nestarray.random.arguments import is_native, is_number, sampler, sizes
 from nestarray.random.continuous import gumbel, uniform
 from nestarray.random.discrete import randint
 from nestarray.typing import Array, Shape
@@ -42,7 +42,7 @@ def permutation(key: Array, x: int | Array, axis: int = 0, independent: bool = F
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.random.permutation.html
     """
-    if is_number(x) or not hasattr(x, "shape"):
+    if isinstance(x, (int, float, np.generic)) or not hasattr(x, "shape"):
         size = _whole("permutation", "x", x)
         return _shuffled(key, ops.arange(size, like=key), size)
     if not len(x.shape):
@@ -87,6 +87,8 @@ def _ordered(words: Array) -> Array:
 
 def _shuffled(key: Array, x: Array, size: int) -> Array:
     """`x` sorted by random words, again and again."""
+    if is_native(key):
+        return ops.take(x, sources.generator_of(key).order(key, size), axis=0)
     for _ in range(_rounds(size)):
         key, own = sources.halves(key)
         words = _ordered(sources.bits(own, (size,), "uint32"))
@@ -145,12 +147,13 @@ def choice(
         https://docs.jax.dev/en/latest/_autosummary/jax.random.choice.html
     """
     is_count = is_number(a) or not hasattr(a, "shape")
-    if not is_count and not len(a.shape):
+    table: Any = a
+    if not is_count and not len(table.shape):
         raise ShapeError(
             "random.choice: a: got an array of shape (), expected an axis to draw from"
         )
-    axis = 0 if is_count else _axis("choice", axis, a)
-    number = _whole("choice", "a", a) if is_count else int(a.shape[axis])
+    axis = 0 if is_count else _axis("choice", axis, table)
+    number = _whole("choice", "a", a) if is_count else int(table.shape[axis])
     shape = sizes("choice", shape)
     draws = math.prod(shape)
     _check_choice(number, draws, replace, p)
@@ -158,12 +161,12 @@ def choice(
         order = permutation(key, number if is_count else a, axis)
         cut = (slice(None),) * axis + (slice(draws),)
         taken = order[cut]
-        return ops.reshape(taken, shape if is_count else _put(a, axis, shape))
+        return ops.reshape(taken, shape if is_count else _put(table, axis, shape))
     index = _integers(key, _drawn(key, number, shape, replace, p, mode))
     if is_count:
         return index
-    taken = ops.take(a, ops.reshape(index, (-1,)), axis=axis)
-    return ops.reshape(taken, _put(a, axis, shape))
+    taken = ops.take(table, ops.reshape(index, (-1,)), axis=axis)
+    return ops.reshape(taken, _put(table, axis, shape))
 
 
 def _put(a: Array, axis: int, shape: tuple[int, ...]) -> tuple[int, ...]:

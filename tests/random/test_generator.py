@@ -52,7 +52,7 @@ def test_spawned_generators_differ() -> None:
 @pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
 def test_it_refuses_to_be_traced(backend: str) -> None:
     rng = Generator(0, backend=backend)
-    options = {"backend": "aot_eager"} if backend == "torch" else {}
+    options: dict[str, Any] = {"backend": "aot_eager"} if backend == "torch" else {}
     x = na.to_backend(np.ones(2, np.float32), backend)
     with pytest.raises(UnsupportedError) as caught:
         na.jit(lambda x: x + rng.uniform((2,)), **options)(x)
@@ -118,7 +118,7 @@ def test_native_keys_of_jax_are_rbg() -> None:
 
 
 def test_native_numbers_in_jit_and_vmap(backend: str) -> None:
-    options = {"backend": "aot_eager"} if backend == "torch" else {}
+    options: dict[str, Any] = {"backend": "aot_eager"} if backend == "torch" else {}
     key = na.random.key(1, impl="native", backend=backend)
 
     def draw(key: Any) -> Any:

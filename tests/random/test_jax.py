@@ -70,7 +70,14 @@ def test_integers(row: Row, backend: str) -> None:
     check(row, backend, 11, (100,), "int32")
 
 
-@pytest.mark.parametrize("name", EXACT)
+QUICK_SELECTIONS = {"randint bounds", "permutation independent", "choice by p", "choice once by p"}
+SELECTIONS = [
+    name if name in QUICK_SELECTIONS else pytest.param(name, marks=pytest.mark.full)
+    for name in EXACT
+]
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
 def test_selections(name: str, backend: str) -> None:
     ours, theirs = EXACT[name]
     seed = 2**31 + 5
@@ -81,7 +88,7 @@ def test_selections(name: str, backend: str) -> None:
     np.testing.assert_array_equal(found, _expected[name])
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int64", "uint16", "uint64"])
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint64"])
 def test_integers_of_all_widths(dtype: str, backend: str) -> None:
     limits = na.iinfo(dtype)
     for low, high in ((0, 100), (limits.min, limits.max), (limits.min, limits.max + 1), (5, 5)):
@@ -98,7 +105,9 @@ def test_bounds_of_64_bits(backend: str) -> None:
             jax.random.randint(jax.random.PRNGKey(1), (40, 3), low, high, "int64")
         )
         bounds = [na.to_backend(x, backend) for x in (low, high)]
-        found = na.random.randint(na.random.key(1, backend=backend), (40, 3), *bounds, "int64")
+        found = na.random.randint(
+            na.random.key(1, backend=backend), (40, 3), bounds[0], bounds[1], "int64"
+        )
         np.testing.assert_array_equal(np.asarray(na.to_backend(found, "numpy")), expected)
 
 
@@ -116,7 +125,7 @@ def test_narrow_numbers(dtype: str, backend: str) -> None:
 
 @pytest.mark.parametrize("shape", [(), (0, 3)])
 def test_shapes(shape: tuple[int, ...], backend: str) -> None:
-    for row in (FLOATS[6], REJECTED[0], INTEGERS[2]):
+    for row in (FLOATS[1], REJECTED[0]):
         check(row, backend, 5, shape, "int32" if row in INTEGERS else "float32")
 
 

@@ -135,7 +135,7 @@ def test_bfloat16_is_that_of_jax() -> None:
 
 
 def test_under_jit(backend: str) -> None:
-    options = {"backend": "aot_eager"} if backend == "torch" else {}
+    options: dict[str, Any] = {"backend": "aot_eager"} if backend == "torch" else {}
 
     def draw(key: Any, step: Any) -> Any:
         key = na.random.fold_in(key, step)

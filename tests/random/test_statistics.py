@@ -140,6 +140,7 @@ def test_other_seeds(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("backend", ["numpy", pytest.param("jax", marks=pytest.mark.full), "torch"])
 def test_narrow_gamma_numbers(dtype: str, backend: str) -> None:
     key = na.random.key(3, backend=backend)
     drawn = na.random.gamma(key, 3.0, (NUMBER // 8,), dtype)

@@ -45,3 +45,13 @@ def poisson(key: Any, lam: Any, dtype: Any) -> Any:
     with jax.threefry_partitionable(True):
         own = _random.wrap_key_data(key[:2], impl="threefry2x32")
         return _random.poisson(own, lam, dtype=native_dtype(dtype))
+
+
+def integers(key: Any, low: int, high: int, shape: tuple[int, ...], dtype: Any) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.random.randint.html"""
+    return _random.randint(_typed(key), shape, low, high, native_dtype(dtype))
+
+
+def order(key: Any, size: int) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.random.permutation.html"""
+    return _random.permutation(_typed(key), size)

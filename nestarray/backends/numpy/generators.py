@@ -52,3 +52,13 @@ def poisson(key: Any, lam: Any, dtype: Any) -> Any:
     is_rate = lam >= 0
     drawn = _generator(key).poisson(np.where(is_rate, lam, 0.0))
     return np.where(is_rate, drawn, -1).astype(native_dtype(dtype))
+
+
+def integers(key: Any, low: int, high: int, shape: tuple[int, ...], dtype: Any) -> Any:
+    """https://numpy.org/doc/stable/reference/random/generated/numpy.random.Generator.integers.html"""
+    return np.asarray(_generator(key).integers(low, high, shape, native_dtype(dtype)))
+
+
+def order(key: Any, size: int) -> Any:
+    """https://numpy.org/doc/stable/reference/random/generated/numpy.random.Generator.permutation.html"""
+    return _generator(key).permutation(size)

@@ -46,3 +46,14 @@ def poisson(key: Any, lam: Any, dtype: Any) -> Any:
     rate = tf.where(is_rate, lam, 0.0)
     drawn = tf.random.stateless_poisson(lam.shape, _seed(key), rate, dtype=tf.int64)
     return tf.cast(tf.where(is_rate, drawn, -1), native_dtype(dtype))
+
+
+def integers(key: Any, low: int, high: int, shape: tuple[int, ...], dtype: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/random/stateless_uniform"""
+    drawn = tf.random.stateless_uniform(shape, _seed(key), low, high, dtype=tf.int64)
+    return tf.cast(drawn, native_dtype(dtype))
+
+
+def order(key: Any, size: int) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/random/experimental/stateless_shuffle"""
+    return tf.random.experimental.stateless_shuffle(tf.range(size, dtype=tf.int64), _seed(key))

@@ -86,6 +86,47 @@ def normal(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     return _numbers(key, "normal", list(shape), native_dtype(dtype))
 
 
+def integers(key: Any, low: int, high: int, shape: tuple[int, ...], dtype: Any) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.randint.html"""
+    return _integers(key, low, high, list(shape)).to(native_dtype(dtype))
+
+
+@torch.library.custom_op("nestarray::native_integers", mutates_args=())
+def _integers(key: torch.Tensor, low: int, high: int, shape: list[int]) -> torch.Tensor:
+    return torch.randint(low, high, shape, generator=_generator(key), device=key.device)
+
+
+@_integers.register_fake
+def _integers_fake(key: Any, low: int, high: int, shape: list[int]) -> Any:
+    return key.new_empty(shape, dtype=torch.int64)
+
+
+@_integers.register_vmap
+def _integers_batched(info: Any, dims: Any, key: Any, low: int, high: int, shape: list[int]) -> Any:
+    keys = key.movedim(dims[0], 0)
+    return torch.stack([_integers(k, low, high, shape) for k in keys]), 0
+
+
+def order(key: Any, size: int) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.randperm.html"""
+    return _order(key, size)
+
+
+@torch.library.custom_op("nestarray::native_order", mutates_args=())
+def _order(key: torch.Tensor, size: int) -> torch.Tensor:
+    return torch.randperm(size, generator=_generator(key), device=key.device)
+
+
+@_order.register_fake
+def _order_fake(key: Any, size: int) -> Any:
+    return key.new_empty((size,), dtype=torch.int64)
+
+
+@_order.register_vmap
+def _order_batched(info: Any, dims: Any, key: Any, size: int) -> Any:
+    return torch.stack([_order(k, size) for k in key.movedim(dims[0], 0)]), 0
+
+
 def gamma(key: Any, a: Any) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.distributions.gamma.Gamma.html"""
     return _counts(key, "gamma", a.detach())

@@ -1,0 +1,119 @@
+"""Random numbers: the streams that all backends share, against each framework's own generator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+import nestarray as na
+from benchmarks.timing import Table, compare, ratio, readable
+
+NUMBER = 100_000
+FEW = 10_000  # of what is drawn by rejection
+
+Draw = Callable[[Any], Any]
+
+#: Of `na.random`, for either kind of key.
+OURS: dict[str, Draw] = {
+    "bits": lambda key: na.random.bits(key, (NUMBER,)),
+    "uniform": lambda key: na.random.uniform(key, (NUMBER,)),
+    "normal": lambda key: na.random.normal(key, (NUMBER,)),
+    "randint": lambda key: na.random.randint(key, (NUMBER,), 0, 1000),
+    "permutation": lambda key: na.random.permutation(key, NUMBER),
+    "gamma": lambda key: na.random.gamma(key, 2.0, (FEW,)),
+    "poisson": lambda key: na.random.poisson(key, 20.0, (FEW,)),
+}
+
+
+def tables() -> list[Table]:
+    """Against jax.random, compiled; and against the generators of NumPy, PyTorch and TensorFlow."""
+    return [_compiled(), _native("numpy", _numpy()), _native("torch", _torch())]
+
+
+def _compiled() -> Table:
+    import jax
+
+    own = jax.random
+    theirs: dict[str, Draw] = {
+        "bits": lambda key: own.bits(key, (NUMBER,)),
+        "uniform": lambda key: own.uniform(key, (NUMBER,)),
+        "normal": lambda key: own.normal(key, (NUMBER,)),
+        "randint": lambda key: own.randint(key, (NUMBER,), 0, 1000),
+        "permutation": lambda key: own.permutation(key, NUMBER),
+        "gamma": lambda key: own.gamma(key, 2.0, (FEW,)),
+        "poisson": lambda key: own.poisson(key, 20.0, (FEW,)),
+    }
+    table = Table(
+        "Random numbers on JAX, compiled",
+        ["numbers", "jax.random", "nestarray", "ratio"],
+        f"{NUMBER} numbers, {FEW} for gamma and poisson; the same numbers from the same key.",
+    )
+    key = na.random.key(0, backend="jax")
+    for name, ours in OURS.items():
+        functions = {"theirs": jax.jit(theirs[name]), "ours": na.jit(ours)}
+        calls = {k: lambda fn=fn: jax.block_until_ready(fn(key)) for k, fn in functions.items()}
+        time = compare(calls)
+        table.add(
+            name,
+            readable(time["theirs"]),
+            readable(time["ours"]),
+            ratio(time["ours"], time["theirs"]),
+        )
+    return table
+
+
+def _native(backend: str, theirs: Mapping[str, Callable[[], Any]]) -> Table:
+    table = Table(
+        f"Random numbers on {backend}",
+        ["numbers", "its generator", "nestarray", "ratio", "impl='native'", "ratio"],
+        "The streams that all backends share are computed by the framework's integer arithmetic.",
+    )
+    shared = na.random.key(0, backend=backend)
+    native = na.random.key(0, impl="native", backend=backend)
+    for name, ours in OURS.items():
+        calls = {
+            "theirs": theirs[name],
+            "ours": lambda ours=ours: ours(shared),
+            "native": lambda ours=ours: ours(native),
+        }
+        time = compare(calls)
+        table.add(
+            name,
+            readable(time["theirs"]),
+            readable(time["ours"]),
+            ratio(time["ours"], time["theirs"]),
+            readable(time["native"]),
+            ratio(time["native"], time["theirs"]),
+        )
+    return table
+
+
+def _numpy() -> dict[str, Callable[[], Any]]:
+    rng = np.random.default_rng(0)
+    return {
+        "bits": lambda: rng.integers(0, 2**32, NUMBER, np.uint32),
+        "uniform": lambda: rng.random(NUMBER, np.float32),
+        "normal": lambda: rng.standard_normal(NUMBER, np.float32),
+        "randint": lambda: rng.integers(0, 1000, NUMBER, np.int32),
+        "permutation": lambda: rng.permutation(NUMBER),
+        "gamma": lambda: rng.standard_gamma(2.0, FEW, np.float32),
+        "poisson": lambda: rng.poisson(20.0, FEW),
+    }
+
+
+def _torch() -> dict[str, Callable[[], Any]]:
+    import torch
+
+    made = torch.Generator().manual_seed(0)
+    shape, rate = torch.full((FEW,), 2.0), torch.full((FEW,), 20.0)
+    return {
+        "bits": lambda: torch.empty(NUMBER, dtype=torch.int64).random_(generator=made),
+        "uniform": lambda: torch.rand(NUMBER, generator=made),
+        "normal": lambda: torch.randn(NUMBER, generator=made),
+        "randint": lambda: torch.randint(1000, (NUMBER,), dtype=torch.int32, generator=made),
+        "permutation": lambda: torch.randperm(NUMBER, generator=made),
+        "gamma": lambda: torch._standard_gamma(shape, generator=made),
+        "poisson": lambda: torch.poisson(rate, generator=made),
+    }

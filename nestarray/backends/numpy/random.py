@@ -1,0 +1,39 @@
+"""NumPy: `nestarray.ops.random`, in place and in blocks that stay in the cache."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nestarray.backends import threefry
+
+_BLOCK = 1 << 14  # three blocks of words are 192 KiB
+
+
+def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
+    """https://numpy.org/doc/stable/user/basics.ufuncs.html"""
+    threefry.check_words(key=key, x0=x0, x1=x1)
+    k0, k1 = np.reshape(key[0:1], (-1,)), np.reshape(key[1:2], (-1,))
+    y0, y1 = np.add(x0, k0), np.add(x1, k1)
+    free = np.empty(min(len(y0), _BLOCK), np.uint32)
+    for start in range(0, len(y0), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        own = (k[block] if len(k) > 1 else k for k in (k0, k1))
+        _rounds(*own, y0[block], y1[block], free)
+    return y0, y1
+
+
+def _rounds(k0: Any, k1: Any, y0: Any, y1: Any, free: Any) -> None:
+    """The 20 rounds on two blocks of words, which are written."""
+    keys = (k0, k1, k0 ^ k1 ^ np.uint32(threefry.PARITY))
+    free = free[: len(y0)]
+    for group in range(5):
+        for distance in threefry.ROTATIONS[group % 2]:
+            np.add(y0, y1, out=y0)
+            np.left_shift(y1, distance, out=free)
+            np.right_shift(y1, 32 - distance, out=y1)
+            np.bitwise_or(y1, free, out=y1)
+            np.bitwise_xor(y1, y0, out=y1)
+        np.add(y0, keys[(group + 1) % 3], out=y0)
+        np.add(y1, keys[(group + 2) % 3] + np.uint32(group + 1), out=y1)
