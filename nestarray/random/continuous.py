@@ -180,8 +180,14 @@ def exponential(key: Array, shape: Shape = (), dtype: DTypeLike = "float32") -> 
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.random.exponential.html
     """
-    u = uniform(key, shape, floating("exponential", dtype))
-    return ops.negative(ops.log1p(ops.negative(u)))
+    wanted = floating("exponential", dtype)
+    u = _wide(uniform(key, shape, wanted))
+    return ops.astype(ops.negative(ops.log1p(ops.negative(u))), wanted, copy=False)
+
+
+def _wide(u: Array) -> Array:
+    """Uniform numbers in a type to compute with: one rounding at the end, not one a function."""
+    return ops.astype(u, "float32", copy=False) if dtypes.dtype_of(u).bits == 16 else u
 
 
 @sampler
@@ -214,14 +220,16 @@ def gumbel(key: Array, shape: Shape = (), dtype: DTypeLike = "float32", mode: st
     wanted = floating("gumbel", dtype)
     check_mode("gumbel", mode)
     if mode == "low":
-        u = uniform(key, shape, wanted, _smallest_normal(wanted), 1.0)
-        return ops.negative(ops.log(ops.negative(ops.log(u))))
+        u = _wide(uniform(key, shape, wanted, _smallest_normal(wanted), 1.0))
+        x = ops.negative(ops.log(ops.negative(ops.log(u))))
+        return ops.astype(x, wanted, copy=False)
     both = uniform(key, (2, *sizes("gumbel", shape)), wanted)
     high, low = both[0], both[1]
     finer = ops.multiply(low, 2.0 ** -MANTISSA[wanted][0])
     sum_ = ops.add(ops.add(high, finer), _smallest_normal(wanted))
-    u = ops.where(ops.greater_equal(high, 0.5), high, sum_)
-    return ops.negative(ops.log(ops.negative(ops.log1p(ops.negative(u)))))
+    u = _wide(ops.where(ops.greater_equal(high, 0.5), high, sum_))
+    x = ops.negative(ops.log(ops.negative(ops.log1p(ops.negative(u)))))
+    return ops.astype(x, wanted, copy=False)
 
 
 def check_mode(name: str, mode: str) -> None:
@@ -259,8 +267,9 @@ def laplace(key: Array, shape: Shape = (), dtype: DTypeLike = "float32") -> Arra
         https://docs.jax.dev/en/latest/_autosummary/jax.random.laplace.html
     """
     wanted = floating("laplace", dtype)
-    u = uniform(key, shape, wanted, -1.0 + _spacing_below_one(wanted), 1.0)
-    return ops.multiply(ops.sign(u), ops.log1p(ops.negative(ops.abs(u))))
+    u = _wide(uniform(key, shape, wanted, -1.0 + _spacing_below_one(wanted), 1.0))
+    x = ops.multiply(ops.sign(u), ops.log1p(ops.negative(ops.abs(u))))
+    return ops.astype(x, wanted, copy=False)
 
 
 @sampler
@@ -288,8 +297,9 @@ def logistic(key: Array, shape: Shape = (), dtype: DTypeLike = "float32") -> Arr
         https://docs.jax.dev/en/latest/_autosummary/jax.random.logistic.html
     """
     wanted = floating("logistic", dtype)
-    u = uniform(key, shape, wanted, _smallest_normal(wanted), 1.0)
-    return ops.subtract(ops.log(u), ops.log1p(ops.negative(u)))
+    u = _wide(uniform(key, shape, wanted, _smallest_normal(wanted), 1.0))
+    x = ops.subtract(ops.log(u), ops.log1p(ops.negative(u)))
+    return ops.astype(x, wanted, copy=False)
 
 
 @sampler

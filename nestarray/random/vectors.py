@@ -7,9 +7,9 @@ from typing import Any
 from nestarray import dtypes, ops
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.random import sources
-from nestarray.random.arguments import check_number, floating, sampler, shape_of, sizes
+from nestarray.random.arguments import check_number, floating, parameter, sampler, shape_of, sizes
 from nestarray.random.continuous import exponential, normal
-from nestarray.random.discrete import rademacher
+from nestarray.random.discrete import bernoulli
 from nestarray.random.gammas import gamma
 from nestarray.typing import Array, DTypeLike, Shape
 
@@ -188,7 +188,11 @@ def ball(
     first, second = sources.halves(key)
     powers, signs = sources.halves(first)
     g = gamma(powers, 1.0 / p, (*shape, d), wanted)
-    x = ops.multiply(rademacher(signs, (*shape, d), wanted), ops.pow(g, 1.0 / p))
+    # jax.random compares in float64 where it has it, and there are other bits for that
+    half = parameter(0.5, wanted if wanted is dtypes.float64 else dtypes.float32, key)
+    is_positive = bernoulli(signs, half, (*shape, d))
+    power = ops.pow(g, 1.0 / p)
+    x = ops.where(is_positive, power, ops.negative(power))
     e = exponential(second, shape, wanted)
     total = ops.add(ops.sum(ops.pow(ops.abs(x), p), axis=-1), e)
     return ops.divide(x, ops.expand_dims(ops.pow(total, 1.0 / p), axis=-1))

@@ -31,6 +31,7 @@ class Row:
     theirs: str = ""  # the name in jax.random
     ulps: float = 2.0  # of the number, or of 1 where that is more
     wide_ulps: float = 0.0  # of float64, where that is another
+    narrow_ulps: float = 0.0  # of float16 and bfloat16
     rare: float = 0.0  # how many of all may be off because a rounding has tipped a decision
     reason: str = ""
 
@@ -64,14 +65,21 @@ TIPPED = "the cube, and the power 1 / a, multiply the error of the normal number
 
 #: Of float64: XLA's log1p is 126 ulp off between −1 and 0, NumPy's 0.6 (against long double).
 LOG1P = 130.0
+WIDE_NORMAL = 40.0  # erf⁻¹ begins with that log1p
 
 FLOATS = [
     Row("uniform", ulps=0.0),
     Row("uniform", kwargs={"minval": -3.0, "maxval": 0.7}),
-    Row("normal", ulps=3.0, reason=CLOSE),
-    Row("truncated_normal", (-1.0, 2.0), ulps=6.0, reason="erf, then √2 erf⁻¹"),
+    Row("normal", ulps=3.0, wide_ulps=WIDE_NORMAL, reason=CLOSE),
+    Row(
+        "truncated_normal",
+        (-1.0, 2.0),
+        ulps=6.0,
+        wide_ulps=WIDE_NORMAL,
+        reason="erf, then √2 erf⁻¹",
+    ),
     Row("exponential", ulps=3.0, wide_ulps=LOG1P, reason="TensorFlow's log1p"),
-    Row("gumbel", ulps=4.0, reason="a logarithm of a logarithm"),
+    Row("gumbel", ulps=4.0, narrow_ulps=10.0, reason="a logarithm of a logarithm"),
     Row(
         "gumbel",
         kwargs={"mode": "high"},
@@ -80,20 +88,35 @@ FLOATS = [
         reason="a logarithm of a log1p",
     ),
     Row("laplace", ulps=3.0, wide_ulps=LOG1P, reason="TensorFlow's log1p"),
-    Row("logistic", ulps=4.0, wide_ulps=LOG1P, reason="a difference of two logarithms"),
+    Row(
+        "logistic",
+        ulps=4.0,
+        narrow_ulps=10.0,
+        wide_ulps=LOG1P,
+        reason="a difference of two logarithms",
+    ),
     Row("cauchy", ulps=2.0),
 ]
 REJECTED = [
-    Row("gamma", (SHAPES,), (4,), ulps=100.0, rare=1e-3, reason=TIPPED),
-    Row("loggamma", (SHAPES,), (4,), ulps=100.0, rare=1e-3, reason=TIPPED),
-    Row("beta", (SHAPES, 2.0), (4,), ulps=100.0, rare=1e-3, reason=TIPPED),
-    Row("chisquare", (SHAPES,), (4,), ulps=100.0, rare=1e-3, reason=TIPPED),
-    Row("student_t", (SHAPES,), (4,), theirs="t", ulps=100.0, rare=1e-3, reason=TIPPED),
-    Row("dirichlet", (SHAPES,), ulps=100.0, rare=1e-3, reason=TIPPED),
-    Row("ball", (3,), ulps=100.0, rare=1e-3, reason=TIPPED),
-    Row("ball", (3, 1.0), ulps=100.0, rare=1e-3, reason=TIPPED),
-    Row("orthogonal", (3,), kwargs={"m": 4}, ulps=32.0, reason="two factorizations"),
-    Row("multivariate_normal", (MEAN, COV), ulps=8.0, reason=CLOSE),
+    Row("gamma", (SHAPES,), (4,), ulps=100.0, wide_ulps=400.0, rare=1e-3, reason=TIPPED),
+    Row("loggamma", (SHAPES,), (4,), ulps=100.0, wide_ulps=400.0, rare=1e-3, reason=TIPPED),
+    Row("beta", (SHAPES, 2.0), (4,), ulps=100.0, wide_ulps=400.0, rare=1e-3, reason=TIPPED),
+    Row("chisquare", (SHAPES,), (4,), ulps=100.0, wide_ulps=400.0, rare=1e-3, reason=TIPPED),
+    Row(
+        "student_t",
+        (SHAPES,),
+        (4,),
+        theirs="t",
+        ulps=100.0,
+        wide_ulps=400.0,
+        rare=1e-3,
+        reason=TIPPED,
+    ),
+    Row("dirichlet", (SHAPES,), ulps=100.0, wide_ulps=400.0, rare=1e-3, reason=TIPPED),
+    Row("ball", (3,), ulps=100.0, wide_ulps=400.0, rare=1e-3, reason=TIPPED),
+    Row("ball", (3, 1.0), ulps=100.0, wide_ulps=400.0, rare=1e-3, reason=TIPPED),
+    Row("orthogonal", (3,), kwargs={"m": 4}, ulps=64.0, reason="two factorizations"),
+    Row("multivariate_normal", (MEAN, COV), ulps=8.0, wide_ulps=WIDE_NORMAL, reason=CLOSE),
 ]
 INTEGERS = [
     Row("randint", (), kwargs={"minval": -5, "maxval": 100}),
