@@ -17,8 +17,9 @@ import numpy as np
 
 from nestarray import backends, dtypes
 from nestarray.backends.axes import expanded_shape, many_axes, squeezed_axes
+from nestarray.backends.index import axes_taken, expanded, is_mask
 from nestarray.container import Container
-from nestarray.errors import DtypeError, NestarrayError, ShapeError
+from nestarray.errors import DtypeError, IndexingError, NestarrayError, ShapeError
 
 Arguments = Mapping[str, Any]
 Rule = Callable[[str, Arguments], None]
@@ -70,6 +71,21 @@ def _arrays(arguments: Arguments) -> list[tuple[str, Any]]:
             if backends.backend_of_type(type(item)) is not None:
                 found.append((f"{name}[{i}]" if many else name, item))
     return found
+
+
+def check_masks(name: str, arguments: Arguments) -> None:
+    """Masks in an index have the shape of the axes that they stand for; axes of 0 fit any."""
+    shape, axis = tuple(arguments["x"].shape), 0
+    for item in expanded(arguments["index"], len(shape)):
+        taken = axes_taken(item)
+        if taken and is_mask(item):
+            own, other = shape[axis : axis + taken], tuple(item.shape)
+            if any(None not in (a, b) and b not in (0, a) for a, b in zip(own, other)):
+                raise IndexingError(
+                    f"{name}: index: got a mask of shape {other} for axes of shape {tuple(own)}, "
+                    "expected the same"
+                )
+        axis += taken
 
 
 def check_axis(name: str, arguments: Arguments) -> None:
@@ -343,6 +359,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "concat": (check_concatenated,),
     "einsum": (check_einsum,),
     "expand_dims": (check_new_axis,),
+    "getitem": (check_masks,),
     "linear": (check_linear,),
     "matmul": (check_contraction,),
     "permute_dims": (check_axes,),

@@ -41,6 +41,14 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
         ShapeError, "sort: axis: got 2 for an array of 2 dimensions, expected -2 <= axis < 2",
     ),
     (
+        lambda x, t, e: na.getitem(x, x[:, :1] > 9),
+        IndexError, "getitem: index: got a mask of shape (2, 1) for axes of shape (2, 3), expected the same",
+    ),
+    (
+        lambda x, t, e: na.getitem(x, (slice(None), x[0, :2] > 9)),
+        IndexError, "getitem: index: got a mask of shape (2,) for axes of shape (3,), expected the same",
+    ),
+    (
         lambda x, t, e: na.expand_dims(x, 7),
         ShapeError, "expand_dims: axis: got 7 for an array of 3 dimensions, expected -3 <= axis < 3",
     ),

@@ -130,3 +130,14 @@ def test_too_many_entries(backend: str) -> None:
     x = backends.core(backend).from_numpy(X)
     with pytest.raises(ShapeError, match=r"getitem: index: got 4 entries for an array of 3 dim"):
         na.getitem(x, (0, 0, 0, [0]))
+
+
+@pytest.mark.usefixtures("x64")
+def test_numbers_keep_their_digits(backend: str) -> None:
+    host = lambda x: backends.core(backend).to_numpy(x)  # noqa: E731
+    x = backends.core(backend).from_numpy(np.zeros(2))
+    assert host(na.setitem(x, 0, 16777217.0))[0] == 16777217.0
+    assert host(na.setitem(x, slice(None), 0.1))[1] == 0.1
+    assert host(na.pad(x, ((1, 0),), constant_values=0.1))[0] == 0.1
+    for op in (na.hypot, na.atan2, na.copysign, na.logaddexp):
+        assert na.dtype_of(op(1, x)) is na.dtype_of(op(x, 1)) is na.float64

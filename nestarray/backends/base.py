@@ -216,9 +216,10 @@ def floating_pair(native: Function, cast: Callable[[Any, Any], Any]) -> Function
             dtype = x2.dtype
         if dtype in kept:
             return native(x1, x2)
-        if dtype.kind in "biu":
+        if dtype.kind not in "biu":
+            kept.add(dtype)
+        elif getattr(x2, "dtype", dtype).kind in "biu":  # a number that JAX traces has a dtype too
             return native(cast(x1, dtypes.float32), cast(x2, dtypes.float32))
-        kept.add(dtype)
         return native(x1, x2)
 
     call = own_code(call)

@@ -7,8 +7,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray import diagnosis
 from nestarray.backends.axes import one_axis
 from nestarray.backends.index import check_mode, expanded, is_array, is_mask, is_plain
+from nestarray.backends.tensorflow.elementwise import _cast
 from nestarray.backends.tensorflow.manipulation import shape
 
 _SCATTER = {
@@ -26,6 +28,7 @@ def getitem(x: Any, index: Any, /) -> Any:
     items = expanded(index, len(x.shape))
     if not any(is_array(item) for item in items):
         return _basic(x, [_as_basic(item) for item in items])
+    diagnosis.check_masks("getitem", {"x": x, "index": index})
     basic: list[Any] = []
     arrays: dict[int, Any] = {}  # by the axis of x[basic] that they index
     for item in items:
@@ -109,7 +112,7 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     lengths = shape(x)
     flat = tf.reshape(x, (-1,))
     places = getitem(tf.reshape(tf.range(tf.size(flat)), tf.shape(x)), index)
-    value = tf.cast(value, x.dtype)
+    value = _cast(value, x.dtype)  # a number straight to the dtype, not through float32
     if len(value.shape) > len(places.shape):  # NumPy lets the value have more axes of length 1
         value = tf.reshape(value, shape(value)[len(value.shape) - len(places.shape) :] or ())
     updates = tf.reshape(tf.broadcast_to(value, tf.shape(places)), (-1,))
