@@ -185,3 +185,11 @@ def test_derivatives(backend: str, function: Callable[[Any], Any], x: np.ndarray
     moved = [(function(x + sign * step * direction) * weight).sum() for sign in (1, -1)]
     slope = (moved[0] - moved[1]) / (2 * step)
     assert abs((gradient * direction).sum() - slope) <= 1e-6 * (1 + abs(slope))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_qr_of_large_elements(backend: str, dtype: str) -> None:
+    a = (np.asarray([[3.0, 1.0], [4.0, 2.0], [0.0, 5.0]]) * 1e37).astype(dtype)
+    q, r = na.qr(backends.core(backend).from_numpy(a))
+    to_numpy = backends.core(backend).to_numpy
+    np.testing.assert_allclose(to_numpy(q) @ (to_numpy(r) / 1e37), a / 1e37, rtol=1e-5, atol=1e-5)

@@ -35,8 +35,20 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
 
 @_single
 def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
-    """https://www.tensorflow.org/api_docs/python/tf/linalg/qr"""
-    return QRResult(*tf.linalg.qr(x, full_matrices=mode == "complete"))
+    """https://www.tensorflow.org/api_docs/python/tf/linalg/qr
+
+    Its kernel squares elements, which overflows where LAPACK's does not.
+    """
+    scale = tf.stop_gradient(_scale(x))
+    Q, R = tf.linalg.qr(x / scale, full_matrices=mode == "complete")
+    return QRResult(Q, R * scale)
+
+
+def _scale(x: Any) -> Any:
+    """1, or the largest magnitude of a matrix whose squares would overflow, as `x` broadcast."""
+    largest = tf.reduce_max(tf.abs(x), axis=(-2, -1), keepdims=True)
+    most = 1e15 if largest.dtype == tf.float32 else 1e150
+    return tf.cast(tf.where((largest > most) & tf.math.is_finite(largest), largest, 1), x.dtype)
 
 
 @_single
