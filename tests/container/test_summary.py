@@ -171,6 +171,8 @@ ARRAYS = arrays.arrays(
 @settings(max_examples=80)
 @given(ARRAYS, st.sampled_from([1, 3, 7, 1000]))
 def test_statistics_are_numpys(x: np.ndarray, piece: int) -> None:
+    if x.dtype == np.float64:  # the squares that NumPy's std is made of would vanish
+        x = np.where(np.abs(x) < 1e-100, 0, x)
     before, statistics_module._PIECE = statistics_module._PIECE, piece
     try:
         found = statistics(x)

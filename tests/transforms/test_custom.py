@@ -158,7 +158,7 @@ def test_checkpoint_saves_memory_on_torch() -> None:
 
 
 def test_checkpoint_saves_memory_on_jax() -> None:
-    import jax
+    from jax._src.ad_checkpoint import saved_residuals as residuals
 
     def depth(x: Any) -> Any:
         for _ in range(20):
@@ -166,9 +166,6 @@ def test_checkpoint_saves_memory_on_jax() -> None:
         return na.sum(x)
 
     x = on("jax", np.ones(1000, "float32"))
-    residuals = jax.ad_checkpoint.saved_residuals if hasattr(jax, "ad_checkpoint") else None
-    if residuals is None:
-        from jax._src.ad_checkpoint import saved_residuals as residuals
     sizes = [
         sum(int(np.prod(aval.shape)) for aval, _ in residuals(fn, x))
         for fn in (depth, na.checkpoint(depth))
