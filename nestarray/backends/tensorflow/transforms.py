@@ -112,7 +112,11 @@ def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ..
     """https://www.tensorflow.org/api_docs/python/tf/vectorized_map
 
     Its trace cannot hand out a tensor of outside, so each result is an operation of its own.
+    Of no rows it runs no trace; the results are known by a row of zeros.
     """
+    if arrays[0].shape[0] == 0:
+        one = fn(*(tf.zeros(x.shape[1:], x.dtype) for x in arrays))
+        return tuple(tf.zeros((0, *y.shape), y.dtype) for y in one)
     return tf.vectorized_map(lambda rows: tuple(map(tf.identity, fn(*rows))), tuple(arrays))
 
 
