@@ -60,7 +60,7 @@ class custom_vjp:
         self._fn = fn
         self._forward: Callable[..., Any] | None = None
         self._backward: Callable[..., Any] | None = None
-        self._rule: Callable[..., Any] | None = None
+        self._rule: Callable[..., Any] | None = None  # for forward mode, from custom_jvp
         update_wrapper(self, fn)
 
     def defvjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
@@ -123,11 +123,13 @@ class custom_vjp:
 
         native = native_transforms(arguments.backend)
         found = native.custom_vjp(
-            value, with_residuals, pull, arguments.arrays, self._pushing(arguments, results)
+            value, with_residuals, pull, arguments.arrays, self._pushing(arguments, results, kwargs)
         )
         return results.nests(found[: results.count], found[results.count :])[0]
 
-    def _pushing(self, arguments: Arguments, results: Results) -> Callable[..., Any] | None:
+    def _pushing(
+        self, arguments: Arguments, results: Results, kwargs: dict[str, Any]
+    ) -> Callable[..., Any] | None:
         """For forward mode: (values, tangents of the inexact ones) of flat arrays; None without."""
         rule = self._rule
         if rule is None:
@@ -135,7 +137,7 @@ class custom_vjp:
 
         def push(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, list[Any]]:
             nests = tuple(arguments.nests(primals, rest=True)), tuple(arguments.nests(tangents))
-            value, moved = rule(*nests)
+            value, moved = rule(*nests, **kwargs)
             arrays = _arrays(results, value)
             return arrays, results.lined_up(moved, value)
 
@@ -170,29 +172,31 @@ class custom_jvp:
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self._fn = fn
-        self._rule: Callable[..., Any] | None = None
+        self._function: custom_vjp | None = None
         update_wrapper(self, fn)
 
     def defjvp(self, rule: Callable[..., Any]) -> None:
         """Say what the value and its derivative in a direction are."""
-        self._rule = rule
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        rule = self._rule
-        if rule is None:
-            raise ArgumentError(
-                f"custom_jvp: {name_of(self._fn)} has no derivative; give it one with f.defjvp(rule)"
-            )
+        def forward(*primals: Any, **kwargs: Any) -> Any:
+            return self._fn(*primals, **kwargs), (primals, kwargs)
 
-        def backward(primals: tuple[Any, ...], cotangent: Any) -> tuple[Any, ...]:
+        def backward(residuals: Any, cotangent: Any) -> tuple[Any, ...]:
+            primals, kwargs = residuals
             zeros = [zero_tangent(x) for x in primals]
             tangent = lambda *tangents: rule(primals, tangents, **kwargs)[1]  # noqa: E731
             return vjp(tangent, *zeros)[1](cotangent)
 
-        function = custom_vjp(self._fn)
-        function.defvjp(lambda *primals, **_: (self._fn(*primals, **kwargs), primals), backward)
-        function._rule = lambda primals, tangents: rule(primals, tangents, **kwargs)
-        return function(*args, **kwargs)
+        self._function = custom_vjp(self._fn)
+        self._function.defvjp(forward, backward)
+        self._function._rule = rule
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._function is None:
+            raise ArgumentError(
+                f"custom_jvp: {name_of(self._fn)} has no derivative; give it one with f.defjvp(rule)"
+            )
+        return self._function(*args, **kwargs)
 
 
 def checkpoint(fn: Callable[..., Any]) -> Callable[..., Any]:

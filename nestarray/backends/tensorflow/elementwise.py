@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from nestarray.backends import division
@@ -14,8 +15,10 @@ from nestarray.backends.tensorflow.core import native_dtype
 
 def _cast(x: Any, dtype: Any) -> Any:
     # tf.cast would make a Python number float32 first, and lose half of its digits.
-    number = x.__class__ in (int, float, complex)
-    return tf.constant(x, native_dtype(dtype)) if number else tf.cast(x, native_dtype(dtype))
+    native = native_dtype(dtype)
+    if x.__class__ in (int, float, complex):
+        return tf.constant(np.asarray(x, native.as_numpy_dtype))
+    return tf.cast(x, native)
 
 
 def _truth(x: Any) -> Any:

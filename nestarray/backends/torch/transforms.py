@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.utils.checkpoint
@@ -127,6 +127,51 @@ def jvp(
     return found, others, moved
 
 
+class _Rule(NamedTuple):
+    """What a function with derivatives of its own is made of; see `custom_vjp`."""
+
+    with_residuals: Callable[..., Any]
+    pull: Callable[..., Any]
+    push: Callable[..., Any] | None
+    residuals: list[Any]
+
+
+class _Custom(torch.autograd.Function):
+    """https://docs.pytorch.org/docs/stable/notes/extending.html"""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(rule: _Rule, *inputs: Any) -> Any:
+        found, rule.residuals[:] = rule.with_residuals(*inputs)
+        return found
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.rule, *arrays = inputs
+        ctx.save_for_backward(*arrays)
+        ctx.save_for_forward(*arrays)
+        ctx.mark_non_differentiable(*(y for y in output if not _is_inexact(y)))
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        rule, again = ctx.rule, torch.is_grad_enabled()
+        residuals = rule.with_residuals(*ctx.saved_tensors)[1] if again else rule.residuals
+        return (None, *rule.pull(residuals, cotangents))
+
+    @staticmethod
+    def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
+        if ctx.rule.push is None:
+            raise UnsupportedError(
+                "jvp: a function with custom_vjp has no derivative in forward mode; give it one "
+                "with custom_jvp, which serves both"
+            )
+        inputs = ctx.saved_tensors
+        given = [torch.zeros_like(x) if t is None else t for x, t in zip(inputs, tangents)]
+        values, moved = ctx.rule.push(inputs, given)
+        return (*moved, *(None for _ in values[len(moved) :]))
+
+
 def custom_vjp(
     value: Callable[..., Any],
     with_residuals: Callable[..., Any],
@@ -134,47 +179,14 @@ def custom_vjp(
     arrays: list[Any],
     push: Callable[..., Any] | None,
 ) -> Any:
-    """https://docs.pytorch.org/docs/stable/notes/extending.html
+    """https://docs.pytorch.org/docs/stable/generated/torch.autograd.Function.html
 
     Residuals that were made while the value was computed have no graph of their own, so
     where the backward pass is differentiated they are made again from the arguments.
     """
-    kept: list[Any] = []
-
-    class Custom(torch.autograd.Function):
-        generate_vmap_rule = True
-
-        @staticmethod
-        def forward(*inputs: Any) -> Any:
-            found, residuals = with_residuals(*inputs)
-            kept[:] = residuals
-            return found
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            ctx.save_for_backward(*inputs)
-            ctx.save_for_forward(*inputs)
-            ctx.mark_non_differentiable(*(y for y in output if not _is_inexact(y)))
-
-        @staticmethod
-        def backward(ctx: Any, *cotangents: Any) -> Any:
-            inputs = ctx.saved_tensors
-            residuals = with_residuals(*inputs)[1] if torch.is_grad_enabled() else kept
-            return tuple(pull(residuals, cotangents))
-
-        @staticmethod
-        def jvp(ctx: Any, *tangents: Any) -> Any:
-            if push is None:
-                raise UnsupportedError(
-                    "jvp: a function with custom_vjp has no derivative in forward mode; give it one "
-                    "with custom_jvp, which serves both"
-                )
-            inputs = ctx.saved_tensors
-            given = [torch.zeros_like(x) if t is None else t for x, t in zip(inputs, tangents)]
-            values, moved = push(inputs, given)
-            return (*moved, *(None for _ in values[len(moved) :]))
-
-    return Custom.apply(*arrays) if arrays else value()
+    if not arrays:
+        return value()
+    return _Custom.apply(_Rule(with_residuals, pull, push, []), *arrays)
 
 
 def _is_inexact(x: Any) -> bool:
