@@ -1,0 +1,158 @@
+"""A ``torch.nn.Module`` as an exported program of ATen calls: what ``torch.export`` is asked.
+
+The module is exported inside an adapter whose output is of builtins only. Operations that
+the frontend has no function for are given to torch's own decompositions; the rest is
+reported all at once, before anything runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+import os
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nestarray.errors import ConversionError, MissingOpError
+
+
+@contextlib.contextmanager
+def in_mode(module: Any, train: bool) -> Iterator[None]:
+    """`module` in training or evaluation mode, each submodule put back afterwards."""
+    before = {m: m.training for m in module.modules()}
+    module.train(train)
+    try:
+        yield
+    finally:
+        for m, training in before.items():
+            m.training = training
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Without the exporter's warnings about its own internals."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+_INNER = "source"  # the traced module's name inside the adapter that is exported
+
+
+def _adapter(module: Any) -> Any:
+    """`module` with outputs of dicts, lists and tuples only, which every exporter knows."""
+    import torch
+
+    class Adapter(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.source = module
+            self.training = module.training
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            return _plain_output(self.source(*args, **kwargs))
+
+    return Adapter()
+
+
+def _plain_output(value: Any) -> Any:
+    """A nest of builtins; an object becomes the dict of its attributes that hold tensors."""
+    import torch
+
+    if value is None or isinstance(value, (torch.Tensor, bool, int, float, complex, str)):
+        return value
+    if isinstance(value, Mapping):
+        return {key: _plain_output(item) for key, item in value.items()}
+    if hasattr(value, "_fields"):
+        return {name: _plain_output(getattr(value, name)) for name in value._fields}
+    if isinstance(value, (list, tuple)):
+        return type(value)([_plain_output(item) for item in value])
+    public = {k: x for k, x in getattr(value, "__dict__", {}).items() if not k.startswith("_")}
+    return {k: _plain_output(x) for k, x in public.items() if _holds_tensor(x)}
+
+
+def _holds_tensor(value: Any) -> bool:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return True
+    if isinstance(value, Mapping):
+        return any(_holds_tensor(item) for item in value.values())
+    if isinstance(value, (list, tuple)):
+        return any(_holds_tensor(item) for item in value)
+    if isinstance(value, (torch.nn.Module, type, torch.dtype, torch.device)):
+        return False
+    return any(_holds_tensor(item) for item in getattr(value, "__dict__", {}).values())
+
+
+def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    import torch
+
+    try:
+        return torch.export.export(_adapter(module), args, kwargs).run_decompositions({})
+    except Exception as error:
+        reason = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+        raise ConversionError(
+            f"trace_graph: torch.export cannot export {type(module).__name__}: "
+            f"{type(error).__name__}: {reason}. Check the call with "
+            "torch.export.export(net, args, kwargs); control flow that depends on values must "
+            "be written with torch.cond or torch.where"
+        ) from error
+
+
+def decomposed(program: Any) -> tuple[Any, list[Any]]:
+    """The program with unknown operations decomposed by torch, and the nodes still unknown."""
+    from torch._decomp import core_aten_decompositions
+
+    missing = _unknown(program)
+    if missing:
+        table = core_aten_decompositions()
+        usable = {n.target: table[n.target] for n in missing if n.target in table}
+        if usable:
+            program = program.run_decompositions(usable)
+            missing = _unknown(program)
+    return program, missing
+
+
+def _unknown(program: Any) -> list[Any]:
+    from nestarray.frontends.torch import vocabulary
+
+    return [
+        node
+        for node in program.graph.nodes
+        if node.op not in ("placeholder", "output")
+        and node.target is not operator.getitem
+        and node.target not in vocabulary.IGNORED
+        and vocabulary.find(node.target) is None
+    ]
+
+
+def missing_ops(module: Any, missing: list[Any]) -> MissingOpError:
+    seen: dict[str, str] = {}
+    for node in missing:
+        path, line = origin(node)
+        where = ", ".join(part for part in (path and f"module {path!r}", line) if part)
+        seen.setdefault(str(node.target), where)
+    listed = "\n".join(f"  {name}" + (f"  ({at})" if at else "") for name, at in seen.items())
+    return MissingOpError(
+        f"trace_graph: {type(module).__name__} uses {len(seen)} operation(s) that "
+        f"nestarray.frontends.torch does not have:\n{listed}\n"
+        "Replace them in the model, or add the function to the frontend"
+    )
+
+
+def origin(node: Any) -> tuple[str, str]:
+    """(module path, "file.py:12") of an exported node."""
+    stack = node.meta.get("nn_module_stack") or {}
+    path = str(next(reversed(stack.values()))[0]) if stack else ""
+    path = path.removeprefix(_INNER).removeprefix(".")
+    frames = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
+    line = f"{os.path.basename(frames[-1][0])}:{frames[-1][1]}" if frames else ""
+    return path, line
+
+
+def own_name(exported: str) -> str:
+    """The traced module's name for a tensor or a module of the exported adapter."""
+    return exported.removeprefix(f"{_INNER}.")
