@@ -332,7 +332,10 @@ INDEXING: Cases = {
     ],
     "aten.masked_fill.Scalar": [lambda d: call(d.f(2, 3), d.b(2, 3), -1e9)],
     "aten.masked_fill.Tensor": [lambda d: call(d.f(2, 3), d.b(3), torch.tensor(2.0))],
-    "aten.masked_scatter.default": [lambda d: call(d.f(2, 3), d.b(2, 3), d.f(6))],
+    "aten.masked_scatter.default": [
+        lambda d: call(d.f(2, 3), d.b(2, 3), d.f(6)),
+        lambda d: call(d.f(2, 3), torch.zeros(2, 1, dtype=torch.bool), d.f(0, 3)),
+    ],
     "aten.where.self": [
         lambda d: call(d.b(2, 3), d.f(2, 3), d.f(3)),
         lambda d: call(d.b(2, 3), d.i(0, 9, 2, 3), d.f()),

@@ -353,10 +353,11 @@ def masked_scatter(input: Array, mask: Array, source: Array) -> Array:
     """input with the elements where `mask` holds replaced by those of `source`, in order."""
     shape = broadcast_shape(shape_of(input), shape_of(mask))
     x, chosen = na.broadcast_to(input, shape), na.broadcast_to(_mask(mask), shape)
+    if numel_of(source) == 0:  # so nothing is chosen
+        return x
     flat = na.astype(na.reshape(chosen, (-1,)), dtypes.int64)
     rank = na.subtract(na.cumulative_sum(flat, axis=0), 1)
-    last = builtins.max(numel_of(source) - 1, 0)
-    rank = na.clip(rank, 0, last)
+    rank = na.clip(rank, 0, numel_of(source) - 1)
     values = na.take(na.reshape(cast(source, dtypes.dtype_of(input)), (-1,)), rank, axis=0)
     return na.where(chosen, na.reshape(values, shape), x)
 
@@ -418,3 +419,29 @@ def trace(input: Array) -> Array:
 
 
 _diagonal = diagonal
+
+diagonal_copy, narrow_copy, select_copy = diagonal, narrow, select
+
+
+def diagflat(input: Array, offset: int = 0) -> Array:
+    """The matrix with the elements of input, in order, as a diagonal."""
+    return diag_embed(na.reshape(input, (-1,)), offset)
+
+
+def nonzero_static(input: Array, *, size: int, fill_value: int = -1) -> Array:
+    """The first `size` indices of elements that are not 0, as rows; `fill_value` where none is left.
+
+    The shape of the result does not depend on values, so that it can be compiled.
+    """
+    ndim, count = ndim_of(input), numel_of(input)
+    found = na.reshape(_mask(input), (count,))
+    order = na.argsort(na.astype(na.logical_not(found), dtypes.int32), axis=0, stable=True)
+    order = cast(order, dtypes.int64)[: builtins.min(size, count)]
+    order = na.pad(order, [(0, builtins.max(size - count, 0))])
+    if ndim == 0:
+        return na.zeros((size, 0), dtype=dtypes.int64, like=input)
+    rows = na.stack(na.unravel_index(order, shape_of(input)), axis=1)
+    total = na.sum(cast(found, dtypes.int64))
+    is_filled = na.less(na.arange(size, dtype=dtypes.int64, like=order), total)
+    rest = na.full((), fill_value, dtype=dtypes.int64, like=order)
+    return na.where(na.expand_dims(is_filled, axis=1), cast(rows, dtypes.int64), rest)
