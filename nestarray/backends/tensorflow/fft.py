@@ -73,7 +73,11 @@ def _transformed(
 
 
 def _complex(x: Any) -> Any:
-    return tf.cast(x, tf.complex128 if x.dtype in (tf.float64, tf.complex128) else tf.complex64)
+    dtype = tf.complex128 if x.dtype in (tf.float64, tf.complex128) else tf.complex64
+    if x.dtype.is_complex:
+        return tf.cast(x, dtype)
+    real = tf.cast(x, dtype.real_dtype)
+    return tf.complex(real, tf.zeros_like(real))  # the derivative of tf.cast would log a warning
 
 
 def _scaled(x: Any, scale: float) -> Any:
