@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -80,25 +80,36 @@ def valid_name(name: str, taken: set[str]) -> str:
 def to_source(graph: Graph, *, comments: bool = True, free: bool = False) -> str:
     """The module text of a graph; `free` drops each value after its last use."""
     parameters = [*(n.name for n in graph.inputs), "*", "v", "s", "constants", "key=None"]
-    uses_torch = any(node.target_name.startswith("torch.") for node in graph.calls)
+    used = _namespaces(graph.calls)
     lines = [
+        *(["import operator", ""] if "operator" in used else []),
         "import nestarray as na",
-        *(["import nestarray.frontends.torch as torch"] if uses_torch else []),
+        *(["import nestarray.frontends.torch as torch"] if "torch" in used else []),
         "",
         "",
         f"def graph({', '.join(parameters)}):",
     ]
-    last_use = _last_uses(graph) if free else {}
+    last_use = last_uses(graph) if free else {}
     for node in graph.calls:
         lines += _statement(graph, node, "    ", comments)
         dead = last_use.get(node, ())
         if dead:
-            lines.append(f"    del {', '.join(dead)}")
+            lines.append(f"    del {', '.join(unused.name for unused in dead)}")
     for path, node in graph.state_updates.items():
         lines.append(f"    s = s.set({path!r}, {_value(node)})")
     output = _value(graph.output)
     lines.append(f"    return {output}, s" if graph.train else f"    return {output}")
     return "\n".join(lines) + "\n"
+
+
+def _namespaces(nodes: Iterable[Node]) -> set[str]:
+    """The first part of the name of every function that is called."""
+    found: set[str] = set()
+    for node in nodes:
+        found.add(node.target_name.partition(".")[0])
+        for body in bodies(node.args):
+            found |= _namespaces(body.nodes)
+    return found
 
 
 def _statement(graph: Graph, node: Node, indent: str, comments: bool) -> list[str]:
@@ -138,12 +149,30 @@ def _comment(node: Node) -> str:
 def _call(graph: Graph, node: Node) -> str:
     if node.target is operator.getitem:
         return f"{_value(node.args[0])}[{_value(node.args[1])}]"
+    if node.target in _SYMBOLS:
+        sign, operands = _SYMBOLS[node.target], [_operand(arg) for arg in node.args]
+        return f"{operands[0]} {sign} {operands[1]}" if len(operands) == 2 else f"{sign}{operands[0]}"
     namespace = node.target_name.partition(".")[0]
     parts = [_value(arg, namespace) for arg in node.args]
     parts += [f"{name}={_value(value, namespace)}" for name, value in node.kwargs.items()]
     if node.is_random:
         parts.append(f"key=na.random.fold_in(key, {graph.random_numbers[node]})")
     return f"{node.target_name}({', '.join(parts)})"
+
+
+#: Python's functions of sizes, as Python writes them.
+_SYMBOLS: dict[Any, str] = {
+    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
+    operator.floordiv: "//", operator.mod: "%", operator.pow: "**", operator.neg: "-",
+    operator.eq: "==", operator.ne: "!=", operator.lt: "<", operator.le: "<=",
+    operator.gt: ">", operator.ge: ">=", operator.and_: "&", operator.or_: "|",
+    operator.not_: "not ",
+}  # fmt: skip
+
+
+def _operand(value: Any) -> str:
+    text = _value(value)
+    return f"({text})" if text.startswith("-") else text
 
 
 def _value(value: Any, namespace: str = "na") -> str:
@@ -177,8 +206,8 @@ def _value(value: Any, namespace: str = "na") -> str:
     raise TypeError(f"a graph cannot hold the constant {value!r} of type {type(value).__name__}")
 
 
-def _last_uses(graph: Graph) -> dict[Node, list[str]]:
-    """For each call, the names of values that nothing after it reads."""
+def last_uses(graph: Graph) -> dict[Node, list[Node]]:
+    """For each call, the calls whose values nothing after it reads."""
     from nestarray.graph.graph import iter_nodes
 
     kept = {*iter_nodes(graph.output), *graph.state_updates.values()}
@@ -187,8 +216,8 @@ def _last_uses(graph: Graph) -> dict[Node, list[str]]:
         last[node] = node
         for used in iter_nodes((node.args, node.kwargs)):
             last[used] = node
-    dead: dict[Node, list[str]] = {}
+    dead: dict[Node, list[Node]] = {}
     for used, reader in last.items():
         if used.kind == "call" and used not in kept:
-            dead.setdefault(reader, []).append(used.name)
+            dead.setdefault(reader, []).append(used)
     return dead

@@ -1,13 +1,14 @@
 """The source of a Graph, kept to compare with: an exported program, or Python code.
 
 A reference has the `backend` on which it runs, the `args` and `kwargs` of the example, and
-two methods: `run` gives its output, its new state and, node by node, its values; `gradients`
-differentiates a scalar of its output.
+two methods: `steps` gives its values call by call, and its output and new state at the end;
+`gradients` differentiates a scalar of its output.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from nestarray import backends, dtypes, random, tree
@@ -15,6 +16,8 @@ from nestarray.config import use_backend
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.errors import ArgumentError
+from nestarray.graph.execution import Steps, compute, result_of, steps
+from nestarray.graph.graph import iter_nodes, map_nodes
 from nestarray.nn.module import Module
 from nestarray.transforms import execute_with_gradients
 
@@ -37,62 +40,64 @@ class TorchReference:
         self.program, self.nodes = program, nodes
         self.args, self.kwargs = args, kwargs
 
-    def run(
-        self,
-        graph: Graph,
-        inputs: list[Any],
-        v: Container,
-        s: Container,
-        key: Any,
-        on_node: Callable[[Node, Any], None] | None = None,
-    ) -> tuple[Any, dict[str, Any]]:
-        """(output nest, new state by path) computed by torch from torch tensors.
+    def steps(self, graph: Graph, inputs: list[Any], v: Container, s: Container, key: Any) -> Steps:
+        """Run the program in torch, on torch tensors; see `execution.steps`.
 
         Args:
             graph: a graph that was made from this program, moved to torch.
             inputs: flat inputs.
             v, s: variables.
             key: random key on torch.
-            on_node: called with each of the graph's calls and its value.
         """
         from torch.fx.node import map_arg
-
-        from nestarray.graph.graph import map_nodes
 
         containers = {"v": v, "s": s, "constants": graph.constants}
         arguments = dict(zip(graph.inputs, inputs, strict=True))
         values: dict[Any, Any] = {}
-        results: dict[Node, Any] = {}
+        ours: dict[Node, Any] = {}  # what the graph returns, and what draws of random numbers take
+        dead, dead_after_draw = self._last_uses, _last_draws(graph)
+        returned = {*iter_nodes(graph.output), *graph.state_updates.values()}
+        kept = returned.union(*dead_after_draw.values())
         wanted = set(graph.calls)
-        for theirs in self.program.graph.nodes:
-            ours = self.nodes.get(theirs)
-            if theirs.op == "placeholder":
-                if ours is None:
+        for exported in self.program.graph.nodes:
+            node = self.nodes.get(exported)
+            if exported.op == "placeholder":
+                if node is None:
                     continue  # a constant argument
-                if ours.source == "x":
-                    values[theirs] = arguments[ours]
+                is_argument = node.source == "x"
+                value = arguments[node] if is_argument else containers[node.source][node.path]
+                values[exported] = ours[node] = value
+            elif exported.op == "call_function":
+                if node is not None and node.is_random and node in wanted:
+                    value = compute(graph, node, ours.__getitem__, key)
                 else:
-                    values[theirs] = containers[ours.source][ours.path]
-                results[ours] = values[theirs]
-            elif theirs.op == "call_function":
-                get = values.__getitem__
-                if ours is not None and ours.is_random:
-                    number = graph.random_numbers.get(ours, 0)
-                    args, kwargs = map_nodes(results.__getitem__, [list(ours.args), ours.kwargs])
-                    assert ours.target is not None
-                    with use_backend("torch"):
-                        value = ours.target(*args, **kwargs, key=random.fold_in(key, number))
-                else:
-                    args = map_arg(theirs.args, get)
-                    kwargs = map_arg(theirs.kwargs, get)
-                    value = strideless(theirs.target)(*args, **kwargs)
-                values[theirs] = value
-                if ours is not None:
-                    results[ours] = value
-                    if on_node is not None and ours in wanted:
-                        on_node(ours, value)
-        output = map_nodes(results.__getitem__, graph.output)
-        return output, {path: results[node] for path, node in graph.state_updates.items()}
+                    args = map_arg(exported.args, values.__getitem__)
+                    kwargs = map_arg(exported.kwargs, values.__getitem__)
+                    value = differentiable(exported.target)(*args, **kwargs)
+                values[exported] = value
+                if node in kept:
+                    ours[node] = value
+                if node in wanted:
+                    yield node, value
+                for unused in dead.get(exported, ()):
+                    values.pop(unused, None)
+                for unused in dead_after_draw.get(node, set()) - returned:
+                    del ours[unused]
+        output = map_nodes(ours.__getitem__, graph.output)
+        return output, {path: ours[node] for path, node in graph.state_updates.items()}
+
+    @cached_property
+    def _last_uses(self) -> dict[Any, list[Any]]:
+        """For each exported call, the nodes whose values nothing after it reads."""
+        last: dict[Any, Any] = {}
+        for exported in self.program.graph.nodes:
+            if exported.op == "call_function":
+                last[exported] = exported
+                last.update(dict.fromkeys(exported.all_input_nodes, exported))
+        dead: dict[Any, list[Any]] = {}
+        for used, reader in last.items():
+            dead.setdefault(reader, []).append(used)
+        return dead
 
     def gradients(
         self, graph: Graph, inputs: list[Any], key: Any, loss: Callable[[Any], Any]
@@ -104,7 +109,7 @@ class TorchReference:
             x.detach().clone().requires_grad_(x.is_floating_point()) for x in graph.v.leaves()
         ]
         v = from_leaves(graph.v.spec, tuple(leaves))
-        output, _ = self.run(graph, inputs, v, graph.s, key)
+        output, _ = result_of(self.steps(graph, inputs, v, graph.s, key))
         wanted = [x for x in leaves if x.requires_grad]
         found = torch.autograd.grad(loss(output), wanted, allow_unused=True)
         grads = iter(torch.zeros_like(x) if g is None else g for x, g in zip(wanted, found))
@@ -161,20 +166,9 @@ class PythonReference:
             out, new = self.source(*args, v=v, s=s, train=True, key=key, **kwargs)
         return out, dict(new.flat_items())
 
-    def run(
-        self,
-        graph: Graph,
-        inputs: list[Any],
-        v: Container,
-        s: Container,
-        key: Any,
-        on_node: Callable[[Node, Any], None] | None = None,
-    ) -> tuple[Any, dict[str, Any]]:
-        """(output, new state by path) of the code; `on_node` sees the graph on the code's backend."""
-        from nestarray.graph.verify import interpret
-
-        if on_node is not None:
-            interpret(graph.replace(v=v, s=s), inputs, key, on_node)
+    def steps(self, graph: Graph, inputs: list[Any], v: Container, s: Container, key: Any) -> Steps:
+        """Run the graph on the code's own backend call by call, and return what the code gives."""
+        yield from steps(graph.replace(v=v, s=s), inputs, key)
         output, state = self.call(inputs, v, s, key)
         return output, {path: state[path] for path in graph.state_updates}
 
@@ -190,14 +184,31 @@ class PythonReference:
         ]
 
 
-def strideless(target: Callable[..., Any]) -> Callable[..., Any]:
-    """`target`, or the operation of the same value that takes any strides.
+def _last_draws(graph: Graph) -> dict[Node | None, set[Node]]:
+    """For each draw of random numbers, the arguments that no later draw takes."""
+    last = {
+        used: node
+        for node in graph.calls
+        if node.is_random
+        for used in iter_nodes((node.args, node.kwargs))
+    }
+    dead: dict[Node | None, set[Node]] = {}
+    for used, reader in last.items():
+        dead.setdefault(reader, set()).add(used)
+    return dead
+
+
+def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
+    """`target`, or what computes the same value and works under autograd.
 
     A view is exported for the strides of the trace; under autograd an operation before it
-    may choose others.
+    may choose others. ``aten.copy`` has no derivative: only ``copy_`` has one.
     """
     import torch
 
     aten = torch.ops.aten
-    views = (aten.view.default, aten._unsafe_view.default)
-    return aten.reshape.default if target in views else target
+    if target in (aten.view.default, aten._unsafe_view.default):
+        return aten.reshape.default
+    if target is aten.copy.default:
+        return lambda input, src, non_blocking=False: src.to(input.dtype).expand(input.shape)
+    return target

@@ -3,20 +3,29 @@
 Outputs, new state, the gradient of a scalar loss with respect to every parameter, and
 every node on the way. An error is relative to the largest magnitude of the array that
 it stands in, which is what survives when small numbers are rounded in another order.
+
+Source and graph run side by side, call by call, so that all nodes are compared while no
+more is held than what either program holds at that moment. A node that is over the
+tolerance is computed once more from the source's own inputs: that tells the call that is
+wrong from one that hands on what went wrong before, or what rounding has added up.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nestarray import backends, dtypes, random
+from nestarray import backends, dtypes, ops, random, tree
 from nestarray.container import Container
-from nestarray.errors import ConversionError, UnsupportedError
-from nestarray.graph.graph import Graph, Node, map_nodes
+from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
+from nestarray.graph.codegen import last_uses
+from nestarray.graph.execution import Steps, compute, given_values, result_of, steps
+from nestarray.graph.graph import Graph, Node, iter_nodes
+from nestarray.graph.report import Comparison, Report, Sample, first_divergence
+from nestarray.graph.sampling import drawn_like
 from nestarray.transforms import execute_with_gradients
 
 if TYPE_CHECKING:
@@ -31,129 +40,14 @@ _FLOAT32_OUTPUT, _FLOAT32_GRADIENT = 1e-4, 1e-3
 _FLOAT64_OUTPUT, _FLOAT64_GRADIENT = 1e-10, 1e-8
 
 
-@dataclasses.dataclass(frozen=True)
-class Comparison:
-    """How far one array is from the source's.
-
-    Attributes:
-        name: path of the output, parameter or node.
-        error: largest absolute difference.
-        scale: what the error is divided by, the largest magnitude in the source's array.
-        tolerance: largest relative error that passes.
-        where: module path and source line, for a node.
-    """
-
-    name: str
-    error: float
-    scale: float
-    tolerance: float
-    where: str = ""
-
-    @property
-    def relative(self) -> float:
-        """The error relative to the scale; 0 for two equal arrays."""
-        if self.error == 0:
-            return 0.0
-        return self.error / self.scale if self.scale else float("inf")
-
-    @property
-    def ok(self) -> bool:
-        """Whether the error is within the tolerance."""
-        return self.relative <= self.tolerance
-
-    def __str__(self) -> str:
-        mark = "ok  " if self.ok else "FAIL"
-        text = f"{mark} {self.relative:.1e} relative ({self.error:.1e} absolute)  {self.name}"
-        return f"{text}  ({self.where})" if self.where else text
-
-
-@dataclasses.dataclass(frozen=True)
-class Report:
-    """What `Graph.verify` found.
-
-    Attributes:
-        name: class name of the source.
-        backend: backend of the graph.
-        train: whether the training behaviour was compared.
-        outputs, state, gradients, nodes: a `Comparison` each.
-        gradient_note: why there are no gradients, if there are none.
-    """
-
-    name: str
-    backend: str
-    train: bool
-    outputs: list[Comparison]
-    state: list[Comparison]
-    gradients: list[Comparison]
-    nodes: list[Comparison]
-    gradient_note: str = ""
-
-    @property
-    def ok(self) -> bool:
-        """Whether outputs, state and gradients all agree."""
-        return all(c.ok for c in (*self.outputs, *self.state, *self.gradients))
-
-    @property
-    def first_divergence(self) -> Comparison | None:
-        """The first node, in order of execution, that is over the tolerance."""
-        return next((c for c in self.nodes if not c.ok), None)
-
-    @property
-    def output_error(self) -> float:
-        """The largest relative error of an output or a state array."""
-        return max((c.relative for c in (*self.outputs, *self.state)), default=0.0)
-
-    @property
-    def gradient_error(self) -> float | None:
-        """The largest relative error of a gradient leaf; None if none were compared."""
-        return max((c.relative for c in self.gradients), default=None)
-
-    def raise_if_failed(self) -> Report:
-        """The report itself, if everything agrees.
-
-        Raises:
-            ConversionError: something does not; the message is the report.
-        """
-        if not self.ok:
-            raise ConversionError(str(self))
-        return self
-
-    def __str__(self) -> str:
-        mode = "train" if self.train else "eval"
-        lines = [f"{self.name} on {self.backend} ({mode}): {'agrees' if self.ok else 'DIFFERS'}"]
-        for title, rows in (
-            ("outputs", self.outputs),
-            ("state", self.state),
-            ("gradients", self.gradients),
-        ):
-            if rows:
-                lines.append(_section(title, rows))
-        if self.gradient_note:
-            lines.append(f"  gradients: {self.gradient_note}")
-        first = self.first_divergence
-        if first is not None:
-            lines.append(f"  first diverging node of {len(self.nodes)}: {first}")
-        elif self.nodes:
-            worst = max(self.nodes, key=lambda c: c.relative)
-            lines.append(f"  nodes: {len(self.nodes)} agree, the largest error is {worst}")
-        return "\n".join(lines)
-
-
-def _section(title: str, rows: list[Comparison], most: int = 8) -> str:
-    shown = sorted(rows, key=lambda c: -c.relative)[:most]
-    failed = sum(not c.ok for c in rows)
-    head = f"  {title}: {len(rows) - failed} of {len(rows)} agree"
-    if len(rows) > most:
-        head += f"; the {most} largest errors"
-    return "\n".join([head, *(f"    {c}" for c in shown)])
-
-
 def verify(
     graph: Graph,
     *args: Any,
     rtol: float | None = None,
     gradient_rtol: float | None = None,
     gradients: bool = True,
+    nodes: bool = True,
+    samples: int = 0,
     key: Any = None,
     **kwargs: Any,
 ) -> Report:
@@ -166,41 +60,52 @@ def verify(
             model in float32 (1e-10 in float64).
         gradient_rtol: the same for gradients; by default 1e-3 (1e-8).
         gradients: compare the gradient of a fixed random projection of the outputs.
+        nodes: compare the value of every node; if False, this is done only where the
+            outputs differ, to find the node.
+        samples: compare on so many further inputs too, drawn in the image of these
+            (`sampling.drawn_like`), always the same ones.
         key: random key of a graph that draws random numbers; `na.random.key(0)` by default.
 
     Returns:
-        a `Report`: ``report.ok``, ``print(report)``, ``report.first_divergence``.
+        a `Report`: ``report.ok``, ``print(report)``, ``report.first_divergence``,
+        ``report.to_json()``.
 
     Raises:
         ConversionError: the graph has lost its source (it was pickled).
+        ArgumentError: `samples` is negative.
     """
     source: TorchReference | PythonReference | None = graph.reference
     if source is None:
         raise ConversionError(
             f"verify: this graph of {graph.name} has no source to compare with; trace it again"
         )
+    if samples < 0:
+        raise ArgumentError(f"verify: samples: got {samples}, expected 0 or more")
     if not args and not kwargs:
         args, kwargs = source.args, source.kwargs
     original = graph.to_backend(source.backend)
     inputs = original.bind(args, kwargs)
     is_double = any(dtypes.dtype_of(x) is dtypes.float64 for x in (*inputs, *original.v.leaves()))
-    rtol = rtol or (_FLOAT64_OUTPUT if is_double else _FLOAT32_OUTPUT)
-    gradient_rtol = gradient_rtol or (_FLOAT64_GRADIENT if is_double else _FLOAT32_GRADIENT)
-
     if key is None and graph.needs_key:
         key = random.key(0, backend="numpy")
-    theirs = _Side(original, inputs, _move(key, source.backend))
-    ours = _Side(graph, [_move(x, graph.backend) for x in inputs], _move(key, graph.backend))
-    outputs, state, nodes = _compare_values(source, theirs, ours, rtol)
-    rows, note = [], ""
+    proof = _Proof(
+        source,
+        original,
+        graph,
+        rtol or (_FLOAT64_OUTPUT if is_double else _FLOAT32_OUTPUT),
+        gradient_rtol or (_FLOAT64_GRADIENT if is_double else _FLOAT32_GRADIENT),
+    )
+    outputs, state, rows = proof.values(inputs, key, nodes)
+    found, note = [], ""
     if gradients and not graph.v.leaves():
         note = "there are no parameters"
     elif gradients:
         try:
-            rows = _compare_gradients(source, theirs, ours, gradient_rtol)
+            found = proof.gradients(inputs, key)
         except UnsupportedError as error:
             note = str(error)
-    return Report(graph.name, graph.backend, graph.train, outputs, state, rows, nodes, note)
+    drawn = [proof.sample(inputs, key, seed, bool(found)) for seed in range(1, samples + 1)]
+    return Report(graph.name, graph.backend, graph.train, outputs, state, found, rows, note, drawn)
 
 
 class _Side(NamedTuple):
@@ -211,70 +116,153 @@ class _Side(NamedTuple):
     key: Any
 
 
-def interpret(
-    graph: Graph, inputs: list[Any], key: Any, on_node: Callable[[Node, Any], None]
-) -> tuple[Any, dict[str, Any]]:
-    """Run a graph node by node: (output nest, new state by path).
+@dataclasses.dataclass(frozen=True)
+class _Proof:
+    """A source, the graph on the source's backend, the graph itself, and tolerances."""
 
-    Args:
-        graph: the graph; its own variables are used.
-        inputs: flat inputs.
-        key: random key, or None.
-        on_node: called with each call and its value.
-    """
-    containers = {"v": graph.v, "s": graph.s, "constants": graph.constants}
-    values: dict[Node, Any] = dict(zip(graph.inputs, inputs, strict=True))
-    for node in graph.nodes:
-        if node.source == "key":
-            values[node] = key
-        elif node.kind == "input" and node.source != "x":
-            values[node] = containers[node.source][node.path]
+    source: TorchReference | PythonReference
+    original: Graph
+    graph: Graph
+    rtol: float
+    gradient_rtol: float
+
+    def sides(self, inputs: list[Any], key: Any) -> tuple[_Side, _Side]:
+        """(the source's, the graph's), for inputs on the source's backend."""
+        backend = self.graph.backend
+        return (
+            _Side(self.original, inputs, ops.to_backend(key, self.source.backend)),
+            _Side(self.graph, _moved(inputs, backend), ops.to_backend(key, backend)),
+        )
+
+    def values(
+        self, inputs: list[Any], key: Any, nodes: bool
+    ) -> tuple[list[Comparison], list[Comparison], list[Comparison]]:
+        """(outputs, state, nodes)."""
+        theirs, ours = self.sides(inputs, key)
+        if nodes:
+            want, got, rows = self._in_lockstep(theirs, ours)
+        else:
+            want, got, rows = result_of(self._source_steps(theirs)), _program(ours), []
+        outputs = [
+            _compare(name, _host(a), _host(b), self.rtol)
+            for (name, a), (_, b) in zip(_leaves(want[0]), _leaves(got[0]), strict=True)
+            if _is_array(a)
+        ]
+        state = [
+            _compare(path, _host(x), _host(got[1][path]), self.rtol) for path, x in want[1].items()
+        ]
+        if not nodes and not all(c.ok for c in (*outputs, *state)):
+            _, _, rows = self._in_lockstep(theirs, ours)
+        return outputs, state, rows
+
+    def _source_steps(self, side: _Side) -> Steps:
+        graph = side.graph
+        return self.source.steps(graph, side.inputs, graph.v, graph.s, side.key)
+
+    def _in_lockstep(self, theirs: _Side, ours: _Side) -> tuple[Any, Any, list[Comparison]]:
+        """What the source returns, what the graph returns, and a row for each node of one array."""
+        leading, following = _Run(self._source_steps(theirs)), _Run(steps(*ours))
+        ahead = iter(leading)
+        expected = given_values(*theirs)
+        given = given_values(*ours)
+        dead, wanted = last_uses(ours.graph), set(ours.graph.calls)
+        rows: list[Comparison] = []
+        is_found = False
+        for node, value in following:
+            while node not in expected:
+                other = next(ahead, None)
+                if other is None:
+                    break  # a node that the source does not have
+                if other[0] in wanted:
+                    expected[other[0]] = other[1]
+            if node.aval is not None and node in expected:
+                want = _host(expected[node])
+                row = _compare(node.name, want, _host(value), self.rtol, _where(node))
+                if not row.ok and not is_found:
+                    alone = _alone(node, expected, given, ours)
+                    if alone is not None:
+                        again = _compare(node.name, want, _host(alone), self.rtol)
+                        row = dataclasses.replace(row, alone=again.relative)
+                        is_found = row.is_at_fault
+                rows.append(row)
+            for unused in dead.get(node, ()):
+                expected.pop(unused, None)
+        for _ in ahead:
+            pass  # to its end, where it returns
+        return leading.result, following.result, rows
+
+    def gradients(self, inputs: list[Any], key: Any) -> list[Comparison]:
+        """A row for each floating parameter."""
+        theirs, ours = self.sides(inputs, key)
+        expected = self.source.gradients(
+            theirs.graph,
+            theirs.inputs,
+            theirs.key,
+            lambda out: _projection(out, self.source.backend),
+        )
+        graph = ours.graph
+
+        def loss_fn(v: Container) -> Any:
+            output, _ = _program(ours._replace(graph=graph.replace(v=v)))
+            return _projection(output, graph.backend)
+
+        _, got = execute_with_gradients(loss_fn, graph.v)
+        pairs = [
+            (path, _host(g), _host(y))
+            for path, g, y in zip(graph.v.paths(), expected, got.leaves(), strict=True)
+            if g is not None
+        ]
+        largest = max((_magnitude(g) for _, g, _ in pairs), default=0.0)
+        eps = max((float(np.finfo(g.dtype).eps) for _, g, _ in pairs), default=0.0)
+        floor = NOISE_ULPS * eps * largest / self.gradient_rtol
+        return [_compare(path, g, y, self.gradient_rtol, floor=floor) for path, g, y in pairs]
+
+    def sample(self, example: list[Any], key: Any, seed: int, gradients: bool) -> Sample:
+        """The comparison on inputs, and with a key, that `seed` decides."""
+        rng = np.random.default_rng(seed)
+        inputs = [drawn_like(x, rng) for x in example]
+        key = None if key is None else random.fold_in(key, seed)
+        outputs, state, nodes = self.values(inputs, key, nodes=False)
+        rows = self.gradients(inputs, key) if gradients else []
+        largest = lambda found: max(found, key=lambda c: (not c.ok, c.relative))  # noqa: E731
+        return Sample(
+            seed,
+            largest([*outputs, *state]),
+            largest(rows) if rows else None,
+            first_divergence(nodes),
+        )
+
+
+def _program(side: _Side) -> tuple[Any, Container]:
+    """(output, new state) of the graph's program in one call."""
+    graph = side.graph
     with graph.running():
-        for node in graph.calls:
-            args, kwargs = map_nodes(values.__getitem__, [list(node.args), node.kwargs])
-            if node.is_random:
-                kwargs["key"] = random.fold_in(key, graph.random_numbers[node])
-            assert node.target is not None
-            values[node] = node.target(*args, **kwargs)
-            on_node(node, values[node])
-    state = {path: values[node] for path, node in graph.state_updates.items()}
-    return map_nodes(values.__getitem__, graph.output), state
+        found = graph.function(
+            *side.inputs, v=graph.v, s=graph.s, constants=graph.constants, key=side.key
+        )
+    return found if graph.train else (found, graph.s)
 
 
-def _move(x: Any, backend: str) -> Any:
-    from nestarray import ops
+class _Run:
+    """The steps of a run, and what it has returned at their end."""
 
-    return ops.to_backend(x, backend)
+    def __init__(self, run: Steps) -> None:
+        self._run, self.result = run, (None, {})
+
+    def __iter__(self) -> Iterator[tuple[Node, Any]]:
+        self.result = yield from self._run
 
 
-def _compare_values(
-    source: TorchReference | PythonReference, theirs: _Side, ours: _Side, rtol: float
-) -> tuple[list[Comparison], list[Comparison], list[Comparison]]:
-    expected: dict[Node, np.ndarray] = {}
-    rows: list[Comparison] = []
+def _alone(node: Node, expected: dict[Node, Any], given: dict[Node, Any], ours: _Side) -> Any:
+    """The graph's value of a node from the source's values of its arguments; None without these."""
+    used = set(iter_nodes((node.args, node.kwargs)))
+    if not used <= expected.keys() | given.keys():
+        return None
 
-    def record(node: Node, value: Any) -> None:
-        if node.aval is not None:
-            expected[node] = _host(value)
+    def value_of(used: Node) -> Any:
+        return given[used] if used in given else _moved(expected[used], ours.graph.backend)
 
-    def check(node: Node, value: Any) -> None:
-        if node in expected:
-            rows.append(_compare(node.name, expected.pop(node), _host(value), rtol, _where(node)))
-
-    original = theirs.graph
-    want, want_state = source.run(
-        original, theirs.inputs, original.v, original.s, theirs.key, record
-    )
-    got, got_state = interpret(ours.graph, ours.inputs, ours.key, check)
-    outputs = [
-        _compare(name, _host(a), _host(b), rtol)
-        for (name, a), (_, b) in zip(_leaves(want), _leaves(got), strict=True)
-        if _is_array(a)
-    ]
-    state = [
-        _compare(path, _host(x), _host(got_state[path]), rtol) for path, x in want_state.items()
-    ]
-    return outputs, state, rows
+    return compute(ours.graph, node, value_of, ours.key)
 
 
 def _where(node: Node) -> str:
@@ -282,49 +270,24 @@ def _where(node: Node) -> str:
     return " ".join(part for part in (node.origin, node.module, node.line) if part)
 
 
-def _compare_gradients(
-    source: TorchReference | PythonReference, theirs: _Side, ours: _Side, rtol: float
-) -> list[Comparison]:
-    expected = source.gradients(
-        theirs.graph, theirs.inputs, theirs.key, lambda out: _projection(out, source.backend)
-    )
-    graph = ours.graph
-
-    def loss_fn(v: Container) -> Any:
-        with graph.running():
-            out = graph.function(
-                *ours.inputs, v=v, s=graph.s, constants=graph.constants, key=ours.key
-            )
-        return _projection(out[0] if graph.train else out, graph.backend)
-
-    _, got = execute_with_gradients(loss_fn, graph.v)
-    pairs = [
-        (path, _host(g), _host(y))
-        for path, g, y in zip(graph.v.paths(), expected, got.leaves(), strict=True)
-        if g is not None
-    ]
-    largest = max((_magnitude(g) for _, g, _ in pairs), default=0.0)
-    eps = max(float(np.finfo(g.dtype).eps) for _, g, _ in pairs)
-    floor = NOISE_ULPS * eps * largest / rtol
-    return [_compare(path, g, y, rtol, floor=floor) for path, g, y in pairs]
-
-
 def _projection(output: Any, backend: str) -> Any:
     """A scalar that depends on every element of every floating output, with fixed weights."""
-    from nestarray import ops
-
     total: Any = None
     rng = np.random.default_rng(0)
     for _, leaf in _leaves(output):
         if not _is_array(leaf) or not dtypes.dtype_of(leaf).is_floating:
             continue
-        weights = rng.standard_normal(tuple(leaf.shape))
-        weights = ops.astype(_move(weights.astype("float32"), backend), dtypes.dtype_of(leaf))
+        weights = rng.standard_normal(tuple(leaf.shape)).astype("float32")
+        weights = ops.astype(ops.to_backend(weights, backend), dtypes.dtype_of(leaf))
         term = ops.mean(leaf * weights)
         total = term if total is None else total + ops.astype(term, dtypes.dtype_of(total))
     if total is None:
         raise UnsupportedError("verify: no output is floating, so there is no gradient to compare")
     return total
+
+
+def _moved(nest: Any, backend: str) -> Any:
+    return tree.map(lambda x: ops.to_backend(x, backend), nest)
 
 
 def _leaves(nest: Any) -> list[tuple[str, Any]]:
@@ -366,4 +329,6 @@ def _compare(
     error = np.where(same, 0.0, error)
     worst = float(error.max()) if error.size else 0.0
     worst = float("inf") if np.isnan(worst) else worst
+    # below the smallest normal number some frameworks have zero only
+    floor = max(floor, NOISE_ULPS * float(np.finfo(want.dtype).smallest_normal) / rtol)
     return Comparison(name, worst, max(_magnitude(want), floor), rtol, where)

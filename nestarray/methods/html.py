@@ -8,7 +8,7 @@ largest leaves among them, each from a sample.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from nestarray.container import Container, method
@@ -178,6 +178,25 @@ def _histogram(leaf: Any) -> str:
 
 def table_html(table: Table) -> str:
     """A `Table` as HTML; of a long one the first and the last rows."""
+    return f'<div class="nestarray"><style>{_STYLE}</style>\n{_table_part(table)}</div>'
+
+
+def sections_html(
+    head: str, sections: Sequence[tuple[str, Table]], notes: Sequence[str] = ()
+) -> str:
+    """A heading with notes below it, and titles that open on their tables."""
+    lines = "".join(f'<div class="note">{_escaped(note)}</div>\n' for note in notes)
+    tables = "".join(
+        f"<details><summary>{_escaped(title)}</summary><div>\n{_table_part(table)}</div></details>\n"
+        for title, table in sections
+    )
+    return (
+        f'<div class="nestarray"><style>{_STYLE}</style>\n<details open><summary>{_escaped(head)}'
+        f"</summary><div>\n{lines}{tables}</div></details></div>"
+    )
+
+
+def _table_part(table: Table) -> str:
     rows = shown_rows(len(table), TABLE_ROWS)
     texts = table.texts(rows)
     classes = [' class="number"' if table.is_number(name) else "" for name in texts]
@@ -190,8 +209,8 @@ def table_html(table: Table) -> str:
     foot = f"<tfoot>{line('td', body.pop())}</tfoot>" if table.total else ""
     notes = "".join(f'<div class="note">{_escaped(note)}</div>' for note in table.notes)
     return (
-        f'<div class="nestarray"><style>{_STYLE}</style>\n<table><thead>{line("th", head)}</thead>\n'
-        f"<tbody>{''.join(line('td', row) for row in body)}</tbody>\n{foot}</table>{notes}</div>"
+        f"<table><thead>{line('th', head)}</thead>\n"
+        f"<tbody>{''.join(line('td', row) for row in body)}</tbody>\n{foot}</table>{notes}"
     )
 
 

@@ -45,3 +45,24 @@ def test_a_wrong_constant_is_found_in_outputs_gradients_and_nodes():
     assert "first diverging node of" in text
     with pytest.raises(errors.ConversionError, match="DIFFERS"):
         report.raise_if_failed()
+
+
+class _Fading(torch.nn.Module):
+    """Two multiplications by a small number."""
+
+    def __init__(self, factor):
+        super().__init__()
+        self.factor = torch.nn.Parameter(torch.tensor(factor))
+
+    def forward(self, x):
+        return x * self.factor * self.factor
+
+
+def test_what_is_below_the_normal_numbers_may_be_zero():
+    x = torch.arange(1.0, 5.0)
+    for factor, agrees in ((3e-20, True), (3e-18, False)):
+        graph = na.trace_graph(_Fading(factor), x).to_backend("numpy")
+        last = graph.calls[-1]
+        last.args = (last.args[0], 0.0)
+        report = graph.verify()
+        assert [c.ok for c in report.outputs] == [agrees]

@@ -1,0 +1,283 @@
+"""What `Graph.verify` found, as a value: it prints, shows in notebooks, and goes into JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from nestarray.errors import ConversionError
+from nestarray.methods.html import sections_html
+from nestarray.methods.table import Table
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """How far one array is from the source's.
+
+    Attributes:
+        name: path of the output, parameter or node.
+        error: largest absolute difference.
+        scale: what the error is divided by, the largest magnitude in the source's array.
+        tolerance: largest relative error that passes.
+        where: module path and source line, for a node.
+        alone: for a node over the tolerance, its relative error when it is given the
+            source's own inputs; None where that was not looked at.
+    """
+
+    name: str
+    error: float
+    scale: float
+    tolerance: float
+    where: str = ""
+    alone: float | None = None
+
+    @property
+    def relative(self) -> float:
+        """The error relative to the scale; 0 for two equal arrays."""
+        if self.error == 0:
+            return 0.0
+        return self.error / self.scale if self.scale else float("inf")
+
+    @property
+    def ok(self) -> bool:
+        """Whether the error is within the tolerance."""
+        return self.relative <= self.tolerance
+
+    @property
+    def is_at_fault(self) -> bool:
+        """Whether the node is over the tolerance on the source's own inputs too."""
+        return self.alone is not None and self.alone > self.tolerance
+
+    def __str__(self) -> str:
+        mark = "ok  " if self.ok else "FAIL"
+        text = f"{mark} {self.relative:.1e} relative ({self.error:.1e} absolute)  {self.name}"
+        if self.where:
+            text += f"  ({self.where})"
+        if self.alone is not None:
+            text += (
+                f"; on the source's inputs {self.alone:.1e}"
+                f"{'' if self.is_at_fault else ', so what is before it has added up'}"
+            )
+        return text
+
+    def to_dict(self) -> dict[str, Any]:
+        """The attributes, `relative` and `ok`, for JSON, which has no infinity: ``"inf"``."""
+        row = {**dataclasses.asdict(self), "relative": self.relative, "ok": self.ok}
+        return {name: _plain(value) for name, value in row.items()}
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """What inputs drawn at random gave.
+
+    Attributes:
+        seed: number of the draw.
+        output: the largest error of an output or a state array.
+        gradient: the largest error of a gradient; None if none were compared.
+        first_divergence: of a sample that differs, the node; see `Report.first_divergence`.
+    """
+
+    seed: int
+    output: Comparison
+    gradient: Comparison | None
+    first_divergence: Comparison | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether outputs, state and gradients agree."""
+        return self.output.ok and (self.gradient is None or self.gradient.ok)
+
+    def __str__(self) -> str:
+        text = f"{'ok  ' if self.ok else 'FAIL'} {self.output.relative:.1e} relative"
+        if self.gradient is not None:
+            text += f", gradients {self.gradient.relative:.1e}"
+        text += f"  sample {self.seed}"
+        if self.first_divergence is not None:
+            text += f"; first diverging node: {self.first_divergence}"
+        return text
+
+    def to_dict(self) -> dict[str, Any]:
+        """The attributes and `ok`, for JSON."""
+        rows = {
+            name: None if row is None else row.to_dict()
+            for name, row in (
+                ("output", self.output),
+                ("gradient", self.gradient),
+                ("first_divergence", self.first_divergence),
+            )
+        }
+        return {"seed": self.seed, "ok": self.ok, **rows}
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What `Graph.verify` found.
+
+    Attributes:
+        name: class name of the source.
+        backend: backend of the graph.
+        train: whether the training behaviour was compared.
+        outputs, state, gradients, nodes: a `Comparison` each.
+        gradient_note: why there are no gradients, if there are none.
+        samples: a `Sample` for each draw of inputs.
+    """
+
+    name: str
+    backend: str
+    train: bool
+    outputs: list[Comparison]
+    state: list[Comparison]
+    gradients: list[Comparison]
+    nodes: list[Comparison]
+    gradient_note: str = ""
+    samples: list[Sample] = dataclasses.field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether outputs, state and gradients all agree, on all samples too."""
+        return all(c.ok for c in (*self.outputs, *self.state, *self.gradients, *self.samples))
+
+    @property
+    def first_divergence(self) -> Comparison | None:
+        """The first node, in order of execution, that is wrong on the source's own inputs.
+
+        If there is none, small errors have added up: then it is the first node that is over
+        the tolerance. None if all nodes agree.
+        """
+        return first_divergence(self.nodes)
+
+    @property
+    def output_error(self) -> float:
+        """The largest relative error of an output or a state array."""
+        return max((c.relative for c in (*self.outputs, *self.state)), default=0.0)
+
+    @property
+    def gradient_error(self) -> float | None:
+        """The largest relative error of a gradient leaf; None if none were compared."""
+        return max((c.relative for c in self.gradients), default=None)
+
+    def raise_if_failed(self) -> Report:
+        """The report itself, if everything agrees.
+
+        Raises:
+            ConversionError: something does not; the message is the report.
+        """
+        if not self.ok:
+            raise ConversionError(str(self))
+        return self
+
+    def _heading(self) -> str:
+        mode = "train" if self.train else "eval"
+        return f"{self.name} on {self.backend} ({mode}): {'agrees' if self.ok else 'DIFFERS'}"
+
+    def _tables(self) -> list[tuple[str, list[Comparison]]]:
+        rows = {"outputs": self.outputs, "state": self.state, "gradients": self.gradients}
+        return [(title, found) for title, found in rows.items() if found]
+
+    def _about_nodes(self) -> str:
+        first = self.first_divergence
+        if first is not None:
+            return f"first diverging node of {len(self.nodes)}: {first}"
+        if not self.nodes:
+            return "nodes: not compared"
+        worst = max(self.nodes, key=lambda c: c.relative)
+        return f"nodes: {len(self.nodes)} agree, the largest error is {worst}"
+
+    def __str__(self) -> str:
+        lines = [self._heading(), *(_section(title, rows) for title, rows in self._tables())]
+        if self.gradient_note:
+            lines.append(f"  gradients: {self.gradient_note}")
+        lines.append(f"  {self._about_nodes()}")
+        if self.samples:
+            lines += [f"  {_count('samples', self.samples)}", *(f"    {s}" for s in self.samples)]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """A small table that opens, for notebooks."""
+        sections = [
+            (_count(title, rows), _table(rows))
+            for title, rows in [*self._tables(), ("nodes", self.nodes)]
+            if rows
+        ]
+        if self.samples:
+            sections.append((_count("samples", self.samples), _table_of_samples(self.samples)))
+        notes = [self._about_nodes()]
+        if self.gradient_note:
+            notes.append(f"gradients: {self.gradient_note}")
+        return sections_html(self._heading(), sections, notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that was found as builtins, for JSON."""
+        first = self.first_divergence
+        return {
+            "name": self.name,
+            "backend": self.backend,
+            "train": self.train,
+            "ok": self.ok,
+            "output_error": _plain(self.output_error),
+            "gradient_error": _plain(self.gradient_error),
+            "gradient_note": self.gradient_note,
+            "first_divergence": None if first is None else first.to_dict(),
+            "outputs": [c.to_dict() for c in self.outputs],
+            "state": [c.to_dict() for c in self.state],
+            "gradients": [c.to_dict() for c in self.gradients],
+            "nodes": [c.to_dict() for c in self.nodes],
+            "samples": [s.to_dict() for s in self.samples],
+        }
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """`to_dict` as a JSON text.
+
+        Args:
+            indent: as in `json.dumps`.
+        """
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+
+def first_divergence(nodes: Sequence[Comparison]) -> Comparison | None:
+    """See `Report.first_divergence`."""
+    over = [c for c in nodes if not c.ok]
+    return next((c for c in over if c.is_at_fault), over[0] if over else None)
+
+
+def _count(title: str, rows: Sequence[Comparison | Sample]) -> str:
+    return f"{title}: {sum(c.ok for c in rows)} of {len(rows)} agree"
+
+
+def _section(title: str, rows: list[Comparison], most: int = 8) -> str:
+    shown = sorted(rows, key=lambda c: -c.relative)[:most]
+    head = f"  {_count(title, rows)}"
+    if len(rows) > most:
+        head += f"; the {most} largest errors"
+    return "\n".join([head, *(f"    {c}" for c in shown)])
+
+
+def _table(rows: list[Comparison]) -> Table:
+    columns: dict[str, list[Any]] = {
+        "name": [c.name for c in rows],
+        "relative": [c.relative for c in rows],
+        "absolute": [c.error for c in rows],
+        "tolerance": [c.tolerance for c in rows],
+        "agrees": [c.ok for c in rows],
+    }
+    if any(c.where for c in rows):
+        columns["where"] = [c.where for c in rows]
+    return Table(columns)
+
+
+def _table_of_samples(samples: list[Sample]) -> Table:
+    return Table(
+        {
+            "sample": [s.seed for s in samples],
+            "outputs": [s.output.relative for s in samples],
+            "gradients": [None if s.gradient is None else s.gradient.relative for s in samples],
+            "agrees": [s.ok for s in samples],
+        }
+    )
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
