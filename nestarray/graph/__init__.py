@@ -8,10 +8,13 @@ from nestarray.errors import ArgumentError
 from nestarray.graph.graph import Aval as Aval
 from nestarray.graph.graph import Graph as Graph
 from nestarray.graph.graph import Node as Node
+from nestarray.graph.islands import island as island
 from nestarray.nn.module import Module
 
 
-def trace_graph(source: Any, *args: Any, train: bool = False, **kwargs: Any) -> Graph:
+def trace_graph(
+    source: Any, *args: Any, train: bool = False, dynamic: Any = None, **kwargs: Any
+) -> Graph:
     """Trace a model or a function into a `Graph` that any backend can run and train.
 
     Args:
@@ -24,6 +27,11 @@ def trace_graph(source: Any, *args: Any, train: bool = False, **kwargs: Any) -> 
         train: trace the training behaviour: dropout draws from a `key`, and the graph
             returns ``(output, new_state)``. By default the evaluation behaviour is
             traced, whatever mode a torch module is in.
+        dynamic: the sizes of a torch module's inputs that may change from call to call, by
+            argument and dimension: ``{"x": {0: "batch", 1: "length"}}``, with mappings and
+            lists for nested arguments. Equal names are equal sizes; in place of a name may
+            stand a ``torch.export.Dim`` with a range. True: all sizes that the model does not
+            need as constants. By default sizes are those of the example.
 
     Returns:
         a Graph on the framework of the source; ``.to_backend("jax")`` moves it.
@@ -32,7 +40,8 @@ def trace_graph(source: Any, *args: Any, train: bool = False, **kwargs: Any) -> 
         ArgumentError: `source` is none of these, there is no array to trace with, or `train`
             is asked of a function.
         ConversionError: torch cannot export the module, or the code needs the value of an
-            array.
+            array, or the model needs a size of `dynamic` as a constant.
+        ShapeError: sizes of one name differ in the example.
         MissingOpError: the module uses operations without a frontend function; lists all.
 
     Example:
@@ -50,11 +59,19 @@ def trace_graph(source: Any, *args: Any, train: bool = False, **kwargs: Any) -> 
             multiply = na.multiply(relu, 2)  # float32[3]
             return multiply
         <BLANKLINE>
+        >>> graph = na.trace_graph(net, x, dynamic={"input": {0: "batch"}})
+        >>> graph(torch.ones(7, 2)).shape
+        torch.Size([7, 3])
     """
     if _is_torch_module(source):
         from nestarray.graph.from_torch import trace_torch
 
-        return trace_torch(source, args, kwargs, train)
+        return trace_torch(source, args, kwargs, train, dynamic)
+    if dynamic is not None and dynamic is not False:
+        raise ArgumentError(
+            "trace_graph: dynamic: sizes are left open in graphs of torch modules; code over na is "
+            "recorded with the sizes of the example"
+        )
     key = None
     if isinstance(source, Module):
         key = kwargs.pop("key", None) if train else None

@@ -12,10 +12,13 @@ import operator
 import os
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from inspect import Parameter, Signature
 from typing import Any
 
 from nestarray.errors import ConversionError, MissingOpError
+from nestarray.graph.dynamic import Dynamic
+from nestarray.graph.gradient_modes import detach_regions, gradient_modes_seen
 
 
 @contextlib.contextmanager
@@ -41,8 +44,11 @@ def quiet() -> Iterator[None]:
 _INNER = "source"  # the traced module's name inside the adapter that is exported
 
 
-def _adapter(module: Any) -> Any:
-    """`module` with outputs of dicts, lists and tuples only, which every exporter knows."""
+def _adapter(module: Any, arguments: Iterable[str], keywords: Iterable[str]) -> Any:
+    """`module` with outputs of dicts, lists and tuples only, which every exporter knows.
+
+    Its signature is that of the one call, so that the exporter speaks of arguments by name.
+    """
     import torch
 
     class Adapter(torch.nn.Module):
@@ -54,6 +60,10 @@ def _adapter(module: Any) -> Any:
         def forward(self, *args: Any, **kwargs: Any) -> Any:
             return _plain_output(self.source(*args, **kwargs))
 
+    parameters = [("self", Parameter.POSITIONAL_ONLY)]
+    parameters += [(name, Parameter.POSITIONAL_ONLY) for name in arguments]
+    parameters += [(name, Parameter.KEYWORD_ONLY) for name in keywords]
+    Adapter.forward.__signature__ = Signature([Parameter(*p) for p in parameters])  # type: ignore[attr-defined]
     return Adapter()
 
 
@@ -61,7 +71,8 @@ def _plain_output(value: Any) -> Any:
     """A nest of builtins; an object becomes the dict of its attributes that hold tensors."""
     import torch
 
-    if value is None or isinstance(value, (torch.Tensor, bool, int, float, complex, str)):
+    sizes = (torch.SymInt, torch.SymFloat, torch.SymBool)
+    if value is None or isinstance(value, (torch.Tensor, bool, int, float, complex, str, *sizes)):
         return value
     if isinstance(value, Mapping):
         return {key: _plain_output(item) for key, item in value.items()}
@@ -87,18 +98,27 @@ def _holds_tensor(value: Any) -> bool:
     return any(_holds_tensor(item) for item in getattr(value, "__dict__", {}).values())
 
 
-def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: Dynamic) -> Any:
+    """The program that the exporter makes of one call, functional and of ATen calls.
+
+    Raises:
+        ConversionError: it cannot; with its reason.
+    """
     import torch
 
+    names = list(dynamic.arguments)
+    adapter = _adapter(module, names[: len(args)], names[len(args) :])
     try:
-        return torch.export.export(_adapter(module), args, kwargs).run_decompositions({})
+        with gradient_modes_seen():
+            program = torch.export.export(adapter, args, kwargs, dynamic_shapes=dynamic.shapes)
+        detach_regions(program, type(module).__name__)
+        return program.run_decompositions({})
+    except ConversionError:
+        raise
     except Exception as error:
-        reason = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
         raise ConversionError(
             f"trace_graph: torch.export cannot export {type(module).__name__}: "
-            f"{type(error).__name__}: {reason}. Check the call with "
-            "torch.export.export(net, args, kwargs); control flow that depends on values must "
-            "be written with torch.cond or torch.where"
+            f"{type(error).__name__}: {dynamic.explained(str(error))}"
         ) from error
 
 
@@ -147,6 +167,7 @@ def origin(node: Any) -> tuple[str, str]:
     """(module path, "file.py:12") of an exported node."""
     stack = node.meta.get("nn_module_stack") or {}
     path = str(next(reversed(stack.values()))[0]) if stack else ""
+    path = path if path.startswith(_INNER) else ""  # else a hook of the exporter itself
     path = path.removeprefix(_INNER).removeprefix(".")
     frames = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
     line = f"{os.path.basename(frames[-1][0])}:{frames[-1][1]}" if frames else ""

@@ -16,6 +16,7 @@ from nestarray import backends, dtypes
 from nestarray.container import Container
 from nestarray.errors import ConversionError, DtypeError
 from nestarray.graph.codegen import valid_name
+from nestarray.graph.dynamic import Dynamic
 from nestarray.graph.exporting import (
     decomposed,
     export,
@@ -26,24 +27,35 @@ from nestarray.graph.exporting import (
     quiet,
 )
 from nestarray.graph.graph import Aval, Graph, Node, argument_names, live_nodes, name_inputs
+from nestarray.graph.size_names import SizeNames
 
 
-def trace_torch(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], train: bool) -> Graph:
+def trace_torch(
+    module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], train: bool, dynamic: Any = None
+) -> Graph:
     """The Graph of a torch module; see `nestarray.trace_graph`."""
     backends.core("torch")
-    with in_mode(module, train), quiet():
-        program = export(module, args, kwargs)
+    names = argument_names(module.forward, len(args))
+    asked = Dynamic(dynamic, dict(zip(names, args, strict=True)) | kwargs)
+    with in_mode(module, train), quiet(), asked.exporting():
+        program = export(module, args, kwargs, asked)
         program, missing = decomposed(program)
         if missing:
             raise missing_ops(module, missing)
-        return _Importer(module, program, args, kwargs, train).graph()
+        return _Importer(module, program, args, kwargs, train, asked).graph()
 
 
 class _Importer:
     """Turns one exported program into one Graph."""
 
     def __init__(
-        self, module: Any, program: Any, args: tuple[Any, ...], kwargs: dict[str, Any], train: bool
+        self,
+        module: Any,
+        program: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        train: bool,
+        dynamic: Dynamic,
     ) -> None:
         self.module, self.program, self.train = module, program, train
         self.args, self.kwargs = args, kwargs
@@ -52,6 +64,10 @@ class _Importer:
         self.values: dict[str, dict[str, Any]] = {"v": {}, "s": {}, "constants": {}}
         self.variables: dict[tuple[str, str], Node] = {}
         self.canonical = _canonical_names(module)
+        placeholders = [n for n in program.graph.nodes if n.op == "placeholder"]
+        specs = zip(placeholders, program.graph_signature.input_specs, strict=True)
+        given = [n for n, spec in specs if spec.kind.name == "USER_INPUT"]
+        self.names = SizeNames(dynamic, given)
 
     def graph(self) -> Graph:
         """The whole translation."""
@@ -71,6 +87,7 @@ class _Importer:
             signature=inputs,
             output=output,
             state_updates=updates,
+            sizes=self.names.sizes(self.program),
             reference=TorchReference(self.program, self.nodes, self.args, self.kwargs),
             **containers,
         )
@@ -101,7 +118,7 @@ class _Importer:
             name=placeholder.name,  # until `name_inputs`
             kind="input",
             source="x",
-            aval=_aval(placeholder.meta.get("val")),
+            aval=self._aval(placeholder.meta.get("val")),
         )
         self.nodes[placeholder] = node
         return node
@@ -121,7 +138,7 @@ class _Importer:
                 kind="input",
                 source=source,
                 path=path,
-                aval=_aval(value),
+                aval=self._aval(value),
             )
         self.nodes[placeholder] = self.variables[source, path]
 
@@ -149,18 +166,23 @@ class _Importer:
             )
         short = name.rpartition(".")[2]
         self.nodes[exported] = Node(
-            name=valid_name(exported.name if maker is exported else short, self.taken),
+            name=valid_name(self._name(exported) if maker is exported else short, self.taken),
             kind="call",
             target=target,
             target_name=name,
             args=tuple(args),
             kwargs=dict(kwargs),
-            aval=_aval(exported.meta.get("val")),
+            aval=self._aval(exported.meta.get("val")),
             is_random=is_random,
             module=path,
             line=line,
             origin=str(maker.target),
         )
+
+    def _name(self, exported: Any) -> str:
+        """What a node is called before it is made unique: a size by its own name."""
+        size = self.names.text(exported.meta["val"]) if _is_size(exported) else ""
+        return size if isinstance(size, str) and size.isidentifier() else exported.name
 
     def _arguments(self, value: Any) -> Any:
         """Exported arguments with our nodes and dtypes in place of theirs."""
@@ -175,6 +197,15 @@ class _Importer:
         if isinstance(value, (torch.device, torch.layout, torch.memory_format)):
             return None
         return value
+
+    def _aval(self, value: Any) -> Aval | None:
+        shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+        if shape is None or dtype is None:
+            return None
+        try:
+            return Aval(tuple([self.names.text(n) for n in shape]), dtypes.as_dtype(dtype))
+        except DtypeError:  # one that nestarray does not compute in
+            return None
 
     # -- outputs ---------------------------------------------------------------------------
 
@@ -198,6 +229,12 @@ class _Importer:
                 )
         output = _plain(self.program.call_spec.out_spec, iter(flat))
         return output, updates if self.train else {}
+
+
+def _is_size(exported: Any) -> bool:
+    import torch
+
+    return isinstance(exported.meta.get("val"), torch.SymInt)
 
 
 def _gives_first_only(exported: Any) -> bool:
@@ -234,18 +271,6 @@ def _by_schema_name(exported: Any) -> dict[str, Any]:
             name in defaults and type(value) is type(defaults[name]) and value == defaults[name]
         )
     }
-
-
-def _aval(value: Any) -> Aval | None:
-    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
-    if shape is None or dtype is None:
-        return None
-    if not all(isinstance(d, int) for d in shape):
-        return None  # a symbolic size
-    try:
-        return Aval(tuple(shape), dtypes.as_dtype(dtype))
-    except DtypeError:  # one that nestarray does not compute in
-        return None
 
 
 def _plain(spec: Any, leaves: Iterator[Any]) -> Any:

@@ -22,16 +22,20 @@ from nestarray import backends, dtypes, ops
 from nestarray.config import check_backend_name, use_backend
 from nestarray.container import Container
 from nestarray.dtypes import DType
-from nestarray.errors import ArgumentError, DtypeError, ShapeError, StructureError
+from nestarray.errors import ArgumentError, DtypeError, StructureError
 from nestarray.graph import codegen
 from nestarray.graph.body import Body
+from nestarray.graph.sizes import Binding, Sizes
 
 
 @dataclasses.dataclass(frozen=True)
 class Aval:
-    """What is known of an array before it exists: shape and dtype."""
+    """What is known of an array before it exists: shape and dtype.
 
-    shape: tuple[int, ...]
+    A size that is left open is an expression in names (`nestarray.graph.sizes`).
+    """
+
+    shape: tuple[int | str, ...]
     dtype: DType
 
     def __str__(self) -> str:
@@ -111,6 +115,7 @@ class Graph:
         state_updates: path in `s` → Node that holds its new value.
         v, s, constants: the variables.
         reference: the source that `verify` compares with; None when it is gone.
+        sizes: the names of sizes that are left open.
     """
 
     name: str
@@ -124,6 +129,7 @@ class Graph:
     s: Container
     constants: Container
     reference: Any = None
+    sizes: Sizes = dataclasses.field(default_factory=Sizes)
 
     # -- calling ---------------------------------------------------------------------------
 
@@ -149,7 +155,8 @@ class Graph:
         Raises:
             ArgumentError: an argument is missing or not expected, is of another framework,
                 or `key` is missing.
-            ShapeError: an argument has another shape than was traced.
+            ShapeError: an argument has another shape than was traced, or sizes do not fit those
+                that were left open.
             DtypeError: an argument has another dtype than was traced.
             StructureError: `v` or `s` has other keys than the graph's.
         """
@@ -217,7 +224,13 @@ class Graph:
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The flat inputs for a call with `args` and `kwargs`, checked."""
-        found: dict[Node, Any] = {}
+        return self.bind_sizes(args, kwargs)[0]
+
+    def bind_sizes(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, int]]:
+        """`bind`, and the sizes that the names of `sizes` have in this call."""
+        found = _Found(Binding(self.name, self.sizes))
         want_args, want_kwargs = self.signature
         names = [_argument_name(w, i) for i, w in enumerate(want_args)]
         if len(args) > len(want_args):
@@ -243,17 +256,18 @@ class Graph:
             raise ArgumentError(
                 f"{self.name}: got an unexpected argument {min(kwargs)!r}; it was traced with {known}"
             )
-        return [found[node] for node in self.inputs]
+        found.sizes.finish()
+        return [found[node] for node in self.inputs], found.sizes.values
 
     def _absent(self, name: str, want: Any) -> None:
         if any(True for _ in iter_nodes(want)):
             raise ArgumentError(f"{self.name}: argument {name!r} is missing")
 
-    def _match(self, name: str, want: Any, got: Any, found: dict[Node, Any]) -> None:
+    def _match(self, name: str, want: Any, got: Any, found: _Found) -> None:
         if isinstance(got, Container):
             got = got.to_dict()
         if isinstance(want, Node):
-            found[want] = self._checked(name, want, got)
+            found[want] = self._checked(name, want, got, found.sizes)
         elif isinstance(want, Mapping):
             if not isinstance(got, Mapping) or set(got) != set(want):
                 keys = list(got) if isinstance(got, Mapping) else type(got).__name__
@@ -276,7 +290,7 @@ class Graph:
                 f"{want!r}, which is part of the program; trace again with the new value"
             )
 
-    def _checked(self, name: str, want: Node, got: Any) -> Any:
+    def _checked(self, name: str, want: Node, got: Any, sizes: Binding) -> Any:
         backend = backends.backend_of_value(got)
         if backend != self.backend:
             came = type(got).__name__ if backend is None else f"an array of {backend}"
@@ -288,10 +302,7 @@ class Graph:
             return got
         shape, dtype = tuple(got.shape), dtypes.dtype_of(got)
         if shape != want.aval.shape:
-            raise ShapeError(
-                f"{self.name}: argument {name!r}: got shape {shape}, the graph was traced with "
-                f"{want.aval.shape}; trace again with the new shape"
-            )
+            sizes.fit(name, want.aval.shape, shape)
         if dtype is not want.aval.dtype and not self._is_narrowed(dtype, want.aval.dtype):
             raise DtypeError(
                 f"{self.name}: argument {name!r}: got {dtype.name}, the graph was traced with "
@@ -356,6 +367,73 @@ class Graph:
     def replace(self, **changes: Any) -> Graph:
         """A graph with some attributes changed."""
         return dataclasses.replace(self, **changes)
+
+    # -- passes ----------------------------------------------------------------------------
+
+    def lower(self) -> Graph:
+        """The graph as calls of ops of `na`, which the passes work on.
+
+        Functions of a frontend are recorded as the ops that they are made of, with the sizes
+        of the trace; values that depend on no input are computed and become constants.
+        `verify` still compares with the source.
+
+        Returns:
+            a graph of the same inputs, variables and outputs; the graph itself if all its
+            calls are of `na` already.
+
+        Raises:
+            ConversionError: sizes are left open (``dynamic=``).
+
+        Example:
+            >>> import torch, nestarray as na
+            >>> net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.GELU())
+            >>> print(na.trace_graph(net, torch.ones(4, 2)).lower())
+            import nestarray as na
+            <BLANKLINE>
+            <BLANKLINE>
+            def graph(input, *, v, s, constants, key=None):
+                linear = na.linear(input, v['0/weight'], v['0/bias'])  # float32[4, 3]
+                gelu = na.gelu(linear)  # float32[4, 3]
+                return gelu
+            <BLANKLINE>
+        """
+        from nestarray.graph.lower import lower
+
+        return lower(self)
+
+    def optimize(self, passes: Iterable[Callable[[Graph], Graph]] | None = None) -> Graph:
+        """The lowered graph after a row of passes; see `nestarray.graph.passes`.
+
+        Args:
+            passes: functions from a graph to a graph. None: those for the traced behaviour
+                and the backend, ``default_passes(graph)`` of that module. On an evaluation
+                graph they fold batch normalization and whatever parameters alone decide, so
+                ``graph.v`` is then what the faster program reads, not the source's. On
+                TensorFlow they put channels last.
+
+        Returns:
+            a graph of the same inputs and outputs.
+
+        Raises:
+            ConversionError: sizes are left open, or a pass for evaluation is asked of a graph
+                that trains.
+
+        Example:
+            >>> import torch, nestarray as na
+            >>> from nestarray.graph import passes
+            >>> net = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.BatchNorm2d(2))
+            >>> graph = na.trace_graph(net, torch.ones(1, 1, 8, 8))
+            >>> graph.optimize().v.paths()
+            ('0/weight', '0/bias')
+            >>> graph.optimize(passes.TRAINING).v.paths()
+            ('0/weight', '0/bias', '1/weight', '1/bias')
+        """
+        from nestarray.graph.passes import default_passes
+
+        graph = self.lower()
+        for each in default_passes(graph) if passes is None else passes:
+            graph = each(graph)
+        return graph
 
     def compile(self, **options: Any) -> Callable[..., Any]:
         """The graph as one compiled call: ``jax.jit``, ``torch.compile``, ``tf.function``.
@@ -427,6 +505,14 @@ class Graph:
         # code is not pickled: targets go by name, and the source of the proof stays behind
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return _rebuild, ({**fields, "reference": None},)
+
+
+class _Found(dict[Node, Any]):
+    """The arguments of a call by input node, and the sizes that they have."""
+
+    def __init__(self, sizes: Binding) -> None:
+        super().__init__()
+        self.sizes = sizes
 
 
 def _rebuild(fields: dict[str, Any]) -> Graph:

@@ -23,8 +23,11 @@ class GraphModule(Module):
     among the layers of a larger model. `init` begins with the source's own values.
     """
 
-    def __init__(self, graph: Graph, source: tuple[Any, tuple[Any, ...], dict[str, Any]]) -> None:
+    def __init__(
+        self, graph: Graph, source: tuple[Any, tuple[Any, ...], dict[str, Any]], dynamic: Any = None
+    ) -> None:
         self._source: Any = source
+        self._dynamic = dynamic
         # whether it trains, backend → the graph; filled when asked for
         self._graphs: dict[tuple[bool, str], Graph] = {(False, graph.backend): graph}
         self._v, self._s = graph.v, graph.s
@@ -74,7 +77,7 @@ class GraphModule(Module):
                 "pickled; read module.training_graph once before pickling"
             )
         net, args, kwargs = self._source
-        graph = trace_torch(net, args, kwargs, train=True)
+        graph = trace_torch(net, args, kwargs, True, self._dynamic)
         self._graphs[True, graph.backend] = graph
         return graph
 
@@ -141,12 +144,13 @@ class _Kept:
         return ops.to_backend(self._value, backend_of(key))
 
 
-def to_module(net: Any, *args: Any, **kwargs: Any) -> GraphModule:
+def to_module(net: Any, *args: Any, dynamic: Any = None, **kwargs: Any) -> GraphModule:
     """Turn a ``torch.nn.Module`` into an `nestarray.nn.Module` that any backend runs and trains.
 
     Args:
         net: the module; it is not changed.
         *args, **kwargs: example inputs, as ``net(*args, **kwargs)`` takes them.
+        dynamic: the sizes that may change from call to call; see `nestarray.trace_graph`.
 
     Returns:
         a module on torch, with ``.v``, ``.s`` and ``.to_backend("jax")``. The training
@@ -167,4 +171,5 @@ def to_module(net: Any, *args: Any, **kwargs: Any) -> GraphModule:
     """
     from nestarray.graph import trace_graph
 
-    return GraphModule(trace_graph(net, *args, **kwargs), (net, args, kwargs))
+    graph = trace_graph(net, *args, dynamic=dynamic, **kwargs)
+    return GraphModule(graph, (net, args, kwargs), dynamic)

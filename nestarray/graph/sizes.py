@@ -1,0 +1,204 @@
+"""Sizes with names: what a graph leaves open of its shapes, and what a call must fit.
+
+In the shape of an `Aval` a size is a number, or the text of an expression in names, such
+as ``"batch"`` or ``"2*length + 1"``. A call binds the names: each stands for one number,
+in its range, for which the conditions hold under which the source was traced. The program
+itself knows no names: it computes with the sizes of the arrays that it gets.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import math
+import operator
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from nestarray.errors import ArgumentError, ShapeError
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """The names of a graph.
+
+    Attributes:
+        ranges: name → the least and the largest size; None if there is no largest.
+        conditions: what was found true of the sizes while the source was traced, and decided
+            what it does: texts such as ``"batch % 2 == 0"``.
+    """
+
+    ranges: Mapping[str, tuple[int, int | None]] = dataclasses.field(default_factory=dict)
+    conditions: tuple[str, ...] = ()
+
+
+class Binding:
+    """The sizes of one call: filled by `fit`, one array after the other, and checked by `finish`.
+
+    Attributes:
+        values: name → size.
+    """
+
+    def __init__(self, owner: str, sizes: Sizes) -> None:
+        self._owner, self._sizes = owner, sizes
+        self.values: dict[str, int] = {}
+        self._places: dict[str, str] = {}
+        self._expressions: list[tuple[str, str, int]] = []
+
+    def fit(self, argument: str, want: tuple[int | str, ...], got: tuple[Any, ...]) -> None:
+        """Take the sizes of an argument; fixed ones must be equal.
+
+        Raises:
+            ShapeError: the rank, a fixed size, or the size of a name that is known is another one.
+        """
+        fits = len(want) == len(got) and all(
+            isinstance(w, str) or w == g for w, g in zip(want, got)
+        )
+        if not fits:
+            what_to_do = (
+                "only sizes with names may change"
+                if any(isinstance(w, str) for w in want)
+                else "trace again with the new shape, or name the sizes that change: dynamic= of "
+                "na.trace_graph"
+            )
+            raise ShapeError(
+                f"{self._owner}: argument {argument!r}: got shape {got}, the graph was traced with "
+                f"{shape_text(want)}; {what_to_do}"
+            )
+        for axis, (name, size) in enumerate(zip(want, got)):
+            if not isinstance(name, str) or size is None:  # TensorFlow may not know it yet
+                continue
+            place = f"dimension {axis} of {argument!r}"
+            if not name.isidentifier():
+                self._expressions.append((name, place, size))
+            elif self.values.setdefault(name, size) != size:
+                raise ShapeError(
+                    f"{self._owner}: argument {argument!r}: {name} (dimension {axis}) is {size}, but "
+                    f"{self.values[name]} in {self._places[name]}; sizes of one name are equal"
+                )
+            else:
+                self._places.setdefault(name, place)
+
+    def finish(self) -> None:
+        """Check what can be checked when all sizes are known.
+
+        Raises:
+            ShapeError: a size is out of its range or not what its expression gives, or a
+                condition does not hold.
+        """
+        for text, place, size in self._expressions:
+            self._solve(text, place, size)
+        for name, (least, most) in self._sizes.ranges.items():
+            size = self.values.get(name)
+            if size is not None and not least <= size <= (math.inf if most is None else most):
+                allowed = f"{least} or more" if most is None else f"from {least} to {most}"
+                raise ShapeError(
+                    f"{self._owner}: {name} ({self._places[name]}) is {size}, expected {allowed}"
+                )
+        for text in self._sizes.conditions:
+            if names_in(text) <= self.values.keys() and not self._holds(text):
+                found = ", ".join(f"{n} = {self.values[n]}" for n in sorted(names_in(text)))
+                raise ShapeError(
+                    f"{self._owner}: got {found}, but the model was traced for sizes with {text}, on "
+                    "which its program depends; trace it with an example of these sizes"
+                )
+
+    def _holds(self, text: str) -> bool:
+        try:
+            return bool(evaluate(text, self.values))
+        except ZeroDivisionError:  # of a size that is a divisor
+            return False
+
+    def _solve(self, text: str, place: str, size: int) -> None:
+        """Find the one name of an expression that no argument shows, and compare."""
+        unknown = names_in(text) - self.values.keys()
+        if len(unknown) == 1:  # expressions of dimensions are linear in it
+            (name,) = unknown
+            at = [int(evaluate(text, {**self.values, name: n})) for n in (0, 1)]
+            self.values[name] = (size - at[0]) // ((at[1] - at[0]) or 1)
+            self._places[name] = place
+        if names_in(text) <= self.values.keys() and evaluate(text, self.values) != size:
+            raise ShapeError(f"{self._owner}: {place} is {size}, expected a size that is {text}")
+
+
+def shape_text(shape: tuple[int | str, ...]) -> str:
+    """A shape as a tuple, its names without quotes: ``(batch, 3)``."""
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+
+
+def check_name(name: str, where: str) -> None:
+    """Raise an ArgumentError unless `name` can be a Python name."""
+    if not name.isidentifier():
+        raise ArgumentError(
+            f"{where}: got the name {name!r}, expected one that is a Python name, such as 'batch'"
+        )
+
+
+# -- expressions ---------------------------------------------------------------------------
+
+_OPERATORS: dict[type[Any], Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Pow: operator.pow,
+    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_,
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge,
+}  # fmt: skip
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "max": max, "min": min, "abs": abs, "int": int, "float": float, "bool": bool,
+    "math.floor": math.floor, "math.ceil": math.ceil, "math.trunc": math.trunc,
+    "math.sqrt": math.sqrt, "round": round,
+}  # fmt: skip
+
+
+@cache
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+@cache
+def names_in(text: str) -> frozenset[str]:
+    """The names in an expression."""
+    nodes = list(ast.walk(_parsed(text)))
+    functions = {node.func for node in nodes if isinstance(node, ast.Call)}
+    functions |= {f.value for f in functions if isinstance(f, ast.Attribute)}
+    return frozenset(
+        node.id for node in nodes if isinstance(node, ast.Name) and node not in functions
+    )
+
+
+def evaluate(text: str, values: Mapping[str, int]) -> Any:
+    """The value of an expression of sizes: numbers, names, arithmetic and comparisons.
+
+    Raises:
+        ArgumentError: there is something else in it.
+
+    Example:
+        >>> from nestarray.graph.sizes import evaluate
+        >>> evaluate("2*length // 3 + 1", {"length": 7})
+        5
+    """
+    return _value(_parsed(text), values)
+
+
+def _value(node: ast.expr, values: Mapping[str, int]) -> Any:
+    match node:
+        case ast.Constant(value=value) if isinstance(value, (bool, int, float)):
+            return value
+        case ast.Name(id=name) if name in values:
+            return values[name]
+        case ast.BinOp(left, op, right):
+            return _OPERATORS[type(op)](_value(left, values), _value(right, values))
+        case ast.UnaryOp(op, operand):
+            return _OPERATORS[type(op)](_value(operand, values))
+        case ast.BoolOp(op, parts):
+            decide = all if isinstance(op, ast.And) else any
+            return decide(_value(part, values) for part in parts)
+        case ast.Compare(left, ops, rights):
+            sides = [_value(side, values) for side in (left, *rights)]
+            return all(_OPERATORS[type(o)](a, b) for o, a, b in zip(ops, sides, sides[1:]))
+        case ast.IfExp(test, body, orelse):
+            return _value(body if _value(test, values) else orelse, values)
+        case ast.Call(func, args, []) if ast.unparse(func) in _FUNCTIONS:
+            return _FUNCTIONS[ast.unparse(func)](*[_value(arg, values) for arg in args])
+    raise ArgumentError(f"sizes: {ast.unparse(node)!r} is no arithmetic of sizes")
