@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from nestarray.backends.jax.core import native_dtype
 
 
 def value_and_grad(
@@ -93,3 +95,16 @@ def jit(fn: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
 def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html"""
     return jax.vmap(fn)(*arrays)
+
+
+def host_call(
+    fn: Callable[..., Any], arrays: Sequence[Any], results: Sequence[tuple[Any, Any]]
+) -> tuple[Any, ...]:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.pure_callback.html"""
+    wanted = tuple([jax.ShapeDtypeStruct(shape, native_dtype(d)) for shape, d in results])
+
+    def on_host(*given: Any) -> tuple[Any, ...]:
+        found = fn(*map(np.asarray, given))
+        return tuple([np.asarray(y, want.dtype) for y, want in zip(found, wanted, strict=True)])
+
+    return jax.pure_callback(on_host, wanted, *arrays, vmap_method="sequential")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
 import tensorflow as tf
+
+from nestarray.backends.tensorflow.core import native_dtype
 
 #: The accumulators of the pushes forward around the running code, outermost first.
 _accumulators: ContextVar[tuple[Any, ...]] = ContextVar("nestarray_accumulators", default=())
@@ -143,3 +145,13 @@ def compile_leaves(
     concrete function is taken at once: the key of the trace has chosen it already.
     """
     return tf.function(fn, **{"autograph": False} | options).get_concrete_function(*arrays)
+
+
+def host_call(
+    fn: Callable[..., Any], arrays: Sequence[Any], results: Sequence[tuple[Any, Any]]
+) -> tuple[Any, ...]:
+    """https://www.tensorflow.org/api_docs/python/tf/numpy_function"""
+    found = tf.numpy_function(fn, arrays, [native_dtype(d) for _, d in results], stateful=False)
+    for y, (shape, _) in zip(found, results, strict=True):
+        y.set_shape(shape)
+    return tuple(found)
