@@ -108,7 +108,7 @@ def comparisons() -> dict[str, set[Any]]:
 
     records = op_samples.records().values()
     return {
-        "inputs": {op_samples.function_of(info.name) for info in records},
+        "inputs": {inspect.unwrap(op_samples.function_of(info)) for info in records},
         "ATen": named(aten_cases.EXACT),
         "expression": {vocabulary._resolve(name) for name in test_torch_others.EXPRESSIONS},
         "distribution": named(aten_cases.RANDOM),

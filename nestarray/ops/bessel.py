@@ -54,7 +54,7 @@ _I1_FAR = (
 )  # fmt: skip
 
 
-def _chebyshev(t: Array, coefficients: tuple[float, ...]) -> Array:
+def chebyshev_series(t: Array, coefficients: tuple[float, ...]) -> Array:
     """Σ cₖ Tₖ(t), by Clenshaw's recurrence."""
     later = last = ops.zeros_like(t)
     for c in coefficients[:0:-1]:
@@ -65,9 +65,9 @@ def _chebyshev(t: Array, coefficients: tuple[float, ...]) -> Array:
 def _scaled(y: Array, near: tuple[float, ...], far: tuple[float, ...], odd: bool) -> Array:
     """exp(−y) I(y) for y ≥ 0."""
     small = ops.clip(y, 0.0, 8.0)
-    close = _chebyshev(small * 0.25 - 1.0, near)
+    close = chebyshev_series(small * 0.25 - 1.0, near)
     large = ops.clip(y, min=8.0)
-    distant = _chebyshev(16.0 / large - 1.0, far) * ops.rsqrt(large)
+    distant = chebyshev_series(16.0 / large - 1.0, far) * ops.rsqrt(large)
     return ops.where(y <= 8.0, small * close if odd else close, distant)
 
 

@@ -104,7 +104,7 @@ def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.log.html"""
     axis = _axes(axis)
     greatest = np.max(x, axis=axis, keepdims=True)
-    greatest = np.where(np.isfinite(greatest), greatest, np.zeros_like(greatest))
+    greatest = np.where(np.isfinite(greatest), greatest, np.zeros_like(greatest)).real
     with np.errstate(divide="ignore"):  # the logarithm of 0 is −∞, as everywhere
         result = np.log(np.sum(np.exp(x - greatest), axis=axis, keepdims=True)) + greatest
     return result if keepdims else np.squeeze(result, axis=axis)

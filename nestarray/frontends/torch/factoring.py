@@ -5,6 +5,8 @@ Upstream: https://docs.pytorch.org/docs/stable/torch.html#blas-and-lapack-operat
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import nestarray as na
 from nestarray import dtypes
 from nestarray.frontends.torch import linalg
@@ -84,3 +86,26 @@ def svd(input: Array, some: bool = True, compute_uv: bool = True) -> tuple[Array
     U, S, Vh = na.svd(input, full_matrices=not some)
     V = na.matrix_transpose(Vh)
     return U, S, na.conj(V) if dtypes.dtype_of(V).kind == "complex" else V
+
+
+def lu(A: Array, pivot: bool = True, get_infos: bool = False) -> tuple[Array, ...]:
+    """L and U in one matrix, and the exchanges of rows; with `get_infos` also what failed."""
+    LU, pivots, info = linalg.lu_factor_ex(A, pivot=pivot)
+    return (LU, pivots, info) if get_infos else (LU, pivots)
+
+
+class TriangularSolution(NamedTuple):
+    """torch.return_types.triangular_solve."""
+
+    solution: Array
+    cloned_coefficient: Array
+
+
+def triangular_solve(
+    b: Array, A: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> TriangularSolution:
+    """X with A X = b, or Aᵀ X = b, of a triangle A, and A itself."""
+    matrix, is_upper = (na.matrix_transpose(A), not upper) if transpose else (A, upper)
+    X = linalg.solve_triangular(matrix, b, upper=is_upper, unitriangular=unitriangular)
+    batch = na.broadcast_shapes(shape_of(A)[:-2], shape_of(b)[:-2])
+    return TriangularSolution(X, na.broadcast_to(A, (*batch, *shape_of(A)[-2:])))

@@ -5,15 +5,22 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
 from nestarray.frontends.torch.contraction import matmul as matmul
 from nestarray.frontends.torch.dims import axes_of, ndim_of, numel_of, shape_of, wrap, wrap_all
+from nestarray.frontends.torch.indefinite import ldl_factor as ldl_factor
+from nestarray.frontends.torch.indefinite import ldl_factor_ex as ldl_factor_ex
+from nestarray.frontends.torch.indefinite import ldl_solve as ldl_solve
 from nestarray.frontends.torch.indexing import diagonal as _diagonal
 from nestarray.frontends.torch.promotion import cast, promote
+from nestarray.frontends.torch.unchecked import cholesky_ex as cholesky_ex
+from nestarray.frontends.torch.unchecked import inv_ex as inv_ex
+from nestarray.frontends.torch.unchecked import lu_factor_ex as lu_factor_ex
+from nestarray.frontends.torch.unchecked import solve_ex as solve_ex
 from nestarray.ops.factorizations import permutation_of
 from nestarray.typing import Array, DTypeLike
 
@@ -379,3 +386,45 @@ def _limit(s: Array, A: Array, atol: float | Array | None, rtol: float | Array |
 
 def _column(x: float | Array) -> float | Array:
     return na.expand_dims(x, axis=-1) if hasattr(x, "dtype") else x
+
+
+class LeastSquares(NamedTuple):
+    """torch.return_types.linalg_lstsq."""
+
+    solution: Array
+    residuals: Array
+    rank: Array
+    singular_values: Array
+
+
+def lstsq(
+    A: Array, B: Array, rcond: float | None = None, *, driver: str | None = None
+) -> LeastSquares:
+    """X that makes ‖A X − B‖ least, and what LAPACK's `driver` says of it; the rest is empty.
+
+    Residuals come from "gels", "gelsd" and "gelss" where A is higher than wide and of full rank,
+    ranks from all but "gels", singular values from "gelsd" and "gelss".
+    """
+    known = ("gels", "gelsy", "gelsd", "gelss")
+    if driver is not None and driver not in known:
+        raise ArgumentError(f"lstsq: driver: got {driver!r}, expected one of {', '.join(known)}")
+    driver = "gelsy" if driver is None else driver
+    vectors = ndim_of(B) == 1 or (ndim_of(A) - 1 == ndim_of(B) and shape_of(A)[:-1] == shape_of(B))
+    right = na.expand_dims(B, axis=-1) if vectors else B
+    solution, residuals, rank, values = na.lstsq(A, right, rtol=rcond)
+    solution = na.squeeze(solution, axis=-1) if vectors else solution
+    residuals = na.squeeze(residuals, axis=-1) if vectors else residuals
+    m, n = shape_of(A)[-2:]
+    nothing = na.zeros((0,), dtype=dtypes.dtype_of(values), like=values)
+    if driver == "gelsy" or m <= n or (driver != "gels" and not _is_full(rank, n)):
+        residuals = nothing
+    return LeastSquares(
+        solution,
+        residuals,
+        cast(nothing if driver == "gels" else rank, dtypes.int64),
+        values if driver in ("gelsd", "gelss") else nothing,
+    )
+
+
+def _is_full(rank: Array, n: int) -> bool:
+    return bool(na.all(na.equal(rank, n)))

@@ -13,7 +13,8 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.frontends.torch import shaping
+from nestarray.errors import ShapeError
+from nestarray.frontends.torch import contraction, pointwise, shaping
 from nestarray.frontends.torch.dims import ndim_of, shape_of, sizes, wrap
 from nestarray.frontends.torch.promotion import cast, is_number, to_array
 from nestarray.typing import Array, DTypeLike
@@ -75,6 +76,23 @@ def dim(input: Array) -> builtins.int:
     return ndim_of(input)
 
 
+def sum_to_size(input: Array, *size: Any) -> Array:
+    """The sum over the dimensions along which `size` was broadcast to the shape of input."""
+    wanted = sizes(size)
+    own = shape_of(input)
+    lead = len(own) - len(wanted)
+    fits = lead >= 0 and all(n in (1, m) for n, m in zip(wanted, own[lead:]))
+    if not fits:
+        raise ShapeError(
+            f"sum_to_size: size: got {wanted} for an array of shape {own}, "
+            "expected a shape that broadcasts to it"
+        )
+    summed = [*range(lead), *(lead + i for i, n in enumerate(wanted) if n != own[lead + i])]
+    dtype = dtypes.dtype_of(input)
+    x = input if dtype.is_inexact or not summed else cast(input, dtypes.int64)
+    return na.reshape(na.sum(x, axis=builtins.tuple(summed)) if summed else x, wanted)
+
+
 # -- dtype ---------------------------------------------------------------------------------
 
 
@@ -121,6 +139,31 @@ def int(input: Array) -> Array:
 def bool(input: Array) -> Array:
     """Where input is not 0."""
     return cast(input, dtypes.bool)
+
+
+def byte(input: Array) -> Array:
+    """input as uint8."""
+    return cast(input, dtypes.uint8)
+
+
+def char(input: Array) -> Array:
+    """input as int8."""
+    return cast(input, dtypes.int8)
+
+
+def short(input: Array) -> Array:
+    """input as int16."""
+    return cast(input, dtypes.int16)
+
+
+def cfloat(input: Array) -> Array:
+    """input as complex64."""
+    return cast(input, dtypes.complex64)
+
+
+def cdouble(input: Array) -> Array:
+    """input as complex128."""
+    return cast(input, dtypes.complex128)
 
 
 # -- copies --------------------------------------------------------------------------------
@@ -213,3 +256,87 @@ def T(input: Array) -> Array:
     """The dimensions in reverse order; of a 0-d array itself."""
     ndim = ndim_of(input)
     return input if ndim < 2 else na.permute_dims(input, builtins.tuple(range(ndim))[::-1])
+
+
+def mT(input: Array) -> Array:
+    """The last two dimensions exchanged."""
+    return shaping.transpose(input, -2, -1)
+
+
+def mH(input: Array) -> Array:
+    """The last two dimensions exchanged, complex numbers conjugated."""
+    return shaping.adjoint(input)
+
+
+def H(input: Array) -> Array:
+    """The conjugate transpose of a matrix; of a 0-d array the conjugate."""
+    if ndim_of(input) not in (0, 2):
+        raise ShapeError(f"H: input: got {ndim_of(input)} dimensions, expected a matrix")
+    return shaping.adjoint(input) if ndim_of(input) else pointwise.conj_physical(input)
+
+
+# -- operators with the array on the right ---------------------------------------------------
+
+
+def __radd__(input: Array, other: Any) -> Array:
+    """other + input."""
+    return pointwise.add(other, input)
+
+
+def __rsub__(input: Array, other: Any) -> Array:
+    """other − input."""
+    return pointwise.sub(other, input)
+
+
+def __rmul__(input: Array, other: Any) -> Array:
+    """other · input."""
+    return pointwise.mul(other, input)
+
+
+def __rdiv__(input: Array, other: Any) -> Array:
+    """other / input."""
+    return pointwise.div(other, input)
+
+
+def __rmod__(input: Array, other: Any) -> Array:
+    """The remainder of other / input."""
+    return pointwise.remainder(other, input)
+
+
+def __rpow__(input: Array, other: Any) -> Array:
+    """other to the input."""
+    return pointwise.pow(other, input)
+
+
+def __rmatmul__(input: Array, other: Array) -> Array:
+    """other @ input."""
+    return contraction.matmul(other, input)
+
+
+def __rand__(input: Array, other: Any) -> Array:
+    """other & input."""
+    return pointwise.bitwise_and(other, input)
+
+
+def __ror__(input: Array, other: Any) -> Array:
+    """other | input."""
+    return pointwise.bitwise_or(other, input)
+
+
+def __rxor__(input: Array, other: Any) -> Array:
+    """other ^ input."""
+    return pointwise.bitwise_xor(other, input)
+
+
+def new_empty_strided(
+    input: Array,
+    size: Sequence[builtins.int],
+    stride: Sequence[builtins.int],
+    *,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """An array whose elements nobody should read; zeros here, in row-major order."""
+    return new_zeros(input, *size, dtype=dtype)
+
+
+view_copy, unfold_copy = view, unfold

@@ -89,8 +89,18 @@ def fmod(input: Array, other: Array | float) -> Array:
 
 
 def pow(input: Array | float, exponent: Array | float) -> Array:
-    """input to the exponent."""
-    return na.pow(*promote(input, exponent))
+    """input to the exponent; integers to a negative one are 0, but for 1 and −1."""
+    x, y = promote(input, exponent)
+    if is_number(y) or result_type(x, y).is_inexact:
+        return na.pow(x, y)
+    is_odd = na.not_equal(na.bitwise_and(y, 1), 0)
+    inverse = na.where(
+        na.logical_and(na.equal(x, -1), is_odd), na.full_like(y, -1), na.ones_like(y)
+    )
+    is_unit = na.equal(na.multiply(x, x), 1)
+    power = na.pow(x, na.maximum(y, na.zeros_like(y)))
+    small = na.where(is_unit, inverse, na.zeros_like(y))
+    return na.where(na.less(y, 0), small, power)
 
 
 def float_power(input: Array | float, exponent: Array | float) -> Array:

@@ -64,9 +64,12 @@ def result_type(*operands: Any) -> DType:
 
 
 def cast(x: Array, dtype: DTypeLike) -> Array:
-    """`x` as `dtype`, `x` itself if it is that already."""
-    if dtypes.dtype_of(x) is dtypes.as_dtype(dtype):
+    """`x` as `dtype`, `x` itself if it is that already; of a complex number the real part."""
+    source, wanted = dtypes.dtype_of(x), dtypes.as_dtype(dtype)
+    if source is wanted:
         return x
+    if source.kind == "complex" and wanted.kind != "complex":
+        x = na.not_equal(x, 0) if wanted is dtypes.bool else na.real(x)
     return na.astype(x, dtype)
 
 

@@ -402,3 +402,22 @@ def _expect_sections(name: str, sections: Any, x: Array, axis: int) -> None:
             f"{name}: got {sections} parts of a dimension of size {shape_of(x)[axis]}, "
             "expected a divisor"
         )
+
+
+def split_with_sizes(input: Array, split_sizes: Sequence[int], dim: int = 0) -> tuple[Array, ...]:
+    """Parts of the sizes given, which add up to that of the dimension."""
+    size = shape_of(input)[wrap("split_with_sizes", dim, ndim_of(input))]
+    if sum(split_sizes) != size:
+        raise ShapeError(
+            f"split_with_sizes: split_sizes: got {list(split_sizes)}, of the sum "
+            f"{sum(split_sizes)}, expected the sum {size}"
+        )
+    return split(input, list(split_sizes), dim)
+
+
+# -- upstream's names for results that share no memory, which nothing here does ---------------
+
+permute_copy, transpose_copy, t_copy = permute, transpose, t
+squeeze_copy, unsqueeze_copy, unbind_copy = squeeze, unsqueeze, unbind
+unsafe_chunk, unsafe_split, unsafe_split_with_sizes = chunk, split, split_with_sizes
+split_with_sizes_copy, expand_copy = split_with_sizes, broadcast_to

@@ -6,12 +6,44 @@ import math
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.frontends.torch.bessel import airy_ai as airy_ai
+from nestarray.frontends.torch.bessel import bessel_j0 as bessel_j0
+from nestarray.frontends.torch.bessel import bessel_j1 as bessel_j1
+from nestarray.frontends.torch.bessel import bessel_y0 as bessel_y0
+from nestarray.frontends.torch.bessel import bessel_y1 as bessel_y1
+from nestarray.frontends.torch.bessel import modified_bessel_i0 as modified_bessel_i0
+from nestarray.frontends.torch.bessel import modified_bessel_i1 as modified_bessel_i1
+from nestarray.frontends.torch.bessel import modified_bessel_k0 as modified_bessel_k0
+from nestarray.frontends.torch.bessel import modified_bessel_k1 as modified_bessel_k1
+from nestarray.frontends.torch.bessel import scaled_modified_bessel_k0 as scaled_modified_bessel_k0
+from nestarray.frontends.torch.bessel import scaled_modified_bessel_k1 as scaled_modified_bessel_k1
+from nestarray.frontends.torch.bessel import spherical_bessel_j0 as spherical_bessel_j0
 from nestarray.frontends.torch.nn.functional.activation import log_softmax as log_softmax
 from nestarray.frontends.torch.nn.functional.activation import softmax as softmax
 from nestarray.frontends.torch.pointwise import exp2 as exp2
 from nestarray.frontends.torch.pointwise import expm1 as expm1
 from nestarray.frontends.torch.pointwise import log1p as log1p
 from nestarray.frontends.torch.pointwise import round as round
+from nestarray.frontends.torch.polynomials import chebyshev_polynomial_t as chebyshev_polynomial_t
+from nestarray.frontends.torch.polynomials import chebyshev_polynomial_u as chebyshev_polynomial_u
+from nestarray.frontends.torch.polynomials import chebyshev_polynomial_v as chebyshev_polynomial_v
+from nestarray.frontends.torch.polynomials import chebyshev_polynomial_w as chebyshev_polynomial_w
+from nestarray.frontends.torch.polynomials import hermite_polynomial_h as hermite_polynomial_h
+from nestarray.frontends.torch.polynomials import hermite_polynomial_he as hermite_polynomial_he
+from nestarray.frontends.torch.polynomials import laguerre_polynomial_l as laguerre_polynomial_l
+from nestarray.frontends.torch.polynomials import legendre_polynomial_p as legendre_polynomial_p
+from nestarray.frontends.torch.polynomials import (
+    shifted_chebyshev_polynomial_t as shifted_chebyshev_polynomial_t,
+)
+from nestarray.frontends.torch.polynomials import (
+    shifted_chebyshev_polynomial_u as shifted_chebyshev_polynomial_u,
+)
+from nestarray.frontends.torch.polynomials import (
+    shifted_chebyshev_polynomial_v as shifted_chebyshev_polynomial_v,
+)
+from nestarray.frontends.torch.polynomials import (
+    shifted_chebyshev_polynomial_w as shifted_chebyshev_polynomial_w,
+)
 from nestarray.frontends.torch.promotion import floating, promote_arrays
 from nestarray.frontends.torch.reduction import logsumexp as logsumexp
 from nestarray.typing import Array

@@ -232,12 +232,19 @@ def _embedding(named: Arguments) -> Arguments:
     return named
 
 
+#: One factor for each dimension, as schemas of ATen name them.
+_SCALES = ("scales", "scales_d", "scales_h", "scales_w")
+
+
 def _upsampled(mode: str, antialias: bool = False) -> Callable[[Arguments], Arguments]:
     """ATen has one operation a mode; sizes or factors decide, and an empty list is none."""
 
     def adapt(named: Arguments) -> Arguments:
         size = named.get("output_size")
-        factors = named.get("scale_factors")
+        # Factors decide over sizes where both are there: coordinates are counted by them.
+        alone = [named[k] for k in _SCALES if named.get(k) is not None]
+        factors = alone or named.get("scale_factors")
+        size = None if alone else size
         result: Arguments = {"input": named.get("self", named.get("input"))}
         if size:
             result["size"] = tuple(size)

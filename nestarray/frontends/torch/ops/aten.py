@@ -219,7 +219,7 @@ def native_group_norm(
 ) -> tuple[Array, Array, Array]:
     """Group norm, with mean and 1 / √(variance + eps) of each group."""
     out = na.group_norm(input, weight, bias, num_groups=group, eps=eps)
-    groups = na.reshape(input, (N, group, -1))
+    groups = na.reshape(input, (N, group, C * HxW // group))
     mean = na.mean(groups, axis=-1)
     distance = na.subtract(groups, na.expand_dims(mean, axis=-1))
     variance = na.mean(na.square(distance), axis=-1)
