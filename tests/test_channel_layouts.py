@@ -1,4 +1,7 @@
-"""Channels stand second everywhere; on TensorFlow, whose kernels have them last, at one transpose a side."""
+"""Channels stand second everywhere; on TensorFlow, whose kernels have them last, at one transpose a side.
+
+Where they are last already there is none.
+"""
 
 from __future__ import annotations
 
@@ -94,3 +97,20 @@ def test_a_convolution_on_tensorflow_is_that_of_torch(name: str) -> None:
     ours = function(tf.constant(x), tf.constant(w))
     theirs = function(torch.from_numpy(x), torch.from_numpy(w))
     np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-4, atol=1e-4)
+
+
+LAST: dict[str, Any] = {"data_format": "channels_last"}
+CHANNELS_LAST: dict[str, Callable[..., Any]] = {
+    "conv": lambda x, w: na.conv(x, w, padding=1, weight_format="channels_last", **LAST),
+    "max_pool": lambda x, w: na.max_pool(x, kernel_size=3, padding=1, **LAST),
+    "avg_pool": lambda x, w: na.avg_pool(x, kernel_size=3, padding=1, **LAST),
+}
+
+
+@pytest.mark.parametrize("name", CHANNELS_LAST)
+def test_channels_that_are_last_need_no_transpose(name: str) -> None:
+    for shape in ((2, 12, 4), (2, 12, 10, 4), (1, 8, 8, 6, 4)):
+        kernel = (*(3,) * (len(shape) - 2), 4, 6)
+        found = {o.type for o in graph_of(CHANNELS_LAST[name], shape, kernel).get_operations()}
+        assert found & KERNELS
+        assert "Transpose" not in found

@@ -49,6 +49,7 @@ from nestarray.ops.normalization import *
 from nestarray.ops.order_statistics import *
 from nestarray.ops.patterns import *
 from nestarray.ops.pooling import *
+from nestarray.ops.pooling_layouts import *
 from nestarray.ops.positions import *
 from nestarray.ops.random import *
 from nestarray.ops.recurrent import *

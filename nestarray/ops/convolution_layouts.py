@@ -31,13 +31,15 @@ def conv(
     dilation: Ints = 1,
     groups: int = 1,
     data_format: str = "channels_first",
+    weight_format: str = "channels_first",
 ) -> Array:
     """`conv1d`, `conv2d` or `conv3d`, as x has axes, with the channels first or last.
 
     Args:
         x: `(batch, in, *spatial)`, or `(batch, *spatial, in)` with the channels last, with one
             to three spatial axes, floating.
-        weight: `(out, in / groups, *kernel)` in either layout.
+        weight: `(out, in / groups, *kernel)` in either layout of x, or
+            `(*kernel, in / groups, out)`, as TensorFlow, Keras and Flax keep them.
         bias: `(out,)`, or None.
         stride: the step between windows.
         padding: zeros around x: an integer, one for each axis, pairs (before, after),
@@ -45,12 +47,13 @@ def conv(
         dilation: the step between the elements of the kernel.
         groups: into how many independent groups the channels are cut.
         data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
+        weight_format: ``"channels_first"`` or ``"channels_last"``, of the weight.
 
     Returns:
         `(batch, out, *out_spatial)`, or with the channels last.
 
     Raises:
-        ArgumentError: `data_format` is none of these.
+        ArgumentError: `data_format` or `weight_format` is none of these.
         ShapeError: the channels or the ranks do not fit.
 
     Example:
@@ -64,6 +67,8 @@ def conv(
         https://keras.io/api/ops/nn/#conv-function
     """
     count = _spatial("conv", x, data_format)
+    if _is_last("conv", "weight_format", weight_format):
+        weight = ops.permute_dims(weight, (count + 1, count, *range(count)))
     function = (ops.conv1d, ops.conv2d, ops.conv3d)[count - 1]
     x = _first(x, data_format)
     out = function(
@@ -248,10 +253,7 @@ def locally_connected(
 
 def _spatial(name: str, x: Array, data_format: str) -> int:
     """The number of spatial axes, after a check of the layout."""
-    if data_format not in _FORMATS:
-        raise ArgumentError(
-            f"{name}: data_format: got {data_format!r}, expected one of {', '.join(_FORMATS)}"
-        )
+    _is_last(name, "data_format", data_format)
     count = len(x.shape) - 2
     if not 1 <= count <= 3:
         raise ShapeError(
@@ -259,6 +261,14 @@ def _spatial(name: str, x: Array, data_format: str) -> int:
             "spatial axes"
         )
     return count
+
+
+def _is_last(name: str, parameter: str, value: str) -> bool:
+    if value not in _FORMATS:
+        raise ArgumentError(
+            f"{name}: {parameter}: got {value!r}, expected one of {', '.join(_FORMATS)}"
+        )
+    return value == "channels_last"
 
 
 def _first(x: Array, data_format: str) -> Array:

@@ -35,6 +35,16 @@ def channels_last(function: Callable[..., Any]) -> Callable[..., Any]:
     return reference
 
 
+def kernel_last(function: Callable[..., Any]) -> Callable[..., Any]:
+    """torch's function of a kernel whose channels stand last too."""
+
+    def reference(x: Any, weight: Any, *rest: Any, weight_format: str, **settings: Any) -> Any:
+        moved = torch.as_tensor(weight).movedim((-1, -2), (0, 1))
+        return channels_last(function)(x, moved, *rest, **settings)
+
+    return reference
+
+
 def same_transposed(x: Any, weight: Any, *, stride: Any, **_: Any) -> Any:
     """That of JAX, channels last; its kernel is (*kernel, out, in)."""
     kernel = np.moveaxis(weight, (0, 1), (-1, -2))
@@ -75,6 +85,22 @@ CASES = [
         channels_last(F.conv2d),
     ),
     Case("conv", draw((2, 3, 5), (2, 3, 3)), {"dilation": 2}, channels_last(F.conv1d), id="line"),
+    *(
+        Case(
+            "conv",
+            draw(shape, weight, weight[-1:]),
+            {"data_format": "channels_last", "weight_format": "channels_last", **settings},
+            kernel_last(function),
+            id=id,
+        )
+        for id, function, shape, weight, settings in (
+            ("kernel last", F.conv2d, (2, 5, 4, 3), (3, 2, 3, 4), {"stride": 2, "padding": 1}),
+            ("kernel last, line", F.conv1d, (2, 5, 2), (2, 2, 3), {"dilation": 2}),
+            ("kernel last, depthwise", F.conv2d, (2, 5, 4, 2), (3, 2, 1, 4), {"groups": 2}),
+            ("kernel last, groups", F.conv2d, (2, 5, 4, 4), (3, 2, 2, 6), {"groups": 2}),
+            ("kernel last, volume", F.conv3d, (1, 3, 3, 2, 2), (2, 2, 2, 2, 3), {}),
+        )
+    ),
     Case(
         "conv_transpose",
         draw((2, 3, 2, 4), (4, 2, 3, 2), (2,)),

@@ -30,7 +30,11 @@ def _channels_first(x: Any, count: int) -> Any:
 def _filter(weight: Any, dilation: tuple[int, ...]) -> Any:
     """(a, b, *kernel) → (*kernel, b, a), with the zeros of the dilation written out."""
     count = len(dilation)
-    weight = tf.transpose(weight, (*range(2, 2 + count), 1, 0))
+    return _spread(tf.transpose(weight, (*range(2, 2 + count), 1, 0)), dilation)
+
+
+def _spread(weight: Any, dilation: tuple[int, ...]) -> Any:
+    """(*kernel, a, b) with the zeros of the dilation written out."""
     for axis, d in enumerate(dilation):
         if d > 1:
             shape = weight.shape.as_list()
@@ -39,6 +43,28 @@ def _filter(weight: Any, dilation: tuple[int, ...]) -> Any:
             weight = tf.reshape(weight, [*shape[:axis], shape[axis] * d, *shape[axis + 1 :]])
             weight = weight[(slice(None),) * axis + (slice(0, shape[axis] * d - d + 1),)]
     return weight
+
+
+def _convolved(x: Any, kernel: Any, bias: Any, at: windows.Windows, groups: int) -> Any:
+    """The convolution of (batch, *spatial, in) with (*kernel, in / groups, out).
+
+    The zeros of the dilation are in the kernel; it has one group, or as many as channels.
+    """
+    if any(low or high for low, high in at.padding):
+        x = tf.pad(x, ((0, 0), *at.padding, (0, 0)))
+    strides = (1, *at.stride, 1)
+    if len(at.kernel) == 1:
+        x, kernel = tf.expand_dims(x, 1), tf.expand_dims(kernel, 0)
+        out = tf.squeeze(tf.nn.conv2d(x, kernel, (1, *strides), "VALID"), 1)
+    elif groups > 1:
+        # (height, width, 1, out) → (height, width, in, out / in): the output channels
+        # of one input channel are neighbours
+        kernel = tf.reshape(kernel, (*kernel.shape[:2], groups, -1))
+        out = tf.nn.depthwise_conv2d(x, kernel, strides, "VALID")
+    else:
+        native = tf.nn.conv3d if len(at.kernel) == 3 else tf.nn.conv2d
+        out = native(x, kernel, strides, "VALID")
+    return out if bias is None else out + bias
 
 
 def _has_kernel(x: Any) -> bool:
@@ -66,8 +92,6 @@ def _groups_fit(
 
 
 def _convolution(count: int) -> Callable[..., Any]:
-    native = tf.nn.conv3d if count == 3 else tf.nn.conv2d
-
     @supports(_groups_fit)
     def convolution(
         x: Any,
@@ -90,22 +114,8 @@ def _convolution(count: int) -> Callable[..., Any]:
             dilation=dilation,
             groups=groups,
         )
-        x = _channels_last(x, count)
-        if any(low or high for low, high in at.padding):
-            x = tf.pad(x, ((0, 0), *at.padding, (0, 0)))
-        kernel = _filter(weight, at.dilation)
-        strides = (1, *at.stride, 1)
-        if count == 1:
-            kernel = tf.expand_dims(kernel, 0)
-            out = tf.squeeze(native(tf.expand_dims(x, 1), kernel, (1, *strides), "VALID"), 1)
-        elif groups > 1:
-            # (height, width, 1, out) → (height, width, in, out / in): the output channels
-            # of one input channel are neighbours
-            kernel = tf.reshape(kernel, (*kernel.shape[:2], groups, -1))
-            out = tf.nn.depthwise_conv2d(x, kernel, strides, "VALID")
-        else:
-            out = native(x, kernel, strides, "VALID")
-        return _channels_first(out if bias is None else out + bias, count)
+        out = _convolved(_channels_last(x, count), _filter(weight, at.dilation), bias, at, groups)
+        return _channels_first(out, count)
 
     return convolution
 

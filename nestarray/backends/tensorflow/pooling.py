@@ -19,13 +19,42 @@ from nestarray.backends.base import supports
 from nestarray.backends.tensorflow.padding import padded
 
 
+def _max_pooled(x: Any, at: windows.Windows) -> Any:
+    """The maxima of (batch, *spatial, channels)."""
+    return _pool(getattr(tf.nn, f"max_pool{len(at.kernel)}d"), x, at, -math.inf)
+
+
+def _avg_pooled(
+    x: Any, at: windows.Windows, *, count_include_pad: bool, divisor_override: int | None
+) -> Any:
+    """The means of (batch, *spatial, channels)."""
+    size = math.prod(at.kernel)
+    out = _pool(getattr(tf.nn, f"avg_pool{len(at.kernel)}d"), x, at, 0.0)
+    if divisor_override is not None:
+        return out * (size / divisor_override)
+    if not any(low or high for low, high in at.padding):
+        return out
+    numbers = windows.counts(at, x.shape[1:-1], count_include_pad=count_include_pad)
+    if all(set(along) == {k} for along, k in zip(numbers, at.kernel)):
+        return out
+    for axis, (along, k) in enumerate(zip(numbers, at.kernel)):
+        factors = tf.constant([k / n for n in along], x.dtype)
+        out = out * tf.reshape(factors, (-1,) + (1,) * (len(at.kernel) - axis))
+    return out
+
+
 def _pool(native: Callable[..., Any], x: Any, at: windows.Windows, fill: float) -> Any:
-    count = len(at.kernel)
-    x = tf.transpose(x, (0, *range(2, 2 + count), 1))
     if any(low or high for low, high in at.padding):
         x = padded(x, ((0, 0), *at.padding, (0, 0)), fill)
-    out = native(x, at.kernel, at.stride, "VALID")
-    return tf.transpose(out, (0, count + 1, *range(1, 1 + count)))
+    return native(x, at.kernel, at.stride, "VALID")
+
+
+def _channels_last(x: Any) -> Any:
+    return tf.transpose(x, (0, *range(2, len(x.shape)), 1))
+
+
+def _channels_first(x: Any) -> Any:
+    return tf.transpose(x, (0, len(x.shape) - 1, *range(1, len(x.shape) - 1)))
 
 
 def _has_kernel(x: Any, count: int) -> bool:
@@ -34,8 +63,6 @@ def _has_kernel(x: Any, count: int) -> bool:
 
 
 def _max_pool(count: int) -> Callable[..., Any]:
-    native = getattr(tf.nn, f"max_pool{count}d")
-
     def is_native(
         x: Any,
         /,
@@ -69,7 +96,7 @@ def _max_pool(count: int) -> Callable[..., Any]:
             padding=padding,
             ceil_mode=ceil_mode,
         )
-        return _pool(native, x, at, -math.inf)
+        return _channels_first(_max_pooled(_channels_last(x), at))
 
     return max_pool
 
@@ -80,8 +107,6 @@ max_pool3d = _max_pool(3)
 
 
 def _avg_pool(count: int) -> Callable[..., Any]:
-    native = getattr(tf.nn, f"avg_pool{count}d")
-
     def is_native(
         x: Any,
         /,
@@ -117,19 +142,13 @@ def _avg_pool(count: int) -> Callable[..., Any]:
             padding=padding,
             ceil_mode=ceil_mode,
         )
-        size = math.prod(at.kernel)
-        out = _pool(native, x, at, 0.0)
-        if divisor_override is not None:
-            return out * (size / divisor_override)
-        if not any(low or high for low, high in at.padding):
-            return out
-        numbers = windows.counts(at, x.shape[2:], count_include_pad=count_include_pad)
-        if all(set(along) == {k} for along, k in zip(numbers, at.kernel)):
-            return out
-        for axis, (along, k) in enumerate(zip(numbers, at.kernel)):
-            factors = tf.constant([k / n for n in along], x.dtype)
-            out = out * tf.reshape(factors, (-1,) + (1,) * (count - 1 - axis))
-        return out
+        out = _avg_pooled(
+            _channels_last(x),
+            at,
+            count_include_pad=count_include_pad,
+            divisor_override=divisor_override,
+        )
+        return _channels_first(out)
 
     return avg_pool
 

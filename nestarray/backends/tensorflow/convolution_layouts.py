@@ -1,0 +1,62 @@
+"""TensorFlow: `nestarray.ops.convolution_layouts`, with the channels last as its kernels have them.
+
+https://www.tensorflow.org/api_docs/python/tf/nn/convolution
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nestarray.backends import windows
+from nestarray.backends.base import supports
+from nestarray.backends.tensorflow.convolution import _convolved, _spread
+
+
+def _is_native(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    *,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    data_format: str = "channels_first",
+    weight_format: str = "channels_first",
+) -> bool:
+    if not data_format == weight_format == "channels_last" or not x.dtype.is_floating:
+        return False
+    if not 3 <= len(x.shape) <= 5:
+        return False
+    # the depthwise kernel takes one stride for both axes
+    steps = (stride,) if isinstance(stride, int) else tuple(stride)
+    is_depthwise = groups == x.shape[-1] and len(x.shape) == 4 and len(set(steps)) == 1
+    return groups == 1 or is_depthwise
+
+
+@supports(_is_native)
+def conv(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    *,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    data_format: str = "channels_first",
+    weight_format: str = "channels_first",
+) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/nn/convolution"""
+    count = len(x.shape) - 2
+    at = windows.convolution(
+        "conv",
+        count,
+        (x.shape[0], x.shape[-1], *x.shape[1:-1]),
+        (weight.shape[-1], weight.shape[-2], *weight.shape[:-2]),
+        stride=stride,
+        padding=padding,
+        dilation=dilation,
+        groups=groups,
+    )
+    return _convolved(x, _spread(weight, at.dilation), bias, at, groups)

@@ -1,0 +1,89 @@
+"""TensorFlow: `nestarray.ops.pooling_layouts`, with the channels last as its kernels have them.
+
+https://www.tensorflow.org/api_docs/python/tf/nn/max_pool
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nestarray.backends import windows
+from nestarray.backends.base import supports
+from nestarray.backends.tensorflow.pooling import _avg_pooled, _has_kernel, _max_pooled
+
+
+def _is_native(x: Any, data_format: str) -> bool:
+    count = len(x.shape) - 2
+    return data_format == "channels_last" and 1 <= count <= 3 and _has_kernel(x, count)
+
+
+def _max_is_native(
+    x: Any,
+    /,
+    *,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    data_format: str = "channels_first",
+) -> bool:
+    steps = (dilation,) if isinstance(dilation, int) else tuple(dilation)
+    return set(steps) == {1} and _is_native(x, data_format)
+
+
+def _at(name: str, x: Any, kernel_size: Any, **settings: Any) -> windows.Windows:
+    shape = (x.shape[0], x.shape[-1], *x.shape[1:-1])
+    return windows.pooling(name, len(shape) - 2, shape, kernel_size, **settings)
+
+
+@supports(_max_is_native)
+def max_pool(
+    x: Any,
+    /,
+    *,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    data_format: str = "channels_first",
+) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/nn/max_pool"""
+    at = _at("max_pool", x, kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode)
+    return _max_pooled(x, at)
+
+
+def _avg_is_native(
+    x: Any,
+    /,
+    *,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+    data_format: str = "channels_first",
+) -> bool:
+    return _is_native(x, data_format)
+
+
+@supports(_avg_is_native)
+def avg_pool(
+    x: Any,
+    /,
+    *,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+    data_format: str = "channels_first",
+) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/nn/avg_pool"""
+    at = _at("avg_pool", x, kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode)
+    return _avg_pooled(
+        x, at, count_include_pad=count_include_pad, divisor_override=divisor_override
+    )

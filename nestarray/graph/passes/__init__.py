@@ -1,0 +1,50 @@
+"""Passes: functions from a Graph to a Graph that computes the same.
+
+Each is a function of one file, and `Graph.optimize` runs a row of them over the lowered
+graph. A pass never changes the graph that it gets. A call keeps the name of the value that
+it computes, so that `Graph.verify` can compare the values in between with the source's.
+
+=============================  ==========================================================
+`fold_constants`               what constants alone decide is computed once
+`merge_common_subexpressions`  one call for equal calls
+`remove_dead_code`             calls, and constants, that nothing returned uses
+`cancel_transposes`            transposes wander down and cancel
+`channels_last`                convolutions and what lies between them, channels last
+`fold_batch_norms`             into the convolution or the linear layer before (evaluation)
+`fold_parameters`              what parameters alone decide is computed once (evaluation)
+=============================  ==========================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from nestarray.graph.passes.batch_norms import fold_batch_norms as fold_batch_norms
+from nestarray.graph.passes.channels_last import channels_last as channels_last
+from nestarray.graph.passes.constants import fold_constants as fold_constants
+from nestarray.graph.passes.dead_code import remove_dead_code as remove_dead_code
+from nestarray.graph.passes.parameters import fold_parameters as fold_parameters
+from nestarray.graph.passes.subexpressions import (
+    merge_common_subexpressions as merge_common_subexpressions,
+)
+from nestarray.graph.passes.transposes import cancel_transposes as cancel_transposes
+
+if TYPE_CHECKING:
+    from nestarray.graph.graph import Graph
+
+Pass = Callable[["Graph"], "Graph"]
+
+#: What is right for any graph: the same parameters, the same gradients.
+TRAINING: tuple[Pass, ...] = (fold_constants, merge_common_subexpressions, remove_dead_code)
+
+#: What makes a graph faster whose parameters stay as they are.
+INFERENCE: tuple[Pass, ...] = (fold_batch_norms, *TRAINING, fold_parameters)
+
+
+def default_passes(graph: Graph) -> tuple[Pass, ...]:
+    """The passes of `Graph.optimize`: by the traced behaviour, and by what the backend prefers."""
+    layout = (channels_last,) if graph.backend == "tensorflow" else ()
+    if graph.train:
+        return (*layout, *TRAINING)
+    return (fold_batch_norms, *layout, *TRAINING, fold_parameters)

@@ -1,0 +1,117 @@
+"""Batch normalization as part of the layer before it."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from nestarray import dtypes, ops
+from nestarray.graph.graph import Graph, Node
+from nestarray.graph.lower import is_op
+from nestarray.graph.passes.parameters import check_evaluation
+from nestarray.graph.passes.rewriting import Writer, count_uses, place_of, rewrite
+
+_CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
+_TRANSPOSED = ("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+
+
+def fold_batch_norms(graph: Graph) -> Graph:
+    """Fold each `batch_norm` into the convolution or the linear layer whose result it takes.
+
+    With the scale a = w / √(σ² + ε) of a channel, the layer's weight becomes a · weight and
+    its bias a · (bias − μ) + b, computed in float64 and stored under the layer's paths. What
+    the normalization alone has read is no variable of the new graph any more.
+
+    Raises:
+        ConversionError: the graph was traced with ``train=True``.
+    """
+    check_evaluation("fold_batch_norms", graph)
+    uses = count_uses(graph)
+
+    def rule(writer: Writer, node: Node) -> Node | None:
+        if not is_op(node, "batch_norm"):
+            return None
+        norm = _arguments(node)
+        layer = norm["x"]
+        channel = _channel_axis(layer, node, norm["axis"])
+        if channel is None or uses[place_of(layer)] != 1:
+            return None
+        before = _arguments(layer)
+        weight, bias = before["weight"], before.get("bias")
+        read = [weight, bias, norm["mean"], norm["variance"], norm["weight"], norm["bias"]]
+        if not all(x is None or x.source in ("v", "s", "constants") for x in read):
+            return None
+        w, b, mean, variance, scale, shift = (_host(writer, x) for x in read)
+        factor = (1.0 if scale is None else scale) / np.sqrt(variance + norm["eps"])
+        along = [1] * w.ndim
+        along[channel] = -1
+        new_bias = ((0.0 if b is None else b) - mean) * factor + (0.0 if shift is None else shift)
+        new_weight = _stored(writer, weight, weight, w * factor.reshape(along), uses)
+        beside = weight.path.rpartition("/")[0]
+        path = f"{beside}/bias" if beside else "bias"
+        new_bias = (
+            _stored(writer, bias, weight, new_bias, uses)
+            if bias is not None
+            else writer.variable("v", path, _like(writer, weight, new_bias))
+        )
+        settings = {k: x for k, x in layer.kwargs.items() if k != "bias"}
+        assert node.aval is not None
+        return writer.call(
+            layer.target_name.removeprefix("na."),
+            before["x"],
+            new_weight,
+            new_bias,
+            like=layer,
+            aval=node.aval,
+            name=node.name,
+            **settings,
+        )
+
+    return rewrite(graph, rule, drop_unused=True)
+
+
+def _arguments(node: Node) -> dict[str, Any]:
+    """The arguments of a call by parameter, with defaults."""
+    assert node.target is not None
+    bound = inspect.signature(node.target).bind(*node.args, **node.kwargs)
+    bound.apply_defaults()
+    return bound.arguments
+
+
+def _channel_axis(layer: Any, norm: Node, axis: int) -> int | None:
+    """The axis of the layer's weight that is the normalized one; None if there is none."""
+    if not isinstance(layer, Node) or norm.aval is None:
+        return None
+    rank = len(norm.aval.shape)
+    if is_op(layer, *_CONVOLUTIONS):
+        return 0 if axis % rank == 1 else None
+    if is_op(layer, *_TRANSPOSED):
+        return 1 if axis % rank == 1 and _arguments(layer)["groups"] == 1 else None
+    if is_op(layer, "linear"):
+        return 0 if axis % rank == rank - 1 else None
+    return None
+
+
+def _host(writer: Writer, node: Node | None) -> Any:
+    if node is None:
+        return None
+    x = ops.to_backend(writer.value_of(node), "numpy")
+    return np.asarray(x).astype(np.float64)
+
+
+def _stored(writer: Writer, node: Node, like: Node, value: np.ndarray, uses: Counter[Any]) -> Node:
+    """The new value as a variable, under the path of `node` if that has no other reader."""
+    array = _like(writer, like, value)
+    if uses[place_of(node)] == 1:
+        del writer.values[node.source][node.path]
+    return writer.variable(node.source, node.path, array)
+
+
+def _like(writer: Writer, node: Node, value: np.ndarray) -> Any:
+    """`value` on the graph's backend, of the dtype of a variable of the graph."""
+    dtype = dtypes.dtype_of(getattr(writer.graph, node.source)[node.path])
+    host = value if dtype is dtypes.float64 else value.astype(np.float32)
+    return ops.astype(ops.to_backend(host, writer.graph.backend), dtype, copy=False)

@@ -1,0 +1,66 @@
+"""Convolutions and pooling with the channels last, as TensorFlow's kernels have them."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from nestarray.graph.graph import Aval, Graph, Node
+from nestarray.graph.lower import is_op
+from nestarray.graph.passes.rewriting import Writer, rewrite
+from nestarray.graph.passes.transposes import cancel_transposes
+
+_CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
+_POOLINGS = tuple(f"{kind}_pool{n}d" for kind in ("max", "avg") for n in (1, 2, 3))
+
+
+def channels_last(graph: Graph) -> Graph:
+    """Compute convolutions and pooling channels last, and what lies between them too.
+
+    Each stands between two transposes then, and `cancel_transposes` leaves of these what the
+    graph's inputs and outputs need. Kernels are transposed in the graph, so that parameters
+    stay the source's; `fold_parameters` stores them transposed.
+    """
+    return cancel_transposes(rewrite(graph, _rule))
+
+
+def _rule(writer: Writer, node: Node) -> Node | None:
+    is_convolution = is_op(node, *_CONVOLUTIONS)
+    if (not is_convolution and not is_op(node, *_POOLINGS)) or node.aval is None:
+        return None
+    arguments = _arguments(node)
+    x = arguments.pop("x")
+    if not isinstance(x, Node) or x.aval is None:
+        return None
+    rank = len(node.aval.shape)
+    last, first = (0, *range(2, rank), 1), (0, rank - 1, *range(1, rank - 1))
+    moved = _permuted(writer, x, last, node)
+    aval = Aval(tuple([node.aval.shape[i] for i in last]), node.aval.dtype)
+    name = node.target_name.removeprefix("na.")[: -len("2d")]
+    arrays: list[Any] = [moved]
+    if is_convolution:
+        order = (*range(2, rank), 1, 0)
+        arrays += [_permuted(writer, arguments.pop("weight"), order, node), arguments.pop("bias")]
+        arguments["weight_format"] = "channels_last"
+    settings = {k: v for k, v in arguments.items() if v != _default(node, k)}
+    out = writer.call(name, *arrays, like=node, aval=aval, **settings, data_format="channels_last")
+    return _permuted(writer, out, first, node, node.name)
+
+
+def _permuted(writer: Writer, x: Node, order: tuple[int, ...], like: Node, name: str = "") -> Node:
+    assert x.aval is not None
+    aval = Aval(tuple([x.aval.shape[i] for i in order]), x.aval.dtype)
+    return writer.call("permute_dims", x, order, like=like, aval=aval, name=name)
+
+
+def _arguments(node: Node) -> dict[str, Any]:
+    assert node.target is not None
+    bound = inspect.signature(node.target).bind(*node.args, **node.kwargs)
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+def _default(node: Node, parameter: str) -> Any:
+    assert node.target is not None
+    found = inspect.signature(node.target).parameters.get(parameter)
+    return None if found is None else found.default

@@ -1,0 +1,48 @@
+"""Calls that constants alone decide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nestarray.graph.body import bodies
+from nestarray.graph.execution import compute
+from nestarray.graph.graph import Graph, Node, iter_nodes
+from nestarray.graph.lower import is_array
+from nestarray.graph.passes.rewriting import Writer, rewrite
+
+#: What is folded may be larger than what it is computed from up to this many bytes.
+MOST_BYTES = 1 << 20
+
+
+def fold_constants(graph: Graph) -> Graph:
+    """Compute the calls whose arguments are constants, and keep the values.
+
+    A value that is larger than its arguments, such as a broadcast, stays a call.
+    """
+
+    def rule(writer: Writer, node: Node) -> Node | None:
+        value = known_value(writer, node, ("constants",))
+        return None if value is None else writer.variable("constants", node.name, value)
+
+    return rewrite(graph, rule)
+
+
+def known_value(writer: Writer, node: Node, sources: tuple[str, ...]) -> Any:
+    """The array that a call gives, if inputs of `sources` alone decide it, else None."""
+    given = list(iter_nodes((node.args, node.kwargs)))
+    if node.is_random or node.aval is None or any(bodies(node.args)):
+        return None
+    if not all(used.source in sources for used in given):
+        return None
+    value = compute(writer.graph, node, writer.value_of, None)
+    size = sum(_num_bytes(writer.value_of(used)) for used in given)
+    return value if is_array(value) and _num_bytes(value) <= max(MOST_BYTES, size) else None
+
+
+def _num_bytes(x: Any) -> int:
+    from nestarray import dtypes
+
+    count = 1
+    for n in x.shape:
+        count *= int(n)
+    return count * dtypes.dtype_of(x).bits // 8

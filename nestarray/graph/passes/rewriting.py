@@ -1,0 +1,218 @@
+"""What the passes share: a graph read call by call and written anew."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from nestarray import dtypes
+from nestarray.container import Container
+from nestarray.dispatch import OPS
+from nestarray.graph.body import Body
+from nestarray.graph.codegen import valid_name
+from nestarray.graph.derived import derived_reference
+from nestarray.graph.graph import Aval, Graph, Node, iter_nodes
+
+#: Given a writer and a call with its new arguments: what stands for its value, or None to keep it.
+Rule = Callable[["Writer", Node], Any]
+
+
+class Writer:
+    """The calls of a new graph, written in order.
+
+    Attributes:
+        graph: the graph that is read.
+        calls: those written so far.
+        stands_for: node of the old graph → node, or number, of the new one.
+        values: source (``"v"``, ``"s"``, ``"constants"``) → path → array, of the new graph.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.calls: list[Node] = []
+        self.stands_for: dict[Node, Any] = {}
+        self.values: dict[str, dict[str, Any]] = {
+            name: dict(getattr(graph, name).flat_items()) for name in ("v", "s", "constants")
+        }
+        self._taken = {node.name for node in graph.nodes}
+
+    def value_of(self, node: Node) -> Any:
+        """The array of a variable or a constant."""
+        return self.values[node.source][node.path]
+
+    def variable(self, source: str, path: str, value: Any) -> Node:
+        """A new variable or constant of the graph; `path` gets a number if it is taken."""
+        unique, number = path, 1
+        while unique in self.values[source] or _is_within(unique, self.values[source]):
+            unique, number = f"{path}_{number}", number + 1
+        self.values[source][unique] = value
+        aval = Aval(tuple(map(int, value.shape)), dtypes.dtype_of(value))
+        return Node(name=self.name(unique), kind="input", source=source, path=unique, aval=aval)
+
+    def name(self, wanted: str) -> str:
+        """A name that no node has."""
+        return valid_name(wanted, self._taken)
+
+    def call(
+        self, op: str, *args: Any, like: Node, aval: Aval, name: str = "", **kwargs: Any
+    ) -> Node:
+        """Write a call of an op.
+
+        Args:
+            op: its name.
+            *args, **kwargs: its arguments, of nodes of the new graph.
+            like: the node whose place in the source the call has.
+            aval: shape and dtype of the value.
+            name: of the value; by default a new one.
+        """
+        node = Node(
+            name=name or self.name(op),
+            kind="call",
+            target=OPS[op].function,
+            target_name=f"na.{op}",
+            args=args,
+            kwargs=kwargs,
+            aval=aval,
+            module=like.module,
+            line=like.line,
+            origin=like.origin,
+        )
+        self.calls.append(node)
+        return node
+
+    def finish(self, *, drop_unused: bool = False) -> Graph:
+        """The new graph, without calls, constants and keys that nothing uses.
+
+        Args:
+            drop_unused: leave out variables too that were used and are not any more.
+        """
+        graph = self.graph
+        output = substituted(graph.output, self.stands_for)
+        updates = {p: substituted(n, self.stands_for) for p, n in graph.state_updates.items()}
+        used: dict[Node, None] = dict.fromkeys(iter_nodes((output, list(updates.values()))))
+        for node in reversed(self.calls):
+            if node in used:
+                used.update(dict.fromkeys(iter_nodes((node.args, node.kwargs))))
+        before = _used_variables(graph.calls)
+        now = _used_variables([*self.calls], only=used) | {
+            (n.source, n.path) for n in used if n.kind == "input"
+        }
+        gone = before - now if drop_unused else set()
+        inputs: dict[tuple[str, str], Node] = {}
+        for node in (*graph.nodes, *reversed(used)):
+            place = (node.source, node.path)
+            is_kept = node in used or node.source in ("x", "v", "s")
+            if node.kind == "input" and is_kept and place not in gone:
+                inputs[place if node.source != "x" else ("x", node.name)] = node
+        kept = {
+            name: {p: x for p, x in self.values[name].items() if self._is_kept(name, p, inputs)}
+            for name in self.values
+        }
+        return graph.replace(
+            nodes=[*inputs.values(), *(node for node in self.calls if node in used)],
+            output=output,
+            state_updates=updates,
+            reference=derived_reference(graph),
+            **{name: _container(getattr(graph, name), kept[name]) for name in kept},
+        )
+
+    def _is_kept(self, name: str, path: str, inputs: dict[tuple[str, str], Node]) -> bool:
+        if (name, path) in inputs:
+            return True
+        had = any(n.source == name and n.path == path for n in self.graph.nodes)
+        return name != "constants" and not had  # one that no node names
+
+
+def place_of(node: Node) -> tuple[str, str]:
+    """What a node is known by in all graphs that passes make of one another."""
+    return (node.source, node.path) if node.kind == "input" else ("call", node.name)
+
+
+def count_uses(graph: Graph) -> Counter[tuple[str, str]]:
+    """How often each value is read, by `place_of`."""
+    calls = [(node.args, node.kwargs) for node in graph.calls]
+    read = iter_nodes((calls, graph.output, list(graph.state_updates.values())))
+    return Counter(map(place_of, read))
+
+
+def _used_variables(calls: Iterable[Node], only: Any = None) -> set[tuple[str, str]]:
+    return {
+        (used.source, used.path)
+        for node in calls
+        if only is None or node in only
+        for used in iter_nodes((node.args, node.kwargs))
+        if used.kind == "input"
+    }
+
+
+def _is_within(path: str, paths: Iterable[str]) -> bool:
+    return any(p.startswith(f"{path}/") or path.startswith(f"{p}/") for p in paths)
+
+
+def _container(before: Container, leaves: dict[str, Any]) -> Container:
+    """`before` with these leaves; their nodes stay of the kind that they were."""
+    after = before
+    for path, leaf in before.flat_items():
+        if path not in leaves:
+            after = after.delete(path)
+        elif leaves[path] is not leaf:
+            after = after.set(path, leaves[path])
+    for path, leaf in leaves.items():
+        if path not in before:
+            after = after.set(path, leaf)
+    return after
+
+
+def rewrite(graph: Graph, rule: Rule, *, drop_unused: bool = False) -> Graph:
+    """The graph with each call replaced by what `rule` makes of it.
+
+    Args:
+        graph: the graph, which stays as it is.
+        rule: from a writer and a call to what stands for the call.
+        drop_unused: leave out variables that were used and are not any more.
+    """
+    writer = Writer(graph)
+    for old in graph.calls:
+        args = substituted(old.args, writer.stands_for)
+        kwargs = substituted(old.kwargs, writer.stands_for)
+        same = args == old.args and kwargs == old.kwargs
+        node = old if same else dataclasses.replace(old, args=args, kwargs=kwargs)
+        value = rule(writer, node)
+        if value is None:
+            writer.calls.append(node)
+            value = node
+        if value is not old:
+            writer.stands_for[old] = value
+    return writer.finish(drop_unused=drop_unused)
+
+
+def substituted(value: Any, stands_for: dict[Node, Any]) -> Any:
+    """A nest of arguments with Nodes replaced, also those that a Body uses of outside."""
+    if isinstance(value, Node):
+        return stands_for.get(value, value)
+    if isinstance(value, Body):
+        return _substituted_body(value, stands_for)
+    if isinstance(value, (list, tuple)):
+        return type(value)([substituted(item, stands_for) for item in value])
+    if isinstance(value, slice):
+        parts = (value.start, value.stop, value.step)
+        return slice(*(substituted(part, stands_for) for part in parts))
+    if isinstance(value, dict):
+        return {key: substituted(item, stands_for) for key, item in value.items()}
+    return value
+
+
+def _substituted_body(body: Body, stands_for: dict[Node, Any]) -> Body:
+    if not any(node in stands_for for node in body.free):
+        return body
+    inner = dict(stands_for)
+    nodes = []
+    for old in body.nodes:
+        new = dataclasses.replace(
+            old, args=substituted(old.args, inner), kwargs=substituted(old.kwargs, inner)
+        )
+        inner[old] = new
+        nodes.append(new)
+    return dataclasses.replace(body, nodes=nodes, output=substituted(body.output, inner))

@@ -1,0 +1,41 @@
+"""One call for all calls that compute the same."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from nestarray.graph.body import bodies
+from nestarray.graph.graph import Graph, Node
+from nestarray.graph.passes.rewriting import Writer, rewrite
+
+
+def merge_common_subexpressions(graph: Graph) -> Graph:
+    """One call where several call the same function with the same arguments.
+
+    Draws of random numbers are kept apart, and so are loops and choices.
+    """
+    first: dict[Hashable, Node] = {}
+
+    def rule(writer: Writer, node: Node) -> Node | None:
+        if node.is_random or any(bodies(node.args)):
+            return None
+        key = (node.target_name, _key(node.args), _key(node.kwargs))
+        twin = first.setdefault(key, node)
+        return None if twin is node else twin
+
+    return rewrite(graph, rule)
+
+
+def _key(value: Any) -> Hashable:
+    """Equal for equal arguments; 1, 1.0 and True differ, and so do 0.0 and -0.0."""
+    if isinstance(value, Node):
+        is_variable = value.source in ("v", "s", "constants")
+        return (value.source, value.path) if is_variable else id(value)
+    if isinstance(value, (list, tuple)):
+        return (type(value), *map(_key, value))
+    if isinstance(value, Mapping):
+        return ("mapping", *((name, _key(item)) for name, item in value.items()))
+    if isinstance(value, slice):
+        return ("slice", _key(value.start), _key(value.stop), _key(value.step))
+    return (type(value), repr(value))

@@ -1,0 +1,382 @@
+"""Transposes that wander down the graph until they cancel.
+
+A value that is a transpose of another one is not computed but kept in mind as a pair: the
+other one and the order of its axes. Functions of elements, reductions, concatenation and
+the like are computed on the other one, with their axes renamed, and give such a pair again.
+What needs the value as it is, and what is returned, gets the transpose; two that undo one
+another leave nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nestarray.dispatch import Op
+from nestarray.graph.graph import Aval, Graph, Node, iter_nodes, map_nodes
+from nestarray.graph.passes.rewriting import Writer, substituted
+
+Order = tuple[int, ...]
+
+#: Chapters of functions of elements, as far as they have no `axis`.
+_ELEMENTWISE = frozenset(
+    ["elementwise", "transcendental", "activations", "logic", "data_type", "special", "gamma",
+     "bessel", "complex_numbers"]
+)  # fmt: skip
+_OTHER_ELEMENTWISE = frozenset(["where", "clip"])
+#: Functions along one `axis` that keep the shape.
+_ALONG_AXIS = frozenset(
+    ["softmax", "log_softmax", "batch_norm", "cumulative_sum", "cumulative_prod"]
+)
+_REDUCTIONS = frozenset(
+    ["sum", "mean", "max", "min", "prod", "var", "std", "any", "all", "logsumexp"]
+)
+_RESHAPES = frozenset(["reshape", "flatten", "squeeze", "expand_dims"])
+_ADAPTIVE = {f"adaptive_{kind}_pool{n}d": r for n in (1, 2, 3) for kind, r in
+             (("avg", "mean"), ("max", "max"))}  # fmt: skip
+
+
+def cancel_transposes(graph: Graph) -> Graph:
+    """Move transposes down the graph and leave out those that cancel.
+
+    The graph stays as it is if nothing is gained: its transposes move as many elements.
+    """
+    new = _Transposer(graph).run()
+    return new if _moved_elements(new) < _moved_elements(graph) else graph
+
+
+def order_of(node: Node) -> Order | None:
+    """The order of axes by which a call transposes its argument; None if it does not."""
+    record: Op | None = getattr(node.target, "op", None)
+    if record is None or node.aval is None:
+        return None
+    rank = len(node.aval.shape)
+    if record.name == "permute_dims":
+        return tuple([a % rank for a in _argument(node, "axes")])
+    order = list(range(rank))
+    if record.name == "matrix_transpose":
+        return (*order[:-2], rank - 1, rank - 2)
+    if record.name == "swapaxes":
+        a, b = (_argument(node, name) % rank for name in ("axis1", "axis2"))
+        order[a], order[b] = b, a
+        return tuple(order)
+    if record.name == "moveaxis":
+        source, target = (_argument(node, name) for name in ("source", "destination"))
+        if isinstance(source, int):
+            order.insert(target % rank, order.pop(source % rank))
+            return tuple(order)
+    return None
+
+
+def _moved_elements(graph: Graph) -> int:
+    return sum(
+        math.prod(node.aval.shape)
+        for node in graph.calls
+        if node.aval is not None and order_of(node) is not None
+    )
+
+
+def _argument(node: Node, name: str) -> Any:
+    assert node.target is not None
+    bound = inspect.signature(node.target).bind(*node.args, **node.kwargs)
+    bound.apply_defaults()
+    return bound.arguments[name]
+
+
+def _inverse(order: Order) -> Order:
+    return tuple([order.index(i) for i in range(len(order))])
+
+
+class _Transposer:
+    """One walk through a graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph, self.writer = graph, Writer(graph)
+        #: node of the old graph → (node of the new one, order of its axes)
+        self.kept: dict[Node, tuple[Node, Order]] = {}
+        #: transposes that are written: (node, order) → node, and node → (node, order)
+        self.written: dict[tuple[Node, Order], Node] = {}
+        self.origin: dict[Node, tuple[Node, Order]] = {}
+        #: calls of several results, of which the first is transposed
+        self.firsts: dict[Node, Order] = {}
+
+    def run(self) -> Graph:
+        """The new graph."""
+        for node in self.graph.calls:
+            order = order_of(node)
+            if order is not None and isinstance(node.args[0], Node) and node.args[0].aval:
+                base, before = self.pair(node.args[0])
+                self.keep(node, base, tuple([before[i] for i in order]))
+            elif not self.moved_through(node):
+                self.write(node)
+        for node in iter_nodes((self.graph.output, list(self.graph.state_updates.values()))):
+            self.plain(node)
+        return self.writer.finish()
+
+    # -- values ----------------------------------------------------------------------------
+
+    def pair(self, node: Node) -> tuple[Node, Order]:
+        """The node of the new graph of which `node` is a transpose, and the order."""
+        if node in self.kept:
+            return self.kept[node]
+        new = self.writer.stands_for.get(node, node)
+        assert node.aval is not None
+        return new, tuple(range(len(node.aval.shape)))
+
+    def keep(self, node: Node, base: Node, order: Order) -> None:
+        """Say that `node` is a transpose of `base`."""
+        if order == tuple(range(len(order))):
+            self.writer.stands_for[node] = base
+        else:
+            self.kept[node] = base, order
+
+    def plain(self, node: Node) -> Node:
+        """`node` in the new graph, transposed if it must be."""
+        if node in self.kept and node not in self.writer.stands_for:
+            base, order = self.kept[node]
+            self.writer.stands_for[node] = self.transposed(base, order, node, node.name)
+        return self.writer.stands_for.get(node, node)
+
+    def transposed(self, base: Node, order: Order, like: Node, name: str = "") -> Node:
+        """`base` with its axes in this order; one call for all who ask."""
+        if base in self.origin:
+            base, before = self.origin[base]
+            order = tuple([before[i] for i in order])
+        if order == tuple(range(len(order))):
+            return base
+        found = self.written.get((base, order))
+        if found is None:
+            assert base.aval is not None
+            shape = tuple([base.aval.shape[i] for i in order])
+            found = self.writer.call(
+                "permute_dims", base, order, like=like, aval=Aval(shape, base.aval.dtype), name=name
+            )
+            self.written[base, order] = found
+            self.origin[found] = base, order
+        return found
+
+    def write(self, node: Node) -> None:
+        """The call as it was."""
+        for used in iter_nodes((node.args, node.kwargs)):
+            self.plain(used)
+        self.emit(node, *substituted((node.args, node.kwargs), self.writer.stands_for))
+
+    def emit(self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        same = args == node.args and kwargs == node.kwargs
+        new = node if same else dataclasses.replace(node, args=args, kwargs=kwargs)
+        self.writer.calls.append(new)
+        if new is not node:
+            self.writer.stands_for[node] = new
+
+    # -- calls through which transposes move ------------------------------------------------
+
+    def moved_through(self, node: Node) -> bool:
+        """Write the call on the values of which its arguments are transposes, if it can be."""
+        record: Op | None = getattr(node.target, "op", None)
+        pairs = [self.kept[used] for used in iter_nodes(node.args) if used in self.kept]
+        if node.target is operator.getitem and node.args[0] in self.firsts and node.args[1] == 0:
+            return self.first_result(node)
+        if record is None or not pairs:
+            return False
+        order = pairs[0][1]
+        if record.name == "batch_norm_training":
+            return self.normalize(node, order)
+        if node.aval is None:
+            return False
+        if record.name in _RESHAPES:
+            return self.reshape(node, *pairs[0])
+        if record.name in _ADAPTIVE:
+            return self.pool_all(node, _ADAPTIVE[record.name], *pairs[0])
+        if record.name in _REDUCTIONS:
+            return self.reduce(node, *pairs[0])
+        if record.name in ("concat", "stack", "pad"):
+            return record.name != "stack" and getattr(self, record.name)(node, order)
+        if record.name in _ALONG_AXIS:
+            axis = order[_argument(node, "axis") % len(order)]
+            return self.same_shape(node, order, first_only=True, axis=axis)
+        is_elementwise = record.chapter in _ELEMENTWISE or record.name in _OTHER_ELEMENTWISE
+        if is_elementwise and "axis" not in record.signature.parameters:
+            return len(node.aval.shape) == len(order) and self.same_shape(node, order)
+        return False
+
+    def same_shape(
+        self, node: Node, order: Order, *, first_only: bool = False, **settings: Any
+    ) -> bool:
+        """A call that keeps the shape of what its arguments broadcast to."""
+        assert node.aval is not None
+        move: Callable[[Node], Node] = lambda used: self.in_order(used, order, node)  # noqa: E731
+        if first_only:
+            rest = [self.plain(x) if isinstance(x, Node) else x for x in node.args[1:]]
+            args: Any = (move(node.args[0]), *rest)
+            kwargs = {
+                k: self.plain(x) if isinstance(x, Node) else x for k, x in node.kwargs.items()
+            }
+        else:
+            args = map_nodes(move, node.args)
+            kwargs = map_nodes(move, node.kwargs)
+        self.call(node, order, args, {**kwargs, **settings})
+        return True
+
+    def call(self, node: Node, order: Order, args: Any, kwargs: dict[str, Any]) -> None:
+        """The call on the other values; `node` is its result with the axes in this order."""
+        assert node.aval is not None
+        shape = tuple([node.aval.shape[i] for i in _inverse(order)])
+        name = node.target_name.removeprefix("na.")
+        aval = Aval(shape, node.aval.dtype)
+        self.keep(node, self.writer.call(name, *args, like=node, aval=aval, **kwargs), order)
+
+    def normalize(self, node: Node, order: Order) -> bool:
+        """By the moments of the batch, which are alike in any order of axes."""
+        x, *rest = node.args
+        args = (self.in_order(x, order, node), *map_nodes(self.plain, rest))
+        kwargs = map_nodes(self.plain, node.kwargs)
+        self.emit(node, args, {**kwargs, "axis": order[_argument(node, "axis") % len(order)]})
+        self.firsts[node] = order
+        return True
+
+    def first_result(self, node: Node) -> bool:
+        """The first of several results, transposed."""
+        assert node.aval is not None
+        order = self.firsts[node.args[0]]
+        shape = tuple([node.aval.shape[i] for i in _inverse(order)])
+        new = dataclasses.replace(
+            node,
+            name=self.writer.name(node.name),
+            args=(self.writer.stands_for[node.args[0]], 0),
+            aval=Aval(shape, node.aval.dtype),
+        )
+        self.writer.calls.append(new)
+        self.keep(node, new, order)
+        return True
+
+    def in_order(self, used: Node, order: Order, like: Node) -> Node:
+        """An operand as it broadcasts with a value whose transpose in `order` it went with."""
+        base, own = self.pair(used)
+        assert used.aval is not None
+        shape = used.aval.shape
+        if math.prod(shape) == 1 and len(shape) < len(order):
+            return self.plain(used)
+        if len(shape) == len(order):
+            return self.transposed(base, tuple([own[i] for i in _inverse(order)]), like)
+        full = (1,) * (len(order) - len(shape)) + shape
+        place = tuple([full[i] for i in _inverse(order)])
+        if sum(n > 1 for n in full) > 1:  # several axes, which change places
+            aval = Aval(full, used.aval.dtype)
+            wide = self.writer.call("reshape", self.plain(used), full, like=like, aval=aval)
+            return self.transposed(wide, _inverse(order), like)
+        aval = Aval(place, used.aval.dtype)
+        return self.writer.call("reshape", self.plain(used), place, like=like, aval=aval)
+
+    def reduce(self, node: Node, base: Node, order: Order) -> bool:
+        """A reduction: over the renamed axes, and what is left keeps its order."""
+        axis, keepdims = _argument(node, "axis"), _argument(node, "keepdims")
+        if len(list(iter_nodes((node.args, node.kwargs)))) != 1:
+            return False
+        axes = range(len(order)) if axis is None else (axis,) if isinstance(axis, int) else axis
+        self.reduced(node, base, order, [a % len(order) for a in axes], keepdims)
+        return True
+
+    def reduced(
+        self,
+        node: Node,
+        base: Node,
+        order: Order,
+        axes: Sequence[int],
+        keepdims: bool,
+        op: str = "",
+    ) -> None:
+        assert node.aval is not None
+        left = list(order)
+        settings = {k: x for k, x in node.kwargs.items() if k not in ("axis", "keepdims")}
+        if op:
+            settings = {}
+        gone = sorted(order[a] for a in axes)
+        if not keepdims:
+            left = [order[i] for i in range(len(order)) if i not in axes]
+        settings |= {"axis": tuple(gone)} | ({"keepdims": True} if keepdims else {})
+        rank = sorted(left)
+        result = tuple([rank.index(a) for a in left])
+        shape = tuple([node.aval.shape[i] for i in _inverse(result)])
+        name = op or node.target_name.removeprefix("na.")
+        aval = Aval(shape, node.aval.dtype)
+        is_same = result == tuple(range(len(result)))
+        new = self.writer.call(
+            name, base, like=node, aval=aval, name=node.name if is_same else "", **settings
+        )
+        self.keep(node, new, result)
+
+    def pool_all(self, node: Node, op: str, base: Node, order: Order) -> bool:
+        """Adaptive pooling to one element is a reduction."""
+        size = _argument(node, "output_size")
+        if any(n != 1 for n in (size if isinstance(size, (list, tuple)) else (size,))):
+            return False
+        self.reduced(node, base, order, range(2, len(order)), True, op)
+        return True
+
+    def concat(self, node: Node, order: Order) -> bool:
+        """A concatenation along the renamed axis."""
+        axis = _argument(node, "axis")
+        if axis is None:
+            return False
+        parts = [self.in_order(used, order, node) for used in iter_nodes(node.args[0])]
+        self.call(node, order, (parts,), {"axis": order[axis % len(order)]})
+        return True
+
+    def pad(self, node: Node, order: Order) -> bool:
+        """A border, whose widths change places."""
+        widths = _argument(node, "pad_width")
+        if isinstance(widths, int) or not all(isinstance(w, (list, tuple)) for w in widths):
+            return False
+        if len(widths) != len(order):
+            return False
+        x, settings = node.args[0], {k: x for k, x in node.kwargs.items() if k != "pad_width"}
+        moved = tuple([tuple(widths[i]) for i in _inverse(order)])
+        self.call(node, order, (self.in_order(x, order, node), moved), settings)
+        return True
+
+    def reshape(self, node: Node, base: Node, order: Order) -> bool:
+        """Axes that become one, where they are neighbours in the same order before the transpose."""
+        assert node.aval is not None
+        used = next(iter_nodes(node.args))
+        assert used.aval is not None
+        groups = _merged(used.aval.shape, node.aval.shape)
+        if groups is None:
+            return False
+        shape, places = used.aval.shape, []
+        for i, group in enumerate(groups):
+            axes = [order[a] for a in group if shape[a] != 1]
+            between = [a for a in order if axes and axes[0] < a < axes[-1] and a not in axes]
+            if axes != sorted(axes) or any(shape[order.index(a)] != 1 for a in between):
+                return False
+            places.append((axes[0] if axes else -1, i))
+        ranks = sorted(places)
+        result = tuple([ranks.index(p) for p in places])
+        sizes = tuple([node.aval.shape[i] for _, i in ranks])
+        aval = Aval(sizes, node.aval.dtype)
+        is_same = result == tuple(range(len(result)))
+        new = self.writer.call(
+            "reshape", base, sizes, like=node, aval=aval, name=node.name if is_same else ""
+        )
+        self.keep(node, new, result)
+        return True
+
+
+def _merged(before: Sequence[int], after: Sequence[int]) -> list[list[int]] | None:
+    """For each axis after a reshape the axes before that it is made of; None if some are cut."""
+    groups: list[list[int]] = []
+    at = 0
+    for size in after:
+        group: list[int] = []
+        product = 1
+        while at < len(before) and product < size:
+            product *= before[at]
+            group.append(at)
+            at += 1
+        if product != size:
+            return None
+        groups.append(group)
+    return groups if all(n == 1 for n in before[at:]) else None

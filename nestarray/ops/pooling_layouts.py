@@ -1,0 +1,142 @@
+"""Pooling over any number of axes and in either layout."""
+
+from __future__ import annotations
+
+from nestarray import ops
+from nestarray.backends.windows import Ints, Padding
+from nestarray.dispatch import op
+from nestarray.errors import ArgumentError, ShapeError
+from nestarray.typing import Array
+
+__all__ = ["avg_pool", "max_pool"]
+
+_FORMATS = ("channels_first", "channels_last")
+
+
+@op
+def max_pool(
+    x: Array,
+    /,
+    *,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+    data_format: str = "channels_first",
+) -> Array:
+    """`max_pool1d`, `max_pool2d` or `max_pool3d`, as x has axes, with the channels first or last.
+
+    Args:
+        x: `(batch, channels, *spatial)`, or `(batch, *spatial, channels)` with the channels
+            last, with one to three spatial axes, real.
+        kernel_size: the size of a window; an integer, or one for each axis.
+        stride: the step between windows; None: `kernel_size`.
+        padding: −∞ around x, counted as in `conv`.
+        dilation: the step between the elements of a window.
+        ceil_mode: a last window that reaches beyond the end counts, if it starts inside.
+        data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
+
+    Returns:
+        `(batch, channels, *out_spatial)`, or with the channels last.
+
+    Raises:
+        ArgumentError: `data_format` is none of these.
+        ShapeError: the window is larger than the padded x, or the ranks do not fit.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.arange(16.0).reshape(1, 4, 4, 1)
+        >>> na.max_pool(x, kernel_size=2, data_format="channels_last")[..., 0]
+        array([[[ 5.,  7.],
+                [13., 15.]]])
+
+    References:
+        https://keras.io/api/ops/nn/#maxpool-function
+    """
+    count = _spatial("max_pool", x, data_format)
+    function = (ops.max_pool1d, ops.max_pool2d, ops.max_pool3d)[count - 1]
+    is_last = data_format == "channels_last"
+    out = function(
+        ops.moveaxis(x, -1, 1) if is_last else x,
+        kernel_size=kernel_size,
+        stride=stride,
+        padding=padding,
+        dilation=dilation,
+        ceil_mode=ceil_mode,
+    )
+    return ops.moveaxis(out, 1, -1) if is_last else out
+
+
+@op
+def avg_pool(
+    x: Array,
+    /,
+    *,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+    data_format: str = "channels_first",
+) -> Array:
+    """`avg_pool1d`, `avg_pool2d` or `avg_pool3d`, as x has axes, with the channels first or last.
+
+    Args:
+        x: `(batch, channels, *spatial)`, or `(batch, *spatial, channels)` with the channels
+            last, with one to three spatial axes, floating.
+        kernel_size: the size of a window; an integer, or one for each axis.
+        stride: the step between windows; None: `kernel_size`.
+        padding: zeros around x, counted as in `conv`.
+        ceil_mode: a last window that reaches beyond the end counts, if it starts inside;
+            what is beyond the padding is no part of the mean.
+        count_include_pad: the zeros of the padding are part of the mean.
+        divisor_override: divide the sums by this instead of the number of elements.
+        data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
+
+    Returns:
+        `(batch, channels, *out_spatial)`, or with the channels last.
+
+    Raises:
+        ArgumentError: `data_format` is none of these.
+        ShapeError: the window is larger than the padded x, or the ranks do not fit.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.arange(16.0).reshape(1, 4, 4, 1)
+        >>> na.avg_pool(x, kernel_size=2, data_format="channels_last")[..., 0]
+        array([[[ 2.5,  4.5],
+                [10.5, 12.5]]])
+
+    References:
+        https://keras.io/api/ops/nn/#averagepool-function
+    """
+    count = _spatial("avg_pool", x, data_format)
+    function = (ops.avg_pool1d, ops.avg_pool2d, ops.avg_pool3d)[count - 1]
+    is_last = data_format == "channels_last"
+    out = function(
+        ops.moveaxis(x, -1, 1) if is_last else x,
+        kernel_size=kernel_size,
+        stride=stride,
+        padding=padding,
+        ceil_mode=ceil_mode,
+        count_include_pad=count_include_pad,
+        divisor_override=divisor_override,
+    )
+    return ops.moveaxis(out, 1, -1) if is_last else out
+
+
+def _spatial(name: str, x: Array, data_format: str) -> int:
+    """The number of spatial axes, after a check of the layout."""
+    if data_format not in _FORMATS:
+        raise ArgumentError(
+            f"{name}: data_format: got {data_format!r}, expected one of {', '.join(_FORMATS)}"
+        )
+    count = len(x.shape) - 2
+    if not 1 <= count <= 3:
+        raise ShapeError(
+            f"{name}: x has shape {tuple(x.shape)}, expected a batch, channels and one to three "
+            "spatial axes"
+        )
+    return count
