@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nestarray import backends
 from nestarray.errors import ArgumentError
 from nestarray.graph.graph import Aval as Aval
 from nestarray.graph.graph import Graph as Graph
@@ -13,13 +14,21 @@ from nestarray.nn.module import Module
 
 
 def trace_graph(
-    source: Any, *args: Any, train: bool = False, dynamic: Any = None, **kwargs: Any
+    source: Any,
+    *args: Any,
+    train: bool = False,
+    dynamic: Any = None,
+    islands: bool = False,
+    **kwargs: Any,
 ) -> Graph:
     """Trace a model or a function into a `Graph` that any backend can run and train.
 
     Args:
         source: a ``torch.nn.Module``, which ``torch.export`` reads; or a `nestarray.nn.Module`,
             or a function over `na.*`, which is run once and whose calls of ops are recorded.
+            A function that calls torch's functions or methods on its torch tensors is read by
+            ``torch.export`` too, whatever it calls of `na`; modules that it uses by name
+            are its layers (``v["net/weight"]``), other tensors of outside are constants.
             It is not changed; the graph shares the memory of its variables.
         *args, **kwargs: example inputs, as ``source(*args, **kwargs)`` takes them. Arrays in
             them (and in Containers, dicts, lists, tuples) are inputs of the graph; numbers
@@ -32,6 +41,9 @@ def trace_graph(
             lists for nested arguments. Equal names are equal sizes; in place of a name may
             stand a ``torch.export.Dim`` with a range. True: all sizes that the model does not
             need as constants. By default sizes are those of the example.
+        islands: let operations that neither nestarray nor torch's decompositions know, such
+            as those of ``torch.library.custom_op``, run in torch on any backend
+            (`nestarray.graph.island`), with their gradients. `nestarray.check` lists them.
 
     Returns:
         a Graph on the framework of the source; ``.to_backend("jax")`` moves it.
@@ -63,11 +75,12 @@ def trace_graph(
         >>> graph(torch.ones(7, 2)).shape
         torch.Size([7, 3])
     """
-    if _is_torch_module(source):
+    is_dynamic = dynamic is not None and dynamic is not False
+    if _is_torch_module(source) or (is_dynamic and _is_function_of_torch(source, args, kwargs)):
         from nestarray.graph.from_torch import trace_torch
 
-        return trace_torch(source, args, kwargs, train, dynamic)
-    if dynamic is not None and dynamic is not False:
+        return trace_torch(source, args, kwargs, train, dynamic, islands)
+    if is_dynamic:
         raise ArgumentError(
             "trace_graph: dynamic: sizes are left open in graphs of torch modules; code over na is "
             "recorded with the sizes of the example"
@@ -85,11 +98,23 @@ def trace_graph(
             "trace_graph: train=True is for modules; trace the function that trains: "
             "na.trace_graph(lambda x: fn(x, train=True), x)"
         )
-    from nestarray.graph.record import trace_python
+    from nestarray.graph.record import TorchAttribute, TorchCall, trace_python
     from nestarray.graph.reference import PythonReference
 
-    return trace_python(PythonReference(source, args, kwargs, train=train, key=key))
+    try:
+        return trace_python(PythonReference(source, args, kwargs, train=train, key=key))
+    except (TorchCall, TorchAttribute):
+        if not _is_function_of_torch(source, args, kwargs):
+            raise
+        from nestarray.graph.from_torch import trace_torch
+
+        return trace_torch(source, args, kwargs, train, islands=islands)
 
 
 def _is_torch_module(source: Any) -> bool:
     return hasattr(source, "named_parameters") and hasattr(source, "forward")
+
+
+def _is_function_of_torch(source: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    is_function = callable(source) and not isinstance(source, Module)
+    return is_function and backends.find_backend((args, kwargs)) == "torch"

@@ -16,33 +16,52 @@ from nestarray import backends, dtypes
 from nestarray.container import Container
 from nestarray.errors import ConversionError, DtypeError
 from nestarray.graph.codegen import valid_name
-from nestarray.graph.dynamic import Dynamic
-from nestarray.graph.exporting import (
-    decomposed,
-    export,
-    in_mode,
+from nestarray.graph.coverage import (
+    Operation,
+    covered,
     missing_ops,
-    origin,
-    own_name,
-    quiet,
 )
+from nestarray.graph.dynamic import Dynamic
+from nestarray.graph.exporting import export, in_mode, origin, own_name, quiet
 from nestarray.graph.graph import Aval, Graph, Node, argument_names, live_nodes, name_inputs
 from nestarray.graph.size_names import SizeNames
+from nestarray.graph.torch_sources import as_module, no_other_modules
 
 
 def trace_torch(
-    module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], train: bool, dynamic: Any = None
+    module: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    train: bool,
+    dynamic: Any = None,
+    islands: bool = False,
 ) -> Graph:
     """The Graph of a torch module; see `nestarray.trace_graph`."""
+    _, operations, graph = read_torch(module, args, kwargs, train, dynamic, islands)
+    if graph is None:
+        raise missing_ops(type(module).__name__, operations)
+    return graph
+
+
+def read_torch(
+    module: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    train: bool,
+    dynamic: Any = None,
+    islands: bool = False,
+) -> tuple[Any, list[Operation], Graph | None]:
+    """The exported program, what becomes of each operation, and the Graph if none is missing."""
     backends.core("torch")
+    module = as_module(module)
     names = argument_names(module.forward, len(args))
     asked = Dynamic(dynamic, dict(zip(names, args, strict=True)) | kwargs)
-    with in_mode(module, train), quiet(), asked.exporting():
-        program = export(module, args, kwargs, asked)
-        program, missing = decomposed(program)
-        if missing:
-            raise missing_ops(module, missing)
-        return _Importer(module, program, args, kwargs, train, asked).graph()
+    with in_mode(module, train), quiet(), asked.exporting(), no_other_modules(module):
+        program, operations = covered(export(module, args, kwargs, asked), islands=islands)
+        if any(operation.status == "missing" for operation in operations):
+            return program, operations, None
+        graph = _Importer(module, program, args, kwargs, train, asked).graph()
+        return program, operations, graph
 
 
 class _Importer:
@@ -151,19 +170,20 @@ class _Importer:
             return
         path, line = origin(exported)
         maker = exported.args[0] if exported.target is operator.getitem else exported
-        rule = vocabulary.find_first(maker.target) if _gives_first_only(maker) else None
-        if rule is not None and maker is exported:
+        first_only = gives_first_only(maker) and vocabulary.find_first(maker.target) is not None
+        if first_only and maker is exported:
             return  # the node that takes its first result becomes the call
-        rule = rule or vocabulary.find(exported.target)
         if exported.target is operator.getitem and maker in self.nodes:
             target, name, is_random = operator.getitem, "getitem", False
             args, kwargs = self._arguments(exported.args), {}
         else:
-            assert rule is not None
-            schema_args = _by_schema_name(maker)
-            target, name, args, kwargs, is_random = rule.call(
-                {key: self._arguments(value) for key, value in schema_args.items()}
-            )
+            named = {k: self._arguments(value) for k, value in by_schema_name(maker).items()}
+            rule = rule_of(maker)
+            if rule is not None:
+                target, name, args, kwargs, is_random = rule.call(named)
+            else:
+                target, name, is_random = island, "na.graph.island", False
+                args, kwargs = island_arguments(maker.target, named)
         short = name.rpartition(".")[2]
         self.nodes[exported] = Node(
             name=valid_name(self._name(exported) if maker is exported else short, self.taken),
@@ -237,11 +257,6 @@ def _is_size(exported: Any) -> bool:
     return isinstance(exported.meta.get("val"), torch.SymInt)
 
 
-def _gives_first_only(exported: Any) -> bool:
-    """Whether all that is read of a node's results is the first."""
-    return all(u.target is operator.getitem and u.args[1] == 0 for u in exported.users)
-
-
 def _canonical_names(module: Any) -> dict[str, str]:
     """Name → first name of the same tensor: tied weights are one variable."""
     first: dict[int, str] = {}
@@ -255,22 +270,6 @@ def _canonical_names(module: Any) -> dict[str, str]:
 def _tensor_of(module: Any, name: str) -> Any:
     owner, _, last = name.rpartition(".")
     return getattr(module.get_submodule(owner), last)
-
-
-def _by_schema_name(exported: Any) -> dict[str, Any]:
-    """Argument name → value, without those at the schema's default."""
-    schema = getattr(exported.target, "_schema", None)
-    if schema is None:
-        return {**{str(i): a for i, a in enumerate(exported.args)}, **exported.kwargs}
-    named = dict(zip((a.name for a in schema.arguments), exported.args)) | dict(exported.kwargs)
-    defaults = {a.name: a.default_value for a in schema.arguments if a.has_default_value()}
-    return {
-        name: value
-        for name, value in named.items()
-        if not (
-            name in defaults and type(value) is type(defaults[name]) and value == defaults[name]
-        )
-    }
 
 
 def _plain(spec: Any, leaves: Iterator[Any]) -> Any:

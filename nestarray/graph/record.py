@@ -44,6 +44,24 @@ from nestarray.transforms.control_flow import recording
 _PACKAGE = str(Path(__file__).parent.parent)
 
 
+class TorchCall(ConversionError, TypeError):
+    """Code of torch met the stand-in of a torch tensor: it is for ``torch.export`` to trace.
+
+    It is a TypeError, so that an operator between a tensor and a stand-in becomes the stand-in's.
+    """
+
+
+class TorchAttribute(ConversionError, AttributeError):
+    """Code of torch asked the stand-in of a torch tensor for a method of tensors."""
+
+
+class _Size(int):
+    """The number of elements, where code of torch may call ``x.size(0)``."""
+
+    def __call__(self, *_: Any) -> NoReturn:
+        raise TorchAttribute("a traced array has no method 'size'; use its shape")
+
+
 class Traced:
     """The stand-in of an array while code is recorded.
 
@@ -70,7 +88,8 @@ class Traced:
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(self._value.size) if self.ndim == 0 else _product(self.shape)
+        count = _product(self.shape)
+        return _Size(count) if self.backend == "torch" else count
 
     @property
     def dtype(self) -> Any:
@@ -117,7 +136,23 @@ class Traced:
 
     def __getattr__(self, name: str) -> NoReturn:
         hint = f"use na.{name}(x, ...)" if name in OPS else "use a function of na"
-        raise AttributeError(f"a traced array has no attribute {name!r}; {hint}")
+        message = f"a traced array has no attribute {name!r}; {hint}"
+        if self.backend == "torch" and not name.startswith("__") and hasattr(self._value, name):
+            raise TorchAttribute(message)
+        raise AttributeError(message)
+
+    @classmethod
+    def __torch_function__(
+        cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> NoReturn:
+        message = (
+            f"{getattr(function, '__name__', function)}(): got {cls.__name__}, expected a Tensor"
+        )
+        found: list[Traced] = []
+        _map_leaves(lambda x: found.append(x) if isinstance(x, cls) else None, [args, kwargs or {}])
+        if any(x.backend == "torch" for x in found):
+            raise TorchCall(message)
+        raise TypeError(message)
 
     def __repr__(self) -> str:
         return f"Traced({self._node.name}: {self._node.aval}, {self.backend})"
@@ -156,6 +191,8 @@ class Recorder:
         self._behind: dict[Node, Any] = {}
         self.constants: dict[str, Any] = {}
         self.is_open = True
+        #: the node of another graph that is being recorded again, whose place its calls have
+        self.of: Node | None = None
         self._constant_nodes: dict[int, Node] = {}
 
     @property
@@ -201,9 +238,7 @@ class Recorder:
             target_name=f"na.{name}",
             args=given,
             kwargs=kwargs,
-            module=_module_path(),
-            line=_user_line(),
-            origin=name,
+            **self._place(name),
         )
         with recording(None):
             values = map_nodes(self._behind.__getitem__, [list(given), kwargs])
@@ -232,11 +267,15 @@ class Recorder:
             target=op.function,
             target_name=f"na.{op.name}",
             **self._arguments(op, given),
-            module=_module_path(),
-            line=_user_line(),
-            origin=op.name,
+            **self._place(op.name),
         )
         return self._traced(result, node, op.name)
+
+    def _place(self, name: str) -> dict[str, str]:
+        """Where the code stands that calls the function `name`."""
+        if self.of is None:
+            return {"module": _module_path(), "line": _user_line(), "origin": name}
+        return {"module": self.of.module, "line": self.of.line, "origin": self.of.origin}
 
     def _traced(self, result: Any, node: Node, name: str) -> Any:
         if backends.backend_of_type(type(result)) is not None:
@@ -446,7 +485,8 @@ def trace_python(source: PythonReference) -> Graph:
         output = _map_leaves(lambda x: recorder.node_of(x, "output"), _plain(result))
         new = {path: recorder.node_of(x, f"state {path!r}") for path, x in state.items()}
     except TypeError as error:
-        if not isinstance(error, NestarrayError) and "Traced" in str(error):
+        in_module = isinstance(error, TorchCall) and isinstance(source.source, Module)
+        if in_module or (not isinstance(error, NestarrayError) and "Traced" in str(error)):
             raise _foreign_call(source, error) from error
         raise
     finally:
