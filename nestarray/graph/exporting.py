@@ -8,7 +8,6 @@ reported all at once, before anything runs.
 from __future__ import annotations
 
 import contextlib
-import operator
 import os
 import re
 import warnings
@@ -16,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from inspect import Parameter, Signature
 from typing import Any
 
-from nestarray.errors import ConversionError, MissingOpError
+from nestarray.errors import ConversionError
 from nestarray.graph.dynamic import Dynamic
 from nestarray.graph.gradient_modes import detach_regions, gradient_modes_seen
 
@@ -120,47 +119,6 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
             f"trace_graph: torch.export cannot export {type(module).__name__}: "
             f"{type(error).__name__}: {dynamic.explained(str(error))}"
         ) from error
-
-
-def decomposed(program: Any) -> tuple[Any, list[Any]]:
-    """The program with unknown operations decomposed by torch, and the nodes still unknown."""
-    from torch._decomp import core_aten_decompositions
-
-    missing = _unknown(program)
-    if missing:
-        table = core_aten_decompositions()
-        usable = {n.target: table[n.target] for n in missing if n.target in table}
-        if usable:
-            program = program.run_decompositions(usable)
-            missing = _unknown(program)
-    return program, missing
-
-
-def _unknown(program: Any) -> list[Any]:
-    from nestarray.frontends.torch import vocabulary
-
-    return [
-        node
-        for node in program.graph.nodes
-        if node.op not in ("placeholder", "output")
-        and node.target is not operator.getitem
-        and node.target not in vocabulary.IGNORED
-        and vocabulary.find(node.target) is None
-    ]
-
-
-def missing_ops(module: Any, missing: list[Any]) -> MissingOpError:
-    seen: dict[str, str] = {}
-    for node in missing:
-        path, line = origin(node)
-        where = ", ".join(part for part in (path and f"module {path!r}", line) if part)
-        seen.setdefault(str(node.target), where)
-    listed = "\n".join(f"  {name}" + (f"  ({at})" if at else "") for name, at in seen.items())
-    return MissingOpError(
-        f"trace_graph: {type(module).__name__} uses {len(seen)} operation(s) that "
-        f"nestarray.frontends.torch does not have:\n{listed}\n"
-        "Replace them in the model, or add the function to the frontend"
-    )
 
 
 def origin(node: Any) -> tuple[str, str]:

@@ -18,12 +18,16 @@ from nestarray.errors import ConversionError, DtypeError
 from nestarray.graph.codegen import valid_name
 from nestarray.graph.coverage import (
     Operation,
+    by_schema_name,
     covered,
+    gives_first_only,
     missing_ops,
+    rule_of,
 )
 from nestarray.graph.dynamic import Dynamic
 from nestarray.graph.exporting import export, in_mode, origin, own_name, quiet
 from nestarray.graph.graph import Aval, Graph, Node, argument_names, live_nodes, name_inputs
+from nestarray.graph.islands import island, island_arguments
 from nestarray.graph.size_names import SizeNames
 from nestarray.graph.torch_sources import as_module, no_other_modules
 
@@ -107,6 +111,7 @@ class _Importer:
             output=output,
             state_updates=updates,
             sizes=self.names.sizes(self.program),
+            torch_names=_torch_names(self.module, self.canonical, containers),
             reference=TorchReference(self.program, self.nodes, self.args, self.kwargs),
             **containers,
         )
@@ -264,6 +269,19 @@ def _canonical_names(module: Any) -> dict[str, str]:
     for named in (module.named_parameters, module.named_buffers):
         for name, tensor in named(remove_duplicate=False):
             names[name] = first.setdefault(id(tensor), name)
+    return names
+
+
+def _torch_names(
+    module: Any, canonical: Mapping[str, str], containers: Mapping[str, Container]
+) -> dict[str, tuple[str, str]]:
+    """Name in the module's state dict → where the graph has it."""
+    names: dict[str, tuple[str, str]] = {}
+    for name in module.state_dict(keep_vars=True):
+        path = canonical.get(name, name).replace(".", "/")
+        letter = next((k for k in ("v", "s") if path in containers[k]), None)
+        if letter is not None:
+            names[name] = letter, path
     return names
 
 

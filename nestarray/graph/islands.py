@@ -20,6 +20,7 @@ from nestarray import backends, dtypes, ops, tree
 from nestarray.config import current_backend
 from nestarray.dtypes import DType
 from nestarray.errors import MissingOpError, UnsupportedError
+from nestarray.graph.graph import iter_nodes
 from nestarray.transforms import custom_vjp
 from nestarray.transforms.arguments import native_transforms
 
@@ -258,14 +259,14 @@ def why_not(target: Any) -> str:
 
 
 def island_arguments(
-    target: Any, named: Mapping[str, Any], array_dtypes: Sequence[DType]
+    target: Any, named: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Positional and keyword arguments of `island` for a call of an operation.
 
     Args:
         target: the operation.
-        named: arguments by the names of its schema; those at their default may be left out.
-        array_dtypes: of the arrays among them, in order.
+        named: arguments by the names of its schema, with Nodes for arrays; those at their
+            default may be left out.
     """
     schema = target._schema
     overload = f".{schema.overload_name}" if schema.overload_name else ""
@@ -273,6 +274,8 @@ def island_arguments(
     last = max((i for i, a in enumerate(positional) if a.name in named), default=-1)
     args = [named.get(a.name, a.default_value) for a in positional[: last + 1]]
     kwargs = {a.name: named[a.name] for a in schema.arguments if a.kwarg_only and a.name in named}
-    if any(d.is_integer and d.bits == 64 for d in array_dtypes):
-        kwargs["takes"] = tuple(array_dtypes)
+    nodes = iter_nodes([args, [value for _, value in sorted(kwargs.items())]])
+    takes = tuple([node.aval.dtype for node in nodes if node.aval is not None])
+    if any(dtype.is_integer and dtype.bits == 64 for dtype in takes):
+        kwargs["takes"] = takes
     return (f"{schema.name}{overload}", *args), kwargs

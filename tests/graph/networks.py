@@ -59,8 +59,30 @@ class DataDependent(nn.Module):
         return -x
 
 
+@torch.library.custom_op("nestarray_tests::cubed", mutates_args=())
+def cubed(x: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
+    """scale · x³, as somebody outside of torch registers it."""
+    return scale * x**3
+
+
+@cubed.register_fake
+def _(x, scale=1.0):
+    return torch.empty_like(x)
+
+
+cubed.register_autograd(
+    lambda ctx, g: (3 * ctx.scale * ctx.saved_tensors[0] ** 2 * g, None),
+    setup_context=lambda ctx, inputs, output: _save(ctx, inputs),
+)
+
+
+def _save(ctx, inputs):
+    ctx.save_for_backward(inputs[0])
+    ctx.scale = inputs[1]
+
+
 class WithoutFrontend(nn.Module):
     """An operation that no frontend function covers."""
 
     def forward(self, x):
-        return torch.special.airy_ai(x) + 1
+        return cubed(x, 2.0) + 1
