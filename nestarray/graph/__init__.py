@@ -6,6 +6,7 @@ from typing import Any
 
 from nestarray import backends
 from nestarray.errors import ArgumentError
+from nestarray.graph.check import check as check
 from nestarray.graph.graph import Aval as Aval
 from nestarray.graph.graph import Graph as Graph
 from nestarray.graph.graph import Node as Node
@@ -76,7 +77,7 @@ def trace_graph(
         torch.Size([7, 3])
     """
     is_dynamic = dynamic is not None and dynamic is not False
-    if _is_torch_module(source) or (is_dynamic and _is_function_of_torch(source, args, kwargs)):
+    if is_torch_module(source) or (is_dynamic and _is_function_of_torch(source, args, kwargs)):
         from nestarray.graph.from_torch import trace_torch
 
         return trace_torch(source, args, kwargs, train, dynamic, islands)
@@ -111,8 +112,12 @@ def trace_graph(
         return trace_torch(source, args, kwargs, train, islands=islands)
 
 
-def _is_torch_module(source: Any) -> bool:
-    return hasattr(source, "named_parameters") and hasattr(source, "forward")
+def is_torch_module(source: Any) -> bool:
+    """Whether `source` is read by ``torch.export`` at once."""
+    is_compiled_function = hasattr(source, "_torchdynamo_orig_callable")
+    return is_compiled_function or (
+        hasattr(source, "named_parameters") and hasattr(source, "forward")
+    )
 
 
 def _is_function_of_torch(source: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

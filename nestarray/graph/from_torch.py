@@ -25,6 +25,7 @@ from nestarray.graph.coverage import (
     rule_of,
 )
 from nestarray.graph.dynamic import Dynamic
+from nestarray.graph.exported_control_flow import ControlFlow, is_control_flow
 from nestarray.graph.exporting import export, in_mode, origin, own_name, quiet
 from nestarray.graph.graph import Aval, Graph, Node, argument_names, live_nodes, name_inputs
 from nestarray.graph.islands import island, island_arguments
@@ -91,6 +92,9 @@ class _Importer:
         specs = zip(placeholders, program.graph_signature.input_specs, strict=True)
         given = [n for n, spec in specs if spec.kind.name == "USER_INPUT"]
         self.names = SizeNames(dynamic, given)
+        self.control_flow = ControlFlow(
+            self.nodes, self.taken, self._call, self._arguments, self._aval
+        )
 
     def graph(self) -> Graph:
         """The whole translation."""
@@ -106,7 +110,7 @@ class _Importer:
             name=type(self.module).__name__,
             backend="torch",
             train=self.train,
-            nodes=live_nodes(dict.fromkeys(self.nodes.values()), output, updates),
+            nodes=live_nodes(dict.fromkeys(filter(_is_node, self.nodes.values())), output, updates),
             signature=inputs,
             output=output,
             state_updates=updates,
@@ -171,7 +175,10 @@ class _Importer:
     def _call(self, exported: Any) -> None:
         from nestarray.frontends.torch import vocabulary
 
-        if exported.target in vocabulary.IGNORED:
+        if exported.target in vocabulary.IGNORED or exported in self.nodes:
+            return
+        if is_control_flow(exported):
+            self.control_flow.call(exported)
             return
         path, line = origin(exported)
         maker = exported.args[0] if exported.target is operator.getitem else exported
@@ -254,6 +261,11 @@ class _Importer:
                 )
         output = _plain(self.program.call_spec.out_spec, iter(flat))
         return output, updates if self.train else {}
+
+
+def _is_node(value: Any) -> bool:
+    """Not so of an operand of a branch that is a number."""
+    return isinstance(value, Node)
 
 
 def _is_size(exported: Any) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -22,10 +22,11 @@ from nestarray import backends, dtypes, ops
 from nestarray.config import check_backend_name, use_backend
 from nestarray.container import Container
 from nestarray.dtypes import DType
-from nestarray.errors import ArgumentError, DtypeError, StructureError
+from nestarray.errors import ArgumentError, ConversionError, DtypeError, StructureError
 from nestarray.graph import codegen
 from nestarray.graph.body import Body
 from nestarray.graph.sizes import Binding, Sizes
+from nestarray.interchange.torch import to_torch_state_dict
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,6 +117,8 @@ class Graph:
         v, s, constants: the variables.
         reference: the source that `verify` compares with; None when it is gone.
         sizes: the names of sizes that are left open.
+        torch_names: name in a torch source's state dict → ``"v"`` or ``"s"``, and the path there;
+            tied weights are names with one path.
     """
 
     name: str
@@ -130,6 +133,7 @@ class Graph:
     constants: Container
     reference: Any = None
     sizes: Sizes = dataclasses.field(default_factory=Sizes)
+    torch_names: dict[str, tuple[str, str]] = dataclasses.field(default_factory=dict)
 
     # -- calling ---------------------------------------------------------------------------
 
@@ -186,8 +190,7 @@ class Graph:
         v, s = self._variables(v, s)
         if key is None and self.needs_key:
             raise ArgumentError(
-                f"{self.name}: this graph draws random numbers (traced with train=True): "
-                "pass key=na.random.key(0)"
+                f"{self.name}: this graph draws random numbers: pass key=na.random.key(0)"
             )
         found = backends.backend_of_value(key)
         if found not in (None, self.backend):
@@ -336,6 +339,44 @@ class Graph:
 
     # -- moving ----------------------------------------------------------------------------
 
+    def to_torch_state_dict(
+        self, v: Container | None = None, s: Container | None = None
+    ) -> dict[str, Any]:
+        """The variables as the state dict of the torch module that was traced.
+
+        ``net.load_state_dict(graph.to_torch_state_dict(v, s))`` finds every key and no other:
+        tied weights have all their names, buffers that torch does not store are left out.
+
+        Args:
+            v: parameters, on any backend; the graph's own by default.
+            s: state; the graph's own by default.
+
+        Returns:
+            torch tensors by torch's names, in torch's order.
+
+        Raises:
+            ConversionError: the graph was not made from a torch module.
+            StructureError: `v` or `s` has other keys than the graph's.
+
+        Example:
+            >>> import torch, nestarray as na
+            >>> net = torch.nn.Linear(2, 3)
+            >>> graph = na.trace_graph(net, torch.ones(1, 2)).to_backend("numpy")
+            >>> net.load_state_dict(graph.to_torch_state_dict(graph.v * 0.0))
+            <All keys matched successfully>
+        """
+        if not self.torch_names and (self.v.paths() or self.s.paths()):
+            raise ConversionError(
+                f"to_torch_state_dict: {self.name} was not traced from a torch module; "
+                "na.to_torch_state_dict(v) names leaves by their paths"
+            )
+        given = dict(zip("vs", self._variables(v, s), strict=True))
+        tensors = {letter: to_torch_state_dict(c) for letter, c in given.items()}
+        return {
+            name: tensors[letter][path.replace("/", ".")]
+            for name, (letter, path) in self.torch_names.items()
+        }
+
     def to_backend(self, backend: str) -> Graph:
         """The same graph with its variables on another framework, on which it then runs.
 
@@ -392,8 +433,8 @@ class Graph:
             <BLANKLINE>
             <BLANKLINE>
             def graph(input, *, v, s, constants, key=None):
-                linear = na.linear(input, v['0/weight'], v['0/bias'])  # float32[4, 3]
-                gelu = na.gelu(linear)  # float32[4, 3]
+                linear = na.linear(input, v['0/weight'], v['0/bias'])  # float32[4, 3] · 0
+                gelu = na.gelu(linear)  # float32[4, 3] · 1
                 return gelu
             <BLANKLINE>
         """
@@ -522,12 +563,18 @@ def _rebuild(fields: dict[str, Any]) -> Graph:
 def live_nodes(nodes: Iterable[Node], output: Any, updates: Mapping[str, Node]) -> list[Node]:
     """All arguments and variables, and the calls, constants and keys that something returned uses."""
     nodes = list(nodes)
-    live: set[Node] = {*iter_nodes(output), *updates.values()}
+    live = reached(nodes, (output, updates))
+    kept = [n for n in nodes if n in live or n.source in ("x", "v", "s")]
+    return [*(n for n in kept if n.kind == "input"), *(n for n in kept if n.kind == "call")]
+
+
+def reached(nodes: Sequence[Node], output: Any) -> set[Node]:
+    """The nodes that `output` uses, itself or through calls among `nodes`, which are in order."""
+    live = set(iter_nodes(output))
     for node in reversed(nodes):
         if node in live:
             live.update(iter_nodes((node.args, node.kwargs)))
-    kept = [n for n in nodes if n in live or n.source in ("x", "v", "s")]
-    return [*(n for n in kept if n.kind == "input"), *(n for n in kept if n.kind == "call")]
+    return live
 
 
 def argument_names(fn: Callable[..., Any], count: int) -> list[str]:

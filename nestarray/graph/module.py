@@ -24,10 +24,13 @@ class GraphModule(Module):
     """
 
     def __init__(
-        self, graph: Graph, source: tuple[Any, tuple[Any, ...], dict[str, Any]], dynamic: Any = None
+        self,
+        graph: Graph,
+        source: tuple[Any, tuple[Any, ...], dict[str, Any]],
+        options: Mapping[str, Any],
     ) -> None:
         self._source: Any = source
-        self._dynamic = dynamic
+        self._options = options  # of tracing, for the training behaviour too
         # whether it trains, backend → the graph; filled when asked for
         self._graphs: dict[tuple[bool, str], Graph] = {(False, graph.backend): graph}
         self._v, self._s = graph.v, graph.s
@@ -77,9 +80,15 @@ class GraphModule(Module):
                 "pickled; read module.training_graph once before pickling"
             )
         net, args, kwargs = self._source
-        graph = trace_torch(net, args, kwargs, True, self._dynamic)
+        graph = trace_torch(net, args, kwargs, True, **self._options)
         self._graphs[True, graph.backend] = graph
         return graph
+
+    def to_torch_state_dict(
+        self, v: Container | None = None, s: Container | None = None
+    ) -> dict[str, Any]:
+        """The variables as the state dict of the torch module; see `Graph.to_torch_state_dict`."""
+        return self.graph.to_torch_state_dict(v, s)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The network, with the variables of the running call."""
@@ -144,13 +153,16 @@ class _Kept:
         return ops.to_backend(self._value, backend_of(key))
 
 
-def to_module(net: Any, *args: Any, dynamic: Any = None, **kwargs: Any) -> GraphModule:
+def to_module(
+    net: Any, *args: Any, dynamic: Any = None, islands: bool = False, **kwargs: Any
+) -> GraphModule:
     """Turn a ``torch.nn.Module`` into an `nestarray.nn.Module` that any backend runs and trains.
 
     Args:
         net: the module; it is not changed.
         *args, **kwargs: example inputs, as ``net(*args, **kwargs)`` takes them.
         dynamic: the sizes that may change from call to call; see `nestarray.trace_graph`.
+        islands: run operations that are not known in torch; see `nestarray.trace_graph`.
 
     Returns:
         a module on torch, with ``.v``, ``.s`` and ``.to_backend("jax")``. The training
@@ -171,5 +183,6 @@ def to_module(net: Any, *args: Any, dynamic: Any = None, **kwargs: Any) -> Graph
     """
     from nestarray.graph import trace_graph
 
-    graph = trace_graph(net, *args, dynamic=dynamic, **kwargs)
-    return GraphModule(graph, (net, args, kwargs), dynamic)
+    options = {"dynamic": dynamic, "islands": islands}
+    graph = trace_graph(net, *args, **options, **kwargs)
+    return GraphModule(graph, (net, args, kwargs), options)

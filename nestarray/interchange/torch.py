@@ -178,7 +178,7 @@ def load_into_torch_module(c: Container, /, module: Any) -> Any:
     """Copy the leaves into the parameters and buffers of a ``torch.nn.Module``, in place.
 
     The inverse of `Container.from_torch_module`. Nothing is written unless everything
-    fits. Buffers that `c` does not have stay as they are.
+    fits. Buffers that `c` does not have stay as they are; of tied weights one name is enough.
 
     Args:
         c: a Container of arrays of any backend, nested like the module.
@@ -212,6 +212,8 @@ def load_into_torch_module(c: Container, /, module: Any) -> Any:
     new = to_torch_state_dict(c)
     parameters = dict(module.named_parameters(remove_duplicate=False))
     places = parameters | dict(module.named_buffers(remove_duplicate=False))
+    tied = {id(places[name]) for name in new if name in places}  # one name of a tensor is enough
+    parameters = {k: x for k, x in parameters.items() if k in new or id(x) not in tied}
     advice = "Nothing was written; rename, exclude or set leaves so that the names are the module's"
     check_names("load_into_torch_module", type(module).__name__, new, parameters, places, advice)
     check_shapes("load_into_torch_module", new, places)
