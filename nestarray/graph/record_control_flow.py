@@ -17,7 +17,7 @@ from nestarray import backends, ops
 from nestarray.backends import control_flow as native
 from nestarray.graph.body import Body
 from nestarray.graph.codegen import valid_name
-from nestarray.graph.graph import iter_nodes
+from nestarray.graph.graph import reached
 from nestarray.transforms import control_flow
 
 if TYPE_CHECKING:
@@ -112,10 +112,7 @@ class ControlFlow:
             printed = tuple(
                 [label if isinstance(p, tuple) else p.name for label, p in zip(printed, parameters)]
             )
-        live = set(iter_nodes(output))
-        for node in reversed(nodes):
-            if node in live:
-                live.update(iter_nodes((node.args, node.kwargs)))
+        live = reached(nodes, output)
         kept = [node for node in nodes if node in live]
         return Body(valid_name(name, recorder.taken), printed, parameters, kept, output)
 

@@ -67,6 +67,8 @@ class TorchReference:
                 is_argument = node.source == "x"
                 value = arguments[node] if is_argument else containers[node.source][node.path]
                 values[exported] = ours[node] = value
+            elif exported.op == "get_attr":  # a function of a loop or a choice
+                values[exported] = getattr(self.program.graph_module, exported.target)
             elif exported.op == "call_function":
                 if node is not None and node.is_random and node in wanted:
                     value = compute(graph, node, ours.__getitem__, key)

@@ -7,12 +7,14 @@ gave come first; what it left to the exporter is named after the first dimension
 from __future__ import annotations
 
 import ast
+import os
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from nestarray.errors import ArgumentError, ConversionError
-from nestarray.graph.dynamic import Dynamic, dim_name, is_hint, is_tensor, source_of
-from nestarray.graph.sizes import Sizes, evaluate, names_in
+from nestarray.errors import ConversionError
+from nestarray.graph.dynamic import Dynamic, dim_name, is_hint, is_tensor
+from nestarray.graph.sizes import Sizes
 
 
 class SizeNames:
@@ -29,7 +31,6 @@ class SizeNames:
     def __init__(self, dynamic: Dynamic, placeholders: list[Any]) -> None:
         self._dynamic = dynamic
         self._names: dict[Any, str] = {}  # torch's symbol → name
-        self._sources: dict[str, str] = {}  # torch's word for a dimension → the size
         self._read(placeholders)
 
     def _read(self, placeholders: list[Any]) -> None:
@@ -52,9 +53,6 @@ class SizeNames:
             word = re.sub(r"\W+", "_", place).strip("_")
             for symbol in size.node.expr.free_symbols - self._names.keys():
                 self._names[symbol] = _unused(f"{word}_{axis}", self._names.values())
-        for (place, _), placeholder in zip(self._dynamic.leaves.items(), placeholders, strict=True):
-            for axis, size in enumerate(getattr(placeholder.meta.get("val"), "shape", ())):
-                self._sources[f"{source_of(place)}.size()[{axis}]"] = f"({self.text(size)})"
 
     def _name(self, size: Any, name: str) -> None:
         for symbol in size.node.expr.free_symbols:
@@ -69,25 +67,23 @@ class SizeNames:
         """A size for an `Aval`: the number, or the expression in our names."""
         if isinstance(size, int):
             return size
-        import sympy
-        from torch.utils._sympy.printers import PythonPrinter
-
         expression = size.node.expr
         if expression.is_Integer:
             return int(expression)
+        return self._written(expression)
+
+    def _written(self, expression: Any) -> str:
+        import sympy
+        from torch.utils._sympy.printers import PythonPrinter
+
         new = {
             symbol: sympy.Symbol(self._names.get(symbol, symbol.name), integer=True)
             for symbol in expression.free_symbols
         }
-        written = PythonPrinter().doprint(expression.xreplace(new))
-        return written.removeprefix("(").removesuffix(")") if _is_wrapped(written) else written
+        return _tidy(PythonPrinter().doprint(expression.xreplace(new)))
 
     def sizes(self, program: Any) -> Sizes:
-        """The names of an exported program with their ranges, and its conditions.
-
-        Raises:
-            ConversionError: a condition is about something else than sizes.
-        """
+        """The names of an exported program with their ranges, and its conditions."""
         if not self._dynamic.is_asked:
             return Sizes()
         ranges = {}
@@ -95,24 +91,54 @@ class SizeNames:
             if symbol in self._names:
                 most = int(found.upper) if found.upper.is_Integer else None
                 ranges[self._names[symbol]] = (int(found.lower), most)
-        conditions = dict.fromkeys(map(self._condition, program._guards_code))
-        return Sizes(ranges, tuple(c for c in conditions if not _is_trivial(c)))
+        return Sizes(ranges, tuple(dict.fromkeys(self._conditions(program))))
 
-    def _condition(self, guard: str) -> str:
-        text = guard
-        for source, size in self._sources.items():
-            text = text.replace(source, size)
-        try:
-            text = ast.unparse(ast.parse(text, mode="eval"))  # without needless parentheses
-            evaluate(text, dict.fromkeys(names_in(text), 7))
-        except ZeroDivisionError:
-            pass
-        except (ArgumentError, SyntaxError) as error:
-            raise ConversionError(
-                f"trace_graph: dynamic: the model is exported under the condition {text}, which no "
-                "call can check; trace it without dynamic="
-            ) from error
-        return text
+    def _conditions(self, program: Any) -> Iterator[str]:
+        """What the code asked of sizes, as far as ranges and equal names do not say it."""
+        ranks_depend = any(_depends_in_rank(node) for node in program.graph.nodes)
+        env = _shape_env(program)
+        for guard in env.guards if env is not None else ():
+            relation = env.simplify(guard.expr)
+            if not getattr(relation, "free_symbols", None) or _is_range(relation):
+                continue
+            # Operators ask whether a size is 1 to choose strides, which no graph has.
+            is_layout = relation.func.__name__ == "Ne" and any(x.is_number for x in relation.args)
+            if is_layout and not ranks_depend and _is_operator(guard.sloc.framework_loc):
+                continue
+            yield self._written(relation)
+
+
+def _shape_env(program: Any) -> Any:
+    """What the exporter knows of the sizes of a program."""
+    modes = (getattr(node.meta.get("val"), "fake_mode", None) for node in program.graph.nodes)
+    return next((mode.shape_env for mode in modes if mode is not None), None)
+
+
+def _is_range(relation: Any) -> bool:
+    """Whether it bounds one size by a number."""
+    kinds = ("StrictGreaterThan", "GreaterThan", "StrictLessThan", "LessThan")
+    return type(relation).__name__ in kinds and all(
+        x.is_Symbol or x.is_number for x in relation.args
+    )
+
+
+def _depends_in_rank(node: Any) -> bool:
+    """Whether a node's rank depends on which of the open sizes are 1."""
+    if not str(node.target).startswith("aten.squeeze"):
+        return False
+    shape = node.args[0].meta["val"].shape
+    dims = node.args[1] if len(node.args) > 1 else range(len(shape))
+    squeezed = [shape[d] for d in (dims if isinstance(dims, (list, tuple, range)) else [dims])]
+    return not all(isinstance(size, int) for size in squeezed)
+
+
+def _is_operator(frame: Any) -> bool:
+    """Whether a line of code is in torch's operators, and not in its modules or anybody's."""
+    import torch
+
+    root = os.path.dirname(torch.__file__)
+    inner = os.path.relpath(getattr(frame, "filename", ""), root).split(os.sep)[0]
+    return inner in ("_ops.py", "_prims_common", "_subclasses", "_refs", "_decomp")
 
 
 def _root_name(dim: Any) -> str:
@@ -126,17 +152,6 @@ def _unused(name: str, taken: Any) -> str:
     return unique
 
 
-def _is_trivial(condition: str) -> bool:
-    """Whether it says what equal names say already."""
-    left, _, right = condition.partition(" == ")
-    return left == right
-
-
-def _is_wrapped(text: str) -> bool:
-    """Whether one pair of parentheses holds the whole text."""
-    depth = 0
-    for i, c in enumerate(text):
-        depth += (c == "(") - (c == ")")
-        if depth == 0 and i < len(text) - 1:
-            return False
-    return text.startswith("(")
+def _tidy(text: str) -> str:
+    """An expression without needless parentheses."""
+    return ast.unparse(ast.parse(text, mode="eval"))

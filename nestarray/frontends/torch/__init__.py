@@ -38,6 +38,7 @@ from nestarray.dtypes import uint8 as uint8
 from nestarray.dtypes import uint16 as uint16
 from nestarray.dtypes import uint32 as uint32
 from nestarray.dtypes import uint64 as uint64
+from nestarray.frontends.torch import _higher_order_ops as _higher_order_ops
 from nestarray.frontends.torch import fft as fft
 from nestarray.frontends.torch import linalg as linalg
 from nestarray.frontends.torch import masked as masked
@@ -46,6 +47,8 @@ from nestarray.frontends.torch import nn as nn
 from nestarray.frontends.torch import ops as ops
 from nestarray.frontends.torch import signal as signal
 from nestarray.frontends.torch import special as special
+from nestarray.frontends.torch._higher_order_ops import cond as cond
+from nestarray.frontends.torch._higher_order_ops import while_loop as while_loop
 from nestarray.frontends.torch.comparison import allclose as allclose
 from nestarray.frontends.torch.comparison import eq as eq
 from nestarray.frontends.torch.comparison import equal as equal
@@ -191,6 +194,9 @@ from nestarray.frontends.torch.nn.functional.distance import pairwise_distance a
 from nestarray.frontends.torch.nn.functional.distance import pdist as pdist
 from nestarray.frontends.torch.nn.functional.dropout import alpha_dropout as alpha_dropout
 from nestarray.frontends.torch.nn.functional.dropout import dropout as dropout
+from nestarray.frontends.torch.nn.functional.dropout import (
+    feature_alpha_dropout as feature_alpha_dropout,
+)
 from nestarray.frontends.torch.nn.functional.dropout import feature_dropout as feature_dropout
 from nestarray.frontends.torch.nn.functional.normalization import batch_norm as batch_norm
 from nestarray.frontends.torch.nn.functional.normalization import group_norm as group_norm
@@ -209,6 +215,7 @@ from nestarray.frontends.torch.nn.functional.pooling import max_pool2d as max_po
 from nestarray.frontends.torch.nn.functional.pooling import max_pool3d as max_pool3d
 from nestarray.frontends.torch.nn.functional.sparse import embedding as embedding
 from nestarray.frontends.torch.nn.functional.vision import channel_shuffle as channel_shuffle
+from nestarray.frontends.torch.nn.functional.vision import constant_pad_nd as constant_pad_nd
 from nestarray.frontends.torch.nn.functional.vision import pixel_shuffle as pixel_shuffle
 from nestarray.frontends.torch.nn.functional.vision import pixel_unshuffle as pixel_unshuffle
 from nestarray.frontends.torch.ordering import argsort as argsort
@@ -371,7 +378,10 @@ from nestarray.frontends.torch.sampling import randint_like as randint_like
 from nestarray.frontends.torch.sampling import randn as randn
 from nestarray.frontends.torch.sampling import randn_like as randn_like
 from nestarray.frontends.torch.sampling import randperm as randperm
+from nestarray.frontends.torch.segments import segment_reduce as _segment_reduce
+from nestarray.frontends.torch.segments import segment_reduce as segment_reduce
 from nestarray.frontends.torch.shaping import adjoint as adjoint
+from nestarray.frontends.torch.shaping import alias_copy as alias_copy
 from nestarray.frontends.torch.shaping import atleast_1d as atleast_1d
 from nestarray.frontends.torch.shaping import atleast_2d as atleast_2d
 from nestarray.frontends.torch.shaping import atleast_3d as atleast_3d
@@ -403,6 +413,8 @@ from nestarray.frontends.torch.shaping import permute_copy as permute_copy
 from nestarray.frontends.torch.shaping import ravel as ravel
 from nestarray.frontends.torch.shaping import repeat_interleave as repeat_interleave
 from nestarray.frontends.torch.shaping import reshape as reshape
+from nestarray.frontends.torch.shaping import resolve_conj as resolve_conj
+from nestarray.frontends.torch.shaping import resolve_neg as resolve_neg
 from nestarray.frontends.torch.shaping import roll as roll
 from nestarray.frontends.torch.shaping import rot90 as rot90
 from nestarray.frontends.torch.shaping import row_stack as row_stack
@@ -449,6 +461,7 @@ from nestarray.frontends.torch.statistics import corrcoef as corrcoef
 from nestarray.frontends.torch.statistics import cov as cov
 from nestarray.frontends.torch.statistics import cumulative_trapezoid as cumulative_trapezoid
 from nestarray.frontends.torch.statistics import histogram as histogram
+from nestarray.frontends.torch.statistics import histogramdd as histogramdd
 from nestarray.frontends.torch.statistics import nanmedian as nanmedian
 from nestarray.frontends.torch.statistics import nanquantile as nanquantile
 from nestarray.frontends.torch.statistics import renorm as renorm

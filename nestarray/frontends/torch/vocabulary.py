@@ -206,6 +206,7 @@ def _readable(name: str, value: Any) -> Any:
 #: ``input``, or the first parameter.
 RENAMED: dict[str, tuple[str, ...]] = {
     "training": ("train",),
+    "from_": ("from",),
     "operands": ("tensors",),
     "split_size_or_sections": ("split_size", "split_sizes"),
     "indices_or_sections": ("sections", "indices", "tensor_indices_or_sections"),
@@ -339,9 +340,14 @@ EXCEPTIONS: dict[str, tuple[str, Callable[[Arguments], Arguments] | None]] = {
     "aten.randint.default": ("torch.randint", _from_zero),
     "aten.randint_like.default": ("torch.randint_like", _from_zero),
     "aten.grid_sampler": ("torch.nn.functional.grid_sample", _sampled),
+    "aten.grid_sampler_3d": ("torch.nn.functional.grid_sample", _sampled),
     "aten.grid_sampler_2d": ("torch.nn.functional.grid_sample", _sampled),
     "aten.scatter.value": ("torch.scatter", _renamed("value→src")),
     "aten.scatter.value_reduce": ("torch.scatter", _renamed("value→src")),
+    "aten._cdist_forward": ("torch.cdist", None),
+    "aten._pdist_forward": ("torch.nn.functional.pdist", None),
+    "aten._local_scalar_dense": ("torch.Tensor.item", None),
+    "aten.sym_numel": ("torch.numel", None),
     "aten.sym_size": ("torch.Tensor.size", None),
     "aten.unfold": ("torch.Tensor.unfold", None),
 }
@@ -355,6 +361,15 @@ PYTHON: dict[str, Callable[..., Any]] = {
         operator.le, operator.gt, operator.ge, operator.and_, operator.or_, operator.not_,
     )
 }  # fmt: skip
+
+
+#: Operations that take functions → the function.
+HIGHER_ORDER: dict[str, str] = {
+    "torch.ops.higher_order.cond": "torch.cond",
+    "torch.ops.higher_order.while_loop": "torch.while_loop",
+    "torch.ops.higher_order.scan": "torch._higher_order_ops.scan",
+    "torch.ops.higher_order.map_impl": "torch._higher_order_ops.map",
+}
 
 
 def find(target: Any) -> Rule | None:
@@ -417,6 +432,8 @@ def _find(name: str) -> Rule | None:
     if library == "transformers":
         function = getattr(ops.transformers, base, None)
         return None if function is None else Rule(name, function, f"torch.ops.{library}.{base}")
+    if name in HIGHER_ORDER:
+        return Rule(name, _resolve(HIGHER_ORDER[name]), HIGHER_ORDER[name])
     if library == "torch":  # Python functions: torch.sym_max …
         from nestarray.frontends.torch import symbolic
 
