@@ -187,9 +187,10 @@ ROWS: list[tuple[str, Callable[[Zeros], Any], type[Exception], str]] = [
     ),
     (
         "grid-sample",
-        lambda zeros: na.grid_sample(zeros(1, 1, 2, 2), zeros(1, 2, 2, 2), mode="bicubic"),
+        lambda zeros: na.grid_sample(zeros(1, 1, 2, 2), zeros(1, 2, 2, 2), mode="cubic"),
         ArgumentError,
-        'grid_sample: mode: got \'bicubic\', expected "bilinear" or "nearest"',
+        'grid_sample: mode: got \'cubic\', expected "bilinear", "nearest" or, for images, '
+        '"bicubic"',
     ),
 ]
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -276,17 +279,19 @@ def grid_sample(
     """The values of an image at points between its elements.
 
     Args:
-        x: `(batch, channels, height, width)`, floating.
+        x: `(batch, channels, height, width)` or `(batch, channels, depth, height, width)`,
+            floating.
         grid: `(batch, out_height, out_width, 2)`: coordinates x (along the width) and y,
-            −1 to 1 inside the image.
-        mode: ``"bilinear"`` between the four elements around, or ``"nearest"``.
+            −1 to 1 inside the image; for volumes `(batch, *out, 3)`, with z last.
+        mode: ``"bilinear"`` between the elements around, ``"nearest"``, or for images
+            ``"bicubic"``, between sixteen elements.
         padding_mode: what stands outside: ``"zeros"``; ``"border"``: the nearest element of
             the border; ``"reflection"``: the mirror image.
         align_corners: −1 and 1 are the centres of the first and last elements, not the
             outer edges.
 
     Returns:
-        `(batch, channels, out_height, out_width)`.
+        `(batch, channels, *out)`.
 
     Raises:
         ArgumentError: `mode` or `padding_mode` is none of these.
@@ -302,31 +307,41 @@ def grid_sample(
         https://arxiv.org/abs/1506.02025
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.grid_sample.html
     """
-    if mode not in ("bilinear", "nearest"):
-        raise ArgumentError(f'grid_sample: mode: got {mode!r}, expected "bilinear" or "nearest"')
+    modes = ("bilinear", "nearest", "bicubic")
+    if mode not in modes or (mode == "bicubic" and len(x.shape) == 5):
+        raise ArgumentError(
+            f'grid_sample: mode: got {mode!r}, expected "bilinear", "nearest" or, for images, '
+            '"bicubic"'
+        )
     if padding_mode not in ("zeros", "border", "reflection"):
         raise ArgumentError(
             f'grid_sample: padding_mode: got {padding_mode!r}, expected "zeros", "border" or '
             '"reflection"'
         )
-    if len(x.shape) != 4 or len(grid.shape) != 4 or grid.shape[-1] != 2:
+    count = len(x.shape) - 2
+    if count not in (2, 3) or len(grid.shape) != count + 2 or grid.shape[-1] != count:
         raise ShapeError(
             f"grid_sample: x has shape {tuple(x.shape)}, grid {tuple(grid.shape)}; expected "
-            "(batch, channels, height, width) and (batch, out_height, out_width, 2)"
+            "(batch, channels, height, width) and (batch, out_height, out_width, 2), or one axis "
+            "more each and 3 coordinates"
         )
-    height, width = x.shape[2:]
-    columns = _position(grid[..., 0], width, padding_mode, align_corners)
-    rows = _position(grid[..., 1], height, padding_mode, align_corners)
-    if mode == "nearest":
-        return _pick(x, ops.round(rows), ops.round(columns))
-    top, left = ops.floor(rows), ops.floor(columns)
-    down, right = rows - top, columns - left
+    taps = []
+    for i, size in enumerate(x.shape[2:]):
+        position = _position(grid[..., count - 1 - i], size, align_corners)
+        # A cubic kernel reads around the point; the others move the point inside first.
+        if mode != "bicubic":
+            position = _inside(position, size, padding_mode, align_corners)
+        found = _taps(position, mode)
+        if mode == "bicubic":
+            found = [(_inside(p, size, padding_mode, align_corners), w) for p, w in found]
+        taps.append(found)
     total = None
-    for row, vertical in ((top, 1.0 - down), (top + 1.0, down)):
-        for column, horizontal in ((left, 1.0 - right), (left + 1.0, right)):
-            share = ops.expand_dims(vertical * horizontal, 1)
-            part = _pick(x, row, column) * share
-            total = part if total is None else total + part
+    for chosen in itertools.product(*taps):
+        part = _pick(x, [place for place, _ in chosen])
+        shares = [share for _, share in chosen if share is not None]
+        if shares:
+            part = part * ops.expand_dims(functools.reduce(operator.mul, shares), 1)
+        total = part if total is None else total + part
     return total
 
 
@@ -485,12 +500,15 @@ def _centres(size: int, align_corners: bool) -> np.ndarray:
     return (np.arange(size) + 0.5) * (2.0 / size) - 1.0
 
 
-def _position(coordinate: Array, size: int, padding_mode: str, align_corners: bool) -> Array:
-    """From −1 … 1 to a position among `size` elements, moved inside as the mode says."""
+def _position(coordinate: Array, size: int, align_corners: bool) -> Array:
+    """From −1 … 1 to a position among `size` elements."""
     if align_corners:
-        position = (coordinate + 1.0) * ((size - 1) / 2)
-    else:
-        position = (coordinate + 1.0) * (size / 2) - 0.5
+        return (coordinate + 1.0) * ((size - 1) / 2)
+    return (coordinate + 1.0) * (size / 2) - 0.5
+
+
+def _inside(position: Array, size: int, padding_mode: str, align_corners: bool) -> Array:
+    """A position moved inside as the mode says."""
     if padding_mode == "zeros":
         return position
     if padding_mode == "reflection":
@@ -504,16 +522,35 @@ def _position(coordinate: Array, size: int, padding_mode: str, align_corners: bo
     return ops.clip(position, 0.0, size - 1.0)
 
 
-def _pick(x: Array, row: Array, column: Array) -> Array:
-    """The elements at whole positions `(batch, out_height, out_width)`, zeros outside."""
-    channels, height, width = x.shape[1:]
-    lines, points = row.shape[1:]
-    inside = ops.logical_and(
-        ops.logical_and(ops.greater_equal(row, 0.0), ops.less(row, float(height))),
-        ops.logical_and(ops.greater_equal(column, 0.0), ops.less(column, float(width))),
-    )
-    flat = ops.clip(row, 0.0, height - 1.0) * float(width) + ops.clip(column, 0.0, width - 1.0)
-    index = ops.reshape(ops.astype(flat, dtypes.int64), (-1, 1, lines * points))
-    found = ops.take_along_axis(ops.reshape(x, (-1, channels, height * width)), index, axis=-1)
-    found = ops.reshape(found, (-1, channels, lines, points))
+def _taps(position: Array, mode: str) -> list[tuple[Array, Array | None]]:
+    """The elements that are read along one axis, and what each counts."""
+    if mode == "nearest":
+        return [(ops.round(position), None)]
+    first = ops.floor(position)
+    t = position - first
+    if mode == "bilinear":
+        return [(first, 1.0 - t), (first + 1.0, t)]
+    # Keys' kernel with a = −3/4, as polynomials of the distances 1 + t, t, 1 − t and 2 − t
+    a = -0.75
+    u = 1.0 - t
+    near = [((a + 2) * d - (a + 3)) * d * d + 1.0 for d in (t, u)]
+    far = [((a * d - 5 * a) * d + 8 * a) * d - 4 * a for d in (t + 1.0, u + 1.0)]
+    weights = (far[0], near[0], near[1], far[1])
+    return [(first + float(i - 1), weight) for i, weight in enumerate(weights)]
+
+
+def _pick(x: Array, places: Sequence[Array]) -> Array:
+    """The elements at whole positions, one array `(batch, *out)` for each axis, zeros outside."""
+    channels, *spatial = x.shape[1:]
+    out = tuple(places[0].shape[1:])
+    inside: Any = None
+    flat: Any = None
+    for place, size in zip(places, spatial):
+        within = ops.logical_and(ops.greater_equal(place, 0.0), ops.less(place, float(size)))
+        inside = within if inside is None else ops.logical_and(inside, within)
+        index = ops.astype(ops.clip(place, 0.0, size - 1.0), dtypes.int64)
+        flat = index if flat is None else flat * size + index
+    index = ops.reshape(flat, (-1, 1, math.prod(out)))
+    found = ops.take_along_axis(ops.reshape(x, (-1, channels, math.prod(spatial))), index, axis=-1)
+    found = ops.reshape(found, (-1, channels, *out))
     return ops.where(ops.expand_dims(inside, 1), found, 0.0)

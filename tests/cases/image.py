@@ -31,6 +31,15 @@ def sampled(rng: Rng) -> tuple[Any, ...]:
     return rng.normal(size=(2, 3, 4, 5)), points[clear][:24].reshape(2, 3, 4, 2)
 
 
+def sampled_volume(rng: Rng) -> tuple[Any, ...]:
+    """A volume and points inside it and outside, none near a jump of the derivative."""
+    sizes = np.asarray([4, 3, 5])
+    points = rng.uniform(-1.5, 1.5, (1000, 3))
+    positions = (points + 1) * sizes / 2 - 0.5
+    clear = (np.abs(2 * positions - np.round(2 * positions)) > 0.1).all(axis=-1)
+    return rng.normal(size=(2, 2, 5, 3, 4)), points[clear][:12].reshape(2, 3, 1, 2, 3)
+
+
 def interpolate(x: Any, *, mode: str = "nearest", align_corners: bool = False, **settings: Any):
     x, count = torch.as_tensor(x), x.ndim - 2
     mode = {("linear", 2): "bilinear", ("linear", 3): "trilinear", ("cubic", 2): "bicubic"}.get(
@@ -140,5 +149,19 @@ CASES = [
         for mode in ("bilinear", "nearest")
         for padding in ("zeros", "border", "reflection")
         for corners in (False, True)
+    ),
+    Case(
+        "grid_sample",
+        sampled,
+        {"mode": "bicubic", "padding_mode": "reflection"},
+        by_torch("grid_sample"),
+        id="bicubic",
+    ),
+    Case(
+        "grid_sample",
+        sampled_volume,
+        {"padding_mode": "border"},
+        by_torch("grid_sample"),
+        id="volume",
     ),
 ]

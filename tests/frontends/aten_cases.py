@@ -12,6 +12,8 @@ from typing import Any
 
 import torch
 
+from tests.frontends.aten_core_cases import CORE
+
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 
@@ -584,4 +586,7 @@ LOSSES: Cases = {
     "aten.kl_div.default": [lambda d: call(d.f(2, 3), d.p(2, 3), 2)],
 }  # fmt: skip
 
-EXACT: Cases = POINTWISE | REDUCTION | SHAPING | INDEXING | CREATION | CONTRACTION | LAYERS | LOSSES
+EXACT: Cases = {
+    **POINTWISE, **REDUCTION, **SHAPING, **INDEXING, **CREATION, **CONTRACTION, **LAYERS, **LOSSES,
+    **CORE,
+}  # fmt: skip

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 import nestarray as na
+import nestarray.frontends.torch as frontend
 from nestarray import backends, dtypes
 
 #: (rtol, atol): float32 chains of a few roundings, on frameworks that sum in other orders.
@@ -33,6 +34,8 @@ def to_backend(value: Any, backend: str) -> Any:
         return dtypes.as_dtype(value)
     if isinstance(value, (torch.device, torch.layout, torch.memory_format)):
         return None
+    if isinstance(value, torch.nn.PairwiseDistance):  # what a record passes as a function
+        return frontend.nn.functional.pairwise_distance
     return value
 
 

@@ -33,6 +33,8 @@ def function_of(info: Any) -> Callable[..., Any] | None:
         if inspect.isfunction(found):
             return found
     operation = info.op
+    if not isinstance(operation, (torch._ops.OpOverloadPacket, torch._ops.OpOverload)):
+        operation = getattr(torch.ops.aten, name, None)
     if isinstance(operation, torch._ops.OpOverloadPacket):
         operation = operation.default
     if not isinstance(operation, torch._ops.OpOverload):
@@ -57,6 +59,7 @@ REORDERED: dict[str, Callable[..., tuple[Any, ...]]] = {
     "einsum": lambda operands, equation: (equation, *operands),
     "where": lambda x, condition, other: (condition, x, other),
     "nn.functional.embedding": lambda weight, indices: (indices, weight),
+    "nn.functional.embedding_bag": lambda weight, indices, *more: (indices, weight, *more),
     "polygamma": lambda x, n: (n, x),
     "special.polygamma": lambda x, n: (n, x),
 }
@@ -90,10 +93,8 @@ def samples(
         args = (sample.input, *sample.args)
         if kwargs.get("dropout_p"):  # random: another function with a key
             continue
-        if info.name == "nn.functional.grid_sample" and (
-            kwargs.get("mode") == "bicubic" or sample.input.ndim == 5
-        ):
-            continue  # na.grid_sample has neither, and says so
+        if info.name == "nn.functional.multi_head_attention_forward" and args[10]:
+            continue  # dropout, which needs a key
         if kwargs.get("output_size") and kwargs.get("scales_h"):
             continue  # a size and factors that contradict each other
         yield REORDERED.get(info.name, lambda *a: a)(*args), kwargs
@@ -128,6 +129,7 @@ def expected(info: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         "einsum": torch.einsum,
         "where": torch.where,
         "nn.functional.embedding": torch.nn.functional.embedding,
+        "nn.functional.embedding_bag": torch.nn.functional.embedding_bag,
         "polygamma": torch.polygamma,
         "special.polygamma": torch.special.polygamma,
         **ORACLES,

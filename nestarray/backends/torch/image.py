@@ -73,9 +73,11 @@ def pixel_unshuffle(x: Any, /, *, downscale_factor: int) -> Any:
 
 @supports(
     lambda x, grid, *, mode="bilinear", padding_mode="zeros", align_corners=False: (
-        x.ndim == 4
-        and grid.ndim == 4
-        and mode in ("bilinear", "nearest")
+        x.ndim == grid.ndim
+        and (
+            (x.ndim == 4 and mode in ("bilinear", "nearest", "bicubic"))
+            or (x.ndim == 5 and mode in ("bilinear", "nearest"))
+        )
         and padding_mode in ("zeros", "border", "reflection")
     )
 )

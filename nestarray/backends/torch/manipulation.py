@@ -118,7 +118,7 @@ def _is_constant(x: Any, /, pad_width: Any, *, mode: str = "constant", **_: Any)
 def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: float = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pad.html"""
     widths = [w for pair in reversed(pad_widths(pad_width, x.ndim, "pad")) for w in pair]
-    return torch.nn.functional.pad(x, widths, value=constant_values)
+    return torch.constant_pad_nd(x, widths, constant_values)
 
 
 _diff = through_int64(torch.diff)

@@ -17,6 +17,11 @@ from nestarray.errors import ShapeError
 from nestarray.frontends.torch import contraction, pointwise, shaping
 from nestarray.frontends.torch.dims import ndim_of, shape_of, sizes, wrap
 from nestarray.frontends.torch.promotion import cast, is_number, to_array
+from nestarray.frontends.torch.sampling import cauchy as cauchy
+from nestarray.frontends.torch.sampling import exponential as exponential
+from nestarray.frontends.torch.sampling import geometric as geometric
+from nestarray.frontends.torch.sampling import log_normal as log_normal
+from nestarray.frontends.torch.sampling import uniform as uniform
 from nestarray.typing import Array, DTypeLike
 
 # -- shape ---------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ upstream's; the streams are those of `nestarray.random`, alike on every backend.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -124,6 +125,63 @@ def multinomial(
         return cast(na.moveaxis(na.argmax(score, axis=-1), 0, -1), dtypes.int64)
     order = na.argsort(score, axis=-1, descending=True)
     return cast(na.getitem(order, (..., slice(0, num_samples))), dtypes.int64)
+
+
+def uniform(
+    input: Array, from_: float = 0.0, to: float = 1.0, *, key: Array | None = None
+) -> Array:
+    """Uniform in [from, to): ``uniform_`` as a function."""
+    _expect_order("uniform", from_, to)
+    key, wanted = required_key("uniform", key), dtypes.dtype_of(input)
+    return na.random.uniform(key, shape_of(input), dtype=wanted, minval=from_, maxval=to)
+
+
+def exponential(input: Array, lambd: float = 1.0, *, key: Array | None = None) -> Array:
+    """With the density λ e^(−λx): ``exponential_`` as a function."""
+    _expect_positive("exponential", "lambd", lambd)
+    key, wanted = required_key("exponential", key), dtypes.dtype_of(input)
+    return na.divide(na.random.exponential(key, shape_of(input), dtype=wanted), lambd)
+
+
+def cauchy(
+    input: Array, median: float = 0.0, sigma: float = 1.0, *, key: Array | None = None
+) -> Array:
+    """Cauchy numbers around `median`, of the width `sigma`: ``cauchy_`` as a function."""
+    _expect_positive("cauchy", "sigma", sigma)
+    key, wanted = required_key("cauchy", key), dtypes.dtype_of(input)
+    draw = na.random.cauchy(key, shape_of(input), dtype=wanted)
+    return na.add(na.multiply(draw, sigma), median)
+
+
+def log_normal(
+    input: Array, mean: float = 1.0, std: float = 2.0, *, key: Array | None = None
+) -> Array:
+    """Exponentials of normal numbers: ``log_normal_`` as a function."""
+    _expect_positive("log_normal", "std", std)
+    key, wanted = required_key("log_normal", key), dtypes.dtype_of(input)
+    draw = na.random.normal(key, shape_of(input), dtype=wanted)
+    return na.exp(na.add(na.multiply(draw, std), mean))
+
+
+def geometric(input: Array, p: float, *, key: Array | None = None) -> Array:
+    """The number of trials up to the first success: ``geometric_`` as a function."""
+    if not 0 < p < 1:
+        raise ArgumentError(f"geometric: p: got {p}, expected a number between 0 and 1")
+    key, wanted = required_key("geometric", key), dtypes.dtype_of(input)
+    wide = dtypes.float64 if wanted is dtypes.float64 else dtypes.float32
+    waited = na.random.exponential(key, shape_of(input), dtype=wide)
+    trials = na.ceil(na.divide(waited, -math.log1p(-p)))
+    return cast(na.maximum(trials, na.ones_like(trials)), wanted)
+
+
+def _expect_positive(name: str, argument: str, value: float) -> None:
+    if not value > 0:
+        raise ArgumentError(f"{name}: {argument}: got {value}, expected a positive number")
+
+
+def _expect_order(name: str, low: float, high: float) -> None:
+    if low > high:
+        raise ArgumentError(f"{name}: from_, to: got {low} and {high}, expected them in order")
 
 
 def _float(dtype: DTypeLike | None) -> DTypeLike:

@@ -363,6 +363,9 @@ def clone(input: Array) -> Array:
     return input
 
 
+resolve_conj = resolve_neg = alias_copy = clone
+
+
 def numel(input: Array) -> int:
     """The number of elements."""
     return numel_of(input)

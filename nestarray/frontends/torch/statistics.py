@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import nestarray as na
@@ -62,6 +63,31 @@ def cumulative_trapezoid(
     right = na.getitem(y, (*before, builtins.slice(1, None)))
     areas = pointwise.div(pointwise.mul(pointwise.add(left, right), step), 2)
     return na.cumulative_sum(areas, axis=axis)
+
+
+class HistogramDD(NamedTuple):
+    """torch.return_types.histogramdd."""
+
+    hist: Array
+    bin_edges: tuple[Array, ...]
+
+
+def histogramdd(
+    input: Array,
+    bins: Any,
+    *,
+    range: Sequence[float] | None = None,
+    weight: Array | None = None,
+    density: bool = False,
+) -> HistogramDD:
+    """How many points are in each cell of a grid, or their weight, and the edges of the cells."""
+    count = shape_of(input)[-1]
+    points = na.reshape(input, (-1, count))
+    flat = None if weight is None else na.reshape(weight, (-1,))
+    limits = None if range is None else list(zip(range[::2], range[1::2]))
+    hist, *edges = na.histogramdd(points, bins, range=limits, weights=flat, density=density)
+    dtype = dtypes.dtype_of(input)
+    return HistogramDD(cast(hist, dtype), builtins.tuple(cast(e, dtype) for e in edges))
 
 
 def histogram(

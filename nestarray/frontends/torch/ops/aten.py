@@ -14,11 +14,37 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
+from nestarray.frontends.torch import indexing as _indexing
 from nestarray.frontends.torch import reduction
 from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
 from nestarray.frontends.torch.nn.functional import convolution as _convolutions
 from nestarray.frontends.torch.nn.functional import pooling as _pooling
+from nestarray.frontends.torch.nn.functional import sparse as _sparse
 from nestarray.frontends.torch.nn.functional.dropout import keep_mask
+from nestarray.frontends.torch.ops.backward import (
+    _adaptive_avg_pool2d_backward as _adaptive_avg_pool2d_backward,
+)
+from nestarray.frontends.torch.ops.backward import (
+    _log_softmax_backward_data as _log_softmax_backward_data,
+)
+from nestarray.frontends.torch.ops.backward import _softmax_backward_data as _softmax_backward_data
+from nestarray.frontends.torch.ops.backward import avg_pool2d_backward as avg_pool2d_backward
+from nestarray.frontends.torch.ops.backward import convolution_backward as convolution_backward
+from nestarray.frontends.torch.ops.backward import (
+    embedding_dense_backward as embedding_dense_backward,
+)
+from nestarray.frontends.torch.ops.backward import (
+    max_pool2d_with_indices_backward as max_pool2d_with_indices_backward,
+)
+from nestarray.frontends.torch.ops.backward import (
+    native_dropout_backward as native_dropout_backward,
+)
+from nestarray.frontends.torch.ops.backward import (
+    native_group_norm_backward as native_group_norm_backward,
+)
+from nestarray.frontends.torch.ops.backward import (
+    native_layer_norm_backward as native_layer_norm_backward,
+)
 from nestarray.typing import Array, DTypeLike
 
 # -- copies and parts ----------------------------------------------------------------------
@@ -305,3 +331,113 @@ def adaptive_max_pool2d(input: Array, output_size: Sequence[int]) -> tuple[Array
 def adaptive_max_pool3d(input: Array, output_size: Sequence[int]) -> tuple[Array, Array]:
     """Adaptive max pooling, and the places of the maxima in the flattened volume."""
     return _pooling.adaptive_max_pool3d(input, output_size, True)
+
+
+# -- indices -------------------------------------------------------------------------------
+
+
+def _chunk_cat(tensors: Sequence[Array], dim: int, num_chunks: int) -> Array:
+    """Each array cut along `dim` into chunks, flattened from there on, and joined chunk by chunk."""
+    rows = []
+    for x in tensors:
+        axis = wrap("_chunk_cat", dim, ndim_of(x))
+        shape = shape_of(x)
+        missing = -shape[axis] % num_chunks
+        margins = [(0, missing if i == axis else 0) for i in range(len(shape))]
+        x = na.pad(x, margins) if missing else x
+        each = math.prod(shape_of(x)[axis:]) // num_chunks
+        rows.append(na.reshape(x, (*shape[:axis], num_chunks, each)))
+    return na.concat(rows, axis=-1)
+
+
+def _unsafe_masked_index(
+    input: Array, mask: Array, indices: Sequence[Array | None], fill: float
+) -> Array:
+    """input[indices] where `mask` holds, else `fill`; indices elsewhere may lie outside."""
+    found = index(input, _clamped(input, indices))
+    return na.where(mask, found, na.full_like(found, fill))
+
+
+def _unsafe_masked_index_put_accumulate(
+    input: Array, mask: Array, indices: Sequence[Array | None], values: Array
+) -> Array:
+    """input with `values` added at `indices` where `mask` holds."""
+    added = na.where(mask, values, na.zeros_like(values))
+    return _indexing.index_put(input, _clamped(input, indices), added, True)
+
+
+def _clamped(x: Array, indices: Sequence[Array | None]) -> tuple[Array | None, ...]:
+    return tuple(
+        None if i is None else na.clip(i, -size, size - 1) for i, size in zip(indices, shape_of(x))
+    )
+
+
+def _embedding_bag(
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Array | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = -1,
+) -> tuple[Array, Array, Array, Array]:
+    """`torch.nn.functional.embedding_bag`; what upstream keeps for its backward pass is empty."""
+    padding = None if padding_idx == -1 else padding_idx
+    word = ("sum", "mean", "max")[mode]
+    out = _sparse.embedding_bag(
+        indices, weight, offsets, None, 2, scale_grad_by_freq, word, sparse,
+        per_sample_weights, include_last_offset, padding,
+    )  # fmt: skip
+    nothing = na.zeros((0,), dtype=dtypes.int64, like=weight)
+    return out, nothing, nothing, nothing
+
+
+embedding_bag = _embedding_bag
+
+# -- spectra -------------------------------------------------------------------------------
+
+_FORWARD_NORMS = ("backward", "ortho", "forward")  # ATen's numbers: none, by √n, by n
+_INVERSE_NORMS = ("forward", "ortho", "backward")
+
+
+def _fft_r2c(input: Array, dim: Sequence[int], normalization: int, onesided: bool) -> Array:
+    """The spectrum of real numbers; half of the last dimension if `onesided`."""
+    function = na.rfftn if onesided else na.fftn
+    return function(input, axes=tuple(dim), norm=_FORWARD_NORMS[normalization])
+
+
+def _fft_c2c(input: Array, dim: Sequence[int], normalization: int, forward: bool) -> Array:
+    """The spectrum of complex numbers, or the inverse."""
+    if forward:
+        return na.fftn(input, axes=tuple(dim), norm=_FORWARD_NORMS[normalization])
+    return na.ifftn(input, axes=tuple(dim), norm=_INVERSE_NORMS[normalization])
+
+
+def _fft_c2r(input: Array, dim: Sequence[int], normalization: int, last_dim_size: int) -> Array:
+    """The real numbers, `last_dim_size` of them, of which half of the spectrum is given."""
+    sizes = [shape_of(input)[d] for d in dim[:-1]] + [last_dim_size]
+    return na.irfftn(input, s=tuple(sizes), axes=tuple(dim), norm=_INVERSE_NORMS[normalization])
+
+
+# -- memory --------------------------------------------------------------------------------
+
+
+def sym_stride(input: Array, dim: int | None = None) -> Any:
+    """The strides of the elements in row-major order, or one of them."""
+    shape = shape_of(input)
+    strides = tuple(
+        math.prod(builtins.max(n, 1) for n in shape[i + 1 :]) for i in range(len(shape))
+    )
+    return strides if dim is None else strides[wrap("sym_stride", dim, len(shape))]
+
+
+def sym_storage_offset(input: Array) -> int:
+    """0: an array begins its memory."""
+    return 0
+
+
+def sym_is_contiguous(input: Array) -> bool:
+    """True: elements are in row-major order."""
+    return True

@@ -29,6 +29,9 @@ from nestarray.frontends.torch.nn.functional.activation import tanhshrink as tan
 from nestarray.frontends.torch.nn.functional.activation import threshold as threshold
 from nestarray.frontends.torch.nn.functional.attention import dropout_attention as dropout_attention
 from nestarray.frontends.torch.nn.functional.attention import (
+    multi_head_attention_forward as multi_head_attention_forward,
+)
+from nestarray.frontends.torch.nn.functional.attention import (
     scaled_dot_product_attention as scaled_dot_product_attention,
 )
 from nestarray.frontends.torch.nn.functional.convolution import bilinear as bilinear
@@ -49,6 +52,9 @@ from nestarray.frontends.torch.nn.functional.dropout import dropout as dropout
 from nestarray.frontends.torch.nn.functional.dropout import dropout1d as dropout1d
 from nestarray.frontends.torch.nn.functional.dropout import dropout2d as dropout2d
 from nestarray.frontends.torch.nn.functional.dropout import dropout3d as dropout3d
+from nestarray.frontends.torch.nn.functional.dropout import (
+    feature_alpha_dropout as feature_alpha_dropout,
+)
 from nestarray.frontends.torch.nn.functional.dropout import feature_dropout as feature_dropout
 from nestarray.frontends.torch.nn.functional.loss import (
     binary_cross_entropy as binary_cross_entropy,
@@ -68,6 +74,9 @@ from nestarray.frontends.torch.nn.functional.loss import (
 from nestarray.frontends.torch.nn.functional.loss import huber_loss as huber_loss
 from nestarray.frontends.torch.nn.functional.loss import kl_div as kl_div
 from nestarray.frontends.torch.nn.functional.loss import l1_loss as l1_loss
+from nestarray.frontends.torch.nn.functional.loss import (
+    linear_cross_entropy as linear_cross_entropy,
+)
 from nestarray.frontends.torch.nn.functional.loss import margin_ranking_loss as margin_ranking_loss
 from nestarray.frontends.torch.nn.functional.loss import mse_loss as mse_loss
 from nestarray.frontends.torch.nn.functional.loss import multi_margin_loss as multi_margin_loss
@@ -82,6 +91,9 @@ from nestarray.frontends.torch.nn.functional.loss import poisson_nll_loss as poi
 from nestarray.frontends.torch.nn.functional.loss import smooth_l1_loss as smooth_l1_loss
 from nestarray.frontends.torch.nn.functional.loss import soft_margin_loss as soft_margin_loss
 from nestarray.frontends.torch.nn.functional.loss import triplet_margin_loss as triplet_margin_loss
+from nestarray.frontends.torch.nn.functional.loss import (
+    triplet_margin_with_distance_loss as triplet_margin_with_distance_loss,
+)
 from nestarray.frontends.torch.nn.functional.normalization import batch_norm as batch_norm
 from nestarray.frontends.torch.nn.functional.normalization import group_norm as group_norm
 from nestarray.frontends.torch.nn.functional.normalization import instance_norm as instance_norm
@@ -119,6 +131,7 @@ from nestarray.frontends.torch.nn.functional.pooling import max_pool1d as max_po
 from nestarray.frontends.torch.nn.functional.pooling import max_pool2d as max_pool2d
 from nestarray.frontends.torch.nn.functional.pooling import max_pool3d as max_pool3d
 from nestarray.frontends.torch.nn.functional.sparse import embedding as embedding
+from nestarray.frontends.torch.nn.functional.sparse import embedding_bag as embedding_bag
 from nestarray.frontends.torch.nn.functional.sparse import one_hot as one_hot
 from nestarray.frontends.torch.nn.functional.unpooling import (
     fractional_max_pool2d as fractional_max_pool2d,
@@ -137,3 +150,5 @@ from nestarray.frontends.torch.nn.functional.vision import pad as pad
 from nestarray.frontends.torch.nn.functional.vision import pixel_shuffle as pixel_shuffle
 from nestarray.frontends.torch.nn.functional.vision import pixel_unshuffle as pixel_unshuffle
 from nestarray.frontends.torch.nn.functional.vision import upsample as upsample
+from nestarray.frontends.torch.nn.functional.vision import upsample_bilinear as upsample_bilinear
+from nestarray.frontends.torch.nn.functional.vision import upsample_nearest as upsample_nearest

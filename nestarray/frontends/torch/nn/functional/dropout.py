@@ -77,13 +77,34 @@ def alpha_dropout(
     key: Array | None = None,
 ) -> Array:
     """The dropout that keeps mean and variance of what follows `selu`."""
+    return _saturated("alpha_dropout", input, p, training, shape_of(input), key)
+
+
+def _saturated(
+    name: str, x: Array, p: float, training: bool, shape: Sequence[int], key: Array | None
+) -> Array:
+    """What is dropped has the value that selu has far below 0."""
+    if not 0 <= p <= 1:
+        raise ArgumentError(f"{name}: p: got {p}, expected a probability")
     if not training or p == 0:
-        return input
-    keep = keep_mask("alpha_dropout", key, p, shape_of(input))
+        return x
+    keep = keep_mask(name, key, p, shape)
     saturated = -1.7580993408473766
     scale = (1 - p + (1 - p) * p * saturated**2) ** -0.5 if p < 1 else 0.0
-    low = na.full_like(input, saturated)
-    return na.add(na.multiply(na.where(keep, input, low), scale), -scale * p * saturated)
+    low = na.full_like(x, saturated)
+    return na.add(na.multiply(na.where(keep, x, low), scale), -scale * p * saturated)
+
+
+def feature_alpha_dropout(
+    input: Array,
+    p: float = 0.5,
+    training: bool = False,
+    inplace: bool = False,
+    *,
+    key: Array | None = None,
+) -> Array:
+    """`alpha_dropout` of whole channels; dimension 1 is the channels."""
+    return _saturated("feature_alpha_dropout", input, p, training, _feature_shape(input), key)
 
 
 def keep_mask(name: str, key: Array | None, p: float, shape: Sequence[int]) -> Array:

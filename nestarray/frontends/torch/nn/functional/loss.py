@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import nestarray as na
@@ -406,3 +407,57 @@ def _padded_targets(targets: Array, lengths: Array) -> Array:
     places = na.add(starts, na.arange(longest, dtype=dtypes.int64, like=targets))
     places = na.clip(places, 0, longest - 1)
     return na.reshape(na.take(targets, na.reshape(places, (-1,)), axis=0), shape_of(places))
+
+
+def linear_cross_entropy(
+    input: Array,
+    linear_weight: Array,
+    target: Array,
+    *,
+    linear_bias: Array | None = None,
+    weight: Array | None = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: Any = None,
+) -> Array:
+    """`cross_entropy` of a linear map of input; `options` say how upstream saves memory."""
+    *rest, features = shape_of(linear_weight)
+    matrix = na.reshape(linear_weight, (-1, features))
+    bias = None if linear_bias is None else na.reshape(linear_bias, (-1,))
+    logits = na.reshape(na.linear(input, matrix, bias), (*shape_of(input)[:-1], *rest))
+    if shape_of(target) == shape_of(logits) and ignore_index is not None:
+        raise ArgumentError(
+            f"linear_cross_entropy: ignore_index: got {ignore_index}, expected None beside "
+            "probabilities"
+        )
+    return cross_entropy(
+        logits,
+        target,
+        weight,
+        ignore_index=-100 if ignore_index is None else ignore_index,
+        reduction=reduction,
+        label_smoothing=label_smoothing,
+    )
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Array,
+    positive: Array,
+    negative: Array,
+    *,
+    distance_function: Callable[[Array, Array], Array] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Array:
+    """max(0, d(anchor, positive) − d(anchor, negative) + margin), of any distance."""
+    if margin <= 0:
+        raise ArgumentError(
+            f"triplet_margin_with_distance_loss: margin: got {margin}, expected a positive number"
+        )
+    distance = pairwise_distance if distance_function is None else distance_function
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    far = na.minimum(far, distance(positive, negative)) if swap else far
+    loss = na.clip(na.add(na.subtract(near, far), margin), 0.0)
+    return _reduced("triplet_margin_with_distance_loss", loss, reduction)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.frontends.torch.dims import shape_of
+from nestarray.errors import ArgumentError, ShapeError
+from nestarray.frontends.torch.dims import ndim_of, numel_of, shape_of
 from nestarray.frontends.torch.linalg import vector_norm
 from nestarray.frontends.torch.promotion import cast
 from nestarray.typing import Array
@@ -40,3 +41,86 @@ def one_hot(tensor: Array, num_classes: int = -1) -> Array:
         num_classes = int(na.max(tensor)) + 1
     classes = na.arange(num_classes, dtype=dtypes.dtype_of(tensor), like=tensor)
     return cast(na.equal(na.expand_dims(tensor, axis=-1), classes), dtypes.int64)
+
+
+def embedding_bag(
+    input: Array,
+    weight: Array,
+    offsets: Array | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Array | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Array:
+    """Sums, means or maxima of the rows of `weight` at the indices of each bag.
+
+    Bags are the rows of a 2-d input, or begin at `offsets` of a 1-d one. Rows at `padding_idx`
+    do not count, and an empty bag is 0. `weight` itself, which upstream overwrites where rows
+    are longer than `max_norm`, stays.
+    """
+    if mode not in ("sum", "mean", "max"):
+        raise ArgumentError(f"embedding_bag: mode: got {mode!r}, expected 'sum', 'mean' or 'max'")
+    if per_sample_weights is not None and mode != "sum":
+        raise ArgumentError(
+            f"embedding_bag: per_sample_weights: got weights beside mode={mode!r}, expected None; "
+            "weights go with mode='sum'"
+        )
+    if per_sample_weights is not None and shape_of(per_sample_weights) != shape_of(input):
+        raise ShapeError(
+            f"embedding_bag: per_sample_weights: got the shape {shape_of(per_sample_weights)}, "
+            f"expected that of input, {shape_of(input)}"
+        )
+    if ndim_of(weight) != 2 or ndim_of(input) not in (1, 2):
+        raise ShapeError(
+            f"embedding_bag: got the shapes {shape_of(input)} and {shape_of(weight)}, expected "
+            "indices of 1 or 2 dimensions and a matrix"
+        )
+    if (offsets is None) != (ndim_of(input) == 2) or (
+        offsets is not None and ndim_of(offsets) != 1
+    ):
+        raise ArgumentError(
+            f"embedding_bag: offsets: got {'None' if offsets is None else shape_of(offsets)} beside "
+            f"an input of {ndim_of(input)} dimensions, expected a vector beside 1 and None beside 2"
+        )
+    bag, count = _bags(input, offsets, include_last_offset)
+    index = na.reshape(input, (-1,))
+    rows = embedding(index, weight, max_norm=max_norm, norm_type=norm_type)
+    if per_sample_weights is not None:
+        rows = na.multiply(rows, na.reshape(per_sample_weights, (-1, 1)))
+    return _of_bags(rows, bag, count, _counted(index, weight, padding_idx), mode)
+
+
+def _bags(input: Array, offsets: Array | None, include_last_offset: bool) -> tuple[Array, int]:
+    """The bag of each index, and how many bags there are."""
+    total = numel_of(input)
+    if offsets is None:
+        count, each = shape_of(input)
+        return na.repeat(na.arange(count, dtype=dtypes.int64, like=input), each, axis=0), count
+    count = shape_of(offsets)[0] - bool(include_last_offset)
+    starts = cast(na.getitem(offsets, (slice(0, count),)), dtypes.int64)
+    places = na.arange(total, dtype=dtypes.int64, like=input)
+    return na.subtract(cast(na.searchsorted(starts, places, side="right"), dtypes.int64), 1), count
+
+
+def _counted(index: Array, weight: Array, padding_idx: int | None) -> Array:
+    """Which indices count: all but those of the padding row, which may be told from the end."""
+    if padding_idx is None:
+        return na.ones_like(index, dtype=dtypes.bool)
+    return na.not_equal(index, padding_idx % shape_of(weight)[0])
+
+
+def _of_bags(rows: Array, bag: Array, count: int, is_counted: Array, mode: str) -> Array:
+    column = na.expand_dims(is_counted, axis=1)
+    if mode == "max":
+        lowest = na.where(column, rows, na.full_like(rows, -float("inf")))
+        found = na.segment_max(lowest, bag, num_segments=count)
+        return na.where(na.isinf(found), na.zeros_like(found), found)
+    found = na.segment_sum(na.where(column, rows, na.zeros_like(rows)), bag, num_segments=count)
+    if mode == "sum":
+        return found
+    sizes = na.segment_sum(cast(is_counted, dtypes.dtype_of(rows)), bag, num_segments=count)
+    return na.divide(found, na.expand_dims(na.maximum(sizes, na.ones_like(sizes)), axis=1))

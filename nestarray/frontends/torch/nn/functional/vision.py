@@ -123,3 +123,29 @@ def grid_sample(
     return na.grid_sample(
         input, grid, mode=mode, padding_mode=padding_mode, align_corners=bool(align_corners)
     )
+
+
+def constant_pad_nd(input: Array, pad: Sequence[int], value: float = 0) -> Array:
+    """torch.constant_pad_nd: margins of one number, the last dimension first."""
+    return _with_margins(input, pad, value=value)
+
+
+def upsample_nearest(
+    input: Array,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+) -> Array:
+    """`interpolate` to the nearest element."""
+    return interpolate(input, size, scale_factor, "nearest")
+
+
+def upsample_bilinear(
+    input: Array,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+) -> Array:
+    """`interpolate` between elements, whose corners stay where they are."""
+    return interpolate(input, size, scale_factor, "bilinear", True)
+
+
+_with_margins = pad

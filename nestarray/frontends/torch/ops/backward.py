@@ -1,0 +1,238 @@
+"""ATen's operations of backward passes, which graphs of training steps have.
+
+Most are the product with the Jacobian of the function of the same name, which the backend
+differentiates; a few are shorter written out. Schemas:
+https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/native_functions.yaml
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.frontends.torch.dims import shape_of, wrap
+from nestarray.frontends.torch.nn.functional import convolution, pooling
+from nestarray.frontends.torch.promotion import cast
+from nestarray.typing import Array, DTypeLike
+
+_SOME = (True, True, True)
+
+
+def _pulled(
+    function: Callable[..., Array],
+    inputs: Sequence[Array | None],
+    cotangent: Array,
+    wanted: Sequence[bool] = _SOME,
+) -> tuple[Array | None, ...]:
+    """The cotangents of the inputs that are `wanted` and there, None for the others."""
+    chosen = [i for i, x in enumerate(inputs) if x is not None and wanted[i]]
+    if not chosen:
+        return (None,) * len(inputs)
+
+    def of_chosen(arrays: list[Array]) -> Array:
+        given = dict(zip(chosen, arrays))
+        return function(*(given.get(i, x) for i, x in enumerate(inputs)))
+
+    pull = na.vjp(of_chosen, [inputs[i] for i in chosen])[1]
+    (found,) = pull(cotangent)
+    by_place = dict(zip(chosen, found))
+    return tuple(by_place.get(i) for i in range(len(inputs)))
+
+
+def convolution_backward(
+    grad_output: Array,
+    input: Array,
+    weight: Array,
+    bias_sizes: Sequence[int] | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+    output_mask: Sequence[bool] = _SOME,
+) -> tuple[Array | None, Array | None, Array | None]:
+    """The cotangents of input, weight and bias of `convolution`."""
+    spatial = len(shape_of(weight)) - 2
+    kind = f"conv_transpose{spatial}d" if transposed else f"conv{spatial}d"
+    function: Any = getattr(convolution, kind)
+
+    def forward(x: Array, w: Array) -> Array:
+        if transposed:
+            return function(x, w, None, stride, padding, output_padding, groups, dilation)
+        return function(x, w, None, stride, padding, dilation, groups)
+
+    of_input, of_weight = _pulled(forward, (input, weight), grad_output, output_mask[:2])
+    others = tuple(a for a in range(spatial + 2) if a != 1)
+    of_bias = na.sum(grad_output, axis=others) if output_mask[2] else None
+    return of_input, of_weight, of_bias
+
+
+def avg_pool2d_backward(
+    grad_output: Array,
+    input: Array,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Array | None:
+    """The cotangent of the input of `avg_pool2d`."""
+    settings = (kernel_size, stride or None, padding, ceil_mode, count_include_pad)
+    return _pulled(
+        lambda x: pooling.avg_pool2d(x, *settings, divisor_override), (input,), grad_output
+    )[0]
+
+
+def _adaptive_avg_pool2d_backward(grad_output: Array, input: Array) -> Array | None:
+    """The cotangent of the input of `adaptive_avg_pool2d`."""
+    size = shape_of(grad_output)[-2:]
+    return _pulled(lambda x: pooling.adaptive_avg_pool2d(x, size), (input,), grad_output)[0]
+
+
+def max_pool2d_with_indices_backward(
+    grad_output: Array,
+    input: Array,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: bool,
+    indices: Array,
+) -> Array:
+    """The cotangent of the input of `max_pool2d`: each element where its maximum was."""
+    lead, image = shape_of(input)[:-2], shape_of(input)[-2:]
+    count = math.prod(shape_of(grad_output)[-2:])
+    updates = na.reshape(grad_output, (*lead, count))
+    places = cast(na.reshape(indices, (*lead, count)), dtypes.int64)
+    nothing = na.zeros((*lead, math.prod(image)), dtype=dtypes.dtype_of(grad_output), like=input)
+    return na.reshape(na.scatter(nothing, places, updates, axis=-1, mode="add"), shape_of(input))
+
+
+def native_layer_norm_backward(
+    grad_out: Array,
+    input: Array,
+    normalized_shape: Sequence[int],
+    mean: Array,
+    rstd: Array,
+    weight: Array | None,
+    bias: Array | None,
+    output_mask: Sequence[bool] = _SOME,
+) -> tuple[Array | None, ...]:
+    """The cotangents of input, weight and bias of `layer_norm`, whose eps is read from `rstd`."""
+    axes = tuple(range(-len(normalized_shape), 0))
+    normal = na.multiply(na.subtract(input, mean), rstd)
+    scaled = grad_out if weight is None else na.multiply(grad_out, weight)
+    return _normalized(grad_out, scaled, normal, rstd, axes, weight, bias, output_mask)
+
+
+def _normalized(
+    grad_out: Array,
+    scaled: Array,
+    normal: Array,
+    rstd: Array,
+    axes: tuple[int, ...],
+    weight: Array | None,
+    bias: Array | None,
+    output_mask: Sequence[bool],
+) -> tuple[Array | None, ...]:
+    of_input = None
+    if output_mask[0]:
+        shift = na.mean(scaled, axis=axes, keepdims=True)
+        along = na.mean(na.multiply(scaled, normal), axis=axes, keepdims=True)
+        of_input = na.multiply(
+            na.subtract(na.subtract(scaled, shift), na.multiply(normal, along)), rstd
+        )
+    others = tuple(range(len(shape_of(grad_out)) - len(axes)))
+    of_weight = of_bias = None
+    if output_mask[1] and weight is not None:
+        product = na.multiply(grad_out, normal)
+        of_weight = na.sum(product, axis=others) if others else product
+    if output_mask[2] and bias is not None:
+        of_bias = na.sum(grad_out, axis=others) if others else grad_out
+    return of_input, of_weight, of_bias
+
+
+def native_group_norm_backward(
+    grad_out: Array,
+    input: Array,
+    mean: Array,
+    rstd: Array,
+    weight: Array | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    output_mask: Sequence[bool] = _SOME,
+) -> tuple[Array | None, ...]:
+    """The cotangents of input, weight and bias of `group_norm`, whose eps is read from `rstd`."""
+    grouped = (N, group, C // group * HxW)
+    scale = na.expand_dims(na.reshape(rstd, (N, group)), axis=-1)
+    centre = na.expand_dims(na.reshape(mean, (N, group)), axis=-1)
+    normal = na.multiply(na.subtract(na.reshape(input, grouped), centre), scale)
+    by_channel = na.reshape(grad_out, (N, C, HxW))
+    scaled = by_channel if weight is None else na.multiply(by_channel, na.reshape(weight, (C, 1)))
+    scaled = na.reshape(scaled, grouped)
+    of_input = _normalized(
+        scaled, scaled, normal, scale, (-1,), None, None, (output_mask[0], False, False)
+    )[0]
+    of_input = None if of_input is None else na.reshape(of_input, shape_of(input))
+    of_weight = of_bias = None
+    if output_mask[1]:
+        product = na.multiply(by_channel, na.reshape(normal, (N, C, HxW)))
+        of_weight = na.sum(product, axis=(0, 2))
+    if output_mask[2]:
+        of_bias = na.sum(by_channel, axis=(0, 2))
+    return of_input, of_weight, of_bias
+
+
+def embedding_dense_backward(
+    grad_output: Array,
+    indices: Array,
+    num_weights: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> Array:
+    """The cotangent of the table of `embedding`; no row at `padding_idx`."""
+    index = na.reshape(indices, (-1,))
+    rows = na.reshape(grad_output, (shape_of(index)[0], shape_of(grad_output)[-1]))
+    counted = na.not_equal(index, padding_idx)
+    dtype = dtypes.dtype_of(rows)
+    if scale_grad_by_freq:
+        count = na.segment_sum(na.ones_like(index), index, num_segments=num_weights)
+        times = cast(na.take(count, index, axis=0), dtype)
+        rows = na.divide(rows, na.expand_dims(times, axis=1))
+    rows = na.where(na.expand_dims(counted, axis=1), rows, na.zeros_like(rows))
+    return na.segment_sum(rows, index, num_segments=num_weights)
+
+
+def _softmax_backward_data(
+    grad_output: Array, output: Array, dim: int, input_dtype: DTypeLike
+) -> Array:
+    """The cotangent of the input of softmax, from its output."""
+    axis = wrap("_softmax_backward_data", dim, len(shape_of(output)))
+    weighted = na.multiply(grad_output, output)
+    if not shape_of(output):
+        return na.zeros_like(weighted, dtype=input_dtype)
+    total = na.sum(weighted, axis=axis, keepdims=True)
+    return cast(na.subtract(weighted, na.multiply(output, total)), input_dtype)
+
+
+def _log_softmax_backward_data(
+    grad_output: Array, output: Array, dim: int, input_dtype: DTypeLike
+) -> Array:
+    """The cotangent of the input of log_softmax, from its output."""
+    axis = wrap("_log_softmax_backward_data", dim, len(shape_of(output)))
+    if not shape_of(output):
+        return na.zeros_like(grad_output, dtype=input_dtype)
+    total = na.sum(grad_output, axis=axis, keepdims=True)
+    return cast(na.subtract(grad_output, na.multiply(na.exp(output), total)), input_dtype)
+
+
+def native_dropout_backward(grad_output: Array, mask: Array, scale: float) -> Array:
+    """The cotangent of the input of dropout, from where elements survived."""
+    return na.multiply(grad_output, na.multiply(cast(mask, dtypes.dtype_of(grad_output)), scale))

@@ -1,0 +1,97 @@
+"""Arguments for operations of core ATen that graphs of evaluation do not have: backward passes,
+embeddings by bag, spectra by their kind, and questions about memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+Case = Callable[[Any], tuple[tuple[Any, ...], dict[str, Any]]]
+
+
+def call(*args: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments as written."""
+    return args, kwargs
+
+
+def _layer_norm_backward(d: Any) -> Any:
+    x, weight, bias = d.f(2, 3, 4), d.f(4), d.f(4)
+    _, mean, rstd = torch.ops.aten.native_layer_norm(x, [4], weight, bias, 1e-5)
+    return call(d.f(2, 3, 4), x, [4], mean, rstd, weight, bias, [True, True, True])
+
+
+def _group_norm_backward(d: Any) -> Any:
+    x, weight = d.f(2, 6, 4), d.f(6)
+    _, mean, rstd = torch.ops.aten.native_group_norm(x, weight, d.f(6), 2, 6, 4, 3, 1e-5)
+    return call(d.f(2, 6, 4), x, mean, rstd, weight, 2, 6, 4, 3, [True, True, True])
+
+
+def _max_pool_backward(d: Any) -> Any:
+    x = d.f(2, 3, 6, 6)
+    y, indices = torch.ops.aten.max_pool2d_with_indices(x, [3, 3], [2, 2], [1, 1])
+    return call(d.f(*y.shape), x, [3, 3], [2, 2], [1, 1], [1, 1], False, indices)
+
+
+def _convolution_backward(transposed: bool) -> Case:
+    def case(d: Any) -> Any:
+        x, weight = d.f(2, 4, 6, 5), d.f(4, 2, 3, 2) if transposed else d.f(6, 2, 3, 2)
+        settings = ([2, 1], [1, 0], [1, 1], transposed, [0, 0], 2)
+        y = torch.ops.aten.convolution(x, weight, None, *settings)
+        mask = [True, True, True]
+        return call(d.f(*y.shape), x, weight, [y.shape[1]], *settings, mask)
+
+    return case
+
+
+def _output_of(function: Callable[..., torch.Tensor]) -> Case:
+    return lambda d: call(d.f(3, 4), function(d.f(3, 4), 1), 1, torch.float32)
+
+
+CORE: dict[str, list[Case]] = {
+    "aten.convolution_backward.default": [
+        _convolution_backward(False),
+        _convolution_backward(True),
+    ],
+    "aten.native_layer_norm_backward.default": [_layer_norm_backward],
+    "aten.native_group_norm_backward.default": [_group_norm_backward],
+    "aten.max_pool2d_with_indices_backward.default": [_max_pool_backward],
+    "aten.avg_pool2d_backward.default": [
+        lambda d: call(d.f(2, 3, 3, 3), d.f(2, 3, 6, 6), [2, 2], [2, 2], [0, 0], False, True, None),
+        lambda d: call(d.f(2, 3, 4, 4), d.f(2, 3, 6, 6), [2, 2], [2, 2], [1, 1], False, False, 3),
+    ],
+    "aten._adaptive_avg_pool2d_backward.default": [
+        lambda d: call(d.f(2, 3, 2, 3), d.f(2, 3, 5, 7))
+    ],
+    "aten.embedding_dense_backward.default": [
+        lambda d: call(d.f(2, 5, 3), d.i(0, 4, 2, 5), 4, 1, False),
+        lambda d: call(d.f(2, 5, 3), d.i(0, 4, 2, 5), 4, -1, True),
+    ],
+    "aten._softmax_backward_data.default": [_output_of(torch.softmax)],
+    "aten._log_softmax_backward_data.default": [_output_of(torch.log_softmax)],
+    "aten.native_dropout_backward.default": [lambda d: call(d.f(3, 4), d.b(3, 4), 2.0)],
+    "aten._cdist_forward.default": [lambda d: call(d.f(2, 3, 4), d.f(2, 5, 4), 1.0, None)],
+    "aten._pdist_forward.default": [lambda d: call(d.f(4, 3), 2.0)],
+    "aten._fft_r2c.default": [
+        lambda d: call(d.f(3, 6), [1], 0, True),
+        lambda d: call(d.f(3, 6), [0, 1], 2, False),
+    ],
+    "aten._fft_c2c.default": [
+        lambda d: call(torch.complex(d.f(3, 4), d.f(3, 4)), [0, 1], 1, True),
+        lambda d: call(torch.complex(d.f(3, 4), d.f(3, 4)), [1], 2, False),
+    ],
+    "aten._fft_c2r.default": [
+        lambda d: call(torch.fft.rfft(d.f(3, 7)), [1], 2, 7),
+        lambda d: call(torch.fft.rfft(d.f(3, 6)), [1], 0, 6),
+    ],
+    "aten.grid_sampler_3d.default": [
+        lambda d: call(d.f(1, 2, 3, 4, 5), d.u(1, 2, 3, 2, 3), 0, 1, True)
+    ],
+    "aten._local_scalar_dense.default": [lambda d: call(d.i(0, 9))],
+    "aten.sym_numel.default": [lambda d: call(d.f(2, 3))],
+    "aten.sym_stride.int": [lambda d: call(d.f(2, 3, 4), 0)],
+    "aten.sym_stride.default": [lambda d: call(d.f(2, 3, 4))],
+    "aten.sym_storage_offset.default": [lambda d: call(d.f(2, 3))],
+    "aten.sym_is_contiguous.default": [lambda d: call(d.f(2, 3))],
+}
