@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nestarray import dtypes
-from nestarray.backends import threefry
+from nestarray.backends import rounding, threefry
 
 #: (is one more round needed?, round, states) → the states after the last round.
 Loop = Callable[[Callable[..., Any], Callable[..., tuple[Any, ...]], tuple[Any, ...]], Any]
@@ -73,21 +73,32 @@ def gamma(words: Words, keys: Any, a: Any, log_space: bool, rounds: Any) -> Any:
     raised = ops.where(is_small, ops.add(a, 1.0), a)
     third = threefry.rounded(1.0 / 3.0, dtype)
     d = ops.subtract(raised, third)
-    c = ops.divide(ops.full_like(d, third), ops.sqrt(d))
+    # as XLA has it, which divides by no root
+    c = ops.multiply(rounding.rounded_once(_reciprocal_root, d), third)
     keys, last = as_keys(*hashes(words, (keys, 0), (keys, 1)))
     v = rounds(keys, d, c)
     u = words.unit(*hashes(words, (last, 0))[0], dtype)
     one = ops.ones_like(a)
     if log_space:
-        log_u = ops.log1p(ops.negative(u))
+        log_u = rounding.rounded_once(ops.log1p, ops.negative(u))
         is_unchanged = ops.logical_or(ops.logical_not(is_small), ops.equal(log_u, 0.0))
         boost = ops.multiply(log_u, ops.divide(one, a))
         boost = ops.where(is_unchanged, ops.zeros_like(a), boost)
-        found = ops.add(ops.add(ops.log(d), ops.log(v)), boost)
+        log_d, log_v = (rounding.rounded_once(ops.log, x) for x in (d, v))
+        found = ops.add(ops.add(log_d, log_v), boost)
         return _with_limits(given, is_right, found, -math.inf)
-    boost = ops.pow(ops.subtract(one, u), ops.divide(one, a))
+    power = ops.divide(one, a)
+    boost = rounding.rounded_once(
+        lambda x: ops.pow(x, ops.astype(power, dtypes.dtype_of(x))), ops.subtract(one, u)
+    )
     found = ops.multiply(ops.multiply(d, v), ops.where(is_small, boost, one))
     return _with_limits(given, is_right, found, 0.0)
+
+
+def _reciprocal_root(x: Any) -> Any:
+    from nestarray import ops
+
+    return ops.reciprocal(ops.sqrt(x))
 
 
 def _with_limits(a: Any, is_right: Any, found: Any, at_zero: float) -> Any:
@@ -120,7 +131,7 @@ def gamma_round(
     *split, of_u = hashes(words, *asked)
     again, own, *fresh = as_keys(*split)
     x = normal(words, own, dtype)
-    v = ops.add(ops.multiply(x, c), 1.0)
+    v = rounding.multiply_add(x, c, ops.ones_like(c))
     is_positive = ops.logical_not(ops.less_equal(v, 0.0))  # as NaN is, so that its rounds end
     v = ops.where(is_positive, v, ops.ones_like(v))
     x, v = ops.multiply(x, x), ops.multiply(ops.multiply(v, v), v)

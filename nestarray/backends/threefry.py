@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.errors import DtypeError, ShapeError
+from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.typing import Array, DTypeLike, Shape
 
 #: Mantissa bits, and how many random bits a number is made of.
@@ -18,15 +18,23 @@ MANTISSA: dict[dtypes.DType, tuple[int, int]] = {
     dtypes.float64: (52, 64),
 }
 
+
+def _in_single_precision(*numbers: float) -> tuple[float, ...]:
+    return tuple(float(np.float32(x)) for x in numbers)
+
+
 #: The polynomials of Giles' erf⁻¹ in single precision: −ln(1 − x²) < 5, and above.
-GILES_CENTRAL = (
+GILES_CENTRAL = _in_single_precision(
     2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
     -0.00125372503, -0.00417768164, 0.246640727, 1.50140941,
 )  # fmt: skip
-GILES_TAIL = (
+GILES_TAIL = _in_single_precision(
     -0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
     -0.0076224613, 0.00943887047, 1.00167406, 2.83297682,
 )  # fmt: skip
+
+#: What `random_quantile` knows.
+DISTRIBUTIONS = ("exponential", "gumbel", "gumbel_upper", "laplace", "logistic", "cauchy")
 
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = 0x1BD11BDA
@@ -102,6 +110,15 @@ def check_rates(key: Array, lam: Array, dtype: DTypeLike) -> dtypes.DType:
     if dtypes.dtype_of(lam) is not dtypes.float32:
         raise DtypeError(f"random_poisson: lam: got {dtypes.dtype_of(lam)}, expected float32")
     return integer_type("random_poisson", dtype)
+
+
+def check_distribution(distribution: str) -> None:
+    """Raise ArgumentError where `random_quantile` knows no such distribution."""
+    if distribution not in DISTRIBUTIONS:
+        known = ", ".join(map(repr, DISTRIBUTIONS))
+        raise ArgumentError(
+            f"random_quantile: distribution: got {distribution!r}, expected one of {known}"
+        )
 
 
 def unit(high: Array, low: Array, dtype: dtypes.DType) -> Array:

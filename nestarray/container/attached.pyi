@@ -514,6 +514,40 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ShapeError: the weights fit neither `x` nor the axis.
         """
 
+    def avg_pool(
+        self,
+        /,
+        *,
+        kernel_size: Ints,
+        stride: Ints | None = None,
+        padding: Padding = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+        data_format: str = "channels_first",
+    ) -> Container[Leaf]:
+        """`avg_pool1d`, `avg_pool2d` or `avg_pool3d`, as x has axes, with the channels first or last.
+
+        Args:
+            x: `(batch, channels, *spatial)`, or `(batch, *spatial, channels)` with the channels
+                last, with one to three spatial axes, floating.
+            kernel_size: the size of a window; an integer, or one for each axis.
+            stride: the step between windows; None: `kernel_size`.
+            padding: zeros around x, counted as in `conv`.
+            ceil_mode: a last window that reaches beyond the end counts, if it starts inside;
+                what is beyond the padding is no part of the mean.
+            count_include_pad: the zeros of the padding are part of the mean.
+            divisor_override: divide the sums by this instead of the number of elements.
+            data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
+
+        Returns:
+            `(batch, channels, *out_spatial)`, or with the channels last.
+
+        Raises:
+            ArgumentError: `data_format` is none of these.
+            ShapeError: the window is larger than the padded x, or the ranks do not fit.
+        """
+
     def avg_pool1d(
         self,
         /,
@@ -2285,17 +2319,19 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """The values of an image at points between its elements.
 
         Args:
-            x: `(batch, channels, height, width)`, floating.
+            x: `(batch, channels, height, width)` or `(batch, channels, depth, height, width)`,
+                floating.
             grid: `(batch, out_height, out_width, 2)`: coordinates x (along the width) and y,
-                −1 to 1 inside the image.
-            mode: ``"bilinear"`` between the four elements around, or ``"nearest"``.
+                −1 to 1 inside the image; for volumes `(batch, *out, 3)`, with z last.
+            mode: ``"bilinear"`` between the elements around, ``"nearest"``, or for images
+                ``"bicubic"``, between sixteen elements.
             padding_mode: what stands outside: ``"zeros"``; ``"border"``: the nearest element of
                 the border; ``"reflection"``: the mirror image.
             align_corners: −1 and 1 are the centres of the first and last elements, not the
                 outer edges.
 
         Returns:
-            `(batch, channels, out_height, out_width)`.
+            `(batch, channels, *out)`.
 
         Raises:
             ArgumentError: `mode` or `padding_mode` is none of these.
@@ -3610,6 +3646,37 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             keepdims: keep the reduced axes, with length 1.
         """
 
+    def max_pool(
+        self,
+        /,
+        *,
+        kernel_size: Ints,
+        stride: Ints | None = None,
+        padding: Padding = 0,
+        dilation: Ints = 1,
+        ceil_mode: bool = False,
+        data_format: str = "channels_first",
+    ) -> Container[Leaf]:
+        """`max_pool1d`, `max_pool2d` or `max_pool3d`, as x has axes, with the channels first or last.
+
+        Args:
+            x: `(batch, channels, *spatial)`, or `(batch, *spatial, channels)` with the channels
+                last, with one to three spatial axes, real.
+            kernel_size: the size of a window; an integer, or one for each axis.
+            stride: the step between windows; None: `kernel_size`.
+            padding: −∞ around x, counted as in `conv`.
+            dilation: the step between the elements of a window.
+            ceil_mode: a last window that reaches beyond the end counts, if it starts inside.
+            data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
+
+        Returns:
+            `(batch, channels, *out_spatial)`, or with the channels last.
+
+        Raises:
+            ArgumentError: `data_format` is none of these.
+            ShapeError: the window is larger than the padded x, or the ranks do not fit.
+        """
+
     def max_pool1d(
         self,
         /,
@@ -4228,9 +4295,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def normal_quantile(self) -> Container[Leaf]:
         """The standard normal number below which a share (1 + u) / 2 lies: √2 erf⁻¹(u).
 
-        It turns uniform random numbers into normal ones. Up to 32 bits it is Giles' polynomial,
-        computed in float32 alike on every backend, so that all draw the same numbers to the
-        rounding of one logarithm; beyond it, `erfinv`.
+        It turns uniform random numbers into normal ones. Up to 32 bits it is Giles' polynomial
+        with the roundings of ``jax.random``, so that all draw the same numbers: of 100, 99 have
+        the same bits, the others differ by the rounding of one logarithm. Beyond it, `erfinv`.
 
         Args:
             u: floating, in [−1, 1]; ±1 gives ±∞.
@@ -4705,6 +4772,22 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: floating; integers become float32.
         """
 
+    def random_between(self, low: Array, high: Array) -> Container[Leaf]:
+        """Numbers of [0, 1) moved to [low, high): u · (high − low) + low, and `low` at least.
+
+        Of float32 and float64 the product and the sum are rounded once, as XLA's code rounds
+        them: so that uniform random numbers have the bits of ``jax.random`` in any range. Half
+        precision is rounded twice, as there.
+
+        Args:
+            u: floating, in [0, 1).
+            low: of the dtype of `u`, broadcasts with it.
+            high: of the dtype of `u`, broadcasts with it.
+
+        Returns:
+            array of the broadcast shape and the dtype of `u`.
+        """
+
     def random_bits(self, *, shape: Shape, dtype: DTypeLike = "uint32") -> Container[Leaf]:
         """Uniform random unsigned integers: all bits are independent and fair.
 
@@ -4807,6 +4890,25 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Raises:
             DtypeError: `dtype` is no integer type, or `lam` is not float32.
+        """
+
+    def random_quantile(self, *, distribution: str) -> Container[Leaf]:
+        """The number of a distribution that belongs to a share u; so uniform numbers become others.
+
+        As ``jax.random`` has it: ``"exponential"`` −ln(1 − u), ``"gumbel"`` −ln(−ln u),
+        ``"gumbel_upper"`` −ln(−ln(1 − u)), ``"logistic"`` ln u − ln(1 − u), ``"cauchy"``
+        tan(π (u − ½)), all for u in (0, 1); and ``"laplace"`` sign(u) ln(1 − |u|) for u in
+        (−1, 1). Computed in float64 where there is one, and rounded once.
+
+        Args:
+            u: floating.
+            distribution: one of the names above.
+
+        Returns:
+            array of the shape and dtype of `u`.
+
+        Raises:
+            ArgumentError: `distribution` is another name.
         """
 
     def random_split(self, *, num: int = 2) -> Container[Leaf]:

@@ -12,15 +12,19 @@ References:
 
 from __future__ import annotations
 
-from nestarray import dtypes
-from nestarray.backends import threefry
+import math
+
+from nestarray import dtypes, ops
+from nestarray.backends import rounding, threefry
 from nestarray.dispatch import op
 from nestarray.typing import Array, DTypeLike, Shape
 
 __all__ = [
     "normal_quantile",
+    "random_between",
     "random_bits",
     "random_integers",
+    "random_quantile",
     "random_split",
     "random_uniform",
     "threefry2x32",
@@ -51,8 +55,6 @@ def threefry2x32(key: Array, x0: Array, x1: Array) -> tuple[Array, Array]:
     References:
         https://www.thesalmons.org/john/random123/papers/random123sc11.pdf
     """
-    from nestarray import ops
-
     threefry.check_words(key=key, x0=x0, x1=x1)
     add, xor = ops.add, ops.bitwise_xor
     k0, k1 = ops.reshape(key[0:1], (-1,)), ops.reshape(key[1:2], (-1,))
@@ -88,8 +90,6 @@ def random_split(key: Array, *, num: int = 2) -> Array:
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.random.split.html
     """
-    from nestarray import ops
-
     counts = ops.astype(ops.arange(num, like=key), "uint32")
     return ops.stack(ops.threefry2x32(key, ops.zeros_like(counts), counts), axis=1)
 
@@ -117,8 +117,6 @@ def random_bits(key: Array, *, shape: Shape, dtype: DTypeLike = "uint32") -> Arr
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.random.bits.html
     """
-    from nestarray import ops
-
     wanted = threefry.check_bits_dtype("random_bits", dtype)
     counts = ops.astype(ops.arange(threefry.count(shape), like=key), "uint32")
     high, low = ops.threefry2x32(key, ops.zeros_like(counts), counts)
@@ -149,19 +147,119 @@ def random_uniform(key: Array, *, shape: Shape, dtype: DTypeLike = "float32") ->
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.random.uniform.html
     """
-    from nestarray import ops
-
     wanted, _, width = threefry.check_uniform_dtype("random_uniform", dtype)
     return threefry.fraction(ops.random_bits(key, shape=shape, dtype=f"uint{width}"), wanted)
+
+
+@op
+def random_between(u: Array, low: Array, high: Array) -> Array:
+    """Numbers of [0, 1) moved to [low, high): u · (high − low) + low, and `low` at least.
+
+    Of float32 and float64 the product and the sum are rounded once, as XLA's code rounds
+    them: so that uniform random numbers have the bits of ``jax.random`` in any range. Half
+    precision is rounded twice, as there.
+
+    Args:
+        u: floating, in [0, 1).
+        low: of the dtype of `u`, broadcasts with it.
+        high: of the dtype of `u`, broadcasts with it.
+
+    Returns:
+        array of the broadcast shape and the dtype of `u`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.random_between(np.asarray([0.0, 0.5]), np.asarray(-1.0), np.asarray(3.0))
+        array([-1.,  1.])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.random.uniform.html
+    """
+    span = ops.subtract(high, low)
+    if dtypes.dtype_of(u).bits == 16:
+        moved = ops.add(ops.multiply(u, span), low)
+    else:
+        moved = rounding.multiply_add(u, span, low)
+    return ops.maximum(moved, low)
+
+
+@op
+def random_quantile(u: Array, *, distribution: str) -> Array:
+    """The number of a distribution that belongs to a share u; so uniform numbers become others.
+
+    As ``jax.random`` has it: ``"exponential"`` −ln(1 − u), ``"gumbel"`` −ln(−ln u),
+    ``"gumbel_upper"`` −ln(−ln(1 − u)), ``"logistic"`` ln u − ln(1 − u), ``"cauchy"``
+    tan(π (u − ½)), all for u in (0, 1); and ``"laplace"`` sign(u) ln(1 − |u|) for u in
+    (−1, 1). Computed in float64 where there is one, and rounded once.
+
+    Args:
+        u: floating.
+        distribution: one of the names above.
+
+    Returns:
+        array of the shape and dtype of `u`.
+
+    Raises:
+        ArgumentError: `distribution` is another name.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.random_quantile(np.asarray([0.25, 0.5]), distribution="logistic").round(4)
+        array([-1.0986,  0.    ])
+
+    References:
+        https://docs.jax.dev/en/latest/jax.random.html
+    """
+    threefry.check_distribution(distribution)
+    if (
+        distribution == "cauchy"
+    ):  # the argument has the roundings of jax.random: the tangent is steep
+        pi = threefry.rounded(math.pi, dtypes.dtype_of(u))
+        u = ops.multiply(ops.subtract(u, 0.5), pi)
+    return rounding.rounded_once(_QUANTILES[distribution], u)
+
+
+def _exponential(u: Array) -> Array:
+    return ops.negative(ops.log1p(ops.negative(u)))
+
+
+def _gumbel(u: Array) -> Array:
+    return ops.negative(ops.log(ops.negative(ops.log(u))))
+
+
+def _gumbel_upper(u: Array) -> Array:
+    return ops.negative(ops.log(_exponential(u)))
+
+
+def _logistic(u: Array) -> Array:
+    return ops.subtract(ops.log(u), ops.log1p(ops.negative(u)))
+
+
+def _laplace(u: Array) -> Array:
+    return ops.multiply(ops.sign(u), ops.log1p(ops.negative(ops.abs(u))))
+
+
+def _cauchy(angle: Array) -> Array:
+    return ops.tan(angle)
+
+
+_QUANTILES = {
+    "exponential": _exponential,
+    "gumbel": _gumbel,
+    "gumbel_upper": _gumbel_upper,
+    "laplace": _laplace,
+    "logistic": _logistic,
+    "cauchy": _cauchy,
+}
 
 
 @op
 def normal_quantile(u: Array) -> Array:
     """The standard normal number below which a share (1 + u) / 2 lies: √2 erf⁻¹(u).
 
-    It turns uniform random numbers into normal ones. Up to 32 bits it is Giles' polynomial,
-    computed in float32 alike on every backend, so that all draw the same numbers to the
-    rounding of one logarithm; beyond it, `erfinv`.
+    It turns uniform random numbers into normal ones. Up to 32 bits it is Giles' polynomial
+    with the roundings of ``jax.random``, so that all draw the same numbers: of 100, 99 have
+    the same bits, the others differ by the rounding of one logarithm. Beyond it, `erfinv`.
 
     Args:
         u: floating, in [−1, 1]; ±1 gives ±∞.
@@ -177,22 +275,24 @@ def normal_quantile(u: Array) -> Array:
     References:
         Giles, Approximating the erfinv function. GPU Computing Gems, Jade Edition, 2012.
     """
-    from nestarray import ops
-
     dtype = dtypes.dtype_of(u)
     if dtype is dtypes.float64:
         return ops.multiply(ops.erfinv(u), 2.0**0.5)
     x = ops.astype(u, "float32")
-    w = ops.negative(ops.log1p(ops.negative(ops.multiply(x, x))))
+    wide = rounding.widest(x)
+    w = rounding.rounded_once(_exponential, ops.multiply(x, x))
     is_central = ops.less(w, 5.0)
-    w = ops.where(is_central, ops.subtract(w, 2.5), ops.subtract(ops.sqrt(w), 3.0))
-    p = None
+    far = ops.subtract(rounding.rounded_once(ops.sqrt, w), 3.0)  # PyTorch's root is 1 ulp off
+    w = ops.where(is_central, ops.subtract(w, 2.5), far)
+    w, p = ops.astype(w, wide, copy=False), None
     for central, tail in zip(threefry.GILES_CENTRAL, threefry.GILES_TAIL, strict=True):
-        c = ops.where(is_central, ops.full_like(w, central), ops.full_like(w, tail))
-        p = c if p is None else ops.add(c, ops.multiply(p, w))
+        c = ops.astype(ops.where(is_central, central, tail), wide, copy=False)
+        if p is not None:
+            c = ops.astype(ops.astype(ops.add(c, ops.multiply(p, w)), "float32"), wide)
+        p = c
     is_end = ops.equal(ops.abs(x), 1.0)
     infinity = ops.copysign(ops.full_like(x, float("inf")), x)
-    root = ops.where(is_end, infinity, ops.multiply(p, x))
+    root = ops.where(is_end, infinity, ops.multiply(ops.astype(p, "float32"), x))
     return ops.multiply(ops.astype(root, dtype), threefry.rounded(2.0**0.5, dtype))
 
 
@@ -226,8 +326,6 @@ def random_integers(
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.random.randint.html
     """
-    from nestarray import ops
-
     wanted, unsigned, span = threefry.check_integers("random_integers", low, high, dtype)
     keys = ops.random_split(key)
     flat = (threefry.count(shape),)  # NumPy warns of wrapping numbers, not of wrapping arrays

@@ -55,18 +55,10 @@ def uniform(
     wanted = floating("uniform", dtype)
     shape = shape_of("uniform", shape, minval=minval, maxval=maxval)
     numbers = sources.unit(key, shape, wanted)
-    if is_number(minval) and is_number(maxval):
-        return _between(numbers, float(minval), float(maxval), wanted)
-    low, high = parameter(minval, wanted, key), parameter(maxval, wanted, key)
-    return ops.maximum(ops.add(ops.multiply(numbers, ops.subtract(high, low)), low), low)
-
-
-def _between(numbers: Array, low: float, high: float, dtype: dtypes.DType) -> Array:
-    low, high = rounded(low, dtype), rounded(high, dtype)
-    if low == 0.0 and high == 1.0:
+    if is_number(minval) and is_number(maxval) and (minval, maxval) == (0.0, 1.0):
         return numbers
-    span = rounded(high - low, dtype)
-    return ops.maximum(ops.add(ops.multiply(numbers, span), low), low)
+    low, high = parameter(minval, wanted, key), parameter(maxval, wanted, key)
+    return ops.random_between(numbers, low, high)
 
 
 @sampler
@@ -181,13 +173,7 @@ def exponential(key: Array, shape: Shape = (), dtype: DTypeLike = "float32") -> 
         https://docs.jax.dev/en/latest/_autosummary/jax.random.exponential.html
     """
     wanted = floating("exponential", dtype)
-    u = _wide(uniform(key, shape, wanted))
-    return ops.astype(ops.negative(ops.log1p(ops.negative(u))), wanted, copy=False)
-
-
-def _wide(u: Array) -> Array:
-    """Uniform numbers in a type to compute with: one rounding at the end, not one a function."""
-    return ops.astype(u, "float32", copy=False) if dtypes.dtype_of(u).bits == 16 else u
+    return ops.random_quantile(uniform(key, shape, wanted), distribution="exponential")
 
 
 @sampler
@@ -220,16 +206,14 @@ def gumbel(key: Array, shape: Shape = (), dtype: DTypeLike = "float32", mode: st
     wanted = floating("gumbel", dtype)
     check_mode("gumbel", mode)
     if mode == "low":
-        u = _wide(uniform(key, shape, wanted, _smallest_normal(wanted), 1.0))
-        x = ops.negative(ops.log(ops.negative(ops.log(u))))
-        return ops.astype(x, wanted, copy=False)
+        u = uniform(key, shape, wanted, _smallest_normal(wanted), 1.0)
+        return ops.random_quantile(u, distribution="gumbel")
     both = uniform(key, (2, *sizes("gumbel", shape)), wanted)
     high, low = both[0], both[1]
     finer = ops.multiply(low, 2.0 ** -MANTISSA[wanted][0])
     sum_ = ops.add(ops.add(high, finer), _smallest_normal(wanted))
-    u = _wide(ops.where(ops.greater_equal(high, 0.5), high, sum_))
-    x = ops.negative(ops.log(ops.negative(ops.log1p(ops.negative(u)))))
-    return ops.astype(x, wanted, copy=False)
+    u = ops.where(ops.greater_equal(high, 0.5), high, sum_)
+    return ops.random_quantile(u, distribution="gumbel_upper")
 
 
 def check_mode(name: str, mode: str) -> None:
@@ -267,9 +251,8 @@ def laplace(key: Array, shape: Shape = (), dtype: DTypeLike = "float32") -> Arra
         https://docs.jax.dev/en/latest/_autosummary/jax.random.laplace.html
     """
     wanted = floating("laplace", dtype)
-    u = _wide(uniform(key, shape, wanted, -1.0 + _spacing_below_one(wanted), 1.0))
-    x = ops.multiply(ops.sign(u), ops.log1p(ops.negative(ops.abs(u))))
-    return ops.astype(x, wanted, copy=False)
+    u = uniform(key, shape, wanted, -1.0 + _spacing_below_one(wanted), 1.0)
+    return ops.random_quantile(u, distribution="laplace")
 
 
 @sampler
@@ -297,9 +280,8 @@ def logistic(key: Array, shape: Shape = (), dtype: DTypeLike = "float32") -> Arr
         https://docs.jax.dev/en/latest/_autosummary/jax.random.logistic.html
     """
     wanted = floating("logistic", dtype)
-    u = _wide(uniform(key, shape, wanted, _smallest_normal(wanted), 1.0))
-    x = ops.subtract(ops.log(u), ops.log1p(ops.negative(u)))
-    return ops.astype(x, wanted, copy=False)
+    u = uniform(key, shape, wanted, _smallest_normal(wanted), 1.0)
+    return ops.random_quantile(u, distribution="logistic")
 
 
 @sampler
@@ -328,4 +310,4 @@ def cauchy(key: Array, shape: Shape = (), dtype: DTypeLike = "float32") -> Array
     """
     wanted = floating("cauchy", dtype)
     u = uniform(key, shape, wanted, dtypes.finfo(wanted).eps, 1.0)
-    return ops.tan(ops.multiply(rounded(math.pi, wanted), ops.subtract(u, 0.5)))
+    return ops.random_quantile(u, distribution="cauchy")

@@ -9,6 +9,7 @@ import jax
 import jax.extend
 import numpy as np
 import scipy.special
+import scipy.stats
 
 from tests.cases import Case
 
@@ -78,7 +79,42 @@ def quantile(u: np.ndarray) -> np.ndarray:
     return np.sqrt(2) * scipy.special.erfinv(u)
 
 
+def quantiles_of(distribution: str, *, symmetric: bool = False) -> Case:
+    """Of uniform numbers that are no ends of their interval; SciPy has the inverse functions."""
+    inverse = {
+        "exponential": scipy.stats.expon.ppf,
+        "gumbel": scipy.stats.gumbel_r.ppf,
+        "gumbel_upper": scipy.stats.gumbel_r.isf,
+        "laplace": lambda u: scipy.stats.laplace.isf((1 + u) / 2),
+        "logistic": scipy.stats.logistic.ppf,
+        "cauchy": scipy.stats.cauchy.ppf,
+    }[distribution]
+    return Case(
+        "random_quantile",
+        lambda rng: (rng.uniform(-0.95 if symmetric else 0.05, 0.95, (4, 5)),),
+        {"distribution": distribution},
+        reference=lambda u, distribution: inverse(u),
+        id=distribution,
+        differentiable=not symmetric,
+    )
+
+
 CASES = [
+    Case(
+        "random_between",
+        lambda rng: (
+            rng.uniform(0.0, 1.0, (4, 5)),
+            np.asarray(-3.0),
+            np.asarray([0.7, 1, 2, 3, 4]),
+        ),
+        reference=lambda u, low, high: u * (high - low) + low,
+    ),
+    quantiles_of("exponential"),
+    quantiles_of("gumbel"),
+    quantiles_of("gumbel_upper"),
+    quantiles_of("laplace", symmetric=True),
+    quantiles_of("logistic"),
+    quantiles_of("cauchy"),
     Case(
         "threefry2x32",
         counters,

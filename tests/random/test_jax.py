@@ -13,6 +13,8 @@ import pytest
 import nestarray as na
 from tests.random.distributions import EXACT, FLOATS, INTEGERS, REJECTED, Row
 
+pytestmark = pytest.mark.usefixtures("jax_as_by_default")
+
 WIDE_SHAPES = [(), (1,), (0, 3), (7,), (2, 3, 4), (300,)]
 HALVES = ("float16", "bfloat16")
 INTEGER_DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import numpy as np
 from jax import lax
+from jax import numpy as jnp
 from jax.extend.random import threefry2x32_p as _threefry2x32
 
 from nestarray.backends import threefry
@@ -16,6 +18,31 @@ def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
     threefry.check_words(key=key, x0=x0, x1=x1)
     first, second = _threefry2x32.bind(key[0], key[1], x0, x1)
     return first, second
+
+
+@jax.jit
+def random_between(u: Any, low: Any, high: Any) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.random.uniform.html
+
+    Compiled whole: then XLA's code multiplies and adds with one rounding, as in jax.random.
+    """
+    return jnp.maximum(low, u * (high - low) + low)
+
+
+def random_quantile(u: Any, *, distribution: str) -> Any:
+    """https://docs.jax.dev/en/latest/jax.random.html"""
+    threefry.check_distribution(distribution)
+    return _QUANTILES[distribution](u)
+
+
+_QUANTILES = {
+    "exponential": jax.jit(lambda u: -lax.log1p(-u)),
+    "gumbel": jax.jit(lambda u: -lax.log(-lax.log(u))),
+    "gumbel_upper": jax.jit(lambda u: -lax.log(-lax.log1p(-u))),
+    "laplace": jax.jit(lambda u: lax.sign(u) * lax.log1p(-lax.abs(u))),
+    "logistic": jax.jit(lambda u: lax.log(u) - lax.log1p(-u)),
+    "cauchy": jax.jit(lambda u: lax.tan(np.asarray(np.pi, u.dtype) * (u - 0.5))),
+}
 
 
 def normal_quantile(u: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends import threefry
+from nestarray.backends.base import supports
 
 _BLOCK = 1 << 14  # three blocks of words are 192 KiB
 
@@ -37,3 +38,48 @@ def _rounds(k0: Any, k1: Any, y0: Any, y1: Any, free: Any) -> None:
             np.bitwise_xor(y1, y0, out=y1)
         np.add(y0, keys[(group + 1) % 3], out=y0)
         np.add(y1, keys[(group + 2) % 3] + np.uint32(group + 1), out=y1)
+
+
+@supports(lambda u: u.dtype == np.float32)
+def normal_quantile(u: Any) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.log1p.html
+
+    One branch for all, the other for the few in 1000 that need it.
+    """
+    x, found = u.reshape(-1), np.empty(u.size, np.float32)
+    for start in range(0, u.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        _quantiles(x[block], found[block])
+    return found.reshape(u.shape)
+
+
+def _quantiles(x: Any, found: Any) -> None:
+    """Write the normal numbers of a block of uniform ones."""
+    np.multiply(x, x, out=found)
+    wide = found.astype(np.float64)
+    np.negative(wide, out=wide)
+    with np.errstate(divide="ignore"):  # of ±1
+        np.log1p(wide, out=wide)
+    np.negative(wide, out=found, casting="same_kind")
+    tail = np.flatnonzero(found >= 5.0)
+    far, ends = np.sqrt(found[tail]) - np.float32(3.0), x[tail]
+    np.subtract(found, np.float32(2.5), out=found)
+    _polynomial(threefry.GILES_CENTRAL, found, wide)
+    if len(tail):
+        _polynomial(threefry.GILES_TAIL, far, far.astype(np.float64))
+        found[tail] = np.where(np.abs(ends) == 1.0, np.float32(np.inf), far)
+    np.multiply(found, x, out=found)
+    np.multiply(found, np.float32(2.0**0.5), out=found)
+
+
+def _polynomial(coefficients: Any, w: Any, wide: Any) -> None:
+    """Write the polynomial at `w` in its place: each step has one rounding; `wide` is memory."""
+    np.copyto(wide, w)
+    power = wide.copy()
+    first, *others = coefficients
+    wide.fill(first)
+    for c in others:
+        np.multiply(wide, power, out=wide)
+        np.add(wide, c, out=wide)
+        np.copyto(w, wide, casting="same_kind")
+        np.copyto(wide, w)

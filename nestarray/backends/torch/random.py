@@ -14,6 +14,8 @@ from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from nestarray import dtypes
 from nestarray.backends import threefry
+from nestarray.backends.base import supports
+from nestarray.backends.numpy.random import normal_quantile as _quantile_in_numpy
 from nestarray.backends.numpy.random import threefry2x32 as _in_numpy
 from nestarray.backends.torch.core import native_dtype
 
@@ -54,6 +56,12 @@ def _is_plain(key: Any) -> bool:
         and not torch._C._are_functorch_transforms_active()
         and not is_in_torch_dispatch_mode()
     )
+
+
+@supports(lambda u: u.dtype == torch.float32 and not u.requires_grad and _is_plain(u))
+def normal_quantile(u: Any) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.from_numpy.html"""
+    return torch.from_numpy(_quantile_in_numpy(u.numpy()))
 
 
 def _bits(key: Any, shape: Any, width: int) -> Any:
