@@ -45,6 +45,7 @@ from nestarray.dtypes import uint16 as uint16
 from nestarray.dtypes import uint32 as uint32
 from nestarray.dtypes import uint64 as uint64
 from nestarray.graph import Graph as Graph
+from nestarray.graph import check as check
 from nestarray.graph import trace_graph as trace_graph
 from nestarray.graph.module import GraphModule as GraphModule
 from nestarray.graph.module import to_module as to_module

@@ -108,3 +108,8 @@ def host_call(
         return tuple([np.asarray(y, want.dtype) for y, want in zip(found, wanted, strict=True)])
 
     return jax.pure_callback(on_host, wanted, *arrays, vmap_method="sequential")
+
+
+def call_without_numbers(fn: Callable[..., Any], arrays: Sequence[tuple[Any, Any]]) -> None:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.eval_shape.html"""
+    jax.eval_shape(fn, *[jax.ShapeDtypeStruct(shape, native_dtype(d)) for shape, d in arrays])

@@ -155,3 +155,9 @@ def host_call(
     for y, (shape, _) in zip(found, results, strict=True):
         y.set_shape(shape)
     return tuple(found)
+
+
+def call_without_numbers(fn: Callable[..., Any], arrays: Sequence[tuple[Any, Any]]) -> None:
+    """https://www.tensorflow.org/api_docs/python/tf/Graph"""
+    with tf.Graph().as_default():
+        fn(*[tf.compat.v1.placeholder(native_dtype(d), shape) for shape, d in arrays])

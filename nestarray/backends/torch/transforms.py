@@ -14,16 +14,18 @@ not by reading its bytecode, takes Python of any kind and needs no graph breaks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import torch
 import torch.utils.checkpoint
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from nestarray import tree
+from nestarray.backends.torch.core import native_dtype
 from nestarray.errors import UnsupportedError
 
 #: How many gradients are being taken around the running code.
@@ -252,3 +254,9 @@ def compile_leaves(
     if not_again and torch.is_grad_enabled() and any(x.requires_grad for x in arrays):
         return fn
     return torch.compile(graph, **{"fullgraph": True, "dynamic": False} | options)
+
+
+def call_without_numbers(fn: Callable[..., Any], arrays: Sequence[tuple[Any, Any]]) -> None:
+    """https://docs.pytorch.org/docs/stable/user_guide/torch_compiler/torch.compiler_fake_tensor.html"""
+    with FakeTensorMode(), torch.no_grad():
+        fn(*[torch.empty(shape, dtype=native_dtype(d)) for shape, d in arrays])
