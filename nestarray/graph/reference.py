@@ -113,7 +113,12 @@ class TorchReference:
         v = from_leaves(graph.v.spec, tuple(leaves))
         output, _ = result_of(self.steps(graph, inputs, v, graph.s, key))
         wanted = [x for x in leaves if x.requires_grad]
-        found = torch.autograd.grad(loss(output), wanted, allow_unused=True)
+        total = loss(output)
+        found = (
+            torch.autograd.grad(total, wanted, allow_unused=True)
+            if total.requires_grad
+            else [None] * len(wanted)  # nothing depends on them
+        )
         grads = iter(torch.zeros_like(x) if g is None else g for x, g in zip(wanted, found))
         return [next(grads) if x.requires_grad else None for x in leaves]
 
@@ -204,13 +209,23 @@ def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
     """`target`, or what computes the same value and works under autograd.
 
     A view is exported for the strides of the trace; under autograd an operation before it
-    may choose others. ``aten.copy`` has no derivative: only ``copy_`` has one.
+    may choose others. ``aten.copy`` has no derivative: only ``copy_`` has one. That of
+    ``while_loop`` is another one than the loop's for what its functions close over.
     """
     import torch
 
     aten = torch.ops.aten
+    if target is torch.ops.higher_order.while_loop:
+        return _while
     if target in (aten.view.default, aten._unsafe_view.default):
         return aten.reshape.default
     if target is aten.copy.default:
         return lambda input, src, non_blocking=False: src.to(input.dtype).expand(input.shape)
     return target
+
+
+def _while(go_on: Any, body: Any, carried: tuple[Any, ...], operands: tuple[Any, ...]) -> Any:
+    """What torch defines ``while_loop`` to be."""
+    while go_on(*carried, *operands):
+        carried = body(*carried, *operands)
+    return carried

@@ -124,8 +124,9 @@ def while_loop(
             and dtypes.
         init: the first carry, any nest. Numbers in it become arrays, of a dtype that fits what
             `body_fn` makes of them.
-        max_steps: stop after as many steps. On JAX a loop with a bound has a reverse
-            derivative, and takes the time and the memory of that many steps to skip.
+        max_steps: stop after as many steps. Compiled by JAX, only a loop with a bound has a
+            reverse derivative; it takes the time and the memory of that many steps to skip.
+            Not compiled, JAX counts the steps of a loop that is differentiated first.
 
     Returns:
         the last carry.

@@ -27,14 +27,46 @@ def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.while_loop.html
 
     With a bound it is a scan, which has a reverse derivative, of steps that are skipped once
-    the condition is false.
+    the condition is false. Where a loop without one is differentiated and its steps can be
+    counted, that is outside of ``jax.jit``, it is a scan of so many.
     """
     if max_steps is None:
-        return lax.while_loop(test, body, carry)
+        found = lax.while_loop(test, body, carry)
+        if not any(isinstance(x, jax.core.Tracer) for x in found):
+            return found
+        counted = getattr(body, "counted", None)
+        if counted is None or counted.test is not test:
+            counted = body.counted = _Counted(test, body)
+        count = counted.steps(carry)
+        return found if count is None else lax.fori_loop(0, count, counted, carry)
     bounded = getattr(body, "bounded", None)
     if bounded is None or bounded.test is not test:
         bounded = body.bounded = _Bounded(test, body)
     return lax.scan(bounded, carry, length=max_steps)[0]
+
+
+class _Counted:
+    """The body of a loop as one of a known number of steps; kept as `_Bounded` is."""
+
+    def __init__(self, test: Any, body: Any) -> None:
+        self.test, self._body = test, body
+
+    def __call__(self, i: Any, carry: Any) -> Any:
+        return self._body(carry)
+
+    def go_on(self, state: Any) -> Any:
+        return self.test(state[1])
+
+    def next(self, state: Any) -> Any:
+        return state[0] + 1, self._body(state[1])
+
+    def steps(self, carry: Any) -> int | None:
+        """How many steps the loop has; None where values are not known yet."""
+        try:
+            bool(self.test(carry))
+            return int(lax.while_loop(self.go_on, self.next, (0, carry))[0])
+        except jax.errors.ConcretizationTypeError:
+            return None
 
 
 class _Bounded:
