@@ -133,7 +133,7 @@ def _product(name: str, parts: Any) -> Any:
         return na.matmul(na.multiply(u, na.expand_dims(s, axis=-2)), vh)
     values, vectors = parts
     scaled = na.multiply(vectors, na.expand_dims(values, axis=-2))
-    back = na.inv(vectors) if name == "linalg.eig" else na.swapaxes(vectors, -1, -2)
+    back = na.inv(vectors) if name == "linalg.eig" else na.conj(na.swapaxes(vectors, -1, -2))
     return na.matmul(scaled, back)
 
 

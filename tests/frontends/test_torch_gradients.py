@@ -24,7 +24,14 @@ from tests.frontends.op_samples import expected, function_of, records, samples
 from tests.frontends.test_torch_functions import FACTORS, LEFT_OUT, _product
 
 #: Records whose gradients no comparison fits, and why.
-WITHOUT = LEFT_OUT
+WITHOUT = LEFT_OUT | {
+    "cov": "upstream sums the records' weights of float32 in that precision",
+    "linalg.pinv-hermitian": "its record is not hermitian, of which upstream's gradient is none",
+    "index_fill": "upstream counts an index that comes twice twice, in the gradient of the value",
+}
+
+#: Triangles are read, and upstream gives the other one a gradient too: one triangle is compared.
+TRIANGLES = {"cholesky_inverse", "cholesky_solve"}
 
 NAMES = sorted(n for n, info in records().items() if info.supports_autograd and n not in WITHOUT)
 
@@ -81,7 +88,11 @@ def _torch_gradients(info: Any, args: Any, kwargs: Any) -> list[torch.Tensor] | 
     if total is None or not leaves:
         return None
     found = torch.autograd.grad(total, leaves, allow_unused=True)
-    return [torch.zeros_like(x) if g is None else g for x, g in zip(leaves, found)]
+    # some are tensors of zeros without elements, or conjugated in name only
+    return [
+        torch.zeros_like(x) if g is None else torch.zeros_like(x) + g.detach()
+        for x, g in zip(leaves, found)
+    ]
 
 
 def _own_gradients(info: Any, args: Any, kwargs: Any, backend: str) -> list[np.ndarray]:
@@ -133,9 +144,21 @@ def _compare(name: str, backend: str, limit: int) -> int:
             actual = _own_gradients(info, args, kwargs, backend)
             assert len(actual) == len(wanted)
             for ours, theirs in zip(actual, wanted):
-                _assert_close(ours, theirs.resolve_conj().detach().numpy())
+                if info.name in TRIANGLES and ours.shape[-2:] == theirs.shape[-2:]:
+                    part = np.triu if kwargs.get("upper") else np.tril
+                    ours, theirs = part(ours), torch.as_tensor(part(theirs.numpy()))
+                if info.name == "nn.functional.ctc_loss":
+                    ours, theirs = (_before_softmax(args[0], g) for g in (ours, theirs))
+                _assert_close(ours, theirs.numpy())
             count += 1
     return count
+
+
+def _before_softmax(log_probs: torch.Tensor, gradient: Any) -> Any:
+    """The gradient of what log_softmax is applied to: upstream's own is right for that only."""
+    x = gradient if isinstance(gradient, torch.Tensor) else torch.as_tensor(gradient.copy())
+    pulled = x - log_probs.detach().exp() * x.sum(-1, keepdim=True)
+    return pulled if isinstance(gradient, torch.Tensor) else pulled.numpy()
 
 
 def _assert_close(ours: np.ndarray, theirs: np.ndarray) -> None:

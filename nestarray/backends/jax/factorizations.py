@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
 from nestarray.backends.jax.elementwise import _cast
 from nestarray.backends.matrices import check_matrices
@@ -22,40 +23,49 @@ from nestarray.backends.results import (
 
 _single = in_single_precision(_cast)
 
-svdvals = _single(jnp.linalg.svdvals)
-eigvalsh = _single(jnp.linalg.eigvalsh)
+svdvals = compiled(_single(jnp.linalg.svdvals))
+eigvalsh = compiled(_single(jnp.linalg.eigvalsh))
 
 
+@compiled
 @_single
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.cholesky.html"""
     return jnp.linalg.cholesky(x, upper=upper)
 
 
+@compiled
 @_single
 def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.qr.html"""
     return QRResult(*jnp.linalg.qr(x, mode))
 
 
+@compiled
 @_single
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.svd.html"""
     return SVDResult(*jnp.linalg.svd(x, full_matrices))
 
 
+@compiled
 @_single
 def eigh(x: Any, /) -> EighResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.eigh.html"""
     return EighResult(*jnp.linalg.eigh(x))
 
 
+@compiled
 @_single
 def eig(x: Any, /) -> EigResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.eig.html"""
-    return EigResult(*jnp.linalg.eig(x))
+    # the derivative is that of vectors of length 1, whose phase nothing may depend on
+    return EigResult(
+        *jax.lax.linalg.eig(x, compute_left_eigenvectors=False, enable_eigvec_derivs=x.size > 0)
+    )
 
 
+@compiled
 @_single
 def lu_factor(x: Any, /) -> LUFactorResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.scipy.linalg.lu_factor.html"""
@@ -64,6 +74,7 @@ def lu_factor(x: Any, /) -> LUFactorResult:
     return LUFactorResult(LU, pivots.astype(native_dtype("int64")))
 
 
+@compiled
 @_single
 def lu(x: Any, /) -> LUResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.linalg.lu.html"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import jax.scipy.special as jsp
 
@@ -28,7 +29,25 @@ ndtr = _floating(_not_half(jsp.ndtr))
 ndtri = _floating(_not_half(jsp.ndtri))
 erfinv = _floating(jsp.erfinv)
 lgamma = _floating(jsp.gammaln)
-digamma = _floating(jsp.digamma)
+
+
+@jax.custom_jvp
+def _digamma(x: Any) -> Any:
+    return jsp.digamma(x)
+
+
+@_digamma.defjvp
+def _(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
+    """By reflection below 0, where jax.scipy.special.polygamma loses most digits."""
+    (x,), (t,) = primals, tangents
+    is_below = x < 0
+    mirrored = jsp.polygamma(1, jnp.where(is_below, 1 - x, x))
+    sine = jnp.sin(jnp.pi * jnp.where(is_below, x - jnp.round(x), 0.5))
+    slope = jnp.where(is_below, jnp.square(jnp.pi / sine) - mirrored, mirrored)
+    return _digamma(x), t * slope
+
+
+digamma = _floating(_digamma)
 sinc = _floating(jnp.sinc)
 
 xlogy = _promoting(floating_pair(jsp.xlogy, _cast))

@@ -56,10 +56,14 @@ square = _guarded(torch.square, through_int64(torch.square))
 trunc = torch.trunc
 
 
+def _floored(x1: Any, x2: Any) -> Any:
+    return torch.div(x1, x2, rounding_mode="floor")  # torch.floor_divide has no derivative
+
+
 def _floor_divide(x1: Any, x2: Any) -> Any:
     if not x1.is_floating_point():
         return integers.floor_divide(x1, x2)
-    return division.floor_divided(torch, torch.floor_divide, x1, x2)
+    return division.floor_divided(torch, _floored, x1, x2)
 
 
 def _remainder(x1: Any, x2: Any) -> Any:

@@ -16,7 +16,8 @@ from nestarray.frontends.torch.indefinite import ldl_factor as ldl_factor
 from nestarray.frontends.torch.indefinite import ldl_factor_ex as ldl_factor_ex
 from nestarray.frontends.torch.indefinite import ldl_solve as ldl_solve
 from nestarray.frontends.torch.indexing import diagonal as _diagonal
-from nestarray.frontends.torch.promotion import cast, promote
+from nestarray.frontends.torch.promotion import cast, promote, with_derivative_of
+from nestarray.frontends.torch.shaping import adjoint
 from nestarray.frontends.torch.unchecked import cholesky_ex as cholesky_ex
 from nestarray.frontends.torch.unchecked import inv_ex as inv_ex
 from nestarray.frontends.torch.unchecked import lu_factor_ex as lu_factor_ex
@@ -50,9 +51,23 @@ def vector_norm(
     if order == 1:
         return na.sum(modulus, axis=axis, keepdims=keepdim)
     if order == 2:
-        return na.vector_norm(x, axis=axis, keepdims=keepdim)
-    total = na.sum(na.pow(modulus, order), axis=axis, keepdims=keepdim)
-    return na.pow(total, 1.0 / order)
+        # the derivative at a vector of zeros is 0
+        is_zero = na.logical_not(na.any(na.not_equal(x, 0), axis=axis, keepdims=True))
+        safe = na.where(is_zero, na.ones_like(x), x)
+        length = na.vector_norm(safe, axis=axis, keepdims=True)
+        length = na.where(is_zero, na.zeros_like(length), length)
+        return (
+            length if keepdim else na.squeeze(length, axis=wrap_all("vector_norm", dim, ndim_of(x)))
+        )
+    # An element, or a vector, of zeros has the derivative 0, where that of a power is not finite.
+    is_zero = na.equal(modulus, 0)
+    powers = na.pow(na.where(is_zero, na.ones_like(modulus), modulus), order)
+    at_zero = na.full_like(modulus, 0.0 if order > 0 else math.inf)
+    total = na.sum(na.where(is_zero, at_zero, powers), axis=axis, keepdims=keepdim)
+    is_zero = na.logical_or(na.equal(total, 0), na.isinf(total))
+    root = na.pow(na.where(is_zero, na.ones_like(total), total), 1.0 / order)
+    limit = na.pow(na.stop_gradient(total), 1.0 / order)
+    return na.where(is_zero, limit, root)
 
 
 def matrix_norm(
@@ -155,7 +170,9 @@ def inv(A: Array) -> Array:
 
 
 def det(A: Array) -> Array:
-    """The determinant of square matrices."""
+    """The determinant of square matrices; 1 of those without rows."""
+    if shape_of(A)[-1:] == (0,):
+        return na.ones(shape_of(A)[:-2], dtype=dtypes.dtype_of(A), like=A)
     return na.det(A)
 
 
@@ -209,12 +226,18 @@ def eigvalsh(A: Array, UPLO: str = "L") -> Array:
 
 
 def _hermitian(A: Array, UPLO: str = "L") -> Array:
-    """The hermitian matrix that one triangle of `A` describes; the other is not looked at."""
+    """The hermitian matrix that one triangle of `A` describes; the other is not looked at.
+
+    Its derivative is that of (A + Aᴴ) / 2: upstream takes `A` as a whole to be hermitian.
+    """
+    whole = na.multiply(na.add(A, adjoint(A)), 0.5)
+    A = na.stop_gradient(A)
     rest = na.tril(A, k=-1) if UPLO.upper() == "L" else na.triu(A, k=1)
     mirrored = na.swapaxes(rest, -2, -1)
     if dtypes.dtype_of(A).kind == "complex":
         mirrored = na.conj(mirrored)
-    return na.add(na.tril(A) if UPLO.upper() == "L" else na.triu(A), mirrored)
+    mirrored = na.add(na.tril(A) if UPLO.upper() == "L" else na.triu(A), mirrored)
+    return with_derivative_of(whole, mirrored)
 
 
 def eig(A: Array) -> tuple[Array, Array]:

@@ -9,7 +9,12 @@ from typing import NamedTuple
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.frontends.torch.promotion import cast, floating, promote_arrays
+from nestarray.frontends.torch.promotion import (
+    cast,
+    floating,
+    promote_arrays,
+    with_derivative_of,
+)
 from nestarray.typing import Array
 
 
@@ -31,8 +36,10 @@ def lcm(input: Array, other: Array) -> Array:
 
 
 def nextafter(input: Array, other: Array) -> Array:
-    """The next number of the dtype on the way to `other`."""
-    return na.nextafter(*promote_arrays(input, other))
+    """The next number of the dtype on the way to `other`; its derivative is that of input."""
+    x, y = na.broadcast_arrays(*promote_arrays(input, other))
+    found = na.nextafter(na.stop_gradient(x), na.stop_gradient(y))
+    return with_derivative_of(x, found)
 
 
 def ldexp(input: Array, other: Array) -> Array:

@@ -5,6 +5,7 @@ Upstream: https://docs.pytorch.org/docs/stable/nn.functional.html#pooling-functi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
 from nestarray.frontends.torch.dims import ndim_of, per_dim, shape_of
+from nestarray.frontends.torch.promotion import cast, with_derivative_of
 from nestarray.frontends.torch.sampling import required_key
 from nestarray.ops.window_reductions import fractional_maxima
 from nestarray.typing import Array
@@ -76,6 +78,13 @@ def _max_unpool(
         # upstream takes all sizes too, with those of examples and channels in front
         output_size=None if output_size is None else tuple(output_size)[-count:],
     )
+    # Windows that overlap name an element twice: each of the two has its derivative.
+    shape = shape_of(found)
+    flat = (*shape[:2], -1)
+    zeros = na.reshape(na.zeros_like(found), (*shape[:2], math.prod(shape[2:])))
+    places = cast(na.reshape(indices, flat), dtypes.int64)
+    added = na.scatter(zeros, places, na.reshape(x, flat), axis=-1, mode="add")
+    found = with_derivative_of(na.reshape(added, shape), na.stop_gradient(found))
     return na.squeeze(found, axis=0) if is_one else found
 
 
