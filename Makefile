@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 PYTEST := TF_CPP_MIN_LOG_LEVEL=3 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help env test test-full conformance demo bench lint format docs clean
+.PHONY: help env test test-full conformance demo bench lint format docs models clean
 
 help:
 	@echo "make demo       train in PyTorch, move to JAX, TensorFlow and NumPy, fine-tune in JAX, move back"
@@ -18,7 +18,8 @@ help:
 	@echo "make conformance  the public Array API test suite on every backend (fetches it; SUITE=$(SUITE))"
 	@echo "make bench      time against the frameworks and other libraries"
 	@echo "make lint       formatting, lint, types"
-	@echo "make docs       write the generated pages under docs/ again"
+	@echo "make docs       write the generated pages under docs/ again, but models.md"
+	@echo "make models     measure all model types again for docs/models.md (takes hours)"
 	@echo "make env        only the environment in $(VENV)"
 	@echo "make clean      remove the environment and everything that is generated"
 
@@ -64,6 +65,8 @@ docs: $(READY)
 	$(BIN)/python docs/generate_stubs.py
 	$(BIN)/python docs/generate_ops.py
 	$(BIN)/python docs/generate_torch_coverage.py
+
+models: $(READY)
 	$(BIN)/python docs/generate_models.py
 
 clean:

@@ -10,8 +10,15 @@ from tests import models
 _ALWAYS = ("bert", "gpt2", "t5")
 
 
-def _names(names=models.NAMES):
-    return [n if n in _ALWAYS else pytest.param(n, marks=pytest.mark.full) for n in names]
+def _names(names=models.NAMES, always=_ALWAYS):
+    return [n if n in always else pytest.param(n, marks=pytest.mark.full) for n in names]
+
+
+def _assert_agrees(graph, backend, rtol=1e-4, gradient_rtol=1e-3):
+    report = graph.to_backend(backend).verify(rtol=rtol, gradient_rtol=gradient_rtol)
+    assert report.ok, str(report)
+    assert report.outputs
+    assert len(report.gradients) == len(graph.v.leaves())
 
 
 @pytest.mark.parametrize("name", _names())
@@ -19,18 +26,30 @@ def test_outputs_and_gradients(name):
     module, inputs = models.build(name)
     graph = na.trace_graph(module, **inputs)
     for backend in ("jax", "tensorflow", "numpy"):
-        report = graph.to_backend(backend).verify(rtol=1e-4, gradient_rtol=1e-3)
-        assert report.ok, str(report)
-        assert report.outputs
-        assert len(report.gradients) == len(graph.v.leaves())
+        _assert_agrees(graph, backend)
+
+
+@pytest.mark.parametrize("name", _names(models.MASKED, always=("bert",)))
+def test_padded_tokens(name):
+    module, inputs = models.build(name)
+    graph = na.trace_graph(module, **models.pad(inputs))
+    for backend in ("jax", "tensorflow"):
+        _assert_agrees(graph, backend)
+
+
+@pytest.mark.parametrize("name", _names(always=("bert",)))
+def test_training_mode(name):
+    module, inputs = models.build(name)
+    graph = na.trace_graph(module, **inputs, train=True)
+    for backend in ("jax", "tensorflow"):
+        _assert_agrees(graph, backend)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", [n for n in models.NAMES if n not in models.FLOAT32_INSIDE])
+@pytest.mark.parametrize("name", models.NAMES)
 def test_double_precision(name, x64):
     module, inputs = models.build_double(name)
     graph = na.trace_graph(module, **inputs)
+    tolerances = (1e-4, 1e-3) if models.computes_in_float32(graph) else (1e-10, 1e-8)
     for backend in ("jax", "tensorflow", "numpy"):
-        report = graph.to_backend(backend).verify(rtol=1e-10, gradient_rtol=1e-8)
-        assert report.ok, str(report)
-        assert len(report.gradients) == len(graph.v.leaves())
+        _assert_agrees(graph, backend, *tolerances)
