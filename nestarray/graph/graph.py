@@ -12,9 +12,10 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import inspect
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,8 +26,11 @@ from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, ConversionError, DtypeError, StructureError
 from nestarray.graph import codegen
 from nestarray.graph.body import Body
-from nestarray.graph.sizes import Binding, Sizes
+from nestarray.graph.sizes import Binding, Sizes, check_same
 from nestarray.interchange.torch import to_torch_state_dict
+
+if TYPE_CHECKING:
+    from nestarray.graph.census import GraphReport
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,8 +107,9 @@ class Graph:
     """A traced model: a pure function of its inputs, variables and state.
 
     ``graph(*inputs)`` computes with the graph's own variables, ``graph(*inputs, v=v)``
-    with others. A graph traced with ``train=True`` returns ``(output, new_state)``, and
-    takes a ``key`` if it draws random numbers. Mappings in the output are Containers.
+    with others. A graph traced with ``train=True`` returns ``(output, new_state)``, and so does
+    one whose source writes into its buffers in evaluation (a cache, a counter); arrays never
+    change. It takes a ``key`` if it draws random numbers. Mappings in the output are Containers.
 
     Attributes:
         name: class name of the source.
@@ -154,7 +159,7 @@ class Graph:
             key: random key (`na.random.key`), for a graph that draws random numbers.
 
         Returns:
-            the output; for a graph traced with ``train=True``, (output, new state).
+            the output; (output, new state) if the graph trains or writes into its state.
 
         Raises:
             ArgumentError: an argument is missing or not expected, is of another framework,
@@ -214,6 +219,11 @@ class Graph:
     def needs_key(self) -> bool:
         """Whether any call draws random numbers."""
         return bool(self.random_numbers) or any(node.source == "key" for node in self.nodes)
+
+    @property
+    def returns_state(self) -> bool:
+        """Whether calls return ``(output, new_state)``: all that train, and those that write state."""
+        return self.train or bool(self.state_updates)
 
     @cached_property
     def inputs(self) -> list[Node]:
@@ -322,6 +332,11 @@ class Graph:
         pairs = []
         for letter, given, own in (("v", v, self.v), ("s", s, self.s)):
             if given is None:
+                if any(is_abstract(x) for x in own.leaves()):
+                    raise ArgumentError(
+                        f"{self.name}: {letter}: this graph was traced on the meta device and has "
+                        f"shapes only; pass {letter}=, a Container with the keys of graph.{letter}"
+                    )
                 given = own
             elif not isinstance(given, Container):
                 raise ArgumentError(
@@ -396,6 +411,9 @@ class Graph:
     def _moved(self, source: str, c: Container, backend: str) -> Container:
         """`c` on `backend`; integers that JAX narrowed get the traced width back."""
         traced = {n.path: n.aval for n in self.nodes if n.source == source}
+
+        if any(map(is_abstract, c.leaves())):
+            return c.map(lambda x: x if is_abstract(x) else ops.to_backend(x, backend))
 
         def restored(path: str, leaf: Any) -> Any:
             aval = traced.get(path)
@@ -476,20 +494,30 @@ class Graph:
             graph = each(graph)
         return graph
 
-    def compile(self, **options: Any) -> Callable[..., Any]:
+    def compile(self, *, new_shapes: str = "recompile", **options: Any) -> Callable[..., Any]:
         """The graph as one compiled call: ``jax.jit``, ``torch.compile``, ``tf.function``.
 
         Args:
+            new_shapes: what a call does whose open sizes are not those of the first call:
+                ``"recompile"``, or ``"raise"`` a ShapeError that names them.
             **options: options of the framework's own compiler.
 
         Returns:
             a function called like the graph: ``(*inputs, v=, s=, key=)``.
+
+        Raises:
+            ArgumentError: `new_shapes` is unknown.
         """
         from nestarray.transforms import jit
 
+        if new_shapes not in ("recompile", "raise"):
+            raise ArgumentError(
+                f"compile: new_shapes: got {new_shapes!r}, expected 'recompile' or 'raise'"
+            )
         if self.backend == "numpy":
             return self
         compiled = jit(self._positional, **options)
+        first: dict[str, int] = {}
 
         def call(
             *args: Any,
@@ -499,6 +527,10 @@ class Graph:
             **kwargs: Any,
         ) -> Any:
             values = self._prepare(args, kwargs, v, s, key)
+            if new_shapes == "raise":
+                sizes = self.bind_sizes(args, kwargs)[1]
+                check_same(self.name, first or sizes, sizes)
+                first.update(sizes)
             with self.running():
                 return compiled(*values)
 
@@ -523,6 +555,66 @@ class Graph:
         return verify(self, *args, **kwargs)
 
     # -- reading ---------------------------------------------------------------------------
+
+    def report(self) -> GraphReport:
+        """Counts: calls by function, transposes, parameters, bytes, FLOPs; prints readably.
+
+        Example:
+            >>> import torch, nestarray as na
+            >>> net = torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.ReLU())
+            >>> print(na.trace_graph(net, torch.ones(2, 8)).optimize().report())
+            Sequential on torch (eval): 2 calls, 36 parameters, 144 B, 128 FLOPs
+              transposes: 0
+              1  na.linear
+              1  na.relu
+        """
+        from nestarray.graph.census import census
+
+        return census(self)
+
+    def save(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+        """Write the program and the variables to one file, as JSON text and arrays.
+
+        Args:
+            path: the file; its suffix is of any format of `Container.save`, such as
+                ``.safetensors``. What was there before stays if anything fails.
+            format: the format, where the suffix does not say it.
+
+        Raises:
+            ConversionError: a call is of no function that a file can name (an island).
+
+        Example:
+            >>> import tempfile, torch, nestarray as na
+            >>> graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2))
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     graph.save(f"{folder}/linear.safetensors")
+            ...     na.Graph.load(f"{folder}/linear.safetensors", backend="numpy")
+            Graph(Linear, numpy, eval: 1 calls, 2 parameters, 0 state arrays)
+        """
+        from nestarray.graph.files import save
+
+        save(self, path, format)
+
+    @staticmethod
+    def load(
+        path: str | os.PathLike[str], *, backend: str | None = None, format: str | None = None
+    ) -> Graph:
+        """Read a graph that `save` has written; no code in the file is run.
+
+        Functions are looked up by name among those of `na` and of its frontends. The source
+        is not in the file, so such a graph cannot be verified.
+
+        Args:
+            path: the file.
+            backend: where the graph shall run; None: where it ran when it was saved.
+            format: the format, where the suffix does not say it.
+
+        Raises:
+            StorageError: the file holds no graph, is damaged, or of a later version.
+        """
+        from nestarray.graph.files import load
+
+        return load(path, backend, format)
 
     def to_source(self, *, comments: bool = True) -> str:
         """The graph as a Python module that defines ``graph``.
@@ -621,3 +713,8 @@ def iter_nodes(value: Any) -> Iterator[Node]:
             yield from iter_nodes(item)
     elif isinstance(value, slice):
         yield from iter_nodes((value.start, value.stop, value.step))
+
+
+def is_abstract(x: Any) -> bool:
+    """Whether `x` is a tensor of torch's meta device: a shape and a dtype without values."""
+    return bool(getattr(x, "is_meta", False))

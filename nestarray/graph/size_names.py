@@ -97,7 +97,9 @@ class SizeNames:
         """What the code asked of sizes, as far as ranges and equal names do not say it."""
         ranks_depend = any(_depends_in_rank(node) for node in program.graph.nodes)
         env = _shape_env(program)
-        for guard in env.guards if env is not None else ():
+        if env is None:
+            return
+        for guard in env.guards:
             relation = env.simplify(guard.expr)
             if not getattr(relation, "free_symbols", None) or _is_range(relation):
                 continue

@@ -122,6 +122,16 @@ class Binding:
             raise ShapeError(f"{self._owner}: {place} is {size}, expected a size that is {text}")
 
 
+def check_same(owner: str, compiled: Mapping[str, int], got: Mapping[str, int]) -> None:
+    """Raise a ShapeError if a size is another one than the program was compiled for."""
+    other = [name for name in got if got[name] != compiled[name]]
+    if other:
+        had, has = (", ".join(f"{n} = {c[n]}" for n in other) for c in (compiled, got))
+        raise ShapeError(
+            f"{owner}: got {has}, compiled for {had}; say new_shapes='recompile' to compile for both"
+        )
+
+
 def shape_text(shape: tuple[int | str, ...]) -> str:
     """A shape as a tuple, its names without quotes: ``(batch, 3)``."""
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
