@@ -86,7 +86,7 @@ def covered(program: Any, *, islands: bool) -> tuple[Any, list[Operation]]:
     found = [*before, *(call for call in after if call.target in left - known)]
     groups: dict[str, list[Any]] = {}
     for call in found:
-        groups.setdefault(str(call.target), []).append(call)
+        groups.setdefault(_name_of(call), []).append(call)
     return result, [_operation(name, calls, after, islands) for name, calls in groups.items()]
 
 
@@ -107,6 +107,12 @@ def _operation(name: str, calls: list[Any], after: list[Any], islands: bool) -> 
         return Operation(name, "island", "na.graph.island", places)
     as_island = f"no island: {refusal}" if refusal else "islands=True would run it in torch"
     return Operation(name, "missing", "", places, f"{reasons[0]}; {as_island}")
+
+
+def _name_of(call: Any) -> str:
+    """The operation's name, also where the exporter wraps an operation that writes."""
+    is_wrapped = getattr(call.target, "__name__", "").startswith("auto_functionalized")
+    return str(call.args[0] if is_wrapped else call.target)
 
 
 def _is_part(call: Any, target: Any) -> bool:

@@ -246,12 +246,12 @@ def why_not(target: Any) -> str:
     import torch
 
     schema = getattr(target, "_schema", None)
+    if getattr(target, "__name__", "").startswith("auto_functionalized"):
+        return "it writes into its arguments; register one that returns the new values"
     if not isinstance(target, torch._ops.OpOverload) or schema is None:
         return "it is not an operation of torch's dispatcher"
     if torch.Tag.nondeterministic_seeded in target.tags:
         return "it draws random numbers from torch's own generator"
-    if schema.is_mutable:
-        return "it writes into its arguments"
     others = [str(r.type) for r in schema.returns if str(r.type) not in ("Tensor", "List[Tensor]")]
     if not schema.returns:
         return "it returns nothing"
