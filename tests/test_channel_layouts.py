@@ -33,9 +33,7 @@ POOLINGS: dict[str, Callable[[Any], Any]] = {
     for kind in ("max", "avg")
     for n in (1, 2, 3)
 }
-#: Those of groups are products of matrices: TensorFlow has no kernel for them on a CPU.
 KERNELS = {
-    "BatchMatMulV2",
     "Conv2D",
     "Conv3D",
     "DepthwiseConv2dNative",

@@ -65,6 +65,11 @@ _RESERVED = frozenset(
 _numbers = count()
 
 
+def is_reserved(name: str) -> bool:
+    """Whether a name has a meaning in every program."""
+    return name in _RESERVED
+
+
 def valid_name(name: str, taken: set[str]) -> str:
     """`name` as a Python identifier that is in neither `taken` nor reserved; adds it to `taken`."""
     base = "".join(c if c.isalnum() or c == "_" else "_" for c in name) or "x"

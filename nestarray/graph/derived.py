@@ -18,12 +18,17 @@ if TYPE_CHECKING:
     from nestarray.graph.reference import PythonReference, TorchReference
 
 
-def derived_reference(original: Graph) -> DerivedReference | None:
-    """The reference of a graph that a pass makes of `original`; None if that has none."""
+def derived_reference(original: Graph, *, is_folded: bool = False) -> DerivedReference | None:
+    """The reference of a graph that a pass makes of `original`; None if that has none.
+
+    Args:
+        original: a graph.
+        is_folded: the new graph has other variables than `original`.
+    """
     reference = original.reference
-    if reference is None or isinstance(reference, DerivedReference):
-        return reference
-    return DerivedReference(original, reference)
+    if isinstance(reference, DerivedReference):
+        return reference.folded() if is_folded else reference
+    return None if reference is None else DerivedReference(original, reference, is_folded)
 
 
 class DerivedReference:
@@ -32,11 +37,18 @@ class DerivedReference:
     Args:
         original: the graph as it was traced.
         source: its reference.
+        is_folded: the graph made of it has variables of its own.
     """
 
-    def __init__(self, original: Graph, source: TorchReference | PythonReference) -> None:
-        self._source, self._original = source, original
+    def __init__(
+        self, original: Graph, source: TorchReference | PythonReference, is_folded: bool
+    ) -> None:
+        self._source, self._original, self._is_folded = source, original, is_folded
         self.backend, self.args, self.kwargs = source.backend, source.args, source.kwargs
+
+    def folded(self) -> DerivedReference:
+        """The reference of a graph with variables of its own."""
+        return DerivedReference(self._original, self._source, True)
 
     def _own(self) -> Graph:
         if self._original.backend != self.backend:
@@ -46,8 +58,8 @@ class DerivedReference:
     def steps(self, graph: Graph, inputs: list[Any], v: Container, s: Container, key: Any) -> Steps:
         """Run the source; what it gives for a call is the value of the call of that name."""
         own = self._own()
-        if v.spec is not own.v.spec or s.spec is not own.s.spec:
-            v, s = own.v, own.s  # a pass has made other variables of them
+        if self._is_folded:
+            v, s = own.v, own.s
         calls = {node.name: node for node in graph.calls}
         run = self._source.steps(own, inputs, v, s, key)
         while True:
@@ -63,9 +75,8 @@ class DerivedReference:
         self, graph: Graph, inputs: list[Any], key: Any, loss: Callable[[Any], Any]
     ) -> list[Any]:
         """∂loss(output)/∂v for each leaf of ``graph.v``; None for integers."""
-        own = self._own()
-        if graph.v.spec is not own.v.spec:
+        if self._is_folded:
             raise UnsupportedError(
                 "the parameters are not those of the source: a pass has folded some"
             )
-        return self._source.gradients(own.replace(v=graph.v), inputs, key, loss)
+        return self._source.gradients(self._own().replace(v=graph.v), inputs, key, loss)

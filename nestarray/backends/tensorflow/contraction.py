@@ -6,8 +6,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray import ops
 from nestarray.backends.axes import many_axes
-from nestarray.backends.base import promoted, promoting
+from nestarray.backends.base import promoted, promoting, supports
 from nestarray.backends.tensorflow.elementwise import _cast
 
 # The integers that TensorFlow multiplies as matrices; others are computed as these.
@@ -32,6 +33,27 @@ def _matmul(x1: Any, x2: Any, /) -> Any:
 
 
 matmul = promoting(_matmul, _cast)
+
+
+def _is_one_product(x: Any, weight: Any, bias: Any = None) -> bool:
+    if x.dtype != weight.dtype or x.dtype in _WIDER or x.dtype.is_bool:
+        return False
+    sizes = x.shape.as_list()
+    return len(sizes) >= 2 and len(weight.shape) == 2 and None not in sizes[1:]
+
+
+@supports(_is_one_product)
+def linear(x: Any, weight: Any, bias: Any = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/linalg/matmul, which reads the weight transposed.
+
+    One product of matrices: with more axes TensorFlow would multiply example by example.
+    """
+    sizes = x.shape.as_list()
+    flat = x if len(sizes) == 2 else tf.reshape(x, (-1, sizes[-1]))
+    out = tf.matmul(flat, weight, transpose_b=True)
+    if len(sizes) > 2:
+        out = tf.reshape(out, (-1 if sizes[0] is None else sizes[0], *sizes[1:-1], out.shape[-1]))
+    return out if bias is None else ops.add(out, bias)
 
 
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:

@@ -2,8 +2,8 @@
 
 On a CPU TensorFlow convolves channels last only, has no gradient where the kernel is
 dilated, and no grouped convolution but the depthwise one. So the channels are moved here
-and back, a dilated kernel is written out with its zeros, and other groups, integers and
-complex numbers take the op's body.
+and back, a dilated kernel is written out with its zeros, other groups are convolved one by
+one, and integers and complex numbers take the op's body.
 
 https://www.tensorflow.org/api_docs/python/tf/nn/convolution
 """
@@ -48,22 +48,26 @@ def _spread(weight: Any, dilation: tuple[int, ...]) -> Any:
 def _convolved(x: Any, kernel: Any, bias: Any, at: windows.Windows, groups: int) -> Any:
     """The convolution of (batch, *spatial, in) with (*kernel, in / groups, out).
 
-    The zeros of the dilation are in the kernel; it has one group, or as many as channels.
+    The zeros of the dilation are in the kernel.
     """
+    if len(at.kernel) == 1:
+        flat = windows.Windows((1, *at.kernel), at.stride * 2, ((0, 0), *at.padding), (1, 1))
+        x, kernel = tf.expand_dims(x, 1), tf.expand_dims(kernel, 0)
+        return tf.squeeze(_convolved(x, kernel, bias, flat, groups), 1)
     if any(low or high for low, high in at.padding):
         x = tf.pad(x, ((0, 0), *at.padding, (0, 0)))
     strides = (1, *at.stride, 1)
-    if len(at.kernel) == 1:
-        x, kernel = tf.expand_dims(x, 1), tf.expand_dims(kernel, 0)
-        out = tf.squeeze(tf.nn.conv2d(x, kernel, (1, *strides), "VALID"), 1)
-    elif groups > 1:
+    native = tf.nn.conv3d if len(at.kernel) == 3 else tf.nn.conv2d
+    if groups == 1:
+        out = native(x, kernel, strides, "VALID")
+    elif groups == x.shape[-1] and len(at.kernel) == 2 and len(set(at.stride)) == 1:
         # (height, width, 1, out) → (height, width, in, out / in): the output channels
         # of one input channel are neighbours
         kernel = tf.reshape(kernel, (*kernel.shape[:2], groups, -1))
         out = tf.nn.depthwise_conv2d(x, kernel, strides, "VALID")
     else:
-        native = tf.nn.conv3d if len(at.kernel) == 3 else tf.nn.conv2d
-        out = native(x, kernel, strides, "VALID")
+        parts = zip(tf.split(x, groups, -1), tf.split(kernel, groups, -1))
+        out = tf.concat([native(part, each, strides, "VALID") for part, each in parts], -1)
     return out if bias is None else out + bias
 
 
@@ -72,27 +76,12 @@ def _has_kernel(x: Any) -> bool:
     return x.dtype.is_floating
 
 
-def _groups_fit(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
-    *,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> bool:
-    if not _has_kernel(x):
-        return False
-    if groups == 1:
-        return True
-    # the depthwise kernel takes one stride for both axes
-    steps = (stride,) if isinstance(stride, int) else tuple(stride)
-    return groups == x.shape[1] and len(x.shape) == 4 and len(set(steps)) == 1
+def _is_native(x: Any, weight: Any, bias: Any = None, **_: Any) -> bool:
+    return _has_kernel(x)
 
 
 def _convolution(count: int) -> Callable[..., Any]:
-    @supports(_groups_fit)
+    @supports(_is_native)
     def convolution(
         x: Any,
         weight: Any,

@@ -24,14 +24,8 @@ def _is_native(
     data_format: str = "channels_first",
     weight_format: str = "channels_first",
 ) -> bool:
-    if not data_format == weight_format == "channels_last" or not x.dtype.is_floating:
-        return False
-    if not 3 <= len(x.shape) <= 5:
-        return False
-    # the depthwise kernel takes one stride for both axes
-    steps = (stride,) if isinstance(stride, int) else tuple(stride)
-    is_depthwise = groups == x.shape[-1] and len(x.shape) == 4 and len(set(steps)) == 1
-    return groups == 1 or is_depthwise
+    is_last = data_format == weight_format == "channels_last"
+    return is_last and x.dtype.is_floating and 3 <= len(x.shape) <= 5
 
 
 @supports(_is_native)

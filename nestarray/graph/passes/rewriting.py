@@ -110,19 +110,21 @@ class Writer:
             name: {p: x for p, x in self.values[name].items() if self._is_kept(name, p, inputs)}
             for name in self.values
         }
+        made = {name: _container(getattr(graph, name), kept[name]) for name in kept}
+        is_folded = made["v"] is not graph.v or made["s"] is not graph.s
         return graph.replace(
             nodes=[*inputs.values(), *(node for node in self.calls if node in used)],
             output=output,
             state_updates=updates,
-            reference=derived_reference(graph),
-            **{name: _container(getattr(graph, name), kept[name]) for name in kept},
+            reference=derived_reference(graph, is_folded=is_folded),
+            **made,
         )
 
     def _is_kept(self, name: str, path: str, inputs: dict[tuple[str, str], Node]) -> bool:
         if (name, path) in inputs:
             return True
         had = any(n.source == name and n.path == path for n in self.graph.nodes)
-        return name != "constants" and not had  # one that no node names
+        return path in getattr(self.graph, name) and not had  # one that no node names
 
 
 def place_of(node: Node) -> tuple[str, str]:

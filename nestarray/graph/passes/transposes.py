@@ -43,10 +43,10 @@ _ADAPTIVE = {f"adaptive_{kind}_pool{n}d": r for n in (1, 2, 3) for kind, r in
 def cancel_transposes(graph: Graph) -> Graph:
     """Move transposes down the graph and leave out those that cancel.
 
-    The graph stays as it is if nothing is gained: its transposes move as many elements.
+    The graph stays as it is if nothing is gained: its transposes move no more elements.
     """
     new = _Transposer(graph).run()
-    return new if _moved_elements(new) < _moved_elements(graph) else graph
+    return new if _cost(new) < _cost(graph) else graph
 
 
 def order_of(node: Node) -> Order | None:
@@ -72,12 +72,14 @@ def order_of(node: Node) -> Order | None:
     return None
 
 
-def _moved_elements(graph: Graph) -> int:
-    return sum(
+def _cost(graph: Graph) -> tuple[int, int]:
+    """How many elements the transposes move, and how many calls there are."""
+    moved = sum(
         math.prod(node.aval.shape)
         for node in graph.calls
         if node.aval is not None and order_of(node) is not None
     )
+    return moved, len(graph.calls)
 
 
 def _argument(node: Node, name: str) -> Any:

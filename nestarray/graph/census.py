@@ -1,0 +1,158 @@
+"""What a graph is made of, in numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from nestarray import dtypes
+from nestarray.graph.passes.transposes import order_of
+
+if TYPE_CHECKING:
+    from nestarray.container import Container
+    from nestarray.graph.graph import Graph, Node
+
+#: torch's functions that transpose.
+_TORCH = frozenset(
+    ["permute", "transpose", "t", "movedim", "moveaxis", "swapaxes", "swapdims", "adjoint"]
+)
+#: Functions that move the channels back and forth where kernels have them last.
+_CHANNELS_FIRST = frozenset(
+    [
+        f"{name}{n}d"
+        for n in (1, 2, 3)
+        for name in ("conv", "conv_transpose", "max_pool", "avg_pool")
+    ]
+)
+_PRODUCTS = frozenset(["linear", "matmul", "mm", "bmm", "addmm", "baddbmm"])
+
+
+@dataclasses.dataclass(frozen=True)
+class GraphReport:
+    """The counts that `Graph.report` gives.
+
+    Attributes:
+        name: class name of the source.
+        backend: on which the graph runs.
+        train: whether the training behaviour was traced.
+        calls: function, as it is printed → number of calls.
+        transposes: calls that transpose.
+        hidden_transposes: transposes that the backend makes inside of other calls, because its
+            kernels have the channels last.
+        parameters, state, constants: numbers of elements.
+        bytes: of all three.
+        flops: additions and multiplications of matrix products, attention and convolutions
+            in one call; None where sizes are left open.
+    """
+
+    name: str
+    backend: str
+    train: bool
+    calls: dict[str, int]
+    transposes: int
+    hidden_transposes: int
+    parameters: int
+    state: int
+    constants: int
+    bytes: int
+    flops: int | None
+
+    def __str__(self) -> str:
+        mode = "train" if self.train else "eval"
+        flops = "sizes are left open" if self.flops is None else f"{_readable(self.flops)}FLOPs"
+        lines = [
+            f"{self.name} on {self.backend} ({mode}): {sum(self.calls.values())} calls, "
+            f"{_readable(self.parameters)}parameters, {_readable(self.bytes)}B, {flops}",
+            f"  transposes: {self.transposes}"
+            + (f", and {self.hidden_transposes} inside of calls" if self.hidden_transposes else ""),
+        ]
+        width = max((len(str(n)) for n in self.calls.values()), default=0)
+        lines += [f"  {n:{width}}  {name}" for name, n in self.calls.items()]
+        return "\n".join(lines)
+
+
+def census(graph: Graph) -> GraphReport:
+    """The counts of a graph; see `Graph.report`."""
+    names = Counter(node.target_name for node in graph.calls)
+    sizes = [_elements(c) for c in (graph.v, graph.s, graph.constants)]
+    hidden = 0
+    if graph.backend == "tensorflow":
+        hidden = sum(_hidden(_short(node)) for node in graph.calls)
+    return GraphReport(
+        name=graph.name,
+        backend=graph.backend,
+        train=graph.train,
+        calls=dict(sorted(names.items(), key=lambda item: (-item[1], item[0]))),
+        transposes=sum(map(_transposes, graph.calls)),
+        hidden_transposes=hidden,
+        parameters=sizes[0][0],
+        state=sizes[1][0],
+        constants=sizes[2][0],
+        bytes=sum(size for _, size in sizes),
+        flops=_flops(graph.calls),
+    )
+
+
+def _short(node: Node) -> str:
+    return node.target_name.rpartition(".")[2]
+
+
+def _transposes(node: Node) -> bool:
+    return order_of(node) is not None or (
+        node.target_name.startswith("torch.") and _short(node) in _TORCH
+    )
+
+
+def _hidden(name: str) -> int:
+    if name not in _CHANNELS_FIRST:
+        return 0
+    return 3 if name.startswith("conv") else 2  # x, the result, and the kernel
+
+
+def _elements(c: Container) -> tuple[int, int]:
+    leaves = [x for x in c.leaves() if hasattr(x, "dtype")]
+    counts = [math.prod(map(int, x.shape)) for x in leaves]
+    sizes = [n * dtypes.dtype_of(x).bits // 8 for n, x in zip(counts, leaves, strict=True)]
+    return sum(counts), sum(sizes)
+
+
+def _flops(calls: list[Node]) -> int | None:
+    total = 0
+    for node in calls:
+        name = _short(node)
+        if name not in _PRODUCTS | _CHANNELS_FIRST | {"conv", "scaled_dot_product_attention"}:
+            continue
+        if "pool" in name:
+            continue
+        shapes = [_shape(x) for x in (node, *node.args)]
+        if any(not isinstance(size, int) for shape in shapes for size in shape or ()):
+            return None
+        out, *given = [shape for shape in shapes if shape is not None]
+        if name in ("addmm", "baddbmm"):
+            given = given[1:]
+        if name in _PRODUCTS:
+            total += 2 * math.prod(out) * given[0][-1]
+        elif name == "scaled_dot_product_attention":
+            query, key, value = given[:3]
+            total += 2 * math.prod(query[:-1]) * key[-2] * (query[-1] + value[-1])
+        elif name.startswith("conv_transpose"):
+            total += 2 * math.prod(given[0]) * math.prod(given[1][1:])
+        else:
+            channels = -1 if node.kwargs.get("weight_format") == "channels_last" else 0
+            total += 2 * math.prod(out) * (math.prod(given[1]) // given[1][channels])
+    return total
+
+
+def _shape(x: Any) -> tuple[Any, ...] | None:
+    aval = getattr(x, "aval", None)
+    return None if aval is None else aval.shape
+
+
+def _readable(count: int) -> str:
+    """``25.6 M``."""
+    for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count} "

@@ -1,0 +1,348 @@
+"""Graphs as files: the program is JSON text, the variables are arrays beside it.
+
+A file holds a Container of `v`, `s` and `constants` in any format of `Container.save`, and
+in its metadata the nodes: names, arguments, and the names of the functions. Nothing of it is
+run to read it: a function is looked up by its name among those of `na` and of the frontends,
+and whatever becomes part of the program's text is checked to be a name first.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+import os
+from collections.abc import Callable, Mapping
+from types import FunctionType, ModuleType
+from typing import Any
+
+from nestarray import dtypes
+from nestarray.container import Container
+from nestarray.dispatch import OPS
+from nestarray.dtypes import DType
+from nestarray.errors import ConversionError, StorageError
+from nestarray.graph.body import Body
+from nestarray.graph.codegen import is_reserved
+from nestarray.graph.graph import Aval, Graph, Node
+from nestarray.graph.sizes import Sizes
+from nestarray.storage import metadata
+from nestarray.storage.structure import parse_json, reason
+
+#: The entry of the metadata that holds the program.
+ENTRY = "nestarray.graph"
+VERSION = 1
+
+_CONTROL_FLOW = (
+    "associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop",
+)  # fmt: skip
+_TEXTS = ("name", "kind", "source", "path", "target_name", "module", "line", "origin")
+_KINDS = {"input": ("x", "v", "s", "constants", "key", "body"), "call": ("",)}
+
+
+def save(graph: Graph, path: str | os.PathLike[str], format: str | None = None) -> None:
+    """Write a graph to a file; see `Graph.save`."""
+    text = json.dumps(_Encoder().document(graph), separators=(",", ":"))
+    arrays = Container(v=graph.v, s=graph.s, constants=graph.constants)
+    arrays.save(path, format=format, metadata={ENTRY: text})
+
+
+def load(
+    path: str | os.PathLike[str], backend: str | None = None, format: str | None = None
+) -> Graph:
+    """The graph of a file; see `Graph.load`."""
+    text = metadata(path, format=format).get(ENTRY)
+    if text is None:
+        raise StorageError(
+            f"Graph.load: {str(path)!r} holds no graph; read its arrays with na.Container.load(path)"
+        )
+    try:
+        document = parse_json(text)
+        version = document["version"]
+        fields = _Decoder().graph(document) if version == VERSION else None
+    # whatever a damaged text makes of the code: wrong types, missing keys, deep nesting
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
+        raise StorageError(
+            f"Graph.load: {str(path)!r}: the program in it is damaged ({reason(error)})"
+        ) from error
+    if fields is None:
+        raise StorageError(
+            f"Graph.load: {str(path)!r}: its program has the version {version!r}, this nestarray "
+            f"reads {VERSION}; upgrade nestarray"
+        )
+    arrays = Container.load(path, backend=backend or fields["backend"], format=format)
+    fields["backend"] = backend or fields["backend"]
+    for name in ("v", "s", "constants"):
+        fields[name] = arrays[name] if name in arrays else Container()
+    graph = Graph(**fields)
+    for node in graph.nodes:
+        if node.source in ("v", "s", "constants") and node.path not in fields[node.source]:
+            raise StorageError(
+                f"Graph.load: {str(path)!r}: the program reads {node.source}[{node.path!r}], which "
+                "is not in the file"
+            )
+    return graph
+
+
+def find_function(name: str) -> Callable[..., Any]:
+    """The function that a program calls by this name.
+
+    Raises:
+        ValueError: neither `na` nor a frontend has a public function of this name.
+    """
+    first, _, rest = name.partition(".")
+    found: Any = None
+    if name == "getitem":
+        found = operator.getitem
+    elif first == "operator":
+        from nestarray.frontends.torch.vocabulary import PYTHON
+
+        found = PYTHON.get(f"_operator.{rest}")
+    elif first == "na":
+        found = _function_of_na(rest)
+    elif first == "torch":
+        found = _function_of_torch(rest)
+    if found is None:
+        raise ValueError(f"there is no function {name!r}")
+    return found
+
+
+def _function_of_na(name: str) -> Callable[..., Any] | None:
+    from nestarray import random
+    from nestarray.transforms import control_flow
+
+    if name in OPS:
+        return OPS[name].function
+    if name in _CONTROL_FLOW:
+        return getattr(control_flow, name)
+    space, _, last = name.partition(".")
+    found = random.__dict__.get(last) if space == "random" and last[:1] != "_" else None
+    return found if getattr(found, "__module__", "").startswith("nestarray.random") else None
+
+
+def _function_of_torch(name: str) -> Callable[..., Any] | None:
+    import nestarray.frontends.torch as torch
+
+    found: Any = torch
+    for part in name.split("."):
+        is_ours = isinstance(found, (ModuleType, type))
+        found = found.__dict__.get(part) if is_ours and not part.startswith("__") else None
+        if isinstance(found, staticmethod):
+            found = found.__func__
+        if not getattr(found, "__module__", getattr(found, "__name__", "")).startswith(
+            torch.__name__
+        ) and not (isinstance(found, ModuleType) and found.__name__.startswith(torch.__name__)):
+            return None
+    return found if isinstance(found, FunctionType) else None
+
+
+class _Encoder:
+    """A graph as values of JSON; nodes are known by number."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Node, int] = {}
+
+    def document(self, graph: Graph) -> dict[str, Any]:
+        """Everything but the arrays."""
+        return {
+            "version": VERSION,
+            "name": graph.name,
+            "backend": graph.backend,
+            "train": graph.train,
+            "nodes": [self.node(node) for node in graph.nodes],
+            "signature": self.value(graph.signature),
+            "output": self.value(graph.output),
+            "state_updates": self.value(graph.state_updates),
+            "ranges": self.value(graph.sizes.ranges),
+            "conditions": list(graph.sizes.conditions),
+            "torch_names": self.value(graph.torch_names),
+        }
+
+    def node(self, node: Node) -> dict[str, Any]:
+        """One node, numbered."""
+        if node.kind == "call":
+            try:
+                is_known = find_function(node.target_name) is node.target
+            except ValueError:
+                is_known = False
+            if not is_known:
+                raise ConversionError(
+                    f"Graph.save: {node.name!r} calls {node.target_name!r}, which a file cannot name: "
+                    "it is neither a function of na nor of a frontend; trace without islands"
+                )
+        texts = {name: getattr(node, name) for name in _TEXTS if getattr(node, name)}
+        found = {
+            **texts,
+            "args": self.value(node.args),
+            "kwargs": self.value(node.kwargs),
+            **({"is_random": True} if node.is_random else {}),
+        }
+        if node.aval is not None:
+            found["aval"] = [list(node.aval.shape), node.aval.dtype.name]
+        self._numbers[node] = len(self._numbers)
+        return found
+
+    def value(self, value: Any) -> Any:
+        """A nest of arguments."""
+        if isinstance(value, Node):
+            return {"node": self._numbers[value]}
+        if isinstance(value, Body):
+            return {"body": self.body(value)}
+        if value is None or isinstance(value, (bool, int, str)):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if isinstance(value, complex):
+            return {"complex": [self.value(value.real), self.value(value.imag)]}
+        if isinstance(value, DType):
+            return {"dtype": value.name}
+        if value is Ellipsis:
+            return {"ellipsis": True}
+        if isinstance(value, slice):
+            return {"slice": [self.value(x) for x in (value.start, value.stop, value.step)]}
+        if isinstance(value, list):
+            return [self.value(item) for item in value]
+        if isinstance(value, tuple):
+            return {"tuple": [self.value(item) for item in value]}
+        if isinstance(value, Mapping):
+            return {"mapping": [[key, self.value(item)] for key, item in value.items()]}
+        raise ConversionError(f"Graph.save: a file cannot hold {value!r} of {type(value).__name__}")
+
+    def body(self, body: Body) -> dict[str, Any]:
+        """The function inside of a call; its parameters are nodes that it makes known."""
+        parameters = [
+            {"tuple": [self.node(node) for node in part]}
+            if isinstance(part, tuple)
+            else self.node(part)
+            for part in body.parameters
+        ]
+        return {
+            "name": body.name,
+            "names": list(body.names),
+            "parameters": parameters,
+            "nodes": [self.node(node) for node in body.nodes],
+            "output": self.value(body.output),
+        }
+
+
+class _Decoder:
+    """The way back; raises ValueError and the like for what `_Encoder` never writes."""
+
+    def __init__(self) -> None:
+        self._nodes: list[Node] = []
+
+    def graph(self, document: dict[str, Any]) -> dict[str, Any]:
+        """The fields of a `Graph`, but for its arrays."""
+        nodes = [self.node(each) for each in document["nodes"]]
+        args, kwargs = self.value(document["signature"])
+        updates = self.value(document["state_updates"])
+        if not all(isinstance(node, Node) for node in updates.values()):
+            raise ValueError("new state is no node")
+        return {
+            "name": _text(document["name"]),
+            "backend": _text(document["backend"]),
+            "train": document["train"] is True,
+            "nodes": nodes,
+            "signature": (args, kwargs),
+            "output": self.value(document["output"]),
+            "state_updates": updates,
+            "sizes": Sizes(
+                self.value(document["ranges"]), tuple(map(_text, document["conditions"]))
+            ),
+            "torch_names": self.value(document["torch_names"]),
+        }
+
+    def node(self, found: dict[str, Any]) -> Node:
+        """One node, known by its number from now on."""
+        texts = {name: _text(found.get(name, "")) for name in _TEXTS}
+        if texts["source"] not in _KINDS[texts["kind"]]:
+            raise ValueError(f"a node of source {texts['source']!r}")
+        if texts["kind"] == "call" or texts["source"] in ("x", "body"):
+            _identifier(texts["name"])
+        aval = None
+        if "aval" in found:
+            shape, dtype = found["aval"]
+            aval = Aval(tuple([_size(n) for n in shape]), _dtype(dtype))
+        args, kwargs = self.value(found["args"]), self.value(found["kwargs"])
+        for name in kwargs:
+            _identifier(name, may_be_reserved=True)
+        node = Node(
+            **texts,
+            target=find_function(texts["target_name"]) if texts["kind"] == "call" else None,
+            args=args,
+            kwargs=kwargs,
+            aval=aval,
+            is_random=found.get("is_random") is True,
+        )
+        self._nodes.append(node)
+        return node
+
+    def value(self, value: Any) -> Any:
+        """A nest of arguments."""
+        if isinstance(value, list):
+            return [self.value(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        ((kind, inner),) = value.items()
+        read: dict[str, Callable[[], Any]] = {
+            "node": lambda: self._nodes[inner],
+            "body": lambda: self.body(inner),
+            "float": lambda: float(inner),
+            "complex": lambda: complex(*[self.value(x) for x in inner]),
+            "dtype": lambda: _dtype(inner),
+            "ellipsis": lambda: ...,
+            "slice": lambda: slice(*[self.value(x) for x in inner]),
+            "tuple": lambda: tuple([self.value(x) for x in inner]),
+            "mapping": lambda: {_key(key): self.value(item) for key, item in inner},
+        }
+        return read[kind]()
+
+    def body(self, found: dict[str, Any]) -> Body:
+        """The function inside of a call."""
+        parameters = tuple(
+            [
+                tuple([self.node(each) for each in part["tuple"]])
+                if "tuple" in part
+                else self.node(part)
+                for part in found["parameters"]
+            ]
+        )
+        return Body(
+            name=_identifier(found["name"]),
+            names=tuple([_identifier(name) for name in found["names"]]),
+            parameters=parameters,
+            nodes=[self.node(each) for each in found["nodes"]],
+            output=self.value(found["output"]),
+        )
+
+
+def _text(value: Any) -> str:
+    """One line: it may become a comment of the program."""
+    if not isinstance(value, str) or not (value.isprintable() or not value):
+        raise ValueError(f"{value!r} is no line of text")
+    return value
+
+
+def _identifier(value: Any, *, may_be_reserved: bool = False) -> str:
+    """A name that may stand in the program."""
+    if not isinstance(value, str) or not value.isidentifier():
+        raise ValueError(f"{value!r} is no name")
+    if is_reserved(value) and not may_be_reserved:
+        raise ValueError(f"the name {value!r} is taken")
+    return value
+
+
+def _key(value: Any) -> str | int:
+    if not isinstance(value, (str, int)):
+        raise ValueError(f"{value!r} is no key")
+    return value
+
+
+def _size(value: Any) -> int | str:
+    return value if isinstance(value, int) else _text(value)
+
+
+def _dtype(name: Any) -> DType:
+    found = getattr(dtypes, _text(name), None)
+    if not isinstance(found, DType):
+        raise ValueError(f"there is no dtype {name!r}")
+    return found

@@ -1,0 +1,461 @@
+"""Lowering and passes: what they leave out, and that the graph computes what it did."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import nestarray as na
+from nestarray import errors
+from nestarray.graph import passes
+from tests import models
+from tests.graph.networks import ConvNet, Nested
+
+ALL = (passes.channels_last, *passes.TRAINING)
+
+
+class Residual(nn.Module):
+    """Blocks of convolutions around which the input goes by, pooling, and a head."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8))
+        self.pool = nn.MaxPool2d(3, 2, 1)
+        self.conv1 = nn.Conv2d(8, 8, 3, padding=1, bias=False)
+        self.norm1 = nn.BatchNorm2d(8)
+        self.conv2 = nn.Conv2d(8, 16, 3, stride=2, padding=1, groups=8)
+        self.norm2 = nn.BatchNorm2d(16)
+        self.short = nn.Sequential(nn.Conv2d(8, 16, 1, stride=2, bias=False), nn.BatchNorm2d(16))
+        self.scale = nn.Parameter(torch.rand(16, 1, 1) + 0.5)
+        self.wide = nn.Conv2d(32, 6, 3, dilation=2, padding=2)
+        self.head = nn.Linear(6, 5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.pool(torch.relu(self.stem(x)))
+        y = self.norm2(self.conv2(torch.relu(self.norm1(self.conv1(x)))))
+        x = torch.nn.functional.gelu(self.scale * y + self.short(x))
+        x = torch.cat([x, nn.functional.avg_pool2d(x, 3, 1, 1)], dim=1)
+        x = self.wide(nn.functional.pad(x, (1, 0, 1, 1)))
+        return self.head(nn.functional.adaptive_avg_pool2d(x, 1).flatten(1))
+
+
+class Patches(nn.Module):
+    """The images of a vision transformer as a sequence."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.Conv2d(3, 8, 4, stride=4)
+        self.norm = nn.LayerNorm(8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norm(self.embed(x).flatten(2).transpose(1, 2))
+
+
+def settled(net: nn.Module, *args: Any) -> nn.Module:
+    """The module with running statistics that are not 0 and 1."""
+    net.train()
+    with torch.no_grad():
+        for _ in range(3):
+            net(*args)
+    return net
+
+
+@pytest.fixture(scope="module")
+def images() -> torch.Tensor:
+    torch.manual_seed(0)
+    return torch.randn(2, 3, 32, 24) * 2 + 1
+
+
+@pytest.fixture(scope="module")
+def residual(images: torch.Tensor) -> na.Graph:
+    torch.manual_seed(0)
+    return na.trace_graph(settled(Residual(), images), images)
+
+
+def called(graph: na.Graph) -> Counter[str]:
+    return Counter(node.target_name.removeprefix("na.") for node in graph.calls)
+
+
+def assert_agrees(graph: na.Graph, nodes: int) -> None:
+    report = graph.verify()
+    assert report.ok, str(report)
+    assert len(report.nodes) >= nodes
+    assert bool(report.gradients) == (not report.gradient_note)
+
+
+# -- lowering ------------------------------------------------------------------------------
+
+
+SLOW_TO_COMPILE = pytest.param("jax", marks=pytest.mark.full)
+
+
+@pytest.mark.parametrize("backend", ["numpy", SLOW_TO_COMPILE, "torch", "tensorflow"])
+def test_a_lowered_graph_calls_ops_and_agrees(residual: na.Graph, backend: str) -> None:
+    graph = residual.to_backend(backend).lower()
+    assert all(n.target is getattr(na, n.target_name[3:]) for n in graph.calls)
+    assert str(graph) == str(residual.lower())
+    assert graph.v.spec is residual.v.spec
+    report = graph.verify()
+    assert report.ok, str(report)
+    assert len(report.gradients) == len(graph.v.leaves())
+    assert len(report.nodes) >= 20
+
+
+def test_a_lowered_graph_reads_as_ops(images: torch.Tensor) -> None:
+    graph = na.trace_graph(Patches(), images).lower()
+    text = graph.to_source(comments=False)
+    assert (
+        text
+        == (
+            "import nestarray as na\n\n\n"
+            "def graph(x, *, v, s, constants, key=None):\n"
+            "    conv2d = na.conv2d(x, v['embed/weight'], v['embed/bias'], stride=(4, 4), "
+            "padding=(0, 0), dilation=(1, 1))\n"
+            "    flatten = na.flatten(conv2d, start_axis=2)\n"
+            "    transpose = na.swapaxes(flatten, 1, 2)\n"
+            "    layer_norm = na.layer_norm(transpose, v['norm/weight'], v['norm/bias'], axis=(-1,))\n"
+            "    return layer_norm\n"
+        )
+        or "na.reshape(conv2d" in text
+    )
+    assert graph.lower() is graph
+    assert graph.calls[0].module == "embed"
+
+
+@pytest.mark.parametrize("backend", [SLOW_TO_COMPILE, "numpy"])
+def test_training_draws_the_same_numbers_when_lowered(backend: str) -> None:
+    torch.manual_seed(0)
+    graph = na.trace_graph(ConvNet(), torch.randn(2, 1, 8, 8), train=True).to_backend(backend)
+    for other in (graph.lower(), graph.optimize(ALL), graph.optimize()):
+        report = other.verify()
+        assert report.ok, str(report)
+        assert len(report.gradients) == 6
+        assert len(report.state) == 3
+        with pytest.raises(errors.ArgumentError, match="this graph draws random numbers"):
+            other(na.to_backend(torch.zeros(2, 1, 8, 8), backend))
+
+
+def test_nested_inputs_constants_and_numbers_stay() -> None:
+    extra = {"a": torch.ones(4, 2), "b": [torch.ones(2)]}
+    graph = na.trace_graph(Nested(), torch.ones(4, 3), extra, scale=2.0)
+    for other in (graph.lower(), graph.optimize().to_backend("numpy")):
+        report = other.verify()
+        assert report.ok, str(report)
+        out = other.to_backend("torch")(torch.ones(4, 3), extra, scale=2.0)
+        assert out["size"] == 3
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2"])
+def test_transformers_agree_lowered_and_optimized(name: str) -> None:
+    module, inputs = models.build(name)
+    graph = na.trace_graph(module, **inputs)
+    lowered = graph.lower()
+    assert_agrees(lowered, 50)
+    optimized = graph.optimize()
+    assert len(optimized.calls) < 0.85 * len(graph.calls)
+    report = optimized.to_backend("numpy").verify()
+    assert report.ok, str(report)
+
+
+def test_sizes_left_open_cannot_be_lowered() -> None:
+    graph = na.trace_graph(nn.Linear(3, 2), torch.ones(4, 3), dynamic={"input": {0: "batch"}})
+    with pytest.raises(
+        errors.ConversionError,
+        match=r"lower: Linear: the sizes of the input 'input' are not known; trace the source again",
+    ):
+        graph.lower()
+
+
+# -- single passes -------------------------------------------------------------------------
+
+
+def test_constants_are_computed_once() -> None:
+    class Lifted(nn.Module):
+        def forward(self, x: torch.Tensor) -> Any:
+            c = torch.tensor([1.0, 2.0])
+            return x * torch.exp(c).sum(), c.expand(400_000, 2)
+
+    graph = na.trace_graph(Lifted(), torch.ones(3, 2)).lower()
+    folded = passes.fold_constants(graph)
+    assert called(folded) == {"multiply": 1, "broadcast_to": 1}  # too large to be kept
+    assert sorted(called(graph)) == ["broadcast_to", "exp", "multiply", "sum"]
+    assert_agrees_values(folded, graph, torch.ones(3, 2))
+
+
+def test_constant_calls_of_a_frontend_are_folded() -> None:
+    class Masked(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + torch.triu(torch.full((4, 4), -1.0), 1)
+
+    graph = na.trace_graph(Masked(), torch.ones(4, 4))
+    folded = passes.fold_constants(graph)
+    assert [n.target_name for n in folded.calls] == ["torch.add"]
+    assert len(folded.constants.leaves()) == 1
+    assert_agrees_values(folded, graph, torch.ones(4, 4))
+
+
+def assert_agrees_values(a: na.Graph, b: na.Graph, *inputs: Any) -> None:
+    torch.testing.assert_close(a(*inputs), b(*inputs))
+
+
+def test_equal_calls_become_one() -> None:
+    def fn(x: Any) -> Any:
+        return na.exp(x) + na.exp(x), na.sum(x, axis=0) * na.sum(x, axis=1), x * 1, x * 1.0
+
+    x = np.ones((3, 3), "float32")
+    graph = passes.merge_common_subexpressions(na.trace_graph(fn, x))
+    assert called(graph) == {"exp": 1, "add": 1, "sum": 2, "multiply": 3}
+    for got, want in zip(graph(x), fn(x), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+def test_equal_draws_stay_two() -> None:
+    net = nn.Sequential(nn.Dropout(0.5), nn.Dropout(0.5))
+    graph = na.trace_graph(net, torch.ones(50, 2), train=True)
+    merged = passes.merge_common_subexpressions(graph)
+    assert len(merged.random_numbers) == 2
+    assert_agrees_training(graph.optimize())
+
+
+def assert_agrees_training(graph: na.Graph) -> None:
+    report = graph.verify()
+    assert report.ok, str(report)
+
+
+def test_a_body_that_uses_a_merged_value_uses_the_one_that_stays() -> None:
+    def fn(x: Any) -> Any:
+        y, z = na.exp(x), na.exp(x)
+        return na.scan(lambda c, row: (c + row * z[0], c * y[1]), x[0], x)
+
+    x = np.linspace(0, 1, 6, dtype="float32").reshape(3, 2)
+    graph = na.trace_graph(fn, x)
+    merged = passes.merge_common_subexpressions(graph)
+    assert called(graph)["exp"] == 2
+    assert called(merged)["exp"] == 1
+    assert "exp_1" not in str(merged)
+    for got, want in zip(merged(x), fn(x), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+def test_dead_calls_and_constants_go_and_parameters_stay(residual: na.Graph) -> None:
+    lowered = residual.lower()
+    short = passes.remove_dead_code(lowered.replace(output=lowered.calls[3]))
+    assert len(short.calls) == 4
+    assert short.v.spec is lowered.v.spec
+    assert len(lowered.calls) > 20
+
+
+@pytest.mark.parametrize("backend", ["numpy", SLOW_TO_COMPILE, "torch", "tensorflow"])
+def test_batch_norms_are_folded_into_the_layer_before(residual: na.Graph, backend: str) -> None:
+    graph = passes.fold_batch_norms(residual.lower().to_backend(backend))
+    assert called(graph)["batch_norm"] == 0
+    assert not [p for p in graph.v.paths() if "norm" in p]
+    assert graph.s.paths() == tuple(p for p in residual.s.paths() if "num_batches" in p)
+    assert "stem/0/bias" in graph.v
+    assert tuple(graph.v["stem/0/weight"].shape) == (8, 3, 3, 3)
+    report = graph.verify()
+    assert report.ok, str(report)
+    assert "not those of the source" in report.gradient_note
+    assert len(report.nodes) >= 15
+
+
+def test_batch_norms_after_other_layers() -> None:
+    torch.manual_seed(0)
+    x = torch.randn(6, 4)
+    net = nn.Sequential(
+        nn.Linear(4, 3), nn.BatchNorm1d(3), nn.ReLU(), nn.BatchNorm1d(3, affine=False),
+        nn.Unflatten(1, (3, 1)), nn.ConvTranspose1d(3, 2, 4), nn.BatchNorm1d(2),
+    )  # fmt: skip
+    graph = na.trace_graph(settled(net, x).double(), x.double())
+    folded = passes.fold_batch_norms(graph.lower())
+    assert called(folded)["batch_norm"] == 1  # the one after relu
+    assert folded.v["0/weight"].dtype == torch.float64
+    report = folded.verify()
+    assert report.ok, str(report)
+
+
+def test_a_layer_that_others_read_keeps_its_batch_norm() -> None:
+    class Both(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv, self.norm = nn.Conv1d(2, 3, 1), nn.BatchNorm1d(3)
+
+        def forward(self, x: torch.Tensor) -> Any:
+            y = self.conv(x)
+            return self.norm(y), y
+
+    graph = passes.fold_batch_norms(na.trace_graph(Both(), torch.ones(2, 2, 5)).lower())
+    assert called(graph)["batch_norm"] == 1
+
+
+def test_a_shared_kernel_is_folded_for_its_own_reader_only() -> None:
+    class Shared(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv, self.norm = nn.Conv1d(2, 2, 1), nn.BatchNorm1d(2)
+
+        def forward(self, x: torch.Tensor) -> Any:
+            return self.conv(torch.relu(self.norm(self.conv(x))))
+
+    torch.manual_seed(0)
+    x = torch.randn(3, 2, 5)
+    graph = na.trace_graph(settled(Shared(), x), x)
+    folded = passes.fold_batch_norms(graph.lower())
+    assert called(folded)["batch_norm"] == 0
+    assert set(folded.v.paths()) == {"conv/weight", "conv/bias", "conv/weight_1", "conv/bias_1"}
+    assert folded.verify().ok
+
+
+def test_passes_that_fold_parameters_refuse_a_training_graph() -> None:
+    graph = na.trace_graph(ConvNet(), torch.randn(2, 1, 8, 8), train=True).lower()
+    for fold in (passes.fold_batch_norms, passes.fold_parameters):
+        with pytest.raises(
+            errors.ConversionError, match=rf"{fold.__name__}: ConvNet was traced with train=True"
+        ):
+            fold(graph)
+
+
+def test_what_parameters_alone_decide_is_computed_once() -> None:
+    class Normed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight, self.scale = (
+                nn.Parameter(torch.randn(3, 4)),
+                nn.Parameter(torch.ones(3, 1)),
+            )
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            kernel = self.scale * self.weight / self.weight.norm(dim=1, keepdim=True)
+            return x @ kernel.T + self.scale[0]
+
+    graph = na.trace_graph(Normed(), torch.ones(2, 4))
+    folded = passes.fold_parameters(graph.lower())
+    assert called(folded) == {"matmul": 1, "add": 1}
+    assert len(folded.v.leaves()) == 2
+    assert folded.verify().ok
+    assert graph.v.paths() == ("weight", "scale")
+
+
+# -- layout --------------------------------------------------------------------------------
+
+
+def transposes(graph: na.Graph) -> list[str]:
+    names = ("permute_dims", "swapaxes", "moveaxis", "matrix_transpose")
+    return [n.name for n in graph.calls if n.target_name.removeprefix("na.") in names]
+
+
+def tensorflow_operations(graph: na.Graph, x: torch.Tensor) -> Counter[str]:
+    import tensorflow as tf
+
+    function = tf.function(lambda x: graph(x), autograph=False)
+    traced = function.get_concrete_function(na.to_backend(x, "tensorflow"))
+    return Counter(o.type for o in traced.graph.get_operations())
+
+
+def test_a_convolutional_network_on_tensorflow_is_transposed_at_its_input_only(
+    residual: na.Graph, images: torch.Tensor
+) -> None:
+    graph = residual.to_backend("tensorflow")
+    before = tensorflow_operations(graph, images)
+    optimized = graph.optimize()
+    assert before["Transpose"] > 15
+    assert len(transposes(optimized)) == 1
+    assert tensorflow_operations(optimized, images)["Transpose"] == 1
+    assert optimized.verify().ok
+
+
+@pytest.mark.parametrize("backend", [SLOW_TO_COMPILE, "tensorflow"])
+def test_channels_last_is_right_in_training_too(images: torch.Tensor, backend: str) -> None:
+    torch.manual_seed(1)
+    graph = na.trace_graph(settled(Residual(), images), images, train=True).to_backend(backend)
+    moved = graph.optimize(ALL)
+    assert moved.v.spec is graph.v.spec
+    activations = [n for n in transposes(moved) if n != "permute_dims"]
+    assert len(activations) == called(moved)["conv"]  # the kernels
+    report = moved.verify()
+    assert report.ok, str(report)
+    assert len(report.gradients) == len(graph.v.leaves())
+
+
+def test_patches_become_a_sequence_without_a_transpose(images: torch.Tensor) -> None:
+    graph = na.trace_graph(Patches(), images).to_backend("tensorflow").optimize()
+    assert transposes(graph) == ["permute_dims"]
+    assert called(graph) == {"permute_dims": 1, "conv": 1, "reshape": 1, "layer_norm": 1}
+    assert graph.verify().ok
+
+
+def test_the_image_that_is_returned_is_transposed_back() -> None:
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.Conv2d(3, 2, 3), nn.Sigmoid())
+    graph = na.trace_graph(net, torch.randn(1, 2, 9, 8)).to_backend("tensorflow").optimize()
+    assert len(transposes(graph)) == 2
+    assert tensorflow_operations(graph, torch.zeros(1, 2, 9, 8))["Transpose"] == 2
+    assert graph.verify().ok
+
+
+@pytest.mark.parametrize(
+    ("fn", "left"),
+    [
+        (lambda x: na.permute_dims(na.permute_dims(x, (2, 0, 1)), (1, 2, 0)), 0),
+        (lambda x: na.swapaxes(na.exp(na.swapaxes(x, 0, 1)), 0, 1), 0),
+        (lambda x: na.mean(na.relu(na.moveaxis(x, 0, -1)), axis=(0, 1)), 0),
+        (lambda x: na.sum(na.moveaxis(x, 0, -1) * 2, axis=1, keepdims=True), 1),
+        (lambda x: na.max(na.permute_dims(x, (1, 2, 0)), axis=0), 1),
+        (lambda x: na.argmax(na.permute_dims(x, (2, 1, 0)), axis=0), 1),
+        (lambda x: na.softmax(na.permute_dims(x, (2, 1, 0)), axis=0), 1),
+        (lambda x: na.concat([na.swapaxes(x, 0, 2), na.swapaxes(x, 0, 2)], axis=0), 1),
+        (lambda x: na.reshape(na.permute_dims(x, (1, 2, 0)), (12, 2)), 1),
+        (lambda x: na.reshape(na.permute_dims(x, (2, 1, 0)), (4, 6)), 1),
+        (lambda x: na.squeeze(na.swapaxes(x[:, :1], 1, 2), axis=2), 0),
+        (lambda x: na.matrix_transpose(x) + x[0, :, 0], 1),
+        (lambda x: na.swapaxes(na.swapaxes(x, 1, 2) + na.ones((4, 1), like=x), 1, 2), 0),
+        (lambda x: na.swapaxes(na.swapaxes(x, 0, 2) + na.ones((4, 3, 2), like=x), 0, 2), 1),
+    ],
+)  # fmt: skip
+def test_transposes_cancel(fn: Any, left: int) -> None:
+    x = np.random.default_rng(0).normal(size=(2, 3, 4)).astype("float32")
+    graph = na.trace_graph(fn, x)
+    short = passes.cancel_transposes(graph)
+    assert len(transposes(short)) <= min(left, len(transposes(graph)))
+    np.testing.assert_array_equal(short(x), fn(x))
+
+
+def test_optimized_graphs_pickle_move_and_compile(residual: na.Graph, images: torch.Tensor) -> None:
+    graph = pickle.loads(pickle.dumps(residual.optimize())).to_backend("jax")
+    want = residual(images).detach()
+    got = graph.compile()(na.to_backend(images, "jax"))
+    torch.testing.assert_close(na.to_backend(got, "torch"), want, rtol=1e-4, atol=1e-5)
+
+
+# -- report --------------------------------------------------------------------------------
+
+
+def test_the_report_counts(residual: na.Graph) -> None:
+    report = residual.to_backend("tensorflow").report()
+    assert report.calls["torch.conv2d"] == 5
+    assert (report.transposes, report.hidden_transposes) == (0, 19)
+    assert report.parameters == sum(p.numel() for p in Residual().parameters())
+    assert report.bytes == 4 * (report.parameters + report.state) + 8 * 4 - 4 * 4
+    optimized = residual.to_backend("tensorflow").optimize().report()
+    assert (optimized.transposes, optimized.hidden_transposes) == (1, 0)
+    assert optimized.flops == report.flops
+    assert str(optimized).splitlines()[1] == "  transposes: 1"
+
+
+def test_flops_are_those_of_torch(residual: na.Graph, images: torch.Tensor) -> None:
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.utils.flop_counter import FlopCounterMode
+
+    module, inputs = models.build("gpt2")
+    for net, args, kwargs in ((Residual().eval(), (images,), {}), (module, (), inputs)):
+        counter = FlopCounterMode(display=False)  # which leaves out attention's own CPU kernel
+        with counter, sdpa_kernel(SDPBackend.MATH), torch.no_grad():
+            net(*args, **kwargs)
+        graph = na.trace_graph(net, *args, **kwargs)
+        assert graph.report().flops == graph.optimize().report().flops == counter.get_total_flops()
