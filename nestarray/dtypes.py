@@ -159,6 +159,10 @@ def scalar_dtype(x: Any) -> DType:
     raise DtypeError(f"dtype_of: got {type(x).__name__}, expected an array or a number")
 
 
+#: What `scalar_dtype` gives for the number of each kind that may be weak.
+_OF_KIND = {"int": int64, "float": float32, "complex": complex64}
+
+
 def _promote_floats(a: DType, b: DType) -> DType:
     if {a, b} == {float16, bfloat16}:
         return float32
@@ -204,6 +208,8 @@ def promote_types(a: DType, b: DType) -> DType:
 def result_dtype(*arrays_and_dtypes: Any) -> DType:
     """The promoted dtype of arrays, dtypes and Python scalars; scalars only lift the kind.
 
+    So do arrays that JAX calls weakly typed: a Python number is one while JAX traces.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.dtypes.result_dtype(np.zeros(2, "float16"), 2.0)
@@ -214,8 +220,11 @@ def result_dtype(*arrays_and_dtypes: Any) -> DType:
     for item in arrays_and_dtypes:
         if isinstance(item, (builtins.bool, int, float, complex)) and not hasattr(item, "dtype"):
             weak.append(scalar_dtype(item))
+            continue
+        dtype = item if isinstance(item, DType) else dtype_of(item)
+        if getattr(item, "weak_type", False):
+            weak.append(_OF_KIND[dtype.kind])
         else:
-            dtype = item if isinstance(item, DType) else dtype_of(item)
             strong = dtype if strong is None else promote_types(strong, dtype)
     for dtype in weak:
         if strong is None:

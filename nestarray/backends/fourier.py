@@ -7,6 +7,7 @@ from operator import index
 from typing import Any
 
 from nestarray.backends.axes import many_axes, one_axis
+from nestarray.backends.base import own_code
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
 
@@ -124,38 +125,68 @@ class Transforms:
         module: the framework's ``fft``.
         number: makes of an array one of a dtype that the module takes.
         axis, axes: what the module calls these settings.
+        real_dtypes, complex_dtypes: for which calls with the settings' defaults go straight to
+            the module. What it refuses there is looked at afterwards, for the error's own words.
     """
 
     def __init__(
-        self, module: Any, number: Function, axis: str = "axis", axes: str = "axes"
+        self,
+        module: Any,
+        number: Function,
+        axis: str = "axis",
+        axes: str = "axes",
+        *,
+        real_dtypes: Sequence[Any] = (),
+        complex_dtypes: Sequence[Any] = (),
     ) -> None:
         self.module, self.number, self.axis, self.axes = module, number, axis, axes
+        self.real_dtypes = frozenset(real_dtypes)
+        self.dtypes = self.real_dtypes.union(complex_dtypes)
 
     def along_one(self, name: str, *, real: str = "") -> Function:
         """A transform along one axis; `real` names the one for complex numbers, where it takes none."""
         native, number, axis_name = getattr(self.module, name), self.number, self.axis
 
-        def call(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+        def look(x: Any, n: int | None, axis: int, norm: str) -> Any:
             length, _ = one_length(name, x.shape, n, axis, norm)
             if real:
                 check_real(name, x, real)
             return native(number(x), n=length, norm=norm, **{axis_name: axis})
 
-        return call
+        return self._with_defaults(native, look, self.real_dtypes if real else self.dtypes)
 
     def from_half(self, name: str) -> Function:
         """A transform of a half spectrum along one axis."""
         native, number, axis_name = getattr(self.module, name), self.number, self.axis
 
-        def call(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+        def look(x: Any, n: int | None, axis: int, norm: str) -> Any:
             length = full_length(name, x.shape, n, axis, norm)
             return native(number(x), n=length, norm=norm, **{axis_name: axis})
 
-        return call
+        return self._with_defaults(native, look, self.dtypes)
+
+    def _with_defaults(self, native: Function, look: Function, ready: frozenset[Any]) -> Function:
+        def call(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+            if n is None and norm == "backward" and x.dtype in ready:
+                try:
+                    return native(x, None, axis)
+                except Exception:
+                    return look(x, n, axis, norm)
+            return look(x, n, axis, norm)
+
+        return own_code(call)
 
     def along_several(self, name: str, read: Function = checked, *, real: str = "") -> Function:
         """A transform along several axes, whose lengths `read` finds."""
         native, number, axes_name = getattr(self.module, name), self.number, self.axes
+        ready = self.real_dtypes if real else self.dtypes
+
+        def look(x: Any, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str) -> Any:
+            lengths, places = read(name, x.shape, s, axes, norm)
+            if real:
+                check_real(name, x, real)
+                check_some_axis(name, places)
+            return native(number(x), s=lengths, norm=norm, **{axes_name: places})
 
         def call(
             x: Any,
@@ -165,10 +196,11 @@ class Transforms:
             axes: Sequence[int] | None = None,
             norm: str = "backward",
         ) -> Any:
-            lengths, places = read(name, x.shape, s, axes, norm)
-            if real:
-                check_real(name, x, real)
-                check_some_axis(name, places)
-            return native(number(x), s=lengths, norm=norm, **{axes_name: places})
+            if s is axes is None and norm == "backward" and x.ndim and x.dtype in ready:
+                try:
+                    return native(x)
+                except Exception:
+                    return look(x, s, axes, norm)
+            return look(x, s, axes, norm)
 
-        return call
+        return own_code(call)

@@ -44,11 +44,16 @@ def in_single_precision(
             return _narrowed(result, own, cast) if own.is_inexact and wide is not own else result
 
         if arrays == (0,):
+            known: set[Any] = set()  # the framework's own dtypes of `taken`, once they were seen
 
             @wraps(native)
             def call(x: Any, /, *args: Any, **kwargs: Any) -> Any:
-                function = native if dtype_of(x) in taken else widened
-                return function(x, *args, **kwargs)
+                if x.dtype in known:
+                    return native(x, *args, **kwargs)
+                if dtype_of(x) not in taken:
+                    return widened(x, *args, **kwargs)
+                known.add(x.dtype)
+                return native(x, *args, **kwargs)
         else:
 
             @wraps(native)

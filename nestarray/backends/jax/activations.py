@@ -7,6 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from nestarray.backends.jax.compiled import compiled, compiled_for_any
+
 relu = jax.nn.relu
 selu = jax.nn.selu
 silu = jax.nn.silu
@@ -18,21 +20,25 @@ softmax = jax.nn.softmax
 log_softmax = jax.nn.log_softmax
 
 
+@compiled_for_any("negative_slope")
 def leaky_relu(x: Any, /, *, negative_slope: float = 0.01) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.leaky_relu.html"""
     return jax.nn.leaky_relu(x, negative_slope)
 
 
+@compiled_for_any("alpha")
 def elu(x: Any, /, *, alpha: float = 1.0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.elu.html"""
     return jax.nn.elu(x, alpha)
 
 
+@compiled_for_any("alpha")
 def celu(x: Any, /, *, alpha: float = 1.0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.celu.html"""
     return jax.nn.celu(x, alpha)
 
 
+@compiled
 def gelu(x: Any, /, *, approximate: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.gelu.html"""
     return jax.nn.gelu(x, approximate)
@@ -47,6 +53,7 @@ def softplus(x: Any, /, *, beta: float = 1.0, threshold: float | None = None) ->
     return smooth if threshold is None else jnp.where(scaled > threshold, x, smooth)
 
 
+@compiled_for_any("b")
 def squareplus(x: Any, /, *, b: float = 4.0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.squareplus.html"""
     return jax.nn.squareplus(x, b)

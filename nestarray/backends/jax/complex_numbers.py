@@ -8,9 +8,11 @@ import jax
 import jax.numpy as jnp
 
 from nestarray.backends.base import parts_dtype
+from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.elementwise import _cast
 
 
+@compiled
 def complex(real: Any, imag: Any, /) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.complex.html"""
     dtype = parts_dtype("complex", real=real, imag=imag)

@@ -7,16 +7,19 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray.backends.base import promoted
+from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.elementwise import _cast, _promoting
 
 matmul = _promoting(jnp.matmul)
 
 
+@compiled
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.tensordot.html"""
     return jnp.tensordot(*promoted((x1, x2), _cast), axes=axes)
 
 
+@compiled
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.vecdot.html"""
     return jnp.vecdot(*promoted((x1, x2), _cast), axis=axis)

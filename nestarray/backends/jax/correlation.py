@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray.backends.base import mean_dtype, supports
+from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
 
 
@@ -26,6 +27,7 @@ def _is_plain(
 
 
 @supports(_is_plain)
+@compiled
 def cov(
     x: Any,
     /,
@@ -41,6 +43,7 @@ def cov(
 
 
 @supports(lambda x, rowvar=True: x.ndim in (1, 2))
+@compiled
 def corrcoef(x: Any, /, *, rowvar: bool = True) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.corrcoef.html"""
     return jnp.corrcoef(x.astype(native_dtype(mean_dtype(x))), rowvar=rowvar)

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from nestarray import dtypes
 from nestarray.backends.base import supports
+from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import device_to_share, find_device, native_dtype
 
 
@@ -44,17 +45,20 @@ def full(
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.zeros_like.html"""
-    return jnp.zeros_like(x, _dtype(dtype, x.dtype), device=find_device(device))
+    dtype = None if dtype is None else native_dtype(dtype)
+    return jnp.zeros_like(x, dtype, device=find_device(device))
 
 
 def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ones_like.html"""
-    return jnp.ones_like(x, _dtype(dtype, x.dtype), device=find_device(device))
+    dtype = None if dtype is None else native_dtype(dtype)
+    return jnp.ones_like(x, dtype, device=find_device(device))
 
 
 def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.empty_like.html"""
-    return jnp.empty_like(x, _dtype(dtype, x.dtype), device=find_device(device))
+    dtype = None if dtype is None else native_dtype(dtype)
+    return jnp.empty_like(x, dtype, device=find_device(device))
 
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
@@ -101,11 +105,13 @@ def eye(
     return jnp.eye(n_rows, n_cols, k, _dtype(dtype), device=_place(device, like))
 
 
+@compiled
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.tril.html"""
     return jnp.tril(x, k)
 
 
+@compiled
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.triu.html"""
     return jnp.triu(x, k)

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from nestarray.backends import division
 from nestarray.backends.base import clip_dtype, floating, floating_pair, promoting, supports
+from nestarray.backends.jax.compiled import compiled, compiled_for_any
 from nestarray.backends.jax.core import native_dtype
 
 
@@ -38,7 +39,6 @@ ceil = jnp.ceil
 conj = jnp.conj
 floor = jnp.floor
 imag = jnp.imag
-nan_to_num = jnp.nan_to_num
 negative = jnp.negative
 positive = jnp.positive
 real = jnp.real
@@ -101,11 +101,19 @@ def sign(x: Any, /) -> Any:
 
 
 @supports(lambda x, decimals=0: decimals == 0)
+@compiled
 def round(x: Any, /, *, decimals: int = 0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.round.html"""
     return jnp.round(x)
 
 
+@compiled_for_any("nan", "posinf", "neginf")
+def nan_to_num(x: Any, /, *, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.nan_to_num.html"""
+    return jnp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+
+
+@compiled
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.clip.html
 

@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray.backends.fourier import Transforms, full_lengths
+from nestarray.backends.jax.compiled import compiled
 
 
 def _number(x: Any) -> Any:
@@ -16,13 +17,13 @@ def _number(x: Any) -> Any:
 
 _transforms = Transforms(jnp.fft, _number)
 
-fft = _transforms.along_one("fft")
-ifft = _transforms.along_one("ifft")
-rfft = _transforms.along_one("rfft", real="fft")
-irfft = _transforms.from_half("irfft")
-hfft = _transforms.from_half("hfft")
-ihfft = _transforms.along_one("ihfft", real="ifft")
-fftn = _transforms.along_several("fftn")
-ifftn = _transforms.along_several("ifftn")
-rfftn = _transforms.along_several("rfftn", real="fftn")
-irfftn = _transforms.along_several("irfftn", full_lengths)
+fft = compiled(_transforms.along_one("fft"))
+ifft = compiled(_transforms.along_one("ifft"))
+rfft = compiled(_transforms.along_one("rfft", real="fft"))
+irfft = compiled(_transforms.from_half("irfft"))
+hfft = compiled(_transforms.from_half("hfft"))
+ihfft = compiled(_transforms.along_one("ihfft", real="ifft"))
+fftn = compiled(_transforms.along_several("fftn"))
+ifftn = compiled(_transforms.along_several("ifftn"))
+rfftn = compiled(_transforms.along_several("rfftn", real="fftn"))
+irfftn = compiled(_transforms.along_several("irfftn", full_lengths))

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from nestarray.backends.base import mean_dtype, promoted, supports
+from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
 from nestarray.backends.jax.elementwise import _cast
 from nestarray.backends.matrices import check_square
@@ -17,8 +18,8 @@ from nestarray.backends.results import SlogdetResult
 _single = in_single_precision(_cast)
 
 matrix_transpose = jnp.matrix_transpose
-det = _single(jnp.linalg.det)
-matrix_norm = _single(jnp.linalg.matrix_norm)
+det = compiled(_single(jnp.linalg.det))
+matrix_norm = compiled(_single(jnp.linalg.matrix_norm))
 _power = in_single_precision(_cast, integers=True)(jnp.linalg.matrix_power)
 
 
@@ -28,21 +29,25 @@ def matrix_power(x: Any, /, n: int) -> Any:
     return _power(x, n)
 
 
+@compiled
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.diagonal.html"""
     return jnp.diagonal(x, offset, -2, -1)
 
 
+@compiled
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.cross.html"""
     return jnp.linalg.cross(*promoted((x1, x2), _cast), axis=axis)
 
 
+@compiled
 def kron(x1: Any, x2: Any, /) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.kron.html"""
     return jnp.kron(*promoted((x1, x2), _cast))
 
 
+@compiled
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.vector_norm.html"""
     x = x.astype(native_dtype(mean_dtype(x)))
@@ -50,6 +55,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
     return jnp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
 
+@compiled
 @_single
 def slogdet(x: Any, /) -> SlogdetResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.slogdet.html"""

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from nestarray.backends.base import promoted
+from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.elementwise import _cast
 from nestarray.backends.matrices import check_factors
 from nestarray.backends.precision import in_single_precision
@@ -15,15 +16,17 @@ from nestarray.backends.precision import in_single_precision
 _single = in_single_precision(_cast)
 _single_pair = in_single_precision(_cast, arrays=(0, 1))
 
-inv = _single(jnp.linalg.inv)
+inv = compiled(_single(jnp.linalg.inv))
 
 
+@compiled
 @_single_pair
 def solve(x1: Any, x2: Any, /) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.solve.html"""
     return jnp.linalg.solve(*promoted((x1, x2), _cast))
 
 
+@compiled
 @_single_pair
 def solve_triangular(x1: Any, x2: Any, /, *, upper: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.scipy.linalg.solve_triangular.html"""
@@ -36,6 +39,7 @@ def solve_triangular(x1: Any, x2: Any, /, *, upper: bool = False) -> Any:
     return solution[..., 0] if x2.ndim == 1 else solution
 
 
+@compiled
 @_single
 def pinv(x: Any, /, *, rtol: float | None = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.pinv.html"""
@@ -44,6 +48,7 @@ def pinv(x: Any, /, *, rtol: float | None = None) -> Any:
     return jnp.linalg.pinv(x, rtol=rtol)
 
 
+@compiled
 @in_single_precision(_cast, arrays=(0, 2))
 def lu_solve(LU: Any, pivots: Any, x2: Any, /) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.scipy.linalg.lu_solve.html"""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 
+from nestarray.backends.jax.compiled import compiled_for_any
 from nestarray.backends.jax.elementwise import _promoting
 
 isfinite = jnp.isfinite
@@ -29,4 +32,10 @@ logical_and = jnp.logical_and
 logical_or = jnp.logical_or
 logical_xor = jnp.logical_xor
 
-isclose = jnp.isclose
+
+@compiled_for_any("rtol", "atol")
+def isclose(
+    x1: Any, x2: Any, /, *, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.isclose.html"""
+    return jnp.isclose(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan)

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from nestarray.backends.axes import pad_widths, part_sizes
 from nestarray.backends.base import promoted
+from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.elementwise import _cast
 
 permute_dims = jnp.transpose
@@ -41,6 +42,7 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     return jnp.stack(promoted(arrays, _cast), axis=axis)
 
 
+@compiled
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.unstack.html"""
     return tuple(jnp.moveaxis(x, axis, 0))
@@ -60,6 +62,7 @@ def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: f
     return jnp.pad(x, pad_widths(pad_width, x.ndim, "pad"), mode, **settings)
 
 
+@compiled
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.diff.html"""
     return jnp.diff(x, n=n, axis=axis, prepend=prepend, append=append)

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from nestarray.backends.base import choosing, promoted, supports
+from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
 from nestarray.backends.jax.elementwise import _cast
 from nestarray.backends.results import TopKResult
@@ -20,6 +21,7 @@ nonzero = jnp.nonzero
 where = choosing(jnp.where, _cast)
 
 
+@compiled
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.searchsorted.html"""
     x1, x2 = promoted((x1, x2), _cast)

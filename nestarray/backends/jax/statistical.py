@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from nestarray.backends.axes import one_axis
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
+from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
 
 
@@ -16,6 +17,7 @@ def _axes(axis: Any) -> Any:
     return tuple(axis) if isinstance(axis, list) else axis
 
 
+@compiled
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.sum.html"""
     if dtype is not None or x.dtype.kind != "f":
@@ -23,22 +25,26 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
     return jnp.sum(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
 
 
+@compiled
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.prod.html"""
     dtype = native_dtype(accumulation_dtype(x, dtype))
     return jnp.prod(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
 
 
+@compiled
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.mean.html"""
     return jnp.mean(x, axis=_axes(axis), dtype=native_dtype(mean_dtype(x)), keepdims=keepdims)
 
 
+@compiled
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.max.html"""
     return jnp.max(x, axis=_axes(axis), keepdims=keepdims)
 
 
+@compiled
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.min.html"""
     return jnp.min(x, axis=_axes(axis), keepdims=keepdims)
@@ -49,22 +55,26 @@ def _truth(x: Any) -> Any:
     return x != 0 if jnp.iscomplexobj(x) else x
 
 
+@compiled
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.all.html"""
     return jnp.all(_truth(x), axis=_axes(axis), keepdims=keepdims)
 
 
+@compiled
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.any.html"""
     return jnp.any(_truth(x), axis=_axes(axis), keepdims=keepdims)
 
 
+@compiled
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.var.html"""
     x = x.astype(native_dtype(mean_dtype(x)))
     return jnp.var(x, axis=_axes(axis), correction=correction, keepdims=keepdims)
 
 
+@compiled
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.std.html"""
     x = x.astype(native_dtype(mean_dtype(x)))
@@ -78,6 +88,7 @@ def _no_initial(
 
 
 @supports(_no_initial)
+@compiled
 def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
@@ -86,6 +97,7 @@ def cumulative_sum(
 
 
 @supports(_no_initial)
+@compiled
 def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
@@ -93,6 +105,7 @@ def cumulative_prod(
     return jnp.cumprod(x, axis=axis, dtype=native_dtype(accumulation_dtype(x, dtype)))
 
 
+@compiled
 def cummax(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.cummax.html"""
     if axis is None:
@@ -100,6 +113,7 @@ def cummax(x: Any, /, *, axis: Any = None) -> Any:
     return jax.lax.cummax(x, one_axis(axis, x.ndim, "cummax"))
 
 
+@compiled
 def cummin(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.cummin.html"""
     if axis is None:
@@ -107,11 +121,13 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
     return jax.lax.cummin(x, one_axis(axis, x.ndim, "cummin"))
 
 
+@compiled
 def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.logsumexp.html"""
     return jax.nn.logsumexp(x, axis=_axes(axis), keepdims=keepdims)
 
 
+@compiled
 def cumulative_logsumexp(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.cumlogsumexp.html"""
     x = x.astype(native_dtype(mean_dtype(x)))

@@ -14,7 +14,12 @@ def _number(x: Any) -> Any:
     return x.astype(np.float32) if x.dtype.kind in "biu" or x.dtype.itemsize < 4 else x
 
 
-_transforms = Transforms(np.fft, _number)
+_transforms = Transforms(
+    np.fft,
+    _number,
+    real_dtypes=[np.dtype("float32"), np.dtype("float64")],
+    complex_dtypes=[np.dtype("complex64"), np.dtype("complex128")],
+)
 
 fft = _transforms.along_one("fft")
 ifft = _transforms.along_one("ifft")

@@ -14,6 +14,11 @@ def _axes(axis: Any) -> Any:
     return tuple(axis) if isinstance(axis, list) else axis
 
 
+def _inexact(x: Any) -> Any:
+    """`x`, integers as float32."""
+    return x if x.dtype.kind in "fc" else x.astype(native_dtype(mean_dtype(x)), copy=False)
+
+
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.sum.html"""
     if dtype is not None or x.dtype.kind != "f":
@@ -23,23 +28,26 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
 
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.prod.html"""
-    dtype = native_dtype(accumulation_dtype(x, dtype))
-    return np.prod(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
+    if dtype is not None or x.dtype.kind != "f":
+        dtype = native_dtype(accumulation_dtype(x, dtype))
+    return np.multiply.reduce(x, _axes(axis), dtype, None, keepdims)  # what np.prod comes to
 
 
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.mean.html"""
-    return np.mean(x, axis=_axes(axis), dtype=native_dtype(mean_dtype(x)), keepdims=keepdims)
+    if x.dtype.kind in "fc":
+        return np.mean(x, _axes(axis), None, None, keepdims)
+    return np.mean(x, _axes(axis), native_dtype(mean_dtype(x)), None, keepdims)
 
 
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.max.html"""
-    return np.max(x, axis=_axes(axis), keepdims=keepdims)
+    return np.maximum.reduce(x, _axes(axis), None, None, keepdims)  # what np.max comes to
 
 
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.min.html"""
-    return np.min(x, axis=_axes(axis), keepdims=keepdims)
+    return np.minimum.reduce(x, _axes(axis), None, None, keepdims)  # what np.min comes to
 
 
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
@@ -54,14 +62,12 @@ def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.var.html"""
-    x = x.astype(native_dtype(mean_dtype(x)))
-    return np.var(x, axis=_axes(axis), ddof=correction, keepdims=keepdims)
+    return np.var(_inexact(x), _axes(axis), None, None, correction, keepdims)
 
 
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.std.html"""
-    x = x.astype(native_dtype(mean_dtype(x)))
-    return np.std(x, axis=_axes(axis), ddof=correction, keepdims=keepdims)
+    return np.std(_inexact(x), _axes(axis), None, None, correction, keepdims)
 
 
 def _no_initial(
@@ -75,7 +81,9 @@ def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.cumsum.html"""
-    return np.cumsum(x, axis=axis, dtype=native_dtype(accumulation_dtype(x, dtype)))
+    if dtype is not None or x.dtype.kind != "f":
+        dtype = native_dtype(accumulation_dtype(x, dtype))
+    return np.cumsum(x, axis, dtype)
 
 
 @supports(_no_initial)
@@ -83,7 +91,9 @@ def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.cumprod.html"""
-    return np.cumprod(x, axis=axis, dtype=native_dtype(accumulation_dtype(x, dtype)))
+    if dtype is not None or x.dtype.kind != "f":
+        dtype = native_dtype(accumulation_dtype(x, dtype))
+    return np.cumprod(x, axis, dtype)
 
 
 def _accumulated(ufunc: Any, x: Any, axis: Any) -> Any:
@@ -112,5 +122,4 @@ def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 def cumulative_logsumexp(x: Any, /, *, axis: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ufunc.accumulate.html"""
-    x = x.astype(native_dtype(mean_dtype(x)), copy=False)
-    return _accumulated(np.logaddexp, x, axis)
+    return _accumulated(np.logaddexp, _inexact(x), axis)

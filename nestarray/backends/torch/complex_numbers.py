@@ -9,14 +9,20 @@ import torch
 from nestarray.backends.base import parts_dtype
 from nestarray.backends.torch.elementwise import _cast
 
+_PARTS = (torch.float32, torch.float64)
+
 
 def complex(real: Any, imag: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.complex.html"""
+    if real.__class__ is imag.__class__ is torch.Tensor and real.dtype is imag.dtype in _PARTS:
+        return torch.complex(real, imag)
     dtype = parts_dtype("complex", real=real, imag=imag)
     return torch.complex(_cast(real, dtype), _cast(imag, dtype))
 
 
 def polar(abs: Any, angle: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.polar.html"""
+    if abs.__class__ is angle.__class__ is torch.Tensor and abs.dtype is angle.dtype in _PARTS:
+        return torch.polar(abs, angle)
     dtype = parts_dtype("polar", abs=abs, angle=angle)
     return torch.polar(_cast(abs, dtype), _cast(angle, dtype))

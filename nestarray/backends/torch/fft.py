@@ -8,13 +8,17 @@ import torch
 
 from nestarray.backends.fourier import Transforms, full_lengths
 
+_REAL = (torch.float32, torch.float64)
+_COMPLEX = (torch.complex64, torch.complex128)
+
 
 def _number(x: Any) -> Any:
-    is_wide = x.dtype in (torch.float32, torch.float64, torch.complex64, torch.complex128)
-    return x if is_wide else x.to(torch.float32)
+    return x if x.dtype in (*_REAL, *_COMPLEX) else x.to(torch.float32)
 
 
-_transforms = Transforms(torch.fft, _number, axis="dim", axes="dim")
+_transforms = Transforms(
+    torch.fft, _number, axis="dim", axes="dim", real_dtypes=_REAL, complex_dtypes=_COMPLEX
+)
 
 fft = _transforms.along_one("fft")
 ifft = _transforms.along_one("ifft")

@@ -6,13 +6,13 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import mean_dtype, promoted, supports
+from nestarray.backends.base import promoted, supports
 from nestarray.backends.matrices import check_square
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import SlogdetResult
-from nestarray.backends.torch.core import native_dtype
 from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import through_int64
+from nestarray.backends.torch.statistical import _inexact
 
 _single = in_single_precision(_cast)
 
@@ -41,7 +41,9 @@ _cross = through_int64(torch.linalg.cross)
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.cross.html"""
-    x1, x2 = torch.broadcast_tensors(*promoted((x1, x2), _cast))
+    x1, x2 = promoted((x1, x2), _cast)
+    if x1.shape != x2.shape:
+        x1, x2 = torch.broadcast_tensors(x1, x2)
     return _cross(x1, x2, dim=axis)
 
 
@@ -53,7 +55,7 @@ def kron(x1: Any, x2: Any, /) -> Any:
 @supports(lambda x, *, axis=None, **_: axis is None or isinstance(axis, int) or len(axis) > 0)
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html"""
-    return torch.linalg.vector_norm(x.to(native_dtype(mean_dtype(x))), ord, axis, keepdims)
+    return torch.linalg.vector_norm(_inexact(x), ord, axis, keepdims)
 
 
 @_single

@@ -22,6 +22,8 @@ def _columns(x1: Any, x2: Any) -> tuple[Any, Any]:
 
     With fewer PyTorch could take a matrix for a stack of vectors.
     """
+    if x1.ndim == x2.ndim > 1:
+        return x1, x2
     right = x2[:, None] if x2.ndim == 1 else x2
     return x1, right.reshape((1,) * (x1.ndim - right.ndim) + right.shape)
 

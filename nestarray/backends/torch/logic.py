@@ -19,6 +19,10 @@ def _of_tensors(native: Callable[..., Any]) -> Callable[..., Any]:
     def call(x1: Any, x2: Any, /) -> Any:
         return native(torch.as_tensor(x1), torch.as_tensor(x2))
 
+    def select(types: tuple[type, ...]) -> Callable[..., Any]:
+        return native if all(issubclass(t, torch.Tensor) for t in types) else call
+
+    call.select = select
     return call
 
 

@@ -24,6 +24,8 @@ _searchsorted = by_order(torch.searchsorted)
 
 
 def _placed(search: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    if x.is_floating_point() and axis.__class__ is int:
+        return search(x, axis, keepdims)
     if axis is None:
         found = search(_numbers(x))
         return found.reshape((1,) * x.ndim) if keepdims else found

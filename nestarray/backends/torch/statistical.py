@@ -19,10 +19,20 @@ def _over(x: Any, axis: Any, keepdims: bool) -> tuple[Any, Any, bool]:
     return x, axis, keepdims
 
 
+def _inexact(x: Any) -> Any:
+    """`x`, integers as float32."""
+    if x.is_floating_point() or x.is_complex():
+        return x
+    return x.to(native_dtype(mean_dtype(x)))
+
+
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.sum.html"""
-    if axis is None and dtype is None and not keepdims and x.is_floating_point():
-        return torch.sum(x)
+    if dtype is None and x.is_floating_point():
+        if axis is None and not keepdims:
+            return torch.sum(x)
+        if axis.__class__ is int:
+            return torch.sum(x, axis, keepdims)
     x, dim, keepdim = _over(x, axis, keepdims)
     if dtype is None and x.is_floating_point():
         return torch.sum(x, dim, keepdim)
@@ -34,6 +44,11 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
 
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.prod.html"""
+    if dtype is None and x.is_floating_point():
+        if axis is None and not keepdims:
+            return torch.prod(x)
+        if axis.__class__ is int:
+            return torch.prod(x, axis, keepdims)
     wanted = native_dtype(accumulation_dtype(x, dtype))
     unsigned = wanted in LACKING
     product = x.to(torch.int64 if unsigned else wanted)
@@ -47,11 +62,19 @@ def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
 
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.mean.html"""
+    if x.is_floating_point():
+        if axis is None and not keepdims:
+            return torch.mean(x)
+        if axis.__class__ is int:
+            return torch.mean(x, axis, keepdims)
     x, dim, keepdim = _over(x, axis, keepdims)
     if x.is_floating_point():
         return torch.mean(x, dim, keepdim)
     return torch.mean(x, dim, keepdim, dtype=native_dtype(mean_dtype(x)))
 
+
+#: Dtypes of which torch.all and torch.any make bools, as of uint8 they do not.
+_TRUTHS = (torch.bool, torch.float32, torch.float64, torch.int32, torch.int64)
 
 _amax = by_order(torch.amax, selects=True)
 _amin = by_order(torch.amin, selects=True)
@@ -59,37 +82,57 @@ _amin = by_order(torch.amin, selects=True)
 
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.amax.html"""
+    if x.is_floating_point():
+        if axis is None and not keepdims:
+            return torch.amax(x)
+        if axis.__class__ is int:
+            return torch.amax(x, axis, keepdims)
     x, dim, keepdim = _over(x, axis, keepdims)
     return _amax(x, () if dim is None else dim, keepdim)
 
 
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.amin.html"""
+    if x.is_floating_point():
+        if axis is None and not keepdims:
+            return torch.amin(x)
+        if axis.__class__ is int:
+            return torch.amin(x, axis, keepdims)
     x, dim, keepdim = _over(x, axis, keepdims)
     return _amin(x, () if dim is None else dim, keepdim)
 
 
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.all.html"""
+    if x.dtype in _TRUTHS:
+        if axis is None and not keepdims:
+            return torch.all(x)
+        if axis.__class__ is int:
+            return torch.all(x, axis, keepdims)
     x, dim, keepdim = _over(x.to(torch.bool), axis, keepdims)
     return torch.all(x, tuple(range(x.ndim)) if dim is None else dim, keepdim)
 
 
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.any.html"""
+    if x.dtype in _TRUTHS:
+        if axis is None and not keepdims:
+            return torch.any(x)
+        if axis.__class__ is int:
+            return torch.any(x, axis, keepdims)
     x, dim, keepdim = _over(x.to(torch.bool), axis, keepdims)
     return torch.any(x, tuple(range(x.ndim)) if dim is None else dim, keepdim)
 
 
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.var.html"""
-    x, dim, keepdim = _over(x.to(native_dtype(mean_dtype(x))), axis, keepdims)
+    x, dim, keepdim = _over(_inexact(x), axis, keepdims)
     return torch.var(x, dim, correction=correction, keepdim=keepdim)
 
 
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.std.html"""
-    x, dim, keepdim = _over(x.to(native_dtype(mean_dtype(x))), axis, keepdims)
+    x, dim, keepdim = _over(_inexact(x), axis, keepdims)
     return torch.std(x, dim, correction=correction, keepdim=keepdim)
 
 
@@ -109,6 +152,8 @@ def cumulative_sum(
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.cumsum.html"""
     x, dim = _flat(x, axis)
+    if dtype is None and x.is_floating_point():
+        return torch.cumsum(x, dim)
     wanted = native_dtype(accumulation_dtype(x, dtype))
     if wanted in LACKING:
         return torch.cumsum(x.to(torch.int64), dim).to(wanted)
@@ -121,6 +166,8 @@ def cumulative_prod(
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.cumprod.html"""
     x, dim = _flat(x, axis)
+    if dtype is None and x.is_floating_point():
+        return torch.cumprod(x, dim)
     wanted = native_dtype(accumulation_dtype(x, dtype))
     if wanted in LACKING:
         return torch.cumprod(x.to(torch.int64), dim).to(wanted)
@@ -145,4 +192,5 @@ def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 def cumulative_logsumexp(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.logcumsumexp.html"""
-    return torch.logcumsumexp(*_flat(x.to(native_dtype(mean_dtype(x))), axis))
+    x, dim = _flat(x, axis)
+    return torch.logcumsumexp(_inexact(x), dim)
