@@ -36,7 +36,8 @@ def trace_graph(
             and strings are part of the program.
         train: trace the training behaviour: dropout draws from a `key`, and the graph
             returns ``(output, new_state)``. By default the evaluation behaviour is
-            traced, whatever mode a torch module is in.
+            traced, whatever mode a torch module is in; a module that writes into its
+            buffers in evaluation returns ``(output, new_state)`` there too.
         dynamic: the sizes of a torch module's inputs that may change from call to call, by
             argument and dimension: ``{"x": {0: "batch", 1: "length"}}``, with mappings and
             lists for nested arguments. Equal names are equal sizes; in place of a name may

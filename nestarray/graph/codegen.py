@@ -103,7 +103,7 @@ def to_source(graph: Graph, *, comments: bool = True, free: bool = False) -> str
     for path, node in graph.state_updates.items():
         lines.append(f"    s = s.set({path!r}, {_value(node)})")
     output = _value(graph.output)
-    lines.append(f"    return {output}, s" if graph.train else f"    return {output}")
+    lines.append(f"    return {output}, s" if graph.returns_state else f"    return {output}")
     return "\n".join(lines) + "\n"
 
 
@@ -156,7 +156,9 @@ def _call(graph: Graph, node: Node) -> str:
         return f"{_value(node.args[0])}[{_value(node.args[1])}]"
     if node.target in _SYMBOLS:
         sign, operands = _SYMBOLS[node.target], [_operand(arg) for arg in node.args]
-        return f"{operands[0]} {sign} {operands[1]}" if len(operands) == 2 else f"{sign}{operands[0]}"
+        return (
+            f"{operands[0]} {sign} {operands[1]}" if len(operands) == 2 else f"{sign}{operands[0]}"
+        )
     namespace = node.target_name.partition(".")[0]
     parts = [_value(arg, namespace) for arg in node.args]
     parts += [f"{name}={_value(value, namespace)}" for name, value in node.kwargs.items()]

@@ -16,6 +16,7 @@ from typing import Any
 
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.graph.sizes import check_name
+from nestarray.graph.torch_failures import advice
 
 Place = tuple[str, int]  # an argument as Python writes it, ``extra['a']``, and a dimension
 
@@ -91,11 +92,8 @@ class Dynamic:
         lines = [line.strip() for line in message.splitlines() if line.strip()]
         reasons = [line.removeprefix("- ") for line in lines if line.startswith("- ")]
         if not reasons or not self.is_asked:
-            return (
-                f"{lines[0] if lines else 'no reason given'}. Check the call with "
-                "torch.export.export(net, args, kwargs); control flow that depends on values must "
-                "be written with torch.cond or torch.where"
-            )
+            reason = lines[0].rstrip(".") if lines else "no reason given"
+            return f"{reason}. {advice(message)}"
         # torch goes on with hints about its own interface
         text = "; ".join(reason.partition(". If you're using")[0] for reason in reasons)
         for place, leaf in self.leaves.items():

@@ -8,6 +8,7 @@ reported all at once, before anything runs.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import re
 import warnings
@@ -18,6 +19,7 @@ from typing import Any
 from nestarray.errors import ConversionError
 from nestarray.graph.dynamic import Dynamic
 from nestarray.graph.gradient_modes import detach_regions, gradient_modes_seen
+from nestarray.graph.reassigned_buffers import assignments_written
 
 
 @contextlib.contextmanager
@@ -57,7 +59,8 @@ def _adapter(module: Any, arguments: Iterable[str], keywords: Iterable[str]) -> 
             self.training = module.training
 
         def forward(self, *args: Any, **kwargs: Any) -> Any:
-            return _plain_output(self.source(*args, **kwargs))
+            with assignments_written(self.source):
+                return _plain_output(self.source(*args, **kwargs))
 
     parameters = [("self", Parameter.POSITIONAL_ONLY)]
     parameters += [(name, Parameter.POSITIONAL_ONLY) for name in arguments]
@@ -67,7 +70,11 @@ def _adapter(module: Any, arguments: Iterable[str], keywords: Iterable[str]) -> 
 
 
 def _plain_output(value: Any) -> Any:
-    """A nest of builtins; an object becomes the dict of its attributes that hold tensors."""
+    """A nest of builtins.
+
+    A dataclass becomes the dict of its fields, another object that of its attributes that
+    hold tensors.
+    """
     import torch
 
     sizes = (torch.SymInt, torch.SymFloat, torch.SymBool)
@@ -79,6 +86,9 @@ def _plain_output(value: Any) -> Any:
         return {name: _plain_output(getattr(value, name)) for name in value._fields}
     if isinstance(value, (list, tuple)):
         return type(value)([_plain_output(item) for item in value])
+    if dataclasses.is_dataclass(value):
+        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        return {k: _plain_output(x) for k, x in fields.items()}
     public = {k: x for k, x in getattr(value, "__dict__", {}).items() if not k.startswith("_")}
     return {k: _plain_output(x) for k, x in public.items() if _holds_tensor(x)}
 

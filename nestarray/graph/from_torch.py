@@ -254,13 +254,27 @@ class _Importer:
                 path = self.canonical.get(name, name).replace(".", "/")
                 updates[path] = self._arguments(value)
             else:
-                raise ConversionError(
-                    f"trace_graph: {type(self.module).__name__} writes into its "
-                    f"{'input' if 'INPUT' in kind else 'parameter'} {own_name(spec.target)!r}; return the "
-                    "new value instead"
-                )
+                raise self._written(kind, spec.target, value)
         output = _plain(self.program.call_spec.out_spec, iter(flat))
-        return output, updates if self.train else {}
+        return output, updates
+
+    def _written(self, kind: str, exported_name: str, value: Any) -> ConversionError:
+        """The error for a write into what a graph does not return."""
+        name = type(self.module).__name__
+        places = [part for part in origin(value) if part and not part.startswith("<")]
+        at = f" ({', '.join(places)})" if places else ""
+        if "INPUT" not in kind:
+            return ConversionError(
+                f"trace_graph: {name} writes into its parameter {own_name(exported_name)!r}{at}; "
+                "make it a buffer, whose new value the graph returns, or compute with a copy"
+            )
+        placeholders = {n.name: n for n in self.program.graph.nodes if n.op == "placeholder"}
+        argument = self.nodes[placeholders[exported_name]].path
+        return ConversionError(
+            f"trace_graph: {name} writes into its argument {argument!r}{at}, and a graph changes "
+            f"no array; write into a copy, {argument} = {argument}.clone(), and return what the "
+            "caller needs of it"
+        )
 
 
 def _is_node(value: Any) -> bool:

@@ -98,10 +98,11 @@ class GraphModule(Module):
         graph = self._graph(self.training, backend)
         v = from_leaves(graph.v.spec, self._gathered(graph.v))
         s = from_leaves(graph.s.spec, self._gathered(graph.s))
-        if not self.training:
-            return graph(*args, v=v, s=s, **kwargs)
         key = self.key_for("its random operations") if graph.needs_key else None
-        out, new = graph(*args, v=v, s=s, key=key, **kwargs)
+        result = graph(*args, v=v, s=s, key=key, **kwargs)
+        if not graph.returns_state:
+            return result
+        out, new = result
         self.update_state(**dict(new.flat_items()))
         return out
 

@@ -103,7 +103,13 @@ def no_other_modules(module: Any) -> Iterator[None]:
 
     known = set(module.modules())
 
-    def check(called: Any, _: Any) -> None:
+    def check(called: Any, args: Any) -> None:
+        if any(type(x).__name__ == "PackedSequence" for x in args):
+            raise ConversionError(
+                f"trace_graph: a {type(called).__name__} is called with a PackedSequence, whose "
+                "shapes depend on values; give it the padded tensor, and mask what comes after "
+                "each sequence's end"
+            )
         if called not in known and any(True for _ in called.parameters(recurse=False)):
             raise ConversionError(
                 f"trace_graph: {type(module).__name__} calls a {type(called).__name__} that is no "

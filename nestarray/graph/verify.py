@@ -23,7 +23,7 @@ from nestarray.container import Container
 from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
 from nestarray.graph.codegen import last_uses
 from nestarray.graph.execution import Steps, compute, given_values, result_of, steps
-from nestarray.graph.graph import Graph, Node, iter_nodes
+from nestarray.graph.graph import Graph, Node, is_abstract, iter_nodes
 from nestarray.graph.report import Comparison, Report, Sample, first_divergence
 from nestarray.graph.sampling import drawn_like
 from nestarray.transforms import execute_with_gradients
@@ -83,6 +83,11 @@ def verify(
         raise ArgumentError(f"verify: samples: got {samples}, expected 0 or more")
     if not args and not kwargs:
         args, kwargs = source.args, source.kwargs
+    if any(is_abstract(x) for c in (graph.v, graph.s) for x in c.leaves()):
+        raise ConversionError(
+            f"verify: this graph of {graph.name} was traced on the meta device and has no values to "
+            "compare with; trace it with values"
+        )
     original = graph.to_backend(source.backend)
     inputs = original.bind(args, kwargs)
     is_double = any(dtypes.dtype_of(x) is dtypes.float64 for x in (*inputs, *original.v.leaves()))
@@ -240,7 +245,7 @@ def _program(side: _Side) -> tuple[Any, Container]:
         found = graph.function(
             *side.inputs, v=graph.v, s=graph.s, constants=graph.constants, key=side.key
         )
-    return found if graph.train else (found, graph.s)
+    return found if graph.returns_state else (found, graph.s)
 
 
 class _Run:

@@ -45,6 +45,6 @@ INFERENCE: tuple[Pass, ...] = (fold_batch_norms, *TRAINING, fold_parameters)
 def default_passes(graph: Graph) -> tuple[Pass, ...]:
     """The passes of `Graph.optimize`: by the traced behaviour, and by what the backend prefers."""
     layout = (channels_last,) if graph.backend == "tensorflow" else ()
-    if graph.train:
+    if graph.returns_state:
         return (*layout, *TRAINING)
     return (fold_batch_norms, *layout, *TRAINING, fold_parameters)

@@ -47,3 +47,8 @@ def check_evaluation(name: str, graph: Graph) -> None:
             f"{name}: {graph.name} was traced with train=True, and its parameters are to be trained; "
             "trace it without, or leave this pass out"
         )
+    if graph.state_updates:
+        raise ConversionError(
+            f"{name}: {graph.name} writes into {min(graph.state_updates)!r} of its state in evaluation, "
+            "so its state is to change; leave this pass out"
+        )
