@@ -434,6 +434,7 @@ class Results:
 
     def __init__(self, name: str, fn: Callable[..., Any], has_aux: bool) -> None:
         self._name, self._fn, self._has_aux = name, fn, has_aux
+        self._value_leaves = 0  # of the value; those of aux come after
         self._structure: Any = None
         self._kinds: list[str] = []
         self._rest: list[Any] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,24 @@ def test_right_derivatives(backend: str, x64: Any) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("backend", ["jax", "torch"])  # TensorFlow's accumulators fail here
+@pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
 def test_third_order(backend: str, x64: Any) -> None:
     check_grads(lambda x: na.exp(na.sin(x)), [on(backend, [0.3, 1.0])], order=3)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("modes", list(product("FR", repeat=3)), ids="".join)
+def test_modes_nest_in_any_order(modes: tuple[str, ...], backend: str) -> None:
+    def forward(f: Any) -> Any:
+        return lambda x: na.sum(na.jvp(f, [x], [na.ones_like(x)])[1])
+
+    def reverse(f: Any) -> Any:
+        return lambda x: na.sum(na.grad(f)(x))
+
+    f = lambda x: na.sum(x**4)  # noqa: E731
+    for mode in modes:
+        f = forward(f) if mode == "F" else reverse(f)
+    assert float(f(on(backend, np.float32([1.0, 2.0])))) == pytest.approx(72.0)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from jax import lax
 
 import nestarray as na
 from nestarray import backends
+from nestarray.errors import UnsupportedError
 from nestarray.testing import assert_close
 
 #: torch's own compiler takes seconds for a kernel; its tracing is what is tested here.
@@ -338,6 +340,14 @@ def test_gradients_of_a_loop_without_a_bound() -> None:
         assert_close(na.grad(loss)(x), on(backend, expected))
         assert_close(jit(na.grad(loss), backend)(x), on(backend, expected))
         assert_close(na.grad(jit(loss, backend))(x), on(backend, expected))
+    message = (
+        "grad: while_loop: max_steps: got None, expected a number: in compiled code JAX has the "
+        "derivative in reverse only of a loop that ends after a number of steps known beforehand. "
+        "Pass max_steps= to na.while_loop, known bounds to na.fori_loop; or take the derivative "
+        "forward, by na.jvp or na.jacfwd"
+    )
+    with pytest.raises(UnsupportedError, match=f"^{re.escape(message)}"):  # JAX adds a note
+        jit(na.grad(loss), "jax")(on("jax", ROWS[3] + 1))
 
 
 # -- compiled and mapped ----------------------------------------------------------------------
@@ -457,6 +467,7 @@ def test_torch_has_choices_in_its_traces() -> None:
 COMPILED_BY_TORCH = """
 import torch
 import nestarray as na
+from nestarray.errors import UnsupportedError
 from nestarray.testing import assert_close
 
 programs = [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import jax
@@ -10,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from nestarray.backends.jax.core import native_dtype
+from nestarray.errors import UnsupportedError
 
 
 def value_and_grad(
@@ -17,14 +19,32 @@ def value_and_grad(
 ) -> tuple[Any, Any, list[Any]]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.value_and_grad.html"""
     differentiate = jax.value_and_grad(lambda values: fn(*values), has_aux=True)
-    (value, aux), gradients = differentiate([jnp.asarray(leaf) for leaf in leaves])
+    with _loops_explained(name):
+        (value, aux), gradients = differentiate([jnp.asarray(leaf) for leaf in leaves])
     # JAX gives ∂f/∂x − i ∂f/∂y, the conjugate of the direction of ascent.
     return value, aux, [_conj(g) for g in gradients]
 
 
+@contextmanager
+def _loops_explained(name: str) -> Iterator[None]:
+    """JAX's error about a loop that it cannot run backwards, in the words of `na.while_loop`."""
+    try:
+        yield
+    except ValueError as error:
+        if not str(error).startswith("Reverse-mode differentiation does not work for lax.while"):
+            raise
+        raise UnsupportedError(
+            f"{name}: while_loop: max_steps: got None, expected a number: in compiled code JAX has "
+            "the derivative in reverse only of a loop that ends after a number of steps known "
+            "beforehand. Pass max_steps= to na.while_loop, known bounds to na.fori_loop; or take "
+            "the derivative forward, by na.jvp or na.jacfwd"
+        ) from error
+
+
 def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any, Any]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.vjp.html"""
-    found, pull, others = jax.vjp(fn, *arrays, has_aux=True)
+    with _loops_explained(name):
+        found, pull, others = jax.vjp(fn, *arrays, has_aux=True)
 
     def pullback(cotangents: list[Any]) -> list[Any]:  # JAX multiplies with Jᵀ, we with Jᴴ
         return [_conj(x) for x in pull(tuple(_conj(ct) for ct in cotangents))]

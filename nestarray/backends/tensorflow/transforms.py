@@ -51,7 +51,12 @@ def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any,
 def jvp(
     fn: Callable[..., Any], arrays: list[Any], tangents: list[Any], name: str
 ) -> tuple[Any, Any, Any]:
-    """https://www.tensorflow.org/api_docs/python/tf/autodiff/ForwardAccumulator"""
+    """https://www.tensorflow.org/api_docs/python/tf/autodiff/ForwardAccumulator
+
+    A tape around two accumulators gives wrong numbers; the inner one is left to two tapes.
+    """
+    if _accumulators.get():
+        return _by_pulls(fn, arrays, tangents)
     values = [tf.identity(x) for x in arrays]
     with tf.autodiff.ForwardAccumulator(values, tangents) as accumulator:
         token = _accumulators.set((*_accumulators.get(), accumulator))
@@ -61,6 +66,27 @@ def jvp(
             _accumulators.reset(token)
     zero = tf.UnconnectedGradients.ZERO
     return found, others, [accumulator.jvp(y, unconnected_gradients=zero) for y in found]
+
+
+def _by_pulls(
+    fn: Callable[..., Any], arrays: list[Any], tangents: list[Any]
+) -> tuple[Any, Any, list[Any]]:
+    """J t as the derivative of u ↦ Jᴴ u, which is linear, so that any u will do.
+
+    https://j-towns.github.io/2017/06/12/A-new-trick.html
+    """
+    found, others, pull = vjp(fn, arrays, "jvp")
+    cotangents = [tf.zeros_like(y) for y in found]
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(cotangents)
+        gradients = pull(cotangents)
+    moved = tape.gradient(
+        gradients,
+        cotangents,
+        output_gradients=list(tangents),
+        unconnected_gradients=tf.UnconnectedGradients.ZERO,
+    )
+    return found, others, [tf.convert_to_tensor(x) for x in moved]
 
 
 def custom_vjp(
