@@ -2,6 +2,7 @@
 
 from nestarray import dtypes as dtypes
 from nestarray import errors as errors
+from nestarray import graph as graph
 from nestarray import nn as nn
 from nestarray import random as random
 from nestarray import storage as storage

@@ -12,7 +12,8 @@ import operator
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nestarray.errors import MissingOpError
+from nestarray import dtypes
+from nestarray.errors import DtypeError, MissingOpError
 from nestarray.graph.exporting import origin
 from nestarray.graph.islands import why_not
 
@@ -84,16 +85,20 @@ def covered(program: Any, *, islands: bool) -> tuple[Any, list[Operation]]:
     left = {call.target for call in after if why_unknown(call)}
     known = {call.target for call in before}
     found = [*before, *(call for call in after if call.target in left - known)]
-    groups: dict[str, list[Any]] = {}
+    groups: dict[tuple[str, str], list[Any]] = {}
     for call in found:
-        groups.setdefault(_name_of(call), []).append(call)
-    return result, [_operation(name, calls, after, islands) for name, calls in groups.items()]
+        groups.setdefault((_name_of(call), why_unknown(call)), []).append(call)
+    operations = [
+        _operation(name, reason, calls, after, islands) for (name, reason), calls in groups.items()
+    ]
+    return result, operations
 
 
-def _operation(name: str, calls: list[Any], after: list[Any], islands: bool) -> Operation:
+def _operation(
+    name: str, reason: str, calls: list[Any], after: list[Any], islands: bool
+) -> Operation:
     places = tuple([origin(call) for call in calls])
-    reasons = [reason for call in calls if (reason := why_unknown(call))]
-    if not reasons:
+    if not reason:
         rule = rule_of(calls[0])
         assert rule is not None
         return Operation(name, "function", rule.name, places)
@@ -102,11 +107,12 @@ def _operation(name: str, calls: list[Any], after: list[Any], islands: bool) -> 
         parts = [rule_of(call) for call in after if _is_part(call, target)]
         names = dict.fromkeys(rule.name for rule in parts if rule is not None)
         return Operation(name, "decomposed", ", ".join(names), places)
-    refusal = why_not(target)
+    foreign = next((dtype for call in calls if (dtype := _foreign_dtype(call))), "")
+    refusal = f"nestarray has no {foreign}" if foreign else why_not(target)
     if islands and not refusal:
         return Operation(name, "island", "na.graph.island", places)
     as_island = f"no island: {refusal}" if refusal else "islands=True would run it in torch"
-    return Operation(name, "missing", "", places, f"{reasons[0]}; {as_island}")
+    return Operation(name, "missing", "", places, f"{reason}; {as_island}")
 
 
 def _name_of(call: Any) -> str:
@@ -162,11 +168,35 @@ def why_unknown(call: Any) -> str:
     if rule is None:
         return "there is no function of that name"
     if hasattr(call.target, "_schema"):
+        named = by_schema_name(call)
+        dtype = next((x for x in named.values() if _is_foreign(x)), None)
+        if dtype is not None:
+            return f"{dtype} is none of nestarray's dtypes"
         try:
-            rule.call(by_schema_name(call))
+            rule.call(named)
         except MissingOpError as error:
             return str(error).removeprefix(f"{call.target}: ")
     return ""
+
+
+def _foreign_dtype(call: Any) -> str:
+    """The dtype of an argument or a result that nestarray does not have."""
+    seen = [call.meta.get("val"), *(used.meta.get("val") for used in call.all_input_nodes)]
+    arrays = [x for value in seen for x in (value if isinstance(value, (list, tuple)) else [value])]
+    found = [*(getattr(x, "dtype", None) for x in arrays), *by_schema_name(call).values()]
+    return next((str(dtype) for dtype in found if _is_foreign(dtype)), "")
+
+
+def _is_foreign(value: Any) -> bool:
+    import torch
+
+    if not isinstance(value, torch.dtype):
+        return False
+    try:
+        dtypes.as_dtype(value)
+    except DtypeError:
+        return True
+    return False
 
 
 def _decompositions() -> dict[Any, Any]:
