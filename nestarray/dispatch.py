@@ -29,6 +29,7 @@ from nestarray import backends, diagnosis, dtypes
 from nestarray.backends import foreach
 from nestarray.config import current_backend
 from nestarray.container import Container, algebra
+from nestarray.container.shortcuts import Leaves, Serve, shortcut
 from nestarray.errors import (
     ArgumentError,
     MixedBackendError,
@@ -64,6 +65,11 @@ class Op:
         self.table: dict[Any, Any] = {}
         #: for Containers, by the tuple of types: the function, and the one for many arrays
         self.resolved: dict[tuple[Any, ...], Resolved] = {}
+        #: for Containers, by the types of the arguments: what served leaves that are alike
+        self.served: dict[tuple[type, ...], dict[Leaves, Serve]] = {}
+        self._takes_one_or_two = (
+            len(self.parameters) == len(self.array_parameters) <= 2 and not self.sequence_parameters
+        )
         self.function: Callable[..., Any] = _compile(self)
 
     def __repr__(self) -> str:
@@ -86,7 +92,7 @@ class Op:
                 raise UnsupportedError(f"{self.name}: not available on the backend {backend!r}")
             return self.body
         supports = getattr(native, "supports", None)
-        return native if supports is None else _mixed(native, supports, self.body)
+        return native if supports is None else _mixed(self, native, supports)
 
     def resolve(self, *types: Any) -> Callable[..., Any]:
         """The function for these argument types, kept in the table; called on a miss."""
@@ -121,7 +127,12 @@ class Op:
     def _find(self, types: list[type]) -> Callable[..., Any]:
         for interpreted, handler in INTERPRETERS:
             if any(issubclass(t, interpreted) for t in types):
-                return partial(_interpret, handler, self)
+                general = partial(_interpret, handler, self)
+                if handler is algebra.apply and self._takes_one_or_two:
+                    served = self.served.setdefault(tuple(types), {})
+                    leafwise = partial(_leafwise, self)
+                    return shortcut(tuple(types), served, general, leafwise)
+                return general
         names: list[str] = []
         numpy_scalars = False
         for t in types:
@@ -189,14 +200,26 @@ def _interpret(handler: Handler, op: Op, /, *args: Any, **kwargs: Any) -> Any:
     return handler(op, args, kwargs)
 
 
-def _mixed(
-    native: Callable[..., Any], supports: Callable[..., bool], body: Callable[..., Any]
-) -> Callable[..., Any]:
-    @wraps(native)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return (native if supports(*args, **kwargs) else body)(*args, **kwargs)
+def _leafwise(op: Op, /, *args: Any) -> Any:
+    return algebra.apply(op, args, {}, is_leafwise=True)
 
-    return call
+
+def _mixed(
+    record: Op, native: Callable[..., Any], supports: Callable[..., bool]
+) -> Callable[..., Any]:
+    """`native` for the arguments that `supports` accepts, else the op's body."""
+    declared, passed = _texts(record)
+    code = _choosing_template(declared, passed)
+    namespace = {
+        "_native": native,
+        "_supports": supports,
+        "_body": record.body,
+        "__builtins__": builtins.__dict__,
+    }
+    function = FunctionType(code.replace(co_name=record.name), namespace, record.name)
+    function.__defaults__ = record.body.__defaults__
+    function.__kwdefaults__ = record.body.__kwdefaults__
+    return wraps(native)(function)
 
 
 def _holds_arrays(parameter: inspect.Parameter) -> bool:
@@ -227,29 +250,15 @@ def _register(record: Op) -> Any:
 
 def _compile(record: Op) -> Callable[..., Any]:
     """The public function: the op's signature, one look-up, one call."""
-    declared, passed, types = [], [], []
-    has_star = False
+    types = []
     for p in record.parameters:
-        assert p.name not in ("_table", "_resolve", "_types", "_explain", "type"), record.name
-        if p.kind is p.KEYWORD_ONLY and not has_star:
-            declared.append("*")
-            has_star = True
-        if p.kind is p.VAR_POSITIONAL:
-            has_star = True
-        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
-        declared.append(f"{stars}{p.name}")
-        if p.kind is p.POSITIONAL_ONLY and (
-            p is record.parameters[-1] or _next(record, p).kind is not p.POSITIONAL_ONLY
-        ):
-            declared.append("/")
-        passed.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else declared[-1])
-        if passed[-1] == "/":
-            passed[-1] = p.name
+        assert p.name.lstrip("_") not in _RESERVED, record.name
         if _holds_arrays(p):
             # type(2.0) and not 2.0.__class__, which torch.compile does not find in a table
             types.append(f"_types({p.name})" if _is_sequence(p) else f"type({p.name})")
+    declared, passed = _texts(record)
     assert types, f"op {record.name} has no array parameter"
-    code = _template(", ".join(declared), tuple(types), ", ".join(passed))
+    code = _template(declared, tuple(types), passed)
     namespace = {
         "_table": record.table,
         "_resolve": record.resolve,
@@ -267,6 +276,42 @@ def _compile(record: Op) -> Callable[..., Any]:
     return public
 
 
+#: What the templates call, behind an underscore, and "type".
+_RESERVED = frozenset(
+    ("table", "resolve", "types", "explain", "native", "supports", "body", "type")
+)
+
+
+def _texts(record: Op) -> tuple[str, str]:
+    """An op's parameters as they are declared, and as they are handed on."""
+    declared, passed = [], []
+    has_star = False
+    for p in record.parameters:
+        if p.kind is p.KEYWORD_ONLY and not has_star:
+            declared.append("*")
+            has_star = True
+        if p.kind is p.VAR_POSITIONAL:
+            has_star = True
+        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        declared.append(f"{stars}{p.name}")
+        if p.kind is p.POSITIONAL_ONLY and (
+            p is record.parameters[-1] or _next(record, p).kind is not p.POSITIONAL_ONLY
+        ):
+            declared.append("/")
+        passed.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else declared[-1])
+        if passed[-1] == "/":
+            passed[-1] = p.name
+    return ", ".join(declared), ", ".join(passed)
+
+
+@cache
+def _choosing_template(declared: str, passed: str) -> CodeType:
+    source = (
+        f"def op({declared}):\n    return (_native if _supports({passed}) else _body)({passed})\n"
+    )
+    return _code(source, f"<nestarray partly native op({declared})>")
+
+
 @cache
 def _template(declared: str, types: tuple[str, ...], passed: str) -> CodeType:
     """The code of all ops whose parameters are called alike; a try that succeeds costs nothing."""
@@ -282,9 +327,13 @@ def _template(declared: str, types: tuple[str, ...], passed: str) -> CodeType:
         f"        _explain(_error, {passed})\n"
         "        raise\n"
     )
-    filename = f"<nestarray op({declared})>"
+    return _code(source, f"<nestarray op({declared})>")
+
+
+def _code(source: str, filename: str) -> CodeType:
+    """The code of the one function in a fixed template, as dataclasses make it."""
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    module = compile(source, filename, "exec")  # a fixed template, as in dataclasses
+    module = compile(source, filename, "exec")
     return next(c for c in module.co_consts if isinstance(c, CodeType))
 
 

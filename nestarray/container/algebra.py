@@ -15,8 +15,7 @@ Speed is one ``map`` over the leaves. Where all leaves of an argument are of one
 the function that serves that type is called itself, past the public function; where
 the dtypes settle it too, the framework's own function; and where the backend has a
 function for many arrays at once (its ``foreach`` file), there is one call for the tree.
-What was found out about NumPy's leaves stays with the Container: looking at their types and
-dtypes again would take a third of the time of adding them.
+Calls like those before go past all of this (`nestarray.container.shortcuts`).
 """
 
 from __future__ import annotations
@@ -26,11 +25,10 @@ from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from nestarray.container.access import bare, line_up, map_leaves
 from nestarray.container.container import Container, from_leaves
-from nestarray.container.spec import LEAF, Spec
+from nestarray.container.shortcuts import Leaves, dtypes_of, look_at, over_leaves
+from nestarray.container.spec import Spec
 from nestarray.errors import StructureError
 
 if TYPE_CHECKING:
@@ -40,48 +38,56 @@ _LEFT_ALONE = frozenset((type(None), str, bytes))
 _SETTINGS = frozenset((type(None), str, int, bool, float))  # which hold no array
 
 
-def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call `op` leaf by leaf; the handler of Containers in `nestarray.dispatch`."""
+def apply(
+    op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_leafwise: bool = False
+) -> Any:
+    """Call `op` leaf by leaf; the handler of Containers in `nestarray.dispatch`.
+
+    Args:
+        op, args, kwargs: the call.
+        is_leafwise: the backend's function for many arrays has been asked, and has declined.
+    """
     names = op.array_parameters
     if op.sequence_parameters or (kwargs and any(name in names for name in kwargs)):
         return _apply_bound(op, args, kwargs)
     first: Container | None = None
     columns: list[Any] = []
-    dtypes: list[Any] = []
+    known_leaves: list[Leaves | None] = []
     key: list[type | None] = []
     for parameter, arg in zip(op.parameters, args):
         if parameter.name not in names:
             columns.append(repeat(arg if arg.__class__ in _SETTINGS else bare(arg)))
             continue
-        known = None
+        known: Leaves | None = None
         if not isinstance(arg, Container):
             column = repeat(arg)
             key.append(type(arg))
         elif first is None or arg._spec is first._spec:
             column = arg._leaves
-            kinds, known = _look_at(arg)
+            known = look_at(arg)
             if first is None:
                 first = arg
-                if not kinds.isdisjoint(_LEFT_ALONE):
+                if not known.kinds.isdisjoint(_LEFT_ALONE):
                     return _apply_bound(op, args, kwargs)
-            key.append(next(iter(kinds)) if len(kinds) == 1 else None)
+            key.append(next(iter(known.kinds)) if len(known.kinds) == 1 else None)
         else:
             column = line_up(first._spec, arg, op.name)
             kinds = set(map(type, column))
             key.append(kinds.pop() if len(kinds) == 1 else None)
         columns.append(column)
-        dtypes.append(known)
+        known_leaves.append(known)
     assert first is not None
     if len(key) < len(names):  # optional array arguments take part in the look-up too
         key += [type(p.default) for p in op.parameters[len(args) :] if p.name in names]
     function, together = op.resolved.get(tuple(key), (op.function, None))
     if function is not op.function and not kwargs and len(columns) == len(names):
-        if together is not None:
+        if together is not None and not is_leafwise:
             results = together(*(c if c.__class__ is tuple else a for c, a in zip(columns, args)))
             if results is not None:
+                _remember(op, args, known_leaves, together, is_of_trees=True)
                 return from_leaves(first._spec, results)
         if len(columns) < 3:
-            function = _without_promotion(function, args, columns, dtypes)
+            function = _without_promotion(function, args, columns, known_leaves)
     try:
         call = partial(function, **kwargs) if kwargs else function
         results = map_leaves(first._spec, call, columns)
@@ -90,40 +96,43 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             raise
         # The public function, which was passed by, serves more dtypes, or raises the error that
         # says what is wrong with the leaf; the framework's stays behind it.
-        call = partial(op.function, **kwargs) if kwargs else op.function
+        function = op.function
+        call = partial(function, **kwargs) if kwargs else function
         results = map_leaves(first._spec, call, columns)
-    return _rebuild(op.name, first._spec, results)
+    result = _rebuild(op.name, first._spec, results)
+    if function is not op.function and isinstance(result, Container):
+        _remember(op, args, known_leaves, function)
+    return result
 
 
-_noted: Callable[[Container], Any] = (
-    Container._note.__get__
-)  # past __getattr__, which looks for a key
-_note: Callable[[Container, Any], None] = Container._note.__set__
-
-
-def _look_at(c: Container) -> tuple[set[type], Any]:
-    """The types of the leaves, and `_dtypes` of them if they are NumPy arrays."""
-    leaves = c._leaves
-    if not leaves or leaves[0].__class__ is not np.ndarray:
-        return set(map(type, leaves)), None
-    try:
-        return _noted(c)
-    except AttributeError:
-        kinds = set(map(type, leaves))
-        found = kinds, _dtypes(leaves) if len(kinds) == 1 else None
-        if c._spec is not LEAF:  # the one Container whose leaf is replaced by assignment
-            _note(c, found)
-        return found
-
-
-def _dtypes(column: tuple[Any, ...]) -> Any:
-    """The dtype of all arrays in a column; a list of theirs, if they differ."""
-    dtypes = [x.dtype for x in column]
-    return dtypes[0] if dtypes.count(dtypes[0]) == len(dtypes) else dtypes
+def _remember(
+    op: Op,
+    args: tuple[Any, ...],
+    known_leaves: list[Leaves | None],
+    function: Callable[..., Any],
+    *,
+    is_of_trees: bool = False,
+) -> None:
+    """Let `function` have further calls with leaves like these, if nothing else decides on it."""
+    types = tuple(map(type, args))
+    served = op.served.get(types)
+    if served is None:
+        return
+    of_trees = {known for known, arg in zip(known_leaves, args) if isinstance(arg, Container)}
+    known = of_trees.pop()
+    if of_trees or known is None or not known.are_alike:
+        return
+    if is_of_trees:
+        served[known] = function
+    elif known.dtypes is not None:  # which chose the function
+        served[known] = over_leaves(function, types)
 
 
 def _without_promotion(
-    function: Callable[..., Any], args: tuple[Any, ...], columns: list[Any], dtypes: list[Any]
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    columns: list[Any],
+    known_leaves: list[Leaves | None],
 ) -> Callable[..., Any]:
     """The framework's own function, if `function` only promotes and the dtypes settle that."""
     trees = [i for i, column in enumerate(columns) if column.__class__ is tuple]
@@ -131,7 +140,7 @@ def _without_promotion(
     narrower = getattr(function, name, None)
     if narrower is None:
         return function
-    found = [dtypes[i] or _dtypes(columns[i]) for i in trees]
+    found = [getattr(known_leaves[i], "dtypes", None) or dtypes_of(columns[i]) for i in trees]
     if len(trees) == 2:
         ours, theirs = found
         if ours is not theirs and (ours.__class__ is not list or ours != theirs):

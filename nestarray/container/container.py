@@ -59,7 +59,7 @@ class Container(Attached[Leaf]):
     __slots__ = ("__weakref__", "_leaves", "_note", "_spec")
     _spec: Spec
     _leaves: tuple[Any, ...]
-    _note: Any  # what nestarray.container.algebra found out about the leaves, if it did
+    _note: Any  # what nestarray.container.shortcuts found out about the leaves, or None
 
     _kind: ClassVar[str] = "dict"
 
@@ -446,6 +446,7 @@ def from_leaves(spec: Spec, leaves: Iterable[Any]) -> Container:
     # spelt out, not through a shorter name: torch.compile reads it only so
     object.__setattr__(self, "_spec", spec)
     object.__setattr__(self, "_leaves", leaves if leaves.__class__ is tuple else tuple(leaves))
+    object.__setattr__(self, "_note", None)
     return self
 
 

@@ -24,16 +24,16 @@ CHAPTERS = sorted(foreach.CHAPTERS)
 def compile_early(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Compile in the second call; what ops found out about types before does not count."""
     monkeypatch.setattr(foreach, "CALLS", 2)
-    found = [(dict(record.table), dict(record.resolved)) for record in OPS.values()]
-    for record in OPS.values():
-        record.table.clear()
-        record.resolved.clear()
+    kept = [(r.table, r.resolved, r.served) for r in OPS.values()]
+    found = [[dict(table) for table in tables] for tables in kept]
+    for tables in kept:
+        for table in tables:
+            table.clear()
     yield
-    for record, (table, resolved) in zip(OPS.values(), found, strict=True):
-        record.table.clear()
-        record.table.update(table)
-        record.resolved.clear()
-        record.resolved.update(resolved)
+    for tables, contents in zip(kept, found, strict=True):
+        for table, content in zip(tables, contents, strict=True):
+            table.clear()
+            table.update(content)
 
 
 def leaves_of(backend: str, dtype: str = "float32", count: int = COUNT) -> na.Container:

@@ -1,0 +1,138 @@
+"""Calls of an op on Containers like those that it has had before.
+
+What `nestarray.container.algebra` finds out (the types and dtypes of leaves, the function that
+serves them) takes longer than adding ten arrays. A Container notes what its leaves are, and an
+op keeps what served one Container, two, or one and a number, of leaves that are alike: the next
+such call is one look-up and one ``map``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from nestarray.container.container import Container, ListContainer, TupleContainer, from_leaves
+from nestarray.container.spec import LEAF
+
+#: Takes the leaves of each tree, and numbers; gives the leaves of the result, or None: not for these.
+Serve = Callable[..., Any]
+
+_TREES = (Container, ListContainer, TupleContainer)
+_NUMBERS = (bool, int, float, complex)
+
+
+class Leaves:
+    """What is known of the leaves of a Container: their types and, of NumPy arrays, dtypes.
+
+    Only of those, because the dtype of a tensor may change in place (``module.half()``). Of
+    leaves that are alike there is one object for each kind, by which calls are looked up.
+
+    Attributes:
+        kinds: the types.
+        dtypes: the one dtype, a list of several, or None where that has to be looked at.
+        are_alike: one type, and one dtype if that is known.
+    """
+
+    __slots__ = ("are_alike", "dtypes", "kinds")
+
+    def __init__(self, kinds: set[type], dtypes: Any, are_alike: bool) -> None:
+        self.kinds, self.dtypes, self.are_alike = kinds, dtypes, are_alike
+
+
+_alike: dict[tuple[type, Any], Leaves] = {}
+
+
+def look_at(c: Container) -> Leaves:
+    """What the leaves are; found out once."""
+    known = c._note if c.__class__ in _TREES else None
+    if known is None:
+        known = _look_at(c._leaves)
+        if c.__class__ in _TREES and c._spec is not LEAF:  # whose leaf is replaced by assignment
+            object.__setattr__(c, "_note", known)
+    return known
+
+
+def _look_at(leaves: tuple[Any, ...]) -> Leaves:
+    kinds = set(map(type, leaves))
+    if len(kinds) != 1:
+        return Leaves(kinds, None, False)
+    kind = leaves[0].__class__
+    found = dtypes_of(leaves) if kind is np.ndarray else None
+    if found.__class__ is list:
+        return Leaves(kinds, found, False)
+    known = _alike.get((kind, found))
+    return known or _alike.setdefault((kind, found), Leaves(kinds, found, True))
+
+
+def dtypes_of(leaves: tuple[Any, ...]) -> Any:
+    """The dtype of all arrays in a column; a list of theirs, if they differ."""
+    dtypes = [x.dtype for x in leaves]
+    return dtypes[0] if dtypes.count(dtypes[0]) == len(dtypes) else dtypes
+
+
+def over_leaves(function: Callable[..., Any], types: tuple[type, ...]) -> Serve:
+    """`function` of a leaf, of two, or of a leaf and a number, over all leaves."""
+    if types[-1] not in _TREES:
+        return lambda leaves, number: tuple(map(function, leaves, repeat(number)))
+    if types[0] not in _TREES:
+        return lambda number, leaves: tuple(map(function, repeat(number), leaves))
+    if len(types) == 1:
+        return lambda leaves: tuple(map(function, leaves))
+    return lambda left, right: tuple(map(function, left, right))
+
+
+def shortcut(
+    types: tuple[type, ...],
+    served: dict[Leaves, Serve],
+    general: Callable[..., Any],
+    leafwise: Callable[..., Any],
+) -> Callable[..., Any]:
+    """What serves arguments of these types: what is `served`, else `general`.
+
+    Args:
+        types: of the arguments.
+        served: what served calls before.
+        general: serves any call.
+        leafwise: does so where what was `served` declines.
+    """
+    are_trees = [t in _TREES for t in types]
+    if not any(are_trees) or not all(t in _TREES or t in _NUMBERS for t in types):
+        return general
+
+    def of_one(x: Any, /) -> Any:
+        try:
+            results = served[x._note](x._leaves)
+        except Exception:  # none served these leaves yet, or the error is to name the leaf
+            return general(x)
+        return leafwise(x) if results is None else from_leaves(x._spec, results)
+
+    def of_two(x1: Any, x2: Any, /) -> Any:
+        spec = x1._spec
+        if spec is not x2._spec or x1._note is not x2._note:
+            return general(x1, x2)
+        try:
+            results = served[x1._note](x1._leaves, x2._leaves)
+        except Exception:
+            return general(x1, x2)
+        return leafwise(x1, x2) if results is None else from_leaves(spec, results)
+
+    def number_second(x: Any, number: Any, /) -> Any:
+        try:
+            results = served[x._note](x._leaves, number)
+        except Exception:
+            return general(x, number)
+        return leafwise(x, number) if results is None else from_leaves(x._spec, results)
+
+    def number_first(number: Any, x: Any, /) -> Any:
+        try:
+            results = served[x._note](number, x._leaves)
+        except Exception:
+            return general(number, x)
+        return leafwise(number, x) if results is None else from_leaves(x._spec, results)
+
+    if len(types) == 1:
+        return of_one
+    return of_two if all(are_trees) else number_second if are_trees[0] else number_first
