@@ -87,7 +87,6 @@ def to_source(graph: Graph, *, comments: bool = True, free: bool = False) -> str
     parameters = [*(n.name for n in graph.inputs), "*", "v", "s", "constants", "key=None"]
     used = _namespaces(graph.calls)
     lines = [
-        *(["import operator", ""] if "operator" in used else []),
         "import nestarray as na",
         *(["import nestarray.frontends.torch as torch"] if "torch" in used else []),
         "",

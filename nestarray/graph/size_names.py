@@ -95,7 +95,9 @@ class SizeNames:
 
     def _conditions(self, program: Any) -> Iterator[str]:
         """What the code asked of sizes, as far as ranges and equal names do not say it."""
-        ranks_depend = any(_depends_in_rank(node) for node in program.graph.nodes)
+        for module in program.graph_module.modules():
+            for node in getattr(getattr(module, "graph", None), "nodes", ()):
+                yield from (f"{self.text(size)} != 1" for size in _squeezed(node))
         env = _shape_env(program)
         if env is None:
             return
@@ -104,10 +106,9 @@ class SizeNames:
             if not getattr(relation, "free_symbols", None) or _is_range(relation):
                 continue
             # Operators ask whether a size is 1 to choose strides, which no graph has.
-            is_layout = relation.func.__name__ == "Ne" and any(x.is_number for x in relation.args)
-            if is_layout and not ranks_depend and _is_operator(guard.sloc.framework_loc):
-                continue
-            yield self._written(relation)
+            is_layout = type(relation).__name__ == "Unequality" and any(x.is_number for x in relation.args)
+            if not (is_layout and _is_operator(guard.sloc.framework_loc)):
+                yield self._written(relation)
 
 
 def _shape_env(program: Any) -> Any:
@@ -124,14 +125,14 @@ def _is_range(relation: Any) -> bool:
     )
 
 
-def _depends_in_rank(node: Any) -> bool:
-    """Whether a node's rank depends on which of the open sizes are 1."""
+def _squeezed(node: Any) -> list[Any]:
+    """The open sizes of which a node drops those that are 1: the exporter took none to be so."""
     if not str(node.target).startswith("aten.squeeze"):
-        return False
+        return []
     shape = node.args[0].meta["val"].shape
     dims = node.args[1] if len(node.args) > 1 else range(len(shape))
-    squeezed = [shape[d] for d in (dims if isinstance(dims, (list, tuple, range)) else [dims])]
-    return not all(isinstance(size, int) for size in squeezed)
+    sizes = [shape[d] for d in (dims if isinstance(dims, (list, tuple, range)) else [dims])]
+    return [size for size in sizes if not isinstance(size, int)]
 
 
 def _is_operator(frame: Any) -> bool:
