@@ -17,6 +17,7 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.graph.autograd_functions import backwards_kept, check_linear
 from nestarray.graph.dynamic import Dynamic
 from nestarray.graph.gradient_modes import detach_regions, gradient_modes_seen
 from nestarray.graph.reassigned_buffers import assignments_written
@@ -118,10 +119,12 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
     names = list(dynamic.arguments)
     adapter = _adapter(module, names[: len(args)], names[len(args) :])
     try:
-        with gradient_modes_seen():
+        with gradient_modes_seen(), backwards_kept():
             program = torch.export.export(adapter, args, kwargs, dynamic_shapes=dynamic.shapes)
         detach_regions(program, type(module).__name__)
-        return program.run_decompositions({})
+        program = program.run_decompositions({})
+        check_linear(program, type(module).__name__)
+        return program
     except ConversionError:
         raise
     except Exception as error:
