@@ -1,5 +1,5 @@
-"""usage: python -m benchmarks [--write] [imports] [dispatch] [composed] [container] [trees] [storage] [random]
-                            [models]
+"""usage: python -m benchmarks [--write] [imports] [dispatch] [overhead] [composed] [container] [trees] [storage] [random]
+                            [training] [models]
 
 With --write the tables go into docs/benchmarks.md too.
 """
@@ -21,7 +21,18 @@ if hasattr(os, "sched_setaffinity"):
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
-NAMES = ["imports", "dispatch", "composed", "container", "trees", "storage", "random", "models"]
+NAMES = [
+    "imports",
+    "dispatch",
+    "overhead",
+    "composed",
+    "container",
+    "trees",
+    "storage",
+    "random",
+    "training",
+    "models",
+]
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 PACKAGES = ["numpy", "torch", "jax", "tensorflow-cpu", "optree", "dm-tree", "tensordict", "keras"]
 

@@ -1,0 +1,179 @@
+"""What calls of all ops add to the frameworks' functions of the same results.
+
+An op takes part on a backend that has a function of its own for it, where the framework has
+a public one that, for the same arrays and no setting but the axis, gives the same shapes,
+dtypes and values. That is found out by calling both.
+"""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import re
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.timing import Seconds, Table, readable
+from nestarray import backends
+from nestarray.dispatch import OPS, Op
+
+BACKENDS = ("numpy", "torch", "jax")
+GOAL = 0.2e-6
+#: How many of the worst are shown for each backend.
+SHOWN = 12
+
+_REPEATS = 25
+_AT_LEAST = 3e-4
+#: Functions of the frameworks whose names their pages do not tell.
+_NAMES = {
+    ("torch", "bitwise_invert"): "bitwise_not",
+    ("torch", "cumulative_prod"): "cumprod",
+    ("torch", "cumulative_sum"): "cumsum",
+    ("torch", "equal"): "eq",
+    ("torch", "max"): "amax",
+    ("torch", "min"): "amin",
+    ("torch", "sign"): "sgn",
+}
+
+Function = Callable[..., Any]
+Settings = dict[str, Any]
+
+
+def tables() -> list[Table]:
+    """One table a backend: the ops that add most."""
+    return [_worst(backend) for backend in BACKENDS]
+
+
+def _worst(backend: str) -> Table:
+    rows = sorted(_measured(backend), key=lambda row: row[1] - row[2], reverse=True)
+    added = [ours - native for _, ours, native in rows]
+    within = sum(a <= GOAL for a in added)
+    table = Table(
+        f"Added time of one call on {backend}: the worst of all ops",
+        ["call", "native", "nestarray", "added"],
+        f"{len(rows)} calls, of which {within} are within {readable(GOAL)}; the median adds "
+        f"{np.median(added) * 1e6:.2f} µs. The least of {_REPEATS} measurements each.",
+    )
+    for call, ours, native in rows[:SHOWN]:
+        table.add(call, readable(native), readable(ours), f"{(ours - native) * 1e6:.2f} µs")
+    return table
+
+
+def _measured(backend: str) -> Iterator[tuple[str, Seconds, Seconds]]:
+    """(call, time of nestarray, time of the framework) of each op that can be compared."""
+    for name, record in OPS.items():
+        native = _native(backend, record)
+        count = _number_of_arrays(record)
+        if native is None or not count:
+            continue
+        for kind, arrays in _arrays(backend, count):
+            calls: list[tuple[str, Settings, Settings]] = [(f"{name}({kind})", {}, {})]
+            if "axis" in record.signature.parameters:
+                axis = "dim" if backend == "torch" else "axis"
+                calls.append((f"{name}({kind}, axis=0)", {"axis": 0}, {axis: 0}))
+            alike = [c for c in calls if _agree(record.function, native, arrays, c[1], c[2])]
+            for text, ours, theirs in alike:
+                yield text, *_times(record.function, native, arrays, ours, theirs)
+            if alike:
+                break
+
+
+def _native(backend: str, record: Op) -> Function | None:
+    """The framework's public function, by the page that our function names, or by name."""
+    own = getattr(backends.chapter(backend, record.chapter), record.name, None)
+    if own is None:
+        return None
+    page = re.search(r"/((?:torch|numpy|jax)\.[\w.]*)\.html", inspect.getdoc(own) or "")
+    name = page[1].rpartition(".")[2] if page else record.name
+    name = _NAMES.get((backend, record.name), name)
+    found = (getattr(space, name, None) for space in _namespaces(backend))
+    return next((f for f in found if callable(f)), None)
+
+
+def _namespaces(backend: str) -> list[Any]:
+    if backend == "numpy":
+        return [np, np.linalg, np.fft]
+    if backend == "torch":
+        import torch
+
+        return [torch, torch.nn.functional, torch.special, torch.linalg, torch.fft]
+    import jax
+    import jax.numpy as jnp
+    import jax.scipy.special
+
+    return [jnp, jax.nn, jnp.linalg, jnp.fft, jax.scipy.special, jax.lax]
+
+
+def _number_of_arrays(record: Op) -> int:
+    """How many arrays a plain call takes; 0 if it takes anything else."""
+    needed = [p for p in record.parameters if p.default is p.empty]
+    arrays = [p for p in needed if p.name in record.array_parameters]
+    plain = arrays == needed and not record.sequence_parameters
+    return len(arrays) if plain and all(p.kind is not p.KEYWORD_ONLY for p in needed) else 0
+
+
+def _arrays(backend: str, count: int) -> Iterator[tuple[str, list[Any]]]:
+    rng = np.random.default_rng(0)
+    matrices = [rng.random((3, 3)) + np.eye(3) for _ in range(count)]
+    floats = [((m + m.T) / 6).astype("float32") for m in matrices]
+    integers = [rng.integers(1, 5, (3, 3), dtype="int32") for _ in range(count)]
+    kinds = {
+        "f32[3, 3]": floats,
+        "i32[3, 3]": integers,
+        "bool[3, 3]": [x > 2 for x in integers],
+        "f32[3]": [x[0] for x in floats],
+        "f32[2, 4, 8]": [rng.random((2, 4, 8), "float32") for _ in range(count)],
+        "c64[3, 3]": [x.astype("complex64") for x in floats],
+    }
+    for kind, arrays in kinds.items():
+        yield kind, [backends.core(backend).from_numpy(x) for x in arrays]
+
+
+def _agree(
+    ours: Function, native: Function, arrays: list[Any], own: Settings, settings: Settings
+) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _same(ours(*arrays, **own), native(*arrays, **settings))
+    except Exception:  # other arrays, or another meaning: not to be compared
+        return False
+
+
+def _same(x: Any, y: Any) -> bool:
+    if isinstance(x, (tuple, list)):
+        return isinstance(y, (tuple, list)) and len(x) == len(y) and all(map(_same, x, y))
+    a, b = np.asarray(x), np.asarray(y)
+    is_same_kind = a.shape == b.shape and a.dtype == b.dtype and not isinstance(y, (tuple, list))
+    return is_same_kind and np.allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
+
+
+def _times(
+    ours: Function, native: Function, arrays: list[Any], own: Settings, settings: Settings
+) -> tuple[Seconds, Seconds]:
+    """The least time of one call of each, in turn: what the machine does only adds."""
+    calls = ((ours, own), (native, settings))
+    least = [float("inf"), float("inf")]
+    for function, given in calls:
+        _time(function, arrays, given, 20)
+    count = max(1, int(_AT_LEAST / max(_time(native, arrays, settings, 3), 1e-8)))
+    gc.disable()
+    try:
+        for _ in range(_REPEATS):
+            for i, (function, given) in enumerate(calls):
+                least[i] = min(least[i], _time(function, arrays, given, count))
+    finally:
+        gc.enable()
+    return least[0], least[1]
+
+
+def _time(function: Function, arrays: list[Any], settings: Settings, count: int) -> Seconds:
+    calls = range(count)
+    start = time.perf_counter()
+    for _ in calls:
+        function(*arrays, **settings)
+    return (time.perf_counter() - start) / count
