@@ -147,7 +147,11 @@ class _Proof:
         if nodes:
             want, got, rows = self._in_lockstep(theirs, ours)
         else:
-            want, got, rows = result_of(self._source_steps(theirs)), _program(ours), []
+            want, got, rows = (
+                result_of(self._source_steps(theirs)),
+                _program(ours, ours.graph.v),
+                [],
+            )
         outputs = [
             _compare(name, _host(a), _host(b), self.rtol)
             for (name, a), (_, b) in zip(_leaves(want[0]), _leaves(got[0]), strict=True)
@@ -208,7 +212,7 @@ class _Proof:
         graph = ours.graph
 
         def loss_fn(v: Container) -> Any:
-            output, _ = _program(ours._replace(graph=graph.replace(v=v)))
+            output, _ = _program(ours, v)
             return _projection(output, graph.backend)
 
         _, got = execute_with_gradients(loss_fn, graph.v)
@@ -238,12 +242,12 @@ class _Proof:
         )
 
 
-def _program(side: _Side) -> tuple[Any, Container]:
+def _program(side: _Side, v: Container) -> tuple[Any, Container]:
     """(output, new state) of the graph's program in one call."""
     graph = side.graph
     with graph.running():
         found = graph.function(
-            *side.inputs, v=graph.v, s=graph.s, constants=graph.constants, key=side.key
+            *side.inputs, v=v, s=graph.s, constants=graph.constants, key=side.key
         )
     return found if graph.returns_state else (found, graph.s)
 

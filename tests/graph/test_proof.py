@@ -1,0 +1,276 @@
+"""What a report of `verify` can be trusted with: the wrong node, random inputs, training."""
+
+from __future__ import annotations
+
+import json
+import weakref
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import nestarray as na
+from nestarray import errors
+from nestarray.graph.execution import steps
+from nestarray.graph.sampling import drawn_like
+
+#: All backends; those whose eager calls are compiled one by one in the full tests.
+MOST = [
+    "numpy",
+    "torch",
+    pytest.param("jax", marks=pytest.mark.full),
+    pytest.param("tensorflow", marks=pytest.mark.full),
+]
+
+
+def chain(count=6):
+    torch.manual_seed(0)
+    layers = [layer for _ in range(count) for layer in (nn.Linear(4, 4), nn.Tanh())]
+    return na.trace_graph(nn.Sequential(*layers), torch.randn(3, 4))
+
+
+def planted(graph, number, change):
+    """`graph` with the function of one node changed."""
+    node = graph.calls[number]
+    fn = node.target
+    node.target = lambda *args, **kwargs: change(fn(*args, **kwargs), *args)
+    return node
+
+
+# -- the node ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("nodes", [True, False], ids=["all nodes", "when outputs differ"])
+@pytest.mark.parametrize("number", [0, 4, 10])
+def test_a_wrong_call_is_found_at_its_node(nodes, number):
+    good = chain().to_backend("numpy").verify(nodes=nodes)
+    assert good.ok
+    assert len(good.nodes) == (12 if nodes else 0)
+    graph = chain().to_backend("numpy")
+    node = graph.calls[number]
+    node.args = node.args[:2]  # without its bias
+    report = graph.verify(nodes=nodes, gradients=False)
+    assert not report.ok
+    first = report.first_divergence
+    assert first.name == node.name
+    assert first.is_at_fault
+    assert first.alone == pytest.approx(first.relative, rel=1e-5)
+    assert first.alone > 0.1
+    assert first.where.startswith(f"aten.linear.default {number} linear.py:")
+    assert sum(c.is_at_fault for c in report.nodes) == 1
+    assert [c.ok for c in report.nodes[:number]] == [True] * number
+
+
+def test_what_adds_up_is_told_from_what_is_wrong():
+    class Steep(nn.Module):
+        def forward(self, x):
+            return torch.exp(torch.exp(torch.exp(x + 1)))
+
+    graph = na.trace_graph(Steep(), torch.tensor([0.3])).to_backend("numpy")
+    planted(graph, 0, lambda y, *_: y * np.float32(1 + 5e-5))
+    report = graph.verify(gradients=False)
+    first = report.first_divergence
+    assert first.name == "exp_1"
+    assert not first.is_at_fault
+    assert first.alone < 1e-6
+    assert "so what is before it has added up" in str(report)
+
+
+def test_a_run_holds_what_is_still_needed():
+    graph = chain(20)
+    source = graph.reference
+    inputs = list(source.args)
+    for run in (
+        steps(graph, inputs, None),
+        source.steps(graph, inputs, graph.v, graph.s, None),
+    ):
+        seen, most = [], 0
+        for _, value in run:
+            seen.append(weakref.ref(value))
+            del value
+            most = max(most, sum(ref() is not None for ref in seen))
+        assert len(seen) == 40
+        assert most <= 3
+
+
+def test_an_error_in_a_call_names_the_call():
+    graph = chain().to_backend("numpy")
+
+    def fails(*_):
+        raise ValueError("on purpose")
+
+    graph.calls[3].target = fails
+    with pytest.raises(ValueError, match="on purpose") as caught:
+        graph.verify()
+    assert caught.value.__notes__[0].startswith("in tanh_1 = torch.tanh(…) (3 activation.py:")
+
+
+# -- random inputs -------------------------------------------------------------------------
+
+
+class Masked(nn.Module):
+    """Ids, a mask of zeros and ones, a mask to be added, floating numbers."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(7, 4)
+        self.norm = nn.LayerNorm(4)
+
+    def forward(self, ids, mask, bias, x):
+        rows = self.table(ids) * mask[..., None]
+        weights = torch.softmax(bias + rows.sum(-1), -1)
+        return self.norm(rows + x) * weights[..., None], ids + 1
+
+
+@pytest.fixture(scope="module")
+def masked():
+    torch.manual_seed(0)
+    ids = torch.tensor([[1, 6, 0, 2], [3, 3, 5, 4]])
+    bias = torch.tensor([[0.0, 0.0, -torch.inf, 0.0], [0.0, -torch.inf, 0.0, 0.0]])
+    return na.trace_graph(Masked(), ids, (ids > 2).long(), bias, torch.rand(2, 4, 4))
+
+
+@pytest.mark.parametrize("backend", MOST)
+def test_samples_agree_and_are_always_the_same(masked, backend):
+    graph = masked.to_backend(backend)
+    report = graph.verify(samples=3)
+    assert report.ok, str(report)
+    assert [s.seed for s in report.samples] == [1, 2, 3]
+    assert all(s.ok and s.gradient is not None for s in report.samples)
+    again = graph.verify(samples=3, nodes=False).samples
+    assert [s.output for s in again] == [s.output for s in report.samples]
+    assert "samples: 3 of 3 agree" in str(report)
+
+
+class Chosen(nn.Module):
+    """Another function for one id."""
+
+    def forward(self, ids, x):
+        return torch.where(ids == 4, 2 * x, x) + 1
+
+
+def test_a_sample_that_differs_where_the_example_does_not():
+    ids = torch.tensor([0, 2, 6, 1, 3, 0, 6, 6])  # no 4 and no 5
+    graph = na.trace_graph(Chosen(), ids, torch.rand(8)).to_backend("numpy")
+    node = next(n for n in graph.calls if "eq" in n.origin)
+    node.args = (node.args[0], 5)
+    report = graph.verify(samples=4)
+    assert all(c.ok for c in (*report.outputs, *report.nodes))
+    assert not report.ok
+    failed = [s for s in report.samples if not s.ok]
+    assert failed
+    assert all(s.first_divergence.name == node.name for s in failed)
+    assert f"sample {failed[0].seed}; first diverging node: FAIL" in str(report)
+    with pytest.raises(errors.ConversionError, match=f"samples: {4 - len(failed)} of 4 agree"):
+        report.raise_if_failed()
+
+
+def test_drawn_inputs_are_in_the_image_of_the_example():
+    rng = np.random.default_rng(0)
+    draw = lambda x: drawn_like(x, rng)  # noqa: E731
+    ids = draw(torch.tensor([[3, 9, 4] * 50]))
+    assert ids.dtype is torch.int64
+    assert (int(ids.min()), int(ids.max())) == (3, 9)
+    assert set(draw(np.array([0, 1, 1] * 50, "int32")).tolist()) == {0, 1}
+    assert set(draw(np.array([2.0, 5.0] * 50, "float32")).tolist()) == {2.0, 5.0}
+    assert draw(np.ones(4)).tolist() == [1.0] * 4
+    assert draw(np.array([True, False] * 50)).mean() == pytest.approx(0.5, abs=0.2)
+    x = np.random.default_rng(1).uniform(3, 4, 1000).astype("float32")
+    drawn = draw(x)
+    assert drawn.dtype == x.dtype
+    assert x.min() <= drawn.min() <= drawn.max() <= x.max()
+    assert drawn.mean() == pytest.approx(x.mean(), abs=0.05)
+    assert drawn.std() == pytest.approx(x.std(), abs=0.1)
+    assert not np.array_equal(drawn, x)
+    mask = draw(np.array([0.0, -np.inf, 1.0, 2.0] * 20))
+    assert set(mask.tolist()) == {0.0, -np.inf, 1.0, 2.0}
+    assert draw(torch.randn(5).bfloat16()).dtype is torch.bfloat16
+    z = draw(np.array([1 + 2j, 3 + 4j, 2 + 3j] * 5, "complex64"))
+    assert z.dtype == np.complex64
+    assert np.ptp(z.imag) > 0
+    assert draw(np.ones((0, 3))).shape == (0, 3)
+
+
+def test_a_number_of_samples_below_zero():
+    with pytest.raises(errors.ArgumentError, match="verify: samples: got -1, expected 0 or more"):
+        chain(1).verify(samples=-1)
+
+
+# -- training ------------------------------------------------------------------------------
+
+
+class Dropping(nn.Module):
+    """Dropout inside of attention, of layers and of nested layers, and a slow batch norm."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.3, batch_first=True)
+        self.nested = nn.Sequential(
+            nn.Dropout(0.2), nn.Sequential(nn.Linear(8, 8), nn.Dropout1d(0.4), nn.AlphaDropout(0.1))
+        )
+        self.norm = nn.BatchNorm1d(5, momentum=0.3)
+
+    def forward(self, x):
+        return self.norm(self.nested(self.layer(x)))
+
+
+@pytest.fixture(scope="module")
+def dropping():
+    torch.manual_seed(0)
+    return na.to_module(Dropping(), torch.randn(3, 5, 8))
+
+
+@pytest.mark.parametrize("backend", MOST)
+def test_masks_are_shared_and_state_agrees_in_training(dropping, backend):
+    module = dropping.to_backend(backend)
+    report = module.verify(train=True, samples=1)
+    assert report.ok, str(report)
+    assert report.train
+    names = ("running_mean", "running_var", "num_batches_tracked")
+    assert [c.name for c in report.state] == [f"norm/{name}" for name in names]
+    assert len(report.gradients) == len(module.v.leaves())
+    assert len(module.training_graph.random_numbers) >= 6
+
+
+def test_masks_are_drawn_from_the_key(dropping):
+    graph = dropping.training_graph
+    x = graph.reference.args[0]
+    first, again, other = (
+        graph(x, key=na.random.key(seed, backend="torch"))[0] for seed in (0, 0, 1)
+    )
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+    assert graph.verify(key=na.random.key(1, backend="torch")).ok
+
+
+# -- as a value ----------------------------------------------------------------------------
+
+
+def test_as_json():
+    graph = chain(2).to_backend("jax")
+    report = graph.verify(samples=1)
+    found = json.loads(report.to_json())
+    assert found["ok"] is True
+    assert found["backend"] == "jax"
+    assert found["outputs"][0]["relative"] == report.output_error
+    assert len(found["nodes"]) == 4
+    assert len(found["gradients"]) == 4
+    assert found["samples"][0]["output"]["ok"] is True
+    assert found["first_divergence"] is None
+    planted(graph, 3, lambda y, *_: y * float("inf"))
+    bad = json.loads(graph.verify(gradients=False).to_json())
+    assert bad["outputs"][0]["error"] == "inf"
+    assert bad["first_divergence"]["name"] == "tanh_1"
+
+
+def test_as_html():
+    net = nn.Sequential()
+    net.add_module("<script>", nn.Linear(2, 2))
+    report = na.trace_graph(net, torch.ones(1, 2)).to_backend("numpy").verify(samples=1)
+    html = report._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert html.count("<details") == html.count("</details>") == 5
+    assert html.count("<style>") == 1
+    assert "Sequential on numpy (eval): agrees" in html
