@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from copy import deepcopy
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from nestarray.container import access, changes, display, joins, selection
@@ -70,11 +71,11 @@ class Container(Attached[Leaf]):
     def __new__(cls, tree: Any = (), /, **entries: Any) -> Container:
         if tree.__class__ is cls._fused and not entries:
             return tree
-        given = {**tree, **entries} if tree.__class__ is dict else entries
-        if any(value.__class__ is cls._fused for value in given.values()) and (
-            tree.__class__ in (dict, tuple) and len(given) == len(tree) + len(entries)
-        ):
-            return cls._composed(cls._kind, given)
+        own = tree if tree.__class__ is dict else {}
+        if any(value.__class__ is cls._fused for value in chain(own.values(), entries.values())):
+            is_all = tree.__class__ in (dict, tuple) and len(own) == len(tree)
+            if is_all and own.keys().isdisjoint(entries):
+                return cls._composed(cls._kind, own | entries)
         spec, leaves = build(tree, cls._kind)
         if entries:
             if spec.kind == "leaf":

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import supports
+from nestarray.backends.torch.derivatives import is_constant, is_observed
 
 
 def _is_native(x1: Any, x2: Any, /, *, p: float = 2.0) -> bool:
@@ -21,6 +22,8 @@ def cdist(x1: Any, x2: Any, /, *, p: float = 2.0) -> Any:
     # its derivative cannot be differentiated, so that comes from |x1|² + |x2|² − 2 x1·x2
     mode = "donot_use_mm_for_euclid_dist"
     distance = torch.cdist(x1.detach(), x2.detach(), compute_mode=mode)
+    if is_constant(x1) and is_constant(x2) and not is_observed():
+        return distance
     x1, x2 = (torch.where(torch.isfinite(x), x, 0.0) for x in (x1, x2))
     origin = x2.detach().sum(-2, keepdim=True) / max(x2.shape[-2], 1)
     x1, x2 = x1 - origin, x2 - origin
