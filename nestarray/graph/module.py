@@ -94,7 +94,7 @@ class GraphModule(Module):
         """The network, with the variables of the running call."""
         any_graph = next(iter(self._graphs.values()))
         leaves = (*self._gathered(any_graph.v), *self._gathered(any_graph.s))
-        backend = next((backend_of_value(x) for x in leaves), None)
+        backend = next((backend_of_value(x) for x in leaves), None) or find_backend((args, kwargs))
         graph = self._graph(self.training, backend)
         v = from_leaves(graph.v.spec, self._gathered(graph.v))
         s = from_leaves(graph.s.spec, self._gathered(graph.s))

@@ -108,7 +108,8 @@ class TorchReference:
         import torch
 
         leaves = [
-            x.detach().clone().requires_grad_(x.is_floating_point()) for x in graph.v.leaves()
+            x.detach().clone().requires_grad_(x.is_floating_point() or x.is_complex())
+            for x in graph.v.leaves()
         ]
         v = from_leaves(graph.v.spec, tuple(leaves))
         output, _ = result_of(self.steps(graph, inputs, v, graph.s, key))

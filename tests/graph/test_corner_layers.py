@@ -1,0 +1,211 @@
+"""Layers with a mind of their own: recurrent ones, attention, bags, parametrizations; dtypes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn.utils import parametrizations, prune
+
+import nestarray as na
+from nestarray import errors
+from tests.graph.agreement import BACKENDS, assert_agrees, host
+
+STEPS = torch.randn(5, 2, 3, generator=torch.Generator().manual_seed(0))
+TOKENS = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(1))
+ROWS = STEPS[0]
+
+RECURRENT = {
+    "rnn": (nn.RNN(3, 4, nonlinearity="relu"), STEPS),
+    "lstm": (nn.LSTM(3, 4, 2, batch_first=True, bidirectional=True, dropout=0.5), STEPS),
+    "gru": (nn.GRU(3, 4, bidirectional=True), STEPS, torch.zeros(2, 2, 4)),
+    "projected": (nn.LSTM(3, 4, proj_size=2, bias=False), STEPS),
+    "unbatched": (nn.GRU(3, 4), STEPS[:, 0]),
+    "state": (nn.LSTM(3, 4), STEPS, (torch.ones(1, 2, 4), torch.ones(1, 2, 4))),
+    "lstm cell": (nn.LSTMCell(3, 4), ROWS),
+    "gru cell": (nn.GRUCell(3, 4), ROWS),
+}
+
+_ENCODER = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+_PADDING = torch.tensor([[False] * 5, [False] * 3 + [True] * 2])
+
+ATTENTION = {
+    "encoder": (nn.TransformerEncoder(_ENCODER, 2), TOKENS, None, _PADDING),
+    "decoder": (nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, 16), 1), TOKENS, TOKENS),
+    "attention": (
+        nn.MultiheadAttention(8, 2, kdim=4, vdim=6),
+        TOKENS,
+        TOKENS[..., :4],
+        TOKENS[..., :6],
+    ),
+}
+
+BAGS = {
+    "mean": (nn.EmbeddingBag(10, 3), torch.tensor([[1, 2, 2], [4, 9, 0]])),
+    "sum": (nn.EmbeddingBag(10, 3, mode="sum"), torch.arange(7), torch.tensor([0, 3, 5])),
+    "max": (nn.EmbeddingBag(10, 3, mode="max"), torch.tensor([[1, 2, 2], [4, 9, 0]])),
+}
+
+
+def _pruned() -> nn.Module:
+    layer = nn.Linear(3, 3)
+    prune.random_unstructured(layer, "weight", 0.3)
+    return layer
+
+
+PARAMETRIZED = {
+    "weight norm": (parametrizations.weight_norm(nn.Linear(3, 3)), ROWS),
+    "spectral norm": (parametrizations.spectral_norm(nn.Linear(3, 3)), ROWS),
+    "orthogonal": (parametrizations.orthogonal(nn.Linear(3, 3)), ROWS),
+    "pruned": (_pruned(), ROWS),
+}
+
+LAYERS = RECURRENT | ATTENTION | BAGS | PARAMETRIZED
+FAST = {"rnn", "gru cell", "mean", "weight norm"}
+
+
+@pytest.mark.parametrize(
+    "name", [n if n in FAST else pytest.param(n, marks=pytest.mark.full) for n in LAYERS]
+)
+def test_layers_agree(name):
+    net, *args = LAYERS[name]
+    assert_agrees(net, *args, rtol=1e-4 if name in ATTENTION else 1e-5)
+
+
+# -- dtypes ---------------------------------------------------------------------------------
+
+
+class Quantized(nn.Module):
+    """Eight-bit weights with a scale for each row."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.arange(-4, 5, dtype=torch.int8).view(3, 3), False)
+        self.register_buffer("scale", torch.tensor([0.5, 0.1, 2.0]))
+        self.bias = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return x @ (self.weight.float() * self.scale).t() + self.bias
+
+
+class Complex(nn.Module):
+    """A complex matrix, and real outputs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.weight = nn.Parameter(torch.randn(3, 3, dtype=torch.complex64))
+
+    def forward(self, x):
+        y = x @ self.weight
+        return y.abs(), torch.view_as_real(y * y.conj()), y.conj().imag
+
+
+class Autocast(nn.Module):
+    """A layer in bfloat16 between others in float32."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.fc = nn.Linear(3, 3)
+        self.norm = nn.LayerNorm(3)
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = torch.softmax(self.fc(x), -1)
+        return self.norm(y.float())
+
+
+def test_eight_bit_weights():
+    graph = assert_agrees(Quantized(), ROWS)
+    assert graph.to_backend("jax").v["weight"].dtype == np.int8
+    assert graph.verify().ok
+
+
+def test_complex_weights():
+    graph = assert_agrees(Complex(), ROWS.to(torch.complex64))
+    report = graph.to_backend("jax").verify()
+    assert report.ok
+    assert report.gradients
+
+
+def test_autocast():
+    graph = assert_agrees(Autocast(), ROWS, rtol=2e-2)
+    assert any("bfloat16" in str(n.aval) for n in graph.calls)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "rtol", "backends"),
+    [
+        (torch.float16, 2e-3, BACKENDS),
+        (torch.bfloat16, 1.6e-2, ("jax", "torch", "tensorflow")),
+        (torch.float64, 1e-12, ("numpy", "torch", "tensorflow")),
+    ],
+)
+def test_other_precisions(dtype, rtol, backends):
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 3), nn.Tanh()).to(dtype)
+    assert_agrees(net, ROWS.to(dtype), rtol=rtol, backends=backends)
+
+
+# -- random numbers, values, sequences ------------------------------------------------------
+
+
+def test_what_is_random_in_evaluation_takes_a_key():
+    class Noisy(nn.Module):
+        def forward(self, x):
+            return x + nn.functional.dropout(x, 0.5, True)
+
+    graph = na.trace_graph(Noisy(), ROWS).to_backend("numpy")
+    with pytest.raises(
+        errors.ArgumentError, match=r"draws random numbers: pass key=na\.random\.key"
+    ):
+        graph(ROWS.numpy())
+    out = graph(ROWS.numpy(), key=na.random.key(0, backend="numpy"))
+    assert out.shape == ROWS.shape
+    module = na.to_module(Noisy(), ROWS).to_backend("numpy")
+    assert module(ROWS.numpy(), key=na.random.key(0, backend="numpy")).shape == ROWS.shape
+
+
+def test_nothing_has_a_gradient():
+    class Frozen(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc = nn.Linear(3, 3)
+
+        @torch.no_grad()
+        def forward(self, x):
+            return self.fc(x)
+
+    report = na.trace_graph(Frozen(), ROWS).to_backend("jax").verify()
+    assert report.ok
+    assert report.gradient_error == 0
+
+
+def test_packed_sequences_are_refused():
+    class Packs(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.rnn = nn.LSTM(3, 4)
+
+        def forward(self, x):
+            return self.rnn(nn.utils.rnn.pack_padded_sequence(x, torch.tensor([5, 3])))[1][0]
+
+    with pytest.raises(
+        errors.ConversionError,
+        match=r"trace_graph: a LSTM is called with a PackedSequence, whose shapes depend on values; "
+        r"give it the padded tensor, and mask what comes after each sequence's end",
+    ):
+        na.trace_graph(Packs(), STEPS)
+
+
+def test_values_of_tensors_in_arithmetic_stay_in_the_program():
+    class Scaled(nn.Module):
+        def forward(self, x):
+            return x * x.sum().item()
+
+    graph = na.trace_graph(Scaled(), ROWS).to_backend("jax")
+    other = ROWS + 1
+    got = graph(na.to_backend(other, "jax"))
+    np.testing.assert_allclose(host(got), host(other * other.sum()), rtol=1e-5)
