@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import linecache
 import math
 import operator
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from nestarray.container import Container
 from nestarray.dtypes import DType
 from nestarray.graph.body import Body, bodies
 
@@ -134,13 +136,75 @@ def _statement(graph: Graph, node: Node, indent: str, comments: bool) -> list[st
 
 
 def compile_graph(graph: Graph) -> Callable[..., Any]:
-    """The function that `to_source` describes."""
-    source = to_source(graph, free=True)
+    """The function that `to_source` describes.
+
+    Its text differs in two ways: values are let go after their last use, and the leaves of
+    `v`, `s` and `constants` are taken apart first, since looking a path up takes longer than
+    the dispatch of an op.
+    """
+    running, first_lines, namespace = _with_local_variables(graph)
+    source = to_source(running, free=True)
+    head, signature, rest = source.partition("key=None):\n")
+    source = "".join([head, signature, *first_lines, rest])
     filename = f"<graph {graph.name} {next(_numbers)}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    namespace: dict[str, Any] = {}
     exec(compile(source, filename, "exec"), namespace)  # our own text, from our own nodes
     return namespace["graph"]
+
+
+def _with_local_variables(graph: Graph) -> tuple[Graph, list[str], dict[str, Any]]:
+    """The graph with a name for each variable, the lines that assign them, and what these call."""
+    from nestarray.graph.graph import Node, iter_nodes
+    from nestarray.graph.substitution import substituted
+
+    taken = {node.name for node in graph.nodes}
+    places: dict[tuple[str, str], Node] = {}
+    local: dict[Node, Node] = {}
+    nest = (graph.output, list(graph.state_updates.values()))
+    used = iter_nodes(([(node.args, node.kwargs) for node in graph.calls], nest))
+    for node in used:
+        place = node.source, node.path
+        if node.source not in ("v", "s", "constants"):
+            continue
+        if place not in places:
+            name = valid_name(f"{node.source}_{len(places)}", taken)
+            places[place] = Node(name=name, kind="input", source="local")
+        local[node] = places[place]
+    lines: list[str] = []
+    namespace: dict[str, Any] = {}
+    for source in ("v", "s", "constants"):
+        paths = {path: node.name for (of, path), node in places.items() if of == source}
+        if paths:
+            reader = valid_name(f"read_{source}", taken)
+            namespace[reader] = _reader(getattr(graph, source), tuple(paths))
+            lines.append(f"    [{', '.join(paths.values())}] = {reader}({source})\n")
+    if not local:
+        return graph, lines, namespace
+    stands_for: dict[Node, Any] = dict(local)
+    nodes = []
+    for node in graph.nodes:
+        if node.kind == "call":
+            args, kwargs = substituted((node.args, node.kwargs), stands_for)
+            stands_for[node] = dataclasses.replace(node, args=args, kwargs=kwargs)
+        nodes.append(stands_for.get(node, node))
+    output, updates = substituted((graph.output, graph.state_updates), stands_for)
+    running = graph.replace(nodes=nodes, output=output, state_updates=updates)
+    return running, lines, namespace
+
+
+def _reader(own: Container, paths: tuple[str, ...]) -> Callable[[Any], Any]:
+    """A function that gives the leaves at these paths of a Container like `own`."""
+    order = {path: i for i, path in enumerate(own.paths())}
+    indices = [order.get(path) for path in paths]
+    spec, is_all = own.spec, indices == list(range(len(order)))
+
+    def read(given: Any) -> Any:
+        if type(given) is not Container or given.spec is not spec or None in indices:
+            return [given[path] for path in paths]
+        leaves = given.leaves()
+        return leaves if is_all else [leaves[i] for i in indices]
+
+    return read
 
 
 def _comment(node: Node) -> str:

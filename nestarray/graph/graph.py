@@ -215,10 +215,16 @@ class Graph:
         """The calls that draw random numbers, numbered: the i-th gets ``fold_in(key, i)``."""
         return {node: i for i, node in enumerate(n for n in self.calls if n.is_random)}
 
-    @property
+    @cached_property
     def needs_key(self) -> bool:
         """Whether any call draws random numbers."""
         return bool(self.random_numbers) or any(node.source == "key" for node in self.nodes)
+
+    @cached_property
+    def _abstract(self) -> list[str]:
+        """Which of `v` and `s` have shapes only."""
+        pairs = (("v", self.v), ("s", self.s))
+        return [letter for letter, own in pairs if any(map(is_abstract, own.leaves()))]
 
     @property
     def returns_state(self) -> bool:
@@ -332,7 +338,7 @@ class Graph:
         pairs = []
         for letter, given, own in (("v", v, self.v), ("s", s, self.s)):
             if given is None:
-                if any(is_abstract(x) for x in own.leaves()):
+                if letter in self._abstract:
                     raise ArgumentError(
                         f"{self.name}: {letter}: this graph was traced on the meta device and has "
                         f"shapes only; pass {letter}=, a Container with the keys of graph.{letter}"

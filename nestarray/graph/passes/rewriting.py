@@ -10,10 +10,10 @@ from typing import Any
 from nestarray import dtypes
 from nestarray.container import Container
 from nestarray.dispatch import OPS
-from nestarray.graph.body import Body
 from nestarray.graph.codegen import valid_name
 from nestarray.graph.derived import derived_reference
 from nestarray.graph.graph import Aval, Graph, Node, iter_nodes
+from nestarray.graph.substitution import substituted
 
 #: Given a writer and a call with its new arguments: what stands for its value, or None to keep it.
 Rule = Callable[["Writer", Node], Any]
@@ -188,33 +188,3 @@ def rewrite(graph: Graph, rule: Rule, *, drop_unused: bool = False) -> Graph:
         if value is not old:
             writer.stands_for[old] = value
     return writer.finish(drop_unused=drop_unused)
-
-
-def substituted(value: Any, stands_for: dict[Node, Any]) -> Any:
-    """A nest of arguments with Nodes replaced, also those that a Body uses of outside."""
-    if isinstance(value, Node):
-        return stands_for.get(value, value)
-    if isinstance(value, Body):
-        return _substituted_body(value, stands_for)
-    if isinstance(value, (list, tuple)):
-        return type(value)([substituted(item, stands_for) for item in value])
-    if isinstance(value, slice):
-        parts = (value.start, value.stop, value.step)
-        return slice(*(substituted(part, stands_for) for part in parts))
-    if isinstance(value, dict):
-        return {key: substituted(item, stands_for) for key, item in value.items()}
-    return value
-
-
-def _substituted_body(body: Body, stands_for: dict[Node, Any]) -> Body:
-    if not any(node in stands_for for node in body.free):
-        return body
-    inner = dict(stands_for)
-    nodes = []
-    for old in body.nodes:
-        new = dataclasses.replace(
-            old, args=substituted(old.args, inner), kwargs=substituted(old.kwargs, inner)
-        )
-        inner[old] = new
-        nodes.append(new)
-    return dataclasses.replace(body, nodes=nodes, output=substituted(body.output, inner))

@@ -18,7 +18,8 @@ from typing import Any
 
 from nestarray.dispatch import Op
 from nestarray.graph.graph import Aval, Graph, Node, iter_nodes, map_nodes
-from nestarray.graph.passes.rewriting import Writer, substituted
+from nestarray.graph.passes.rewriting import Writer
+from nestarray.graph.substitution import substituted
 
 Order = tuple[int, ...]
 

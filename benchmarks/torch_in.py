@@ -1,0 +1,460 @@
+"""Models of torch in other frameworks, beside torch's own times and networks written by hand.
+
+What is asked of a conversion, as ratios: tracing beside ``torch.export`` alone, memory beside
+the weights, the forward pass beside the framework's own model, a step of training beside a
+twin in Flax, and what a node costs in eager execution beside the framework's call.
+Models are of the public sizes with random weights and small batches.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import nestarray as na
+from benchmarks.timing import Table, compare, ratio, readable
+
+Functions = dict[str, Callable[[], Any]]
+
+
+def tables() -> list[Table]:
+    """One table for each thing that is asked."""
+    return [tracing(), memory(), forward(), tensorflow(), training(), eager()]
+
+
+# -- models --------------------------------------------------------------------------------
+
+
+def resnet50() -> tuple[Any, dict[str, Any]]:
+    """ResNet-50 of `transformers`, an image."""
+    import torch
+    from transformers import ResNetConfig, ResNetForImageClassification
+
+    net = ResNetForImageClassification(ResNetConfig(num_labels=1000))
+    return net.eval(), {"pixel_values": torch.randn(1, 3, 224, 224)}
+
+
+def vit_b() -> tuple[Any, dict[str, Any]]:
+    """ViT-B/16, an image."""
+    import torch
+    from transformers import ViTConfig, ViTForImageClassification
+
+    net = ViTForImageClassification(ViTConfig(num_labels=1000))
+    return net.eval(), {"pixel_values": torch.randn(1, 3, 224, 224)}
+
+
+def bert_base() -> tuple[Any, dict[str, Any]]:
+    """BERT-base, 128 tokens."""
+    import torch
+    from transformers import BertConfig, BertModel
+
+    net = BertModel(BertConfig())
+    return net.eval(), {"input_ids": torch.randint(0, 30000, (1, 128))}
+
+
+def gpt2() -> tuple[Any, dict[str, Any]]:
+    """GPT-2, 128 tokens."""
+    import torch
+    from transformers import GPT2Config, GPT2Model
+
+    net = GPT2Model(GPT2Config(use_cache=False))
+    return net.eval(), {"input_ids": torch.randint(0, 50000, (1, 128))}
+
+
+MODELS: dict[str, Callable[[], tuple[Any, dict[str, Any]]]] = {
+    "ResNet-50": resnet50,
+    "ViT-B/16": vit_b,
+    "BERT-base": bert_base,
+    "GPT-2": gpt2,
+}
+
+
+# -- tracing and memory --------------------------------------------------------------------
+
+
+def tracing() -> Table:
+    """The time of tracing and lowering beside that of the exporter alone."""
+    import torch
+
+    table = Table(
+        "Torch in: tracing",
+        [
+            "model",
+            "torch.export, run_decompositions",
+            "na.trace_graph, to JAX",
+            "ratio",
+            "and lower",
+        ],
+        "The exporter's work is in both.",
+    )
+    for name, make in MODELS.items():
+        net, inputs = make()
+        times = compare(
+            {
+                "export": lambda net=net, x=inputs: torch.export.export(
+                    net, (), x
+                ).run_decompositions({}),
+                "trace": lambda net=net, x=inputs: na.trace_graph(net, **x).to_backend("jax"),
+                "lower": lambda net=net, x=inputs: (
+                    na.trace_graph(net, **x).to_backend("jax").lower()
+                ),
+            },
+            rounds=2,
+            at_least=0.0,
+        )
+        export, trace, lowered = (times[k] for k in ("export", "trace", "lower"))
+        table.add(
+            name, readable(export), readable(trace), ratio(trace, export), ratio(lowered, export)
+        )
+    return table
+
+
+_MEMORY = """
+import resource, sys, torch
+sys.path.insert(0, {root!r})
+from benchmarks import torch_in
+import nestarray as na, transformers, torch.export, numpy
+net, inputs = getattr(torch_in, {model!r})()
+torch.export.export(torch.nn.Linear(2, 2), (torch.ones(1, 2),)).run_decompositions({{}})
+{prepare}
+base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+{work}
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print((peak - base) * 1024, sum(p.numel() * p.element_size() for p in net.parameters()))
+"""
+
+
+def memory() -> Table:
+    """The peak of resident memory, of a process for each, beyond what the model itself takes."""
+    from pathlib import Path
+
+    table = Table(
+        "Torch in: peak memory beyond the model's own",
+        ["model", "weights", "torch.export", "traced, on JAX", "beyond torch / weights"],
+    )
+    root = str(Path(__file__).parent.parent)
+    export = "torch.export.export(net, (), inputs).run_decompositions({})"
+    trace = "graph = na.trace_graph(net, **inputs).to_backend('jax')"
+    for name, make in MODELS.items():
+        found = []
+        for prepare, work in (("", export), ("import jax; jax.numpy.ones(1)", trace)):
+            text = _MEMORY.format(root=root, model=make.__name__, prepare=prepare, work=work)
+            out = subprocess.run(
+                [sys.executable, "-c", text], capture_output=True, text=True, check=True
+            )
+            found.append([int(x) for x in out.stdout.split()[-2:]])
+        (theirs, weights), (ours, _) = found
+        cells = [f"{x / 1e6:.0f} MB" for x in (weights, theirs, ours)]
+        table.add(name, *cells, f"{(ours - theirs) / weights:.2f}")
+    return table
+
+
+# -- forward -------------------------------------------------------------------------------
+
+
+def forward() -> Table:
+    """One forward pass of each model."""
+    import jax
+
+    columns = ["torch eager", "nestarray, jax.jit", "optimized, jax.jit", "channels last, jax.jit"]
+    torchax_runs = _has("torchax")
+    table = Table(
+        "Torch in: forward pass",
+        ["model", *columns, *(["torchax, jax.jit"] if torchax_runs else []), "Flax twin, jax.jit"],
+        "In brackets: relative to torch eager."
+        + ("" if torchax_runs else " torchax is not installed here."),
+    )
+    from nestarray.graph import passes
+
+    for name, make in MODELS.items():
+        net, inputs = make()
+        graph = na.trace_graph(net, **inputs).to_backend("jax")
+        given = {k: na.to_backend(x, "jax") for k, x in inputs.items()}
+        functions: Functions = {"torch eager": lambda net=net, x=inputs: _no_grad(net, x)}
+        variants = {"nestarray, jax.jit": graph, "optimized, jax.jit": graph.optimize()}
+        if name == "ResNet-50":
+            layout = (passes.fold_batch_norms, passes.channels_last, *passes.TRAINING,
+                      passes.fold_parameters)  # fmt: skip
+            variants["channels last, jax.jit"] = graph.optimize(layout)
+            twin = _flax_resnet50()
+            image = jax.numpy.zeros((1, 224, 224, 3))
+            functions["Flax twin, jax.jit"] = lambda f=twin, x=image: jax.block_until_ready(f(x))
+        for label, each in variants.items():
+            compiled = each.compile()
+            functions[label] = lambda f=compiled, x=given: jax.block_until_ready(f(**x))
+        if torchax_runs:
+            functions["torchax, jax.jit"] = _torchax(net, inputs)
+        table.add(name, *_cells(compare(functions, rounds=5, at_least=0.0), table.columns[1:]))
+    return table
+
+
+def _cells(times: dict[str, float], columns: list[str]) -> list[str]:
+    first = times[columns[0]]
+    return [
+        "–" if c not in times else f"{readable(times[c])} ({ratio(times[c], first)})"
+        for c in columns
+    ]
+
+
+def _has(package: str) -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(package) is not None
+
+
+def _torchax(net: Any, inputs: dict[str, Any]) -> Callable[[], Any]:
+    import jax
+    import torchax
+
+    weights, function = torchax.extract_jax(net)
+    compiled = jax.jit(function)
+    given = {k: na.to_backend(x, "jax") for k, x in inputs.items()}
+    return lambda: jax.block_until_ready(compiled(weights, (), given))
+
+
+def _no_grad(net: Any, inputs: dict[str, Any]) -> Any:
+    import torch
+
+    with torch.no_grad():
+        return net(**inputs)
+
+
+def _flax_resnet50() -> Callable[[Any], Any]:
+    import jax
+    from flax import linen as nn
+
+    class Block(nn.Module):
+        width: int
+        stride: int
+
+        @nn.compact
+        def __call__(self, x: Any) -> Any:
+            def conv(x: Any, features: int, size: int, stride: int = 1) -> Any:
+                pad = [(size // 2, size // 2)] * 2
+                y = nn.Conv(features, (size, size), stride, pad, use_bias=False)(x)
+                return nn.BatchNorm(use_running_average=True)(y)
+
+            y = nn.relu(conv(x, self.width, 1))
+            y = nn.relu(conv(y, self.width, 3, self.stride))
+            y = conv(y, 4 * self.width, 1)
+            if x.shape != y.shape:
+                x = conv(x, 4 * self.width, 1, self.stride)
+            return nn.relu(x + y)
+
+    class ResNet(nn.Module):
+        @nn.compact
+        def __call__(self, x: Any) -> Any:
+            x = nn.Conv(64, (7, 7), 2, [(3, 3)] * 2, use_bias=False)(x)
+            x = nn.relu(nn.BatchNorm(use_running_average=True)(x))
+            x = nn.max_pool(x, (3, 3), (2, 2), [(1, 1)] * 2)
+            for i, count in enumerate((3, 4, 6, 3)):
+                for j in range(count):
+                    x = Block(64 * 2**i, 2 if i and not j else 1)(x)
+            return nn.Dense(1000)(x.mean(axis=(1, 2)))
+
+    net = ResNet()
+    variables = jax.jit(net.init)(jax.random.key(0), jax.numpy.zeros((1, 224, 224, 3)))
+    compiled = jax.jit(net.apply)
+    return lambda x: compiled(variables, x)
+
+
+def tensorflow() -> Table:
+    """ResNet-50 under ``tf.function`` beside the one of Keras."""
+    import keras
+    import tensorflow as tf
+
+    table = Table(
+        "Torch in: ResNet-50 under tf.function",
+        ["", "time", "relative to Keras", "transposes of the program"],
+    )
+    net, inputs = resnet50()
+    graph = na.trace_graph(net, **inputs).to_backend("tensorflow")
+    x = na.to_backend(inputs["pixel_values"], "tensorflow")
+    functions: Functions = {}
+    reports = {}
+    if keras.backend.backend() == "tensorflow":
+        twin: Any = keras.applications.ResNet50(weights=None)
+        last = tf.transpose(x, (0, 2, 3, 1))
+        native = tf.function(lambda x: twin(x, training=False), autograph=False)
+        functions["keras.applications.ResNet50"] = lambda: native(last)
+    for label, each in (("nestarray", graph), ("nestarray, optimized", graph.optimize())):
+        compiled = each.compile()
+        functions[label] = lambda f=compiled: f(pixel_values=x)
+        report = each.report()
+        reports[label] = str(report.transposes + report.hidden_transposes)
+    times = compare(functions, rounds=5, at_least=0.0)
+    first = next(iter(times.values()))
+    for label, seconds in times.items():
+        table.add(label, readable(seconds), ratio(seconds, first), reports.get(label, "–"))
+    return table
+
+
+# -- training ------------------------------------------------------------------------------
+
+
+def training() -> Table:
+    """A step of SGD of a ViT-S under ``jax.jit`` beside a twin in Flax."""
+    import jax
+    import torch
+    from transformers import ViTConfig, ViTForImageClassification
+
+    config = ViTConfig(
+        hidden_size=384, num_attention_heads=6, intermediate_size=1536, num_labels=100,
+        image_size=96, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+    )  # fmt: skip
+    net, images = ViTForImageClassification(config), torch.randn(4, 3, 96, 96)
+    graph = na.trace_graph(net, pixel_values=images, train=True).to_backend("jax")
+    x, labels = na.to_backend(images, "jax"), jax.numpy.arange(4)
+
+    def loss(v: Any) -> Any:
+        out, _ = graph(pixel_values=x, v=v)
+        return na.cross_entropy(out["logits"], labels)
+
+    def step(v: Any) -> Any:
+        value, grads = jax.value_and_grad(loss)(v)
+        return jax.tree.map(lambda p, g: p - 0.01 * g, v, grads), value
+
+    twin, variables = _flax_vit(config, x)
+
+    def twin_loss(v: Any) -> Any:
+        logits = twin(v, x)
+        chosen = jax.numpy.take_along_axis(jax.nn.log_softmax(logits), labels[:, None], 1)
+        return -chosen.mean()
+
+    def twin_step(v: Any) -> Any:
+        value, grads = jax.value_and_grad(twin_loss)(v)
+        return jax.tree.map(lambda p, g: p - 0.01 * g, v, grads), value
+
+    ours, theirs = jax.jit(step), jax.jit(twin_step)
+    times = compare(
+        {
+            "Flax twin": lambda: jax.block_until_ready(theirs(variables)),
+            "nestarray": lambda: jax.block_until_ready(ours(graph.v)),
+        },
+        rounds=5,
+        at_least=0.0,
+    )
+    table = Table(
+        "Torch in: a step of training of ViT-S under jax.jit",
+        ["", "time", "ratio"],
+        "Forward, backward and SGD; 4 images of 96 × 96 in patches of 16.",
+    )
+    for label, seconds in times.items():
+        table.add(label, readable(seconds), ratio(seconds, times["Flax twin"]))
+    return table
+
+
+def _flax_vit(config: Any, images: Any) -> tuple[Callable[[Any, Any], Any], Any]:
+    import jax
+    from flax import linen as nn
+
+    size, heads = config.hidden_size, config.num_attention_heads
+
+    class Block(nn.Module):
+        @nn.compact
+        def __call__(self, x: Any) -> Any:
+            y = nn.LayerNorm(epsilon=1e-12)(x)
+            q, k, v = (nn.DenseGeneral((heads, size // heads))(y) for _ in range(3))
+            x = x + nn.DenseGeneral(size, axis=(-2, -1))(nn.dot_product_attention(q, k, v))
+            y = nn.Dense(config.intermediate_size)(nn.LayerNorm(epsilon=1e-12)(x))
+            return x + nn.Dense(size)(nn.gelu(y, approximate=False))
+
+    class ViT(nn.Module):
+        @nn.compact
+        def __call__(self, images: Any) -> Any:
+            patch = (config.patch_size, config.patch_size)
+            x = nn.Conv(size, patch, patch, "VALID")(images.transpose(0, 2, 3, 1))
+            x = x.reshape(x.shape[0], -1, size)
+            first = self.param("cls", nn.initializers.zeros, (1, 1, size))
+            x = jax.numpy.concatenate([first.repeat(x.shape[0], 0), x], 1)
+            x = x + self.param("positions", nn.initializers.normal(0.02), (1, x.shape[1], size))
+            for _ in range(config.num_hidden_layers):
+                x = Block()(x)
+            return nn.Dense(config.num_labels)(nn.LayerNorm(epsilon=1e-12)(x)[:, 0])
+
+    net = ViT()
+    return net.apply, net.init(jax.random.key(0), images)
+
+
+# -- eager ---------------------------------------------------------------------------------
+
+
+def eager() -> Table:
+    """What a node costs beside the call of the backend's function that it ends in."""
+    import torch
+
+    table = Table(
+        "Torch in: eager execution of converted graphs",
+        ["graph", "backend", "nodes", "native calls", "graph", "µs a node more"],
+        "Native calls: the functions that the ops end in, in the same order, found beforehand, "
+        "without any check of the arguments.",
+    )
+    layers = [torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU()) for _ in range(50)]
+    for name, net, x in (
+        ("50 linear layers", torch.nn.Sequential(*layers).eval(), torch.randn(2, 8)),
+        ("small convolutional", _small_convolutional(), torch.randn(1, 3, 8, 8)),
+    ):
+        traced = na.trace_graph(net, x)
+        for backend in ("torch", "jax", "numpy"):
+            graph, given = traced.to_backend(backend).optimize(), na.to_backend(x, backend)
+            native = _native(graph, given)
+            functions: Functions = {"native": lambda f=native, x=given: f(x)}
+            functions["graph"] = lambda f=graph, x=given: f(x)
+            with torch.no_grad(), graph.running():
+                times = compare(functions, rounds=11, at_least=0.02)
+            more = (times["graph"] - times["native"]) / len(graph.calls) * 1e6
+            cells = [readable(times[k]) for k in ("native", "graph")]
+            table.add(name, backend, str(len(graph.calls)), *cells, f"{more:.2f}")
+    return table
+
+
+def _small_convolutional() -> Any:
+    from torch import nn
+
+    def block(channels: int) -> list[Any]:
+        layers = nn.Conv2d(channels, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU()
+        return list(layers)
+
+    blocks = [layer for i in range(8) for layer in block(4 if i else 3)]
+    return nn.Sequential(*blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 3)).eval()
+
+
+def _native(graph: Any, x: Any) -> Callable[[Any], Any]:
+    """The program with each op replaced by the function that it resolves to."""
+    import dataclasses
+
+    from nestarray.graph import codegen
+    from nestarray.graph.execution import compute, given_values
+    from nestarray.graph.substitution import substituted
+
+    space = types.SimpleNamespace()
+    values = given_values(graph, [x], None)
+    stands_for: dict[Any, Any] = {}
+    for i, node in enumerate(graph.calls):
+        values[node] = compute(graph, node, values.__getitem__, None)
+        op = node.target.op
+        args = [values.get(a, a) if isinstance(a, type(node)) else a for a in node.args]
+        arrays = op.signature.bind(*args, **node.kwargs)
+        arrays.apply_defaults()
+        found = op.resolve(*(type(arrays.arguments[name]) for name in op.array_parameters))
+        setattr(space, f"f{i}", found)
+        new_args, kwargs = substituted((node.args, node.kwargs), stands_for)
+        stands_for[node] = dataclasses.replace(
+            node, target_name=f"native.f{i}", args=new_args, kwargs=kwargs
+        )
+    renamed = graph.replace(
+        nodes=[stands_for.get(node, node) for node in graph.nodes],
+        output=substituted(graph.output, stands_for),
+    )
+    function = codegen.compile_graph(renamed)
+    function.__globals__["native"] = space
+    v, s, constants = graph.v, graph.s, graph.constants
+    return lambda x: function(x, v=v, s=s, constants=constants)
+
+
+if __name__ == "__main__":
+    for each in tables():
+        each.print()
