@@ -300,6 +300,8 @@ EXCEPTIONS: dict[str, tuple[str, Callable[[Arguments], Arguments] | None]] = {
     "aten.__rshift__": ("torch.bitwise_right_shift", None),
     "aten.max.other": ("torch.maximum", None),
     "aten.min.other": ("torch.minimum", None),
+    "aten._conj": ("torch.conj", None),
+    "aten._neg_view": ("torch.neg", None),
     "aten._to_copy": ("torch.Tensor.to", None),
     "aten.embedding": ("torch.nn.functional.embedding", _embedding),
     "aten._index_put_impl": ("torch.index_put", None),
