@@ -29,7 +29,31 @@ OURS: dict[str, Draw] = {
 
 def tables() -> list[Table]:
     """Against jax.random, compiled; and against the generators of NumPy and PyTorch."""
-    return [_compiled(), _native("numpy", _numpy()), _native("torch", _torch())]
+    return [_bits(), _compiled(), _native("numpy", _numpy()), _native("torch", _torch())]
+
+
+def _bits() -> Table:
+    """How fast the streams are that all backends share, uniform numbers of 32 bits."""
+    philox = np.random.Generator(np.random.Philox(0))
+    calls: dict[str, Callable[[], Any]] = {
+        "numpy.random.Philox": lambda: philox.integers(0, 2**32, NUMBER, np.uint32)
+    }
+    for backend in ("numpy", "torch", "tensorflow", "jax"):
+        key = na.random.key(0, backend=backend)
+        calls[f"na.random.uniform, {backend}"] = lambda key=key: np.asarray(
+            na.random.uniform(key, (NUMBER,))
+        )
+    time = compare(calls)
+    table = Table(
+        "Random bits a second",
+        ["generator", "time", "million bits a second", "of Philox"],
+        f"{NUMBER} numbers of 32 bits from Threefry, one core.",
+    )
+    for name, seconds in time.items():
+        rate = 32e-6 * NUMBER / seconds
+        share = time["numpy.random.Philox"] / seconds
+        table.add(name, readable(seconds), f"{rate:.0f}", f"{share:.2f}×")
+    return table
 
 
 def _compiled() -> Table:

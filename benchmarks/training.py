@@ -1,0 +1,308 @@
+"""Gradients and whole steps of training beside the frameworks' own, and on NumPy beside its forward pass."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import nestarray as na
+from benchmarks.timing import Table, compare, ratio, readable
+
+LEAVES, LAYERS, WIDTH, BATCH = 100, 10, 256, 64
+FRAMEWORKS = ("jax", "torch", "tensorflow")
+
+Call = Callable[[], Any]
+
+
+def tables() -> list[Table]:
+    """Of a Container of many leaves, of a network compiled, and of it on NumPy."""
+    return [_gradients(), _steps(), _numpy()]
+
+
+def _gradients() -> Table:
+    rng = np.random.default_rng(0)
+    tree = {f"w{i}": rng.standard_normal(8).astype(np.float32) for i in range(LEAVES)}
+    table = Table(
+        "Value and gradient of a Container",
+        ["framework", "native", "nestarray", "more", "native compiled", "compiled", "ratio"],
+        f"{LEAVES} leaves of 8 numbers, the sum of their squares; `more` is the time beyond the "
+        "native call.",
+    )
+    for backend in FRAMEWORKS:
+        v = na.Container(tree).to_backend(backend)
+        leaves = v.to_dict()
+        square_sum = _SQUARES[backend]
+        loss = lambda v, f=square_sum: sum(f(x) for x in v.values())  # noqa: E731
+        native, compiled = _NATIVE_GRADIENTS[backend](loss)
+        whole = na.jit(lambda v, loss=loss: na.execute_with_gradients(loss, v))
+        ours = lambda v=v, loss=loss: na.execute_with_gradients(loss, v)  # noqa: E731
+        calls: dict[str, Call] = {
+            "native": lambda f=native, x=leaves: _ready(f(x)),
+            "ours": lambda f=ours: _ready(f()),
+        }
+        fast: dict[str, Call] = {}
+        if compiled is not None:
+            fast["native"] = lambda f=compiled, x=leaves: _ready(f(x))
+            fast["ours"] = lambda f=whole, v=v: _ready(f(v))
+        time, quick = compare(calls, rounds=31), compare(fast, rounds=31)
+        table.add(
+            backend,
+            readable(time["native"]),
+            readable(time["ours"]),
+            readable(max(time["ours"] - time["native"], 0.0)),
+            readable(quick["native"]) if quick else "no compiler",
+            readable(quick["ours"]) if quick else "no compiler",
+            ratio(quick["ours"], quick["native"]) if quick else "",
+        )
+    return table
+
+
+def _ready(found: Any) -> Any:
+    """Wait for what JAX computes meanwhile."""
+    ready = getattr(found[0], "block_until_ready", None)
+    if ready is not None:
+        ready()
+    return found
+
+
+def _square_sum(x: Any) -> Any:
+    return (x * x).sum()
+
+
+def _square_sum_tensorflow(x: Any) -> Any:
+    import tensorflow as tf
+
+    return tf.reduce_sum(x * x)
+
+
+_SQUARES = {"jax": _square_sum, "torch": _square_sum, "tensorflow": _square_sum_tensorflow}
+
+
+def _jax_gradients(loss: Any) -> tuple[Any, Any]:
+    import jax
+
+    differentiate = jax.value_and_grad(loss)
+    return differentiate, jax.jit(differentiate)
+
+
+def _torch_gradients(loss: Any) -> tuple[Any, Any]:
+    import torch
+
+    differentiate = torch.func.grad_and_value(loss)
+
+    def value_first(x: Any) -> tuple[Any, Any]:
+        gradients, value = differentiate(x)
+        return value, gradients
+
+    return value_first, torch.compile(value_first) if has_compiler() else None
+
+
+def _tensorflow_gradients(loss: Any) -> tuple[Any, Any]:
+    import tensorflow as tf
+
+    def differentiate(x: Any) -> tuple[Any, Any]:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            value = loss(x)
+        return value, tape.gradient(value, x)
+
+    return differentiate, tf.function(differentiate)
+
+
+_NATIVE_GRADIENTS = {
+    "jax": _jax_gradients,
+    "torch": _torch_gradients,
+    "tensorflow": _tensorflow_gradients,
+}
+
+
+def has_compiler() -> bool:
+    """Whether torch.compile finds one for C++."""
+    return any(map(shutil.which, ("g++", "c++", "clang++")))
+
+
+# -- whole steps ---------------------------------------------------------------------------
+
+RATE, DECAY, EPS = 1e-3, 1e-2, 1e-8
+
+
+class Network(na.nn.Module):
+    """Linear layers with ReLU between them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = [na.nn.Linear(WIDTH, WIDTH) for _ in range(LAYERS)]
+
+    def forward(self, x: Any) -> Any:
+        """x through all layers."""
+        for layer in self.layers[:-1]:
+            x = na.relu(layer(x))
+        return self.layers[-1](x)
+
+
+def _data(backend: str) -> tuple[Network, Any, Any]:
+    key = na.random.key(0, backend=backend)
+    net = Network().init(na.random.fold_in(key, 0))
+    x, y = (na.random.normal(na.random.fold_in(key, i), (BATCH, WIDTH)) for i in (1, 2))
+    return net, x, y
+
+
+def _our_step(net: Network) -> tuple[Any, Any]:
+    optimizer = na.nn.AdamW(RATE, weight_decay=DECAY)
+
+    def step(v: Any, state: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
+        loss, grads = na.execute_with_gradients(lambda v: na.mean(na.square(net(x, v=v) - y)), v)
+        return loss, *optimizer.step(v, grads, state)
+
+    return step, optimizer.init(net.v)
+
+
+def _steps() -> Table:
+    table = Table(
+        "A step of training, compiled",
+        ["framework", "native", "nestarray", "ratio"],
+        f"Forward pass, backward pass and AdamW of {LAYERS} layers of {WIDTH}, batch {BATCH}.",
+    )
+    for backend in FRAMEWORKS:
+        net, x, y = _data(backend)
+        if backend == "torch" and not has_compiler():
+            table.add(backend, "no compiler", "", "")
+            continue
+        step, state = _our_step(net)
+        compiled = na.jit(step)
+        native = _NATIVE_STEPS[backend](net, x, y)
+        calls = {
+            "native": lambda f=native: _ready(f()),
+            "ours": lambda f=compiled, a=(net.v, state, x, y): _ready(f(*a)),
+        }
+        time = compare(calls, rounds=21)
+        table.add(
+            backend,
+            readable(time["native"]),
+            readable(time["ours"]),
+            ratio(time["ours"], time["native"]),
+        )
+    return table
+
+
+def _pairs(net: Network) -> list[tuple[Any, Any]]:
+    return [(layer["weight"], layer["bias"]) for layer in net.v["layers"].values()]
+
+
+def _jax_step(net: Network, x: Any, y: Any) -> Call:
+    import jax
+    import optax
+
+    optimizer = optax.adamw(RATE, weight_decay=DECAY, eps=EPS)
+    params = _pairs(net)
+
+    def loss_of(params: Any) -> Any:
+        h = x
+        for i, (w, b) in enumerate(params):
+            h = h @ w.T + b
+            h = jax.nn.relu(h) if i < LAYERS - 1 else h
+        return ((h - y) ** 2).mean()
+
+    @jax.jit
+    def step(params: Any, state: Any) -> Any:
+        loss, grads = jax.value_and_grad(loss_of)(params)
+        updates, state = optimizer.update(grads, state, params)
+        return loss, optax.apply_updates(params, updates), state
+
+    state = optimizer.init(params)
+    return lambda: step(params, state)
+
+
+def _torch_step(net: Network, x: Any, y: Any) -> Call:
+    import torch
+
+    layers: list[Any] = []
+    for w, b in _pairs(net):
+        linear = torch.nn.Linear(WIDTH, WIDTH)
+        linear.weight.data, linear.bias.data = w.clone(), b.clone()
+        layers += [linear, torch.nn.ReLU()]
+    model = torch.nn.Sequential(*layers[:-1])
+    optimizer = torch.optim.AdamW(model.parameters(), RATE, weight_decay=DECAY, eps=EPS)
+
+    @torch.compile
+    def step() -> Any:
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return (loss,)
+
+    return step
+
+
+def _tensorflow_step(net: Network, x: Any, y: Any) -> Call:
+    import tensorflow as tf
+
+    params = [tf.Variable(p) for pair in _pairs(net) for p in pair]
+    moments = [(tf.Variable(tf.zeros_like(p)), tf.Variable(tf.zeros_like(p))) for p in params]
+    count = tf.Variable(0.0)
+
+    @tf.function
+    def step() -> Any:
+        with tf.GradientTape() as tape:
+            h = x
+            for i in range(LAYERS):
+                h = tf.matmul(h, params[2 * i], transpose_b=True) + params[2 * i + 1]
+                h = tf.nn.relu(h) if i < LAYERS - 1 else h
+            loss = tf.reduce_mean(tf.square(h - y))
+        count.assign_add(1.0)
+        first, second = 1.0 - 0.9**count, 1.0 - 0.999**count
+        for p, (m, n), g in zip(params, moments, tape.gradient(loss, params), strict=True):
+            m.assign(0.9 * m + 0.1 * g)
+            n.assign(0.999 * n + 0.001 * g * g)
+            p.assign_sub(RATE * (m / first / (tf.sqrt(n / second) + EPS) + DECAY * p))
+        return (loss,)
+
+    return step
+
+
+_NATIVE_STEPS = {"jax": _jax_step, "torch": _torch_step, "tensorflow": _tensorflow_step}
+
+
+# -- NumPy ---------------------------------------------------------------------------------
+
+
+def _numpy() -> Table:
+    net, x, y = _data("numpy")
+    loss = lambda v: na.mean(na.square(net(x, v=v) - y))  # noqa: E731
+    calls: dict[str, Call] = {
+        "forward pass": lambda: loss(net.v),
+        "nestarray's gradient": lambda: na.execute_with_gradients(loss, net.v),
+    }
+    if importlib.util.find_spec("autograd") is not None:
+        calls["gradient by autograd"] = _by_autograd(net, x, y)
+    time = compare(calls, rounds=21)
+    table = Table(
+        "Gradients on NumPy",
+        ["computation", "time", "of the forward pass"],
+        f"{LAYERS} layers of {WIDTH}, batch {BATCH}. autograd is measured where it is installed.",
+    )
+    for name in calls:
+        table.add(name, readable(time[name]), ratio(time[name], time["forward pass"]))
+    return table
+
+
+def _by_autograd(net: Network, x: Any, y: Any) -> Call:
+    import autograd
+    import autograd.numpy as anp
+
+    params = _pairs(net)
+
+    def loss_of(params: Any) -> Any:
+        h = x
+        for i, (w, b) in enumerate(params):
+            h = anp.dot(h, w.T) + b
+            h = anp.maximum(h, 0.0) if i < LAYERS - 1 else h
+        return anp.mean((h - y) ** 2)
+
+    differentiate = autograd.value_and_grad(loss_of)
+    return lambda: differentiate(params)
