@@ -299,8 +299,13 @@ def fractional_maxima(
     kernel_size: Ints,
     output_size: Ints,
     layout: str,
-) -> Array:
-    """One axis after the other, as a maximum is separable, by the numbers that `draw` gives."""
+    *,
+    return_indices: bool = False,
+) -> Any:
+    """One axis after the other, as a maximum is separable, by the numbers that `draw` gives.
+
+    With `return_indices` also where the maxima are among the flattened elements of an image.
+    """
     count = layout.count(",") + 1
     kernel = windows.per_axis(name, "kernel_size", kernel_size, count)
     output = windows.per_axis(name, "output_size", output_size, count)
@@ -315,6 +320,10 @@ def fractional_maxima(
             "kernel_size − 1"
         )
     uniform = draw()
+    places = None
+    if return_indices:
+        places = ops.arange(math.prod(shape[2:]), dtype=dtypes.int64, like=x)
+        places = ops.broadcast_to(ops.reshape(places, (1, 1, *shape[2:])), shape)
     for axis, (size, k, out) in enumerate(zip(shape[2:], kernel, output)):
         # torch's order: of two axes the last one's number comes first
         starts = _starts(uniform[:, :, 1 - axis if count == 2 else axis], size, k, out)
@@ -324,9 +333,15 @@ def fractional_maxima(
         rest = tuple(x.shape[3:])
         index = ops.reshape(index, (*index.shape, *(1,) * len(rest)))
         wide = ops.broadcast_to(index, (*shape[:2], out * k, *rest))
-        parts = ops.reshape(ops.take_along_axis(x, wide, axis=2), (*shape[:2], out, k, *rest))
+        windowed = (*shape[:2], out, k, *rest)
+        parts = ops.reshape(ops.take_along_axis(x, wide, axis=2), windowed)
+        if places is not None:
+            found = ops.take_along_axis(ops.moveaxis(places, axis + 2, 2), wide, axis=2)
+            best = ops.argmax(parts, axis=3, keepdims=True)
+            found = ops.take_along_axis(ops.reshape(found, windowed), best, axis=3)
+            places = ops.moveaxis(ops.squeeze(found, 3), 2, axis + 2)
         x = ops.moveaxis(ops.max(parts, axis=3), 2, axis + 2)
-    return x
+    return x if places is None else (x, places)
 
 
 def _starts(uniform: Array, size: int, kernel: int, output: int) -> Array:

@@ -88,6 +88,13 @@ CORE: dict[str, list[Case]] = {
     "aten.grid_sampler_3d.default": [
         lambda d: call(d.f(1, 2, 3, 4, 5), d.u(1, 2, 3, 2, 3), 0, 1, True)
     ],
+    "aten.adaptive_max_pool1d.default": [lambda d: call(d.f(1, 3, 7), [3])],
+    "aten.fractional_max_pool2d.default": [
+        lambda d: call(d.f(2, 3, 7, 6), [2, 3], [3, 3], d.p(2, 3, 2) - 0.5)
+    ],
+    "aten.fractional_max_pool3d.default": [
+        lambda d: call(d.f(2, 3, 7, 6, 5), [2, 3, 2], [3, 3, 2], d.p(2, 3, 3) - 0.5)
+    ],
     "aten._local_scalar_dense.default": [lambda d: call(d.i(0, 9))],
     "aten.sym_numel.default": [lambda d: call(d.f(2, 3))],
     "aten.sym_stride.int": [lambda d: call(d.f(2, 3, 4), 0)],

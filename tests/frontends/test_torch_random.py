@@ -151,5 +151,3 @@ def test_fractional_max_pool_needs_one_size_and_a_key(backend: str, key: object)
     )
     with pytest.raises(ArgumentError, match="fractional_max_pool2d: key: got None, expected a key"):
         F.fractional_max_pool2d(x, 2, 3)
-    with pytest.raises(ArgumentError, match="return_indices: got True, expected False"):
-        F.fractional_max_pool2d(x, 2, 3, return_indices=True, key=key)

@@ -206,9 +206,6 @@ from nestarray.frontends.torch.nn.functional.normalization import rms_norm as rm
 from nestarray.frontends.torch.nn.functional.pooling import (
     adaptive_avg_pool1d as adaptive_avg_pool1d,
 )
-from nestarray.frontends.torch.nn.functional.pooling import (
-    adaptive_max_pool1d as adaptive_max_pool1d,
-)
 from nestarray.frontends.torch.nn.functional.pooling import avg_pool1d as avg_pool1d
 from nestarray.frontends.torch.nn.functional.pooling import max_pool1d as max_pool1d
 from nestarray.frontends.torch.nn.functional.pooling import max_pool2d as max_pool2d
@@ -218,6 +215,7 @@ from nestarray.frontends.torch.nn.functional.vision import channel_shuffle as ch
 from nestarray.frontends.torch.nn.functional.vision import constant_pad_nd as constant_pad_nd
 from nestarray.frontends.torch.nn.functional.vision import pixel_shuffle as pixel_shuffle
 from nestarray.frontends.torch.nn.functional.vision import pixel_unshuffle as pixel_unshuffle
+from nestarray.frontends.torch.ops.aten import adaptive_max_pool1d as adaptive_max_pool1d
 from nestarray.frontends.torch.ordering import argsort as argsort
 from nestarray.frontends.torch.ordering import bincount as bincount
 from nestarray.frontends.torch.ordering import bucketize as bucketize

@@ -8,8 +8,15 @@ from __future__ import annotations
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.errors import ArgumentError
 from nestarray.frontends.torch.dims import numel_of, shape_of
-from nestarray.frontends.torch.promotion import cast, is_number, promote, promote_arrays
+from nestarray.frontends.torch.promotion import (
+    cast,
+    expect_array,
+    is_number,
+    promote,
+    promote_arrays,
+)
 from nestarray.typing import Array
 
 
@@ -59,6 +66,8 @@ def isclose(
     input: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Array:
     """Where |input − other| ≤ atol + rtol · |other|."""
+    if rtol < 0 or atol < 0:
+        raise ArgumentError(f"isclose: rtol, atol: got {rtol} and {atol}, expected 0 or more")
     x, y = promote_arrays(input, other)
     same = na.equal(x, y)
     if not dtypes.dtype_of(x).is_inexact:
@@ -134,16 +143,19 @@ def logical_not(input: Array) -> Array:
 
 def logical_and(input: Array, other: Array) -> Array:
     """Where neither is 0 or False."""
+    expect_array(input, other)
     return na.logical_and(_truth(input), _truth(other))
 
 
 def logical_or(input: Array, other: Array) -> Array:
     """Where not both are 0 or False."""
+    expect_array(input, other)
     return na.logical_or(_truth(input), _truth(other))
 
 
 def logical_xor(input: Array, other: Array) -> Array:
     """Where one of the two is 0 or False."""
+    expect_array(input, other)
     return na.not_equal(_truth(input), _truth(other))
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.dtypes import DType
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.torch.dims import sizes
 from nestarray.frontends.torch.promotion import cast, is_number
 from nestarray.typing import Array, DTypeLike
@@ -122,6 +122,11 @@ def arange(
     dtype: DTypeLike | None = None,
 ) -> Array:
     """start, start + step … below `end`; int64 if all are integers, else float32."""
+    span = (end - start) if end is not None else start
+    if span * step < 0:
+        raise ArgumentError(
+            f"arange: step: got {step} from {start} to {end}, expected the sign of the way"
+        )
     if end is None:
         start, end = 0, start
     numbers = (start, end, step)
@@ -155,6 +160,8 @@ def linspace(
     start: float | Array, end: float | Array, steps: int, *, dtype: DTypeLike | None = None
 ) -> Array:
     """`steps` numbers at equal distances from `start` to `end`, both included."""
+    if any(len(getattr(x, "shape", ())) for x in (start, end)):
+        raise ShapeError("linspace: start, end: got dimensions, expected numbers or 0-d arrays")
     wanted = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)
     if not wanted.is_inexact:
         return na.astype(_even_steps(start, end, steps), wanted)
@@ -181,6 +188,8 @@ def logspace(
     start: float, end: float, steps: int, base: float = 10.0, *, dtype: DTypeLike | None = None
 ) -> Array:
     """The powers of `base` with exponents from `linspace`."""
+    if any(len(getattr(x, "shape", ())) for x in (start, end)):
+        raise ShapeError("logspace: start, end: got dimensions, expected numbers or 0-d arrays")
     wanted = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)
     if wanted.is_inexact:
         return na.pow(base, linspace(start, end, steps, dtype=wanted))

@@ -12,7 +12,7 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.frontends.torch.dims import (
     broadcast_shape,
     ndim_of,
@@ -81,6 +81,19 @@ def select(input: Array, dim: int, index: int) -> Array:
 
 def narrow(input: Array, dim: int, start: int, length: int) -> Array:
     """`length` elements of a dimension from `start` on."""
+    if hasattr(start, "dtype") and (
+        ndim_of(start) or dtypes.dtype_of(start).kind not in ("int", "uint")
+    ):
+        raise ArgumentError("narrow: start: expected an integer, or a 0-d array of one")
+    size = shape_of(input)[wrap("narrow", dim, ndim_of(input))]
+    if (
+        length < 0
+        or not -size <= int(start) <= size
+        or int(start) % (size + (start >= 0)) + length > size
+    ):
+        raise ArgumentError(
+            f"narrow: start, length: got {start} and {length}, expected a part of {size} elements"
+        )
     axis = wrap("narrow", dim, ndim_of(input))
     start = int(start) % builtins.max(shape_of(input)[axis], 1) if start < 0 else start
     return na.getitem(input, (_ALL,) * axis + (builtins.slice(start, start + length),))
@@ -139,12 +152,23 @@ def index_select(input: Array, dim: int, index: Array) -> Array:
 
 def gather(input: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Array:
     """out[i, j] = input[index[i, j], j] for ``dim=0``; `index` may be smaller than input."""
+    if ndim_of(input) and numel_of(index) and ndim_of(index) not in (0, ndim_of(input)):
+        raise ShapeError(
+            f"gather: index: got {ndim_of(index)} dimensions, expected {ndim_of(input)} as input has"
+        )
     if ndim_of(input) == 0 or ndim_of(index) == 0:
         flat = na.take(na.reshape(input, (-1,)), na.reshape(index, (-1,)), axis=0)
         return na.reshape(flat, shape_of(index))
     if numel_of(index) == 0:  # of any number of dimensions
         return na.zeros(shape_of(index), dtype=dtypes.dtype_of(input), like=input)
-    return na.gather(input, index, axis=wrap("gather", dim, ndim_of(input)))
+    axis = wrap("gather", dim, ndim_of(input))
+    sizes = zip(shape_of(index), shape_of(input))
+    if any(i != axis and own > limit for i, (own, limit) in enumerate(sizes)):
+        raise ShapeError(
+            f"gather: index: got the shape {shape_of(index)}, expected no more than "
+            f"{shape_of(input)} but along dim {dim}"
+        )
+    return na.gather(input, index, axis=axis)
 
 
 def take(input: Array, index: Array) -> Array:
@@ -236,6 +260,12 @@ def _scatter(x: Array, dim: int, index: Array, src: Array | float, mode: str) ->
     index = na.reshape(index, (1,)) if ndim_of(index) == 0 else index
     if numel_of(index) == 0:
         return x
+    others = [index] if is_number(src) else [index, src]
+    if any(ndim_of(a) not in (0, ndim_of(x)) for a in others):
+        raise ShapeError(
+            f"scatter: got the shapes {', '.join(str(shape_of(a)) for a in others)} for an array of "
+            f"shape {shape_of(x)}, expected as many dimensions each"
+        )
     if is_number(src):
         updates = na.full(shape_of(index), src, dtype=dtype, like=x)
     else:
@@ -249,6 +279,15 @@ def _flat(src: Array | float) -> Array | float:
 
 def index_add(input: Array, dim: int, index: Array, source: Array, *, alpha: float = 1) -> Array:
     """input with the slices of `source` added at the indices of a dimension."""
+    axis = wrap("index_add", dim, ndim_of(input))
+    rest, others = list(shape_of(input)), list(shape_of(source))
+    if len(rest) == len(others) and rest:
+        rest[axis] = others[axis] = 0
+    if rest != others and numel_of(input) != 1:
+        raise ShapeError(
+            f"index_add: source: got the shape {shape_of(source)}, expected {shape_of(input)} but for "
+            f"dim {dim}"
+        )
     source = source if alpha == 1 else na.multiply(source, alpha)
     return _at_slices(input, dim, index, source, "add")
 
@@ -345,12 +384,18 @@ def put(input: Array, index: Array, source: Array, accumulate: bool = False) -> 
 
 def masked_fill(input: Array, mask: Array, value: Array | float) -> Array:
     """input with `value` where `mask` holds."""
+    if ndim_of(value):
+        raise ShapeError(
+            f"masked_fill: value: got {ndim_of(value)} dimensions, expected a number or a 0-d array"
+        )
     value = to_array(value, dtypes.dtype_of(input), input)
     return na.where(_mask(mask), value, input)
 
 
 def masked_scatter(input: Array, mask: Array, source: Array) -> Array:
     """input with the elements where `mask` holds replaced by those of `source`, in order."""
+    if dtypes.dtype_of(mask) is not dtypes.bool:
+        raise DtypeError(f"masked_scatter: mask: got {dtypes.dtype_of(mask)}, expected bool")
     shape = broadcast_shape(shape_of(input), shape_of(mask))
     x, chosen = na.broadcast_to(input, shape), na.broadcast_to(_mask(mask), shape)
     if numel_of(source) == 0:  # so nothing is chosen
@@ -367,11 +412,15 @@ def masked_scatter(input: Array, mask: Array, source: Array) -> Array:
 
 def tril(input: Array, diagonal: int = 0) -> Array:
     """The lower triangle, zeros above."""
+    if ndim_of(input) < 2:
+        raise ShapeError(f"tril: input: got {ndim_of(input)} dimensions, expected at least 2")
     return na.tril(input, k=diagonal)
 
 
 def triu(input: Array, diagonal: int = 0) -> Array:
     """The upper triangle, zeros below."""
+    if ndim_of(input) < 2:
+        raise ShapeError(f"triu: input: got {ndim_of(input)} dimensions, expected at least 2")
     return na.triu(input, k=diagonal)
 
 
@@ -390,6 +439,8 @@ def diagonal(input: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Arr
 
 def diag_embed(input: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
     """The last dimension as a diagonal of two dimensions."""
+    if wrap("diag_embed", dim1, ndim_of(input) + 1) == wrap("diag_embed", dim2, ndim_of(input) + 1):
+        raise ArgumentError(f"diag_embed: dim1, dim2: got {dim1} twice, expected two dimensions")
     length, margin = shape_of(input)[-1], builtins.abs(offset)
     size, ndim = length + margin, ndim_of(input) + 1
     first, second = wrap("diag_embed", dim1, ndim), wrap("diag_embed", dim2, ndim)
@@ -406,6 +457,8 @@ def diag_embed(input: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) ->
 
 def diag(input: Array, diagonal: int = 0) -> Array:
     """The matrix with a vector as its diagonal, or the diagonal of a matrix."""
+    if ndim_of(input) not in (1, 2):
+        raise ShapeError(f"diag: input: got {ndim_of(input)} dimensions, expected 1 or 2")
     if ndim_of(input) == 1:
         return diag_embed(input, diagonal)
     return _diagonal(input, diagonal)
@@ -413,6 +466,8 @@ def diag(input: Array, diagonal: int = 0) -> Array:
 
 def trace(input: Array) -> Array:
     """The sum of the main diagonal."""
+    if ndim_of(input) != 2:
+        raise ShapeError(f"trace: input: got {ndim_of(input)} dimensions, expected a matrix")
     from nestarray.frontends.torch import reduction
 
     return reduction.sum(diagonal(input))

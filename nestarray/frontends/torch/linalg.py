@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.torch.contraction import matmul as matmul
 from nestarray.frontends.torch.dims import axes_of, ndim_of, numel_of, shape_of, wrap, wrap_all
 from nestarray.frontends.torch.indefinite import ldl_factor as ldl_factor
@@ -56,9 +56,9 @@ def vector_norm(
         safe = na.where(is_zero, na.ones_like(x), x)
         length = na.vector_norm(safe, axis=axis, keepdims=True)
         length = na.where(is_zero, na.zeros_like(length), length)
-        return (
-            length if keepdim else na.squeeze(length, axis=wrap_all("vector_norm", dim, ndim_of(x)))
-        )
+        if keepdim or ndim_of(x) == 0:
+            return length
+        return na.squeeze(length, axis=tuple(range(ndim_of(x))) if axis is None else axis)
     # An element, or a vector, of zeros has the derivative 0, where that of a power is not finite.
     is_zero = na.equal(modulus, 0)
     powers = na.pow(na.where(is_zero, na.ones_like(modulus), modulus), order)
@@ -122,6 +122,13 @@ def norm(
 
 def cross(input: Array, other: Array, *, dim: int = -1) -> Array:
     """The vector product along a dimension of size 3."""
+    if ndim_of(input) != ndim_of(other):
+        raise ShapeError(
+            f"cross: got {ndim_of(input)} and {ndim_of(other)} dimensions, expected as many each"
+        )
+    for x in (input, other):
+        if shape_of(x)[wrap("cross", dim, ndim_of(x))] != 3:
+            raise ShapeError(f"cross: got the shape {shape_of(x)}, expected 3 along dim {dim}")
     x, y = promote(input, other)
     x, y = na.broadcast_arrays(x, y)
     axis = wrap("cross", dim, ndim_of(x))

@@ -29,7 +29,7 @@ from nestarray.typing import Array, DTypeLike
 
 def view(input: Array, *size: Any) -> Array:
     """The elements in another shape; one size may be −1."""
-    return na.reshape(input, sizes(size))
+    return shaping.reshape(input, sizes(size))
 
 
 def view_as(input: Array, other: Array) -> Array:

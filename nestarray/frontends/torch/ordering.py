@@ -11,6 +11,7 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.torch.dims import ndim_of, numel_of, shape_of, wrap
 from nestarray.frontends.torch.promotion import accumulating, cast, promote_arrays
 from nestarray.frontends.torch.return_types import ValuesIndices
@@ -59,6 +60,9 @@ def topk(
 
 def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     """The `k`-th smallest element, counted from 1, and where it is."""
+    extent = shape_of(input)[wrap("kthvalue", dim, ndim_of(input))] if ndim_of(input) else 1
+    if not 1 <= k <= extent:
+        raise ArgumentError(f"kthvalue: k: got {k}, expected 1 to {extent}, the size of dim {dim}")
     if ndim_of(input) == 0:
         return sort(input)
     axis = wrap("kthvalue", dim, ndim_of(input))
@@ -97,6 +101,8 @@ def bucketize(
     input: Array | float, boundaries: Array, *, out_int32: bool = False, right: bool = False
 ) -> Array:
     """The bucket of each element between 1-d `boundaries`."""
+    if ndim_of(boundaries) != 1:
+        raise ShapeError(f"bucketize: boundaries: got {ndim_of(boundaries)} dimensions, expected 1")
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
@@ -186,6 +192,8 @@ def diff(
     append: Array | None = None,
 ) -> Array:
     """The differences of neighbours along a dimension, taken `n` times."""
+    if n < 0:
+        raise ArgumentError(f"diff: n: got {n}, expected 0 or more")
     axis = wrap("diff", dim, ndim_of(input))
     if n == 0:  # not even joined
         return input

@@ -12,9 +12,10 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, DtypeError
 from nestarray.frontends.torch.promotion import (
     cast,
+    expect_array,
     floating,
     is_number,
     promote,
@@ -161,11 +162,13 @@ def clamp(
 
 def clamp_min(input: Array, min: Array | float) -> Array:
     """input, at least `min`."""
+    expect_array(input, min)
     return clamp(input, min=min)
 
 
 def clamp_max(input: Array, max: Array | float) -> Array:
     """input, at most `max`."""
+    expect_array(input, max)
     return clamp(input, max=max)
 
 
@@ -512,11 +515,20 @@ def angle(input: Array) -> Array:
 
 def polar(abs: Array, angle: Array) -> Array:
     """The complex numbers of these moduli and angles."""
+    _expect_one_floating("polar", abs, angle)
     return complex_(na.multiply(abs, na.cos(angle)), na.multiply(abs, na.sin(angle)))
+
+
+def _expect_one_floating(name: str, x: Array, y: Array) -> None:
+    expect_array(x, y)
+    first, second = dtypes.dtype_of(x), dtypes.dtype_of(y)
+    if first is not second or not first.is_floating or is_number(x) or is_number(y):
+        raise DtypeError(f"{name}: got {first} and {second}, expected arrays of one floating dtype")
 
 
 def complex_(real: Array, imag: Array) -> Array:
     """real + i · imag; torch.complex."""
+    _expect_one_floating("complex", real, imag)
     real, imag = promote_arrays(real, imag)
     wide = dtypes.complex128 if dtypes.dtype_of(real) is dtypes.float64 else dtypes.complex64
     return na.add(na.astype(real, wide), na.multiply(na.astype(imag, wide), 1j))

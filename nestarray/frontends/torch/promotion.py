@@ -16,6 +16,7 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.dtypes import DType
+from nestarray.errors import ArgumentError
 from nestarray.frontends.torch.dims import ndim_of
 from nestarray.typing import Array, DTypeLike
 
@@ -59,7 +60,8 @@ def result_type(*operands: Any) -> DType:
         before = classes[rank]
         classes[rank] = dtype if before is None else dtypes.promote_types(before, dtype)
     result = _combine(_combine(classes[0], classes[1]), classes[2])
-    assert result is not None, "result_type needs at least one operand"
+    if result is None:
+        raise ArgumentError("got no arrays, expected at least one")
     return result
 
 
@@ -84,6 +86,7 @@ def promote(x: Any, y: Any) -> tuple[Any, Any]:
     A Python number stays one: beside an array it is weakly typed in torch as in nestarray.
     """
     if is_number(x) or is_number(y):
+        expect_array(x, y)
         return x, y
     first, second = dtypes.dtype_of(x), dtypes.dtype_of(y)
     if first is second:
@@ -92,9 +95,23 @@ def promote(x: Any, y: Any) -> tuple[Any, Any]:
     return cast(x, dtype), cast(y, dtype)
 
 
+def expect_array(*operands: Any) -> None:
+    """An error unless one of the operands is an array.
+
+    Raises:
+        ArgumentError: all are Python numbers.
+    """
+    if all(is_number(x) for x in operands):
+        raise ArgumentError(
+            f"got {' and '.join(map(repr, operands))}, expected at least one array; "
+            "torch.tensor makes one of a number"
+        )
+
+
 def promote_arrays(*operands: Any) -> tuple[Array, ...]:
     """Operands, at least one an array, all as arrays of their `result_type`."""
     dtype = result_type(*operands)
+    expect_array(*operands)
     like = next(x for x in operands if not is_number(x))
     return tuple(to_array(x, dtype, like) for x in operands)
 

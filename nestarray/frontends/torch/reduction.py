@@ -16,7 +16,7 @@ from nestarray import dtypes
 from nestarray.errors import ArgumentError
 from nestarray.frontends.torch import ordering, pointwise
 from nestarray.frontends.torch.dims import axes_of, ndim_of, numel_of, shape_of, wrap, wrap_all
-from nestarray.frontends.torch.promotion import accumulating, cast, floating
+from nestarray.frontends.torch.promotion import accumulating, cast, expect_array, floating
 from nestarray.frontends.torch.return_types import MinMax, ValuesIndices
 from nestarray.typing import Array, DTypeLike
 
@@ -188,6 +188,7 @@ def aminmax(input: Array, *, dim: int | None = None, keepdim: bool = False) -> M
 
 def max(input: Array, dim: Any = None, keepdim: bool = False) -> Any:
     """The largest element; with a dimension also where it is; with an array `maximum`."""
+    expect_array(input)
     if dim is None:
         return amax(input)
     if not isinstance(dim, int):
@@ -197,6 +198,7 @@ def max(input: Array, dim: Any = None, keepdim: bool = False) -> Any:
 
 def min(input: Array, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest element; with a dimension also where it is; with an array `minimum`."""
+    expect_array(input)
     if dim is None:
         return amin(input)
     if not isinstance(dim, int):

@@ -64,6 +64,9 @@ def ormqr(
     input: Array, tau: Array, other: Array, left: bool = True, transpose: bool = False
 ) -> Array:
     """Q other, of the reflections that `geqrf` gives; from the right, or with Qᴴ."""
+    count = min(shape_of(other)[-2 if left else -1], shape_of(input)[-1])
+    if shape_of(tau)[-1] > count:
+        raise ShapeError(f"ormqr: tau: got {shape_of(tau)[-1]} numbers, expected at most {count}")
     order = shape_of(other)[-2 if left else -1]
     if shape_of(input)[-2] != order:
         raise ShapeError(

@@ -11,6 +11,7 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.frontends.torch.promotion import (
     cast,
+    expect_array,
     floating,
     promote_arrays,
     with_derivative_of,
@@ -44,6 +45,7 @@ def nextafter(input: Array, other: Array) -> Array:
 
 def ldexp(input: Array, other: Array) -> Array:
     """input · 2^other."""
+    expect_array(input, other)
     x, exponent = promote_arrays(floating(input), other)
     return na.multiply(x, na.exp2(exponent))
 

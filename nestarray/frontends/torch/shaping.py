@@ -57,6 +57,10 @@ def adjoint(input: Array) -> Array:
 
 def movedim(input: Array, source: int | Sequence[int], destination: int | Sequence[int]) -> Array:
     """Dimensions at other places, the others in their order."""
+    for name, given in (("source", source), ("destination", destination)):
+        places = wrap_all("movedim", given, ndim_of(input))
+        if len(set(places)) != len(places):
+            raise ArgumentError(f"movedim: {name}: got {given}, expected each dimension once")
     ndim = ndim_of(input)
     if ndim == 0:
         return input
@@ -78,11 +82,15 @@ def fliplr(input: Array) -> Array:
 
 def flipud(input: Array) -> Array:
     """Reversed along dimension 0."""
+    if ndim_of(input) < 1:
+        raise ShapeError("flipud: input: got 0 dimensions, expected at least 1")
     return flip(input, (0,))
 
 
 def rot90(input: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
     """Turned by 90° `k` times in the plane of `dims`, from the first towards the second."""
+    if len(set(wrap_all("rot90", dims, ndim_of(input)))) != 2 or len(dims) != 2:
+        raise ArgumentError(f"rot90: dims: got {tuple(dims)}, expected two different dimensions")
     first, second = dims
     turns = k % 4
     if turns == 0:
@@ -98,6 +106,12 @@ def roll(
     input: Array, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None
 ) -> Array:
     """The elements moved along `dims`; what leaves at the end comes back at the start."""
+    moves = len(shifts) if isinstance(shifts, (list, tuple)) else 1
+    places = len(dims) if isinstance(dims, (list, tuple)) else 1
+    if moves != builtins.max(places, 1):
+        raise ArgumentError(
+            f"roll: shifts: got {moves}, expected one for each of {places} dimensions"
+        )
     if dims is None or (not isinstance(dims, int) and len(dims) == 0):
         shift = shifts if isinstance(shifts, int) else shifts[0]
         return na.reshape(na.roll(na.reshape(input, (-1,)), shift, axis=0), shape_of(input))
@@ -111,7 +125,12 @@ def roll(
 
 def reshape(input: Array, shape: Sequence[int]) -> Array:
     """The elements in another shape; one size may be −1."""
-    return na.reshape(input, sizes((shape,)))
+    wanted = sizes((shape,))
+    if -1 in wanted and 0 in wanted:
+        raise ShapeError(
+            f"reshape: shape: got {wanted}, expected no -1 beside 0: it could be any size"
+        )
+    return na.reshape(input, wanted)
 
 
 def flatten(input: Array, start_dim: int = 0, end_dim: int = -1) -> Array:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.errors import DtypeError, ShapeError
 from nestarray.frontends.torch import pointwise
 from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
 from nestarray.frontends.torch.promotion import cast, floating
@@ -35,6 +36,8 @@ def cov(
     aweights: Array | None = None,
 ) -> Array:
     """The covariances of the rows; of one row, or a number, its variance."""
+    if fweights is not None and dtypes.dtype_of(fweights).is_inexact:
+        raise DtypeError(f"cov: fweights: got {dtypes.dtype_of(fweights)}, expected integers")
     rows = na.reshape(input, (1, -1)) if ndim_of(input) < 2 else input
     found = na.cov(
         floating(rows), correction=float(correction), fweights=fweights, aweights=aweights
@@ -152,6 +155,8 @@ def nanquantile(
 
 def renorm(input: Array, p: float, dim: int, maxnorm: float) -> Array:
     """`input` with the slices along a dimension scaled down to the norm `maxnorm`."""
+    if ndim_of(input) < 2:
+        raise ShapeError(f"renorm: input: got {ndim_of(input)} dimensions, expected at least 2")
     axis = wrap("renorm", dim, ndim_of(input))
     rest = tuple(a for a in builtins.range(ndim_of(input)) if a != axis)
     size = na.vector_norm(input, axis=rest, keepdims=True, ord=p)

@@ -86,6 +86,11 @@ def empty_permuted(
     size: Sequence[int], physical_layout: Sequence[int], *, dtype: DTypeLike | None = None
 ) -> Array:
     """An array whose elements nobody should read; zeros here, in row-major order."""
+    if sorted(physical_layout) != list(range(len(size))):
+        raise ArgumentError(
+            f"empty_permuted: physical_layout: got {tuple(physical_layout)}, expected each of "
+            f"{len(size)} dimensions once"
+        )
     return zeros(*size, dtype=dtype)
 
 

@@ -18,8 +18,10 @@ from nestarray.frontends.torch import indexing as _indexing
 from nestarray.frontends.torch import reduction
 from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
 from nestarray.frontends.torch.nn.functional import convolution as _convolutions
+from nestarray.frontends.torch.nn.functional import normalization as _normalization
 from nestarray.frontends.torch.nn.functional import pooling as _pooling
 from nestarray.frontends.torch.nn.functional import sparse as _sparse
+from nestarray.frontends.torch.nn.functional import unpooling as _unpooling
 from nestarray.frontends.torch.nn.functional.dropout import keep_mask
 from nestarray.frontends.torch.ops.backward import (
     _adaptive_avg_pool2d_backward as _adaptive_avg_pool2d_backward,
@@ -226,7 +228,7 @@ def native_layer_norm(
     eps: float,
 ) -> tuple[Array, Array, Array]:
     """Layer norm, with mean and 1 / √(variance + eps)."""
-    axes = tuple(range(-len(normalized_shape), 0))
+    axes = _normalization.last_axes("native_layer_norm", input, normalized_shape)
     out = na.layer_norm(input, weight, bias, axis=axes, eps=eps)
     mean = na.mean(input, axis=axes, keepdims=True)
     variance = na.mean(na.square(na.subtract(input, mean)), axis=axes, keepdims=True)
@@ -323,6 +325,29 @@ def max_pool3d_with_indices(
     return _pooling.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
+def adaptive_max_pool1d(input: Array, output_size: int | Sequence[int]) -> tuple[Array, Array]:
+    """Adaptive max pooling, and the places of the maxima."""
+    return _pooling.adaptive_max_pool1d(input, output_size, True)
+
+
+def fractional_max_pool2d(
+    input: Array, kernel_size: Sequence[int], output_size: Sequence[int], random_samples: Array
+) -> tuple[Array, Array]:
+    """Max pooling at random steps, and the places of the maxima in the flattened image."""
+    return _unpooling.fractional_max_pool2d(
+        input, kernel_size, output_size, None, True, random_samples
+    )
+
+
+def fractional_max_pool3d(
+    input: Array, kernel_size: Sequence[int], output_size: Sequence[int], random_samples: Array
+) -> tuple[Array, Array]:
+    """Max pooling at random steps, and the places of the maxima in the flattened volume."""
+    return _unpooling.fractional_max_pool3d(
+        input, kernel_size, output_size, None, True, random_samples
+    )
+
+
 def adaptive_max_pool2d(input: Array, output_size: Sequence[int]) -> tuple[Array, Array]:
     """Adaptive max pooling, and the places of the maxima in the flattened image."""
     return _pooling.adaptive_max_pool2d(input, output_size, True)
@@ -338,6 +363,10 @@ def adaptive_max_pool3d(input: Array, output_size: Sequence[int]) -> tuple[Array
 
 def _chunk_cat(tensors: Sequence[Array], dim: int, num_chunks: int) -> Array:
     """Each array cut along `dim` into chunks, flattened from there on, and joined chunk by chunk."""
+    if num_chunks < 1:
+        raise ArgumentError(f"_chunk_cat: num_chunks: got {num_chunks}, expected at least 1")
+    if not tensors or any(0 in shape_of(x) for x in tensors):
+        raise ArgumentError("_chunk_cat: tensors: got none or an empty one, expected elements")
     rows = []
     for x in tensors:
         axis = wrap("_chunk_cat", dim, ndim_of(x))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.torch.dims import ndim_of, numel_of, shape_of, wrap
 from nestarray.frontends.torch.pointwise import tanh as tanh
 from nestarray.frontends.torch.promotion import cast, floating
@@ -32,6 +32,13 @@ def leaky_relu(input: Array, negative_slope: float = 0.01, inplace: bool = False
 
 def prelu(input: Array, weight: Array) -> Array:
     """`leaky_relu` whose slope is learned, one for all or one for each channel (dimension 1)."""
+    if ndim_of(weight) > 1 or (
+        ndim_of(input) == 0 and ndim_of(weight) and shape_of(weight) != (1,)
+    ):
+        raise ShapeError(
+            f"prelu: weight: got the shape {shape_of(weight)} for an input of {ndim_of(input)} "
+            "dimensions, expected a number for all or one for each channel"
+        )
     if shape_of(weight) not in ((), (1,)) and ndim_of(input) > 1:
         weight = na.reshape(weight, (-1,) + (1,) * (ndim_of(input) - 2))
     slope = na.reshape(weight, ()) if shape_of(weight) == (1,) else weight
@@ -74,6 +81,8 @@ def celu(input: Array, alpha: float = 1.0, inplace: bool = False) -> Array:
 
 def gelu(input: Array, approximate: str = "none") -> Array:
     """x Φ(x), or its approximation by "tanh"."""
+    if approximate not in ("none", "tanh"):
+        raise ArgumentError(f"gelu: approximate: got {approximate!r}, expected 'none' or 'tanh'")
     return na.gelu(input, approximate=approximate == "tanh")
 
 
@@ -121,6 +130,8 @@ def hardtanh(
     input: Array, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Array:
     """x limited to [min_val, max_val]."""
+    if min_val > max_val:
+        raise ArgumentError(f"hardtanh: min_val: got {min_val}, expected at most {max_val}")
     if not dtypes.dtype_of(input).is_inexact:  # upstream casts the bounds
         return na.clip(input, int(min_val), int(max_val))
     return na.hard_tanh(input, min_value=min_val, max_value=max_val)
@@ -133,6 +144,8 @@ def hardshrink(input: Array, lambd: float = 0.5) -> Array:
 
 def softshrink(input: Array, lambd: float = 0.5) -> Array:
     """x moved towards 0 by λ."""
+    if lambd < 0:
+        raise ArgumentError(f"softshrink: lambd: got {lambd}, expected 0 or more")
     return na.soft_shrink(input, threshold=lambd)
 
 

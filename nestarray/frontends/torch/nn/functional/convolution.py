@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import nestarray as na
+from nestarray import dtypes
+from nestarray.errors import ArgumentError, DtypeError
 from nestarray.frontends.torch.dims import ndim_of, per_dim
 from nestarray.typing import Array
 
@@ -76,6 +78,16 @@ def _convolved(
     dilation: Ints,
     groups: int,
 ) -> Array:
+    if padding == "same" and set(per_dim("stride", stride, count)) != {1}:
+        raise ArgumentError(
+            f"conv{count}d: padding: got 'same' beside strides of {stride}, expected numbers"
+        )
+    for name, given in (("weight", weight), ("bias", bias)):
+        if given is not None and dtypes.dtype_of(given) is not dtypes.dtype_of(x):
+            raise DtypeError(
+                f"conv{count}d: {name}: got {dtypes.dtype_of(given)}, expected "
+                f"{dtypes.dtype_of(x)} as input has"
+            )
     settings: dict[str, Any] = {
         "stride": per_dim("stride", stride, count),
         "padding": padding if isinstance(padding, str) else per_dim("padding", padding, count),

@@ -11,7 +11,7 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.frontends.torch.dims import ndim_of, shape_of
 from nestarray.frontends.torch.nn.functional.activation import log_softmax
 from nestarray.frontends.torch.nn.functional.distance import cosine_similarity, pairwise_distance
@@ -77,6 +77,8 @@ def huber_loss(
     weight: Array | None = None,
 ) -> Array:
     """½ d² where d = |x − y| ≤ δ, δ (d − ½ δ) beyond; weights do not divide the mean."""
+    if delta <= 0:
+        raise ArgumentError(f"huber_loss: delta: got {delta}, expected a positive number")
     distance = na.abs(_difference(input, target))
     near = na.multiply(na.square(distance), 0.5)
     far = na.multiply(na.subtract(distance, 0.5 * delta), delta)
@@ -296,6 +298,12 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Array:
     """Σ over other classes of max(0, margin − x at the class + x)ᵖ / classes."""
+    if dtypes.dtype_of(target).is_inexact:
+        raise DtypeError(
+            f"multi_margin_loss: target: got {dtypes.dtype_of(target)}, expected integers"
+        )
+    if p not in (1, 2):
+        raise ArgumentError(f"multi_margin_loss: p: got {p}, expected 1 or 2")
     x = input if ndim_of(input) == 2 else na.reshape(input, (1, -1))
     classes = na.reshape(target, (-1, 1))
     count = shape_of(x)[1]
@@ -360,6 +368,10 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Array:
     """max(0, ‖a − p‖ − ‖a − n‖ + margin)."""
+    if margin <= 0:
+        raise ArgumentError(
+            f"triplet_margin_loss: margin: got {margin}, expected a positive number"
+        )
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
@@ -422,6 +434,11 @@ def linear_cross_entropy(
     options: Any = None,
 ) -> Array:
     """`cross_entropy` of a linear map of input; `options` say how upstream saves memory."""
+    if len(shape_of(linear_weight)) > 2 and ndim_of(input) < 2:
+        raise ShapeError(
+            f"linear_cross_entropy: input: got the shape {shape_of(input)} beside a weight of "
+            f"{ndim_of(linear_weight)} dimensions, expected (batch, features)"
+        )
     *rest, features = shape_of(linear_weight)
     matrix = na.reshape(linear_weight, (-1, features))
     bias = None if linear_bias is None else na.reshape(linear_bias, (-1,))

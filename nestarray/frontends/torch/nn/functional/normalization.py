@@ -41,7 +41,7 @@ def layer_norm(
 ) -> Array:
     """Normalized over the last dimensions, `normalized_shape`."""
     return na.layer_norm(
-        input, weight, bias, axis=_last("layer_norm", input, normalized_shape), eps=eps
+        input, weight, bias, axis=last_axes("layer_norm", input, normalized_shape), eps=eps
     )
 
 
@@ -54,7 +54,7 @@ def rms_norm(
     """x / √(mean(x²) + eps) over the last dimensions; eps is that of the dtype if not given."""
     if eps is None:
         eps = float(na.finfo(dtypes.dtype_of(input)).eps)
-    return na.rms_norm(input, weight, axis=_last("rms_norm", input, normalized_shape), eps=eps)
+    return na.rms_norm(input, weight, axis=last_axes("rms_norm", input, normalized_shape), eps=eps)
 
 
 def group_norm(
@@ -104,9 +104,10 @@ def normalize(
     return na.divide(input, na.clip(length, eps, None))
 
 
-def _last(name: str, x: Array, shape: Sequence[int]) -> tuple[int, ...]:
+def last_axes(name: str, x: Array, shape: Sequence[int]) -> tuple[int, ...]:
+    """The last dimensions, whose sizes are `shape`, counted from the end."""
     wanted = (shape,) if isinstance(shape, int) else tuple(shape)
-    if shape_of(x)[ndim_of(x) - len(wanted) :] != wanted:
+    if not wanted or shape_of(x)[ndim_of(x) - len(wanted) :] != wanted:
         raise ArgumentError(
             f"{name}: normalized_shape: got {wanted} for an array of shape {shape_of(x)}, "
             "expected its last sizes"

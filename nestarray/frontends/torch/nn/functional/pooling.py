@@ -7,11 +7,24 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.torch.dims import ndim_of, per_dim, shape_of
 from nestarray.typing import Array
 
 Ints = int | Sequence[int]
 Sizes = int | Sequence[int | None]
+
+
+def _expect_narrow_margins(count: int, kernel_size: Ints, padding: Ints) -> None:
+    """A margin is at most half of a window, so that no window lies outside."""
+    kernel, margin = (
+        per_dim(name, value, count)
+        for name, value in (("kernel_size", kernel_size), ("padding", padding))
+    )
+    if any(2 * p > k or p < 0 for p, k in zip(margin, kernel)):
+        raise ArgumentError(
+            f"pool: padding: got {margin} beside windows of {kernel}, expected at most half of them"
+        )
 
 
 def _pooled(function: Callable[..., Array], count: int, x: Array, **settings: Any) -> Array:
@@ -84,6 +97,12 @@ def _max_pool(
     ceil_mode: bool,
     return_indices: bool,
 ) -> Any:
+    _expect_narrow_margins(count, kernel_size, padding)
+    if ndim_of(x) not in (count + 1, count + 2) or 0 in shape_of(x)[-count - 1 :]:
+        raise ShapeError(
+            f"max_pool{count}d: input: got the shape {shape_of(x)}, expected channels and {count} "
+            "more dimensions, none of them empty, with a batch in front or without"
+        )
     function = (na.max_pool1d, na.max_pool2d, na.max_pool3d)[count - 1]
     settings: dict[str, Any] = {
         "kernel_size": kernel_size,
@@ -269,6 +288,9 @@ def avg_pool3d(
 
 def _averaged(function: Callable[..., Array], count: int, x: Array, **settings: Any) -> Array:
     """`_pooled`; the mean of integers is an integer, rounded towards 0."""
+    _expect_narrow_margins(count, settings["kernel_size"], settings["padding"])
+    if settings.get("divisor_override") == 0:
+        raise ArgumentError(f"avg_pool{count}d: divisor_override: got 0, expected another number")
     dtype = dtypes.dtype_of(x)
     if dtype.is_inexact:
         return _pooled(function, count, x, **settings)

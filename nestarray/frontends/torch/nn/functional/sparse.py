@@ -24,6 +24,8 @@ def embedding(
 
     Rows longer than `max_norm` are shortened; `weight` itself, which upstream overwrites, stays.
     """
+    if ndim_of(weight) != 2:
+        raise ShapeError(f"embedding: weight: got {ndim_of(weight)} dimensions, expected a matrix")
     if padding_idx is not None and padding_idx >= 0:
         padding = na.equal(na.arange(shape_of(weight)[0], like=weight), padding_idx)
         weight = na.where(na.expand_dims(padding, axis=-1), na.stop_gradient(weight), weight)

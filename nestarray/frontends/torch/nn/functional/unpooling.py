@@ -97,11 +97,11 @@ def fractional_max_pool2d(
     _random_samples: Array | None = None,
     *,
     key: Array | None = None,
-) -> Array:
+) -> Any:
     """The largest element of windows whose steps vary at random, over two dimensions."""
-    if return_indices:
-        raise _without_indices(2)
-    return _fractional(2, input, kernel_size, output_size, output_ratio, _random_samples, key)
+    return _fractional(
+        2, input, kernel_size, output_size, output_ratio, _random_samples, key, return_indices
+    )
 
 
 def fractional_max_pool3d(
@@ -113,17 +113,10 @@ def fractional_max_pool3d(
     _random_samples: Array | None = None,
     *,
     key: Array | None = None,
-) -> Array:
+) -> Any:
     """The largest element of windows whose steps vary at random, over three dimensions."""
-    if return_indices:
-        raise _without_indices(3)
-    return _fractional(3, input, kernel_size, output_size, output_ratio, _random_samples, key)
-
-
-def _without_indices(count: int) -> ArgumentError:
-    return ArgumentError(
-        f"fractional_max_pool{count}d: return_indices: got True, expected False: the places of "
-        f"the maxima are found by max_pool{count}d alone"
+    return _fractional(
+        3, input, kernel_size, output_size, output_ratio, _random_samples, key, return_indices
     )
 
 
@@ -135,7 +128,8 @@ def _fractional(
     ratio: Any,
     samples: Array | None,
     key: Array | None,
-) -> Array:
+    return_indices: bool,
+) -> Any:
     name = f"fractional_max_pool{count}d"
     if (output_size is None) == (ratio is None):
         raise ArgumentError(
@@ -155,5 +149,11 @@ def _fractional(
         return na.random.uniform(required_key(name, key), shape, dtype=dtypes.dtype_of(x))
 
     layout = "height, width" if count == 2 else "depth, height, width"
-    found = fractional_maxima(name, x, draw, kernel_size, output_size, layout)
-    return na.squeeze(found, axis=0) if is_one else found
+    found = fractional_maxima(
+        name, x, draw, kernel_size, output_size, layout, return_indices=return_indices
+    )
+    if not is_one:
+        return found
+    if not return_indices:
+        return na.squeeze(found, axis=0)
+    return tuple(na.squeeze(part, axis=0) for part in found)
