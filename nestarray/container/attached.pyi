@@ -3177,7 +3177,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """Copy the leaves into the parameters and buffers of a ``torch.nn.Module``, in place.
 
         The inverse of `Container.from_torch_module`. Nothing is written unless everything
-        fits. Buffers that `c` does not have stay as they are.
+        fits. Buffers that `c` does not have stay as they are; of tied weights one name is enough.
 
         Args:
             c: a Container of arrays of any backend, nested like the module.
@@ -4059,6 +4059,34 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             integers.
         """
 
+    def nancumprod(
+        self, /, *, axis: int | None = None, dtype: DTypeLike | None = None
+    ) -> Container[Leaf]:
+        """The products of the elements so far, Πⱼ≤ᵢ xⱼ, NaN as 1.
+
+        Args:
+            x: any number.
+            axis: the axis to multiply along; None takes the elements of all axes in order.
+            dtype: of the products; as for `cumulative_prod`.
+
+        Returns:
+            array of the shape of `x`; with one axis if `axis` is None.
+        """
+
+    def nancumsum(
+        self, /, *, axis: int | None = None, dtype: DTypeLike | None = None
+    ) -> Container[Leaf]:
+        """The sums of the elements so far, Σⱼ≤ᵢ xⱼ, NaN as 0.
+
+        Args:
+            x: any number.
+            axis: the axis to sum along; None takes the elements of all axes in order.
+            dtype: of the sums; as for `cumulative_sum`.
+
+        Returns:
+            array of the shape of `x`; with one axis if `axis` is None.
+        """
+
     def nanmax(self, /, *, axis: Axis = None, keepdims: bool = False) -> Container[Leaf]:
         """The greatest of the elements that are not NaN; NaN if all are.
 
@@ -4105,6 +4133,31 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Returns:
             array of the dtype of `x`. Equal extrema share the gradient evenly.
+        """
+
+    def nanpercentile(
+        self,
+        q: float | Array,
+        /,
+        *,
+        axis: Axis = None,
+        method: str = "linear",
+        keepdims: bool = False,
+    ) -> Container[Leaf]:
+        """The element below which `q` percent of the elements that are not NaN lie; NaN if all are.
+
+        Args:
+            x: real.
+            q: from 0 to 100, or an array of such numbers.
+            axis: the axis to reduce, or several; None means all.
+            method: as for `quantile`.
+            keepdims: keep the reduced axes, with length 1.
+
+        Returns:
+            array with the axes of `q` in front; of the dtype of `x`, of integers float32.
+
+        Raises:
+            ArgumentError: `method` is none of those of `quantile`.
         """
 
     def nanprod(

@@ -17,10 +17,13 @@ from nestarray.typing import Array, Axis, DTypeLike
 __all__ = [
     "nanargmax",
     "nanargmin",
+    "nancumprod",
+    "nancumsum",
     "nanmax",
     "nanmean",
     "nanmedian",
     "nanmin",
+    "nanpercentile",
     "nanprod",
     "nanquantile",
     "nanstd",
@@ -372,3 +375,90 @@ def nanquantile(
     if keepdims:
         rest = tuple(1 if i in axes else length for i, length in enumerate(shape))
     return ops.reshape(result, (*of_share, *rest))
+
+
+@op
+def nanpercentile(
+    x: Array,
+    q: float | Array,
+    /,
+    *,
+    axis: Axis = None,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Array:
+    """The element below which `q` percent of the elements that are not NaN lie; NaN if all are.
+
+    Args:
+        x: real.
+        q: from 0 to 100, or an array of such numbers.
+        axis: the axis to reduce, or several; None means all.
+        method: as for `quantile`.
+        keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        array with the axes of `q` in front; of the dtype of `x`, of integers float32.
+
+    Raises:
+        ArgumentError: `method` is none of those of `quantile`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.nanpercentile(np.asarray([1.0, np.nan, 2.0]), np.asarray([50.0, 100.0]))
+        array([1.5, 2. ])
+    """
+    from nestarray import ops
+
+    check_method(method, "nanpercentile")
+    share = ops.divide(q, 100.0) if hasattr(q, "dtype") else q / 100.0
+    return ops.nanquantile(x, share, axis=axis, method=method, keepdims=keepdims)
+
+
+@op
+def nancumsum(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
+    """The sums of the elements so far, Σⱼ≤ᵢ xⱼ, NaN as 0.
+
+    Args:
+        x: any number.
+        axis: the axis to sum along; None takes the elements of all axes in order.
+        dtype: of the sums; as for `cumulative_sum`.
+
+    Returns:
+        array of the shape of `x`; with one axis if `axis` is None.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.nancumsum(np.asarray([1.0, np.nan, 2.0]))
+        array([1., 1., 3.])
+    """
+    from nestarray import ops
+
+    if axis is None:
+        x, axis = ops.flatten(x), 0
+    known = _with(x, 0) if dtype_of(x).is_inexact else x
+    return ops.cumulative_sum(known, axis=axis, dtype=dtype)
+
+
+@op
+def nancumprod(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
+    """The products of the elements so far, Πⱼ≤ᵢ xⱼ, NaN as 1.
+
+    Args:
+        x: any number.
+        axis: the axis to multiply along; None takes the elements of all axes in order.
+        dtype: of the products; as for `cumulative_prod`.
+
+    Returns:
+        array of the shape of `x`; with one axis if `axis` is None.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.nancumprod(np.asarray([2.0, np.nan, 4.0]))
+        array([2., 2., 8.])
+    """
+    from nestarray import ops
+
+    if axis is None:
+        x, axis = ops.flatten(x), 0
+    known = _with(x, 1) if dtype_of(x).is_inexact else x
+    return ops.cumulative_prod(known, axis=axis, dtype=dtype)

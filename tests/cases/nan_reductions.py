@@ -110,4 +110,28 @@ CASES = [
         )
         for method in ("linear", "nearest", "lower")
     ),
+    Case(
+        "nanpercentile",
+        lambda rng: (*apart(rng), np.asarray([10.0, 60.0])),
+        {"axis": (0, 2)},
+        reference=np.nanpercentile,
+        differentiable=(0,),
+    ),
+    exact(
+        "nanpercentile",
+        lambda rng: (*holes(rng), 30.0),
+        "number",
+        quiet(np.nanpercentile),
+        axis=-1,
+        method="nearest",
+    ),
+    *(
+        case
+        for op, reference in (("nancumsum", np.nancumsum), ("nancumprod", np.nancumprod))
+        for case in (
+            Case(op, apart, {"axis": 1}, reference=reference),
+            Case(op, holes, {"axis": -1}, reference=reference, differentiable=False, id="holes"),
+            Case(op, holes, reference=reference, differentiable=False, id="flat"),
+        )
+    ),
 ]
