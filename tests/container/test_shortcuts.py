@@ -1,0 +1,83 @@
+"""The second call of an op on leaves like those before: results, errors and dtypes are the first's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nestarray as na
+from nestarray import backends
+from nestarray.testing import assert_close
+
+CALLS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": na.add,
+    "less": na.less,
+    "number second": lambda x, y: na.multiply(x, 2.5),
+    "number first": lambda x, y: na.subtract(1.5, y),
+    "one": lambda x, y: na.exp(x),
+    "int beside floats": lambda x, y: na.add(x, 2),
+}
+
+
+def trees(backend: str, dtype: str = "float32") -> tuple[na.Container, na.Container]:
+    convert = backends.core(backend).from_numpy
+    x, y = np.linspace(0.5, 2, 4).astype(dtype), np.linspace(2, 1, 4).astype(dtype)
+    left = na.Container(a=convert(x), b=[convert(x[:2]), convert(x[:1])])
+    return left, na.Container(a=convert(y), b=[convert(y[:2]), convert(y[:1])])
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_further_calls_give_the_same(backend: str, call: str) -> None:
+    left, right = trees(backend)
+    function = CALLS[call]
+    expected = [function(x, y) for x, y in zip(left.leaves(), right.leaves(), strict=True)]
+    for _ in range(3):
+        found = function(left, right)
+        assert found.spec is left.spec
+        assert_close(list(found.leaves()), expected)
+
+
+def test_errors_of_further_calls_name_the_leaf(backend: str) -> None:
+    left, right = trees(backend)
+    na.add(left, right)
+    other = right.set("b/0", backends.core(backend).from_numpy(np.ones(3, "float32")))
+    for _ in range(2):
+        with pytest.raises(Exception, match="do not broadcast") as caught:
+            na.add(left, other)
+        assert "at the Container path 'b/0'" in caught.value.__notes__
+
+
+def test_trees_of_other_dtypes_promote(backend: str) -> None:
+    left, right = trees(backend)
+    na.add(left, right)
+    halves = na.astype(right, "float16")
+    for _ in range(2):
+        found = na.add(halves, halves)
+        assert {na.dtype_of(x) for x in found.leaves()} == {na.float16}
+        found = na.add(left, halves)
+        assert {na.dtype_of(x) for x in found.leaves()} == {na.float32}
+
+
+def test_tensors_that_change_their_dtype_in_place() -> None:
+    import torch
+
+    left, right = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+    trees = [na.Container({"w": net.weight, "b": net.bias}) for net in (left, right)]
+    with torch.no_grad():
+        na.add(*trees)
+        right.half()
+        found = [na.add(*trees) for _ in range(2)]
+        right.to(torch.float64)
+        found += [na.add(*trees) for _ in range(2)]
+    dtypes = [{na.dtype_of(x) for x in c.leaves()} for c in found]
+    assert dtypes == [{na.float32}] * 2 + [{na.float64}] * 2
+
+
+def test_an_array_object_takes_another_dtype() -> None:
+    x = na.Container(np.ones(3, "float32"))
+    na.add(x, x)
+    x[...] = np.zeros(3, "float32")
+    assert_close(na.add(x, x).leaves()[0], np.zeros(3, "float32"))
