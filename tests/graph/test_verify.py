@@ -66,3 +66,25 @@ def test_what_is_below_the_normal_numbers_may_be_zero():
         last.args = (last.args[0], 0.0)
         report = graph.verify()
         assert [c.ok for c in report.outputs] == [agrees]
+
+
+class _Copied(torch.nn.Module):
+    """A write in place, and a size that is computed from numbers in the program."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.tensor([1.0, 2.0, 3.0]))
+
+    def forward(self, x):
+        written = torch.zeros(2, 3)
+        written.copy_(x * self.weight)
+        size = torch.arange(2).max().item() + 1
+        return written[:size]
+
+
+def test_copies_have_gradients_and_sizes_are_python_numbers():
+    graph = na.trace_graph(_Copied(), torch.ones(3))
+    report = graph.to_backend("numpy").verify()
+    assert report.ok, str(report)
+    assert [c.name for c in report.gradients] == ["weight"]
+    assert "add = u0 + 1\n" in graph.to_source()
