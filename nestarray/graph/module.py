@@ -10,7 +10,7 @@ from nestarray.backends import backend_of, backend_of_value, find_backend
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.errors import ConversionError
-from nestarray.graph.graph import Graph
+from nestarray.graph.graph import Graph, is_abstract
 from nestarray.nn.module import Module, Variable
 from nestarray.typing import Array
 
@@ -167,11 +167,12 @@ def to_module(
 
     Returns:
         a module on torch, with ``.v``, ``.s`` and ``.to_backend("jax")``. The training
-        behaviour is traced when it is first called.
+        behaviour is traced when it is first called. In evaluation its calls return the output
+        alone; what the module then writes into its buffers, ``module.graph(x)`` returns too.
 
     Raises:
         ArgumentError: `net` is not a ``torch.nn.Module``.
-        ConversionError: torch cannot export the module.
+        ConversionError: torch cannot export the module, or it is on the meta device.
         MissingOpError: the module uses operations without a frontend function; lists all.
 
     Example:
@@ -186,4 +187,9 @@ def to_module(
 
     options = {"dynamic": dynamic, "islands": islands}
     graph = trace_graph(net, *args, **options, **kwargs)
+    if any(is_abstract(x) for c in (graph.v, graph.s) for x in c.leaves()):
+        raise ConversionError(
+            f"to_module: {graph.name} is on the meta device and has no values to begin with; give it "
+            "some (net.to_empty(device=...)), or use na.trace_graph, whose graph takes v at the call"
+        )
     return GraphModule(graph, (net, args, kwargs), options)
