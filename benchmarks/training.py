@@ -244,7 +244,7 @@ def _tensorflow_step(net: Network, x: Any, y: Any) -> Call:
 
     params = [tf.Variable(p) for pair in _pairs(net) for p in pair]
     moments = [(tf.Variable(tf.zeros_like(p)), tf.Variable(tf.zeros_like(p))) for p in params]
-    count = tf.Variable(0.0)
+    count: Any = tf.Variable(tf.zeros(()))
 
     @tf.function
     def step() -> Any:
@@ -256,7 +256,8 @@ def _tensorflow_step(net: Network, x: Any, y: Any) -> Call:
             loss = tf.reduce_mean(tf.square(h - y))
         count.assign_add(1.0)
         first, second = 1.0 - 0.9**count, 1.0 - 0.999**count
-        for p, (m, n), g in zip(params, moments, tape.gradient(loss, params), strict=True):
+        gradients: Any = tape.gradient(loss, params)
+        for p, (m, n), g in zip(params, moments, gradients, strict=True):
             m.assign(0.9 * m + 0.1 * g)
             n.assign(0.999 * n + 0.001 * g * g)
             p.assign_sub(RATE * (m / first / (tf.sqrt(n / second) + EPS) + DECAY * p))
