@@ -13,7 +13,7 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ShapeError
+from nestarray.errors import ShapeError, UnsupportedError
 from nestarray.frontends.torch import contraction, pointwise, shaping
 from nestarray.frontends.torch.dims import ndim_of, shape_of, sizes, wrap
 from nestarray.frontends.torch.promotion import cast, is_number, to_array
@@ -73,6 +73,12 @@ def unfold(input: Array, dimension: builtins.int, size: builtins.int, step: buil
 def size(input: Array, dim: builtins.int | None = None) -> Any:
     """The sizes, or that of one dimension."""
     shape = shape_of(input)
+    if None in shape:
+        raise UnsupportedError(
+            f"size: input: got an array of shape {shape} in a tf.function that does not know its "
+            "sizes, of which the code makes shapes; trace it for each shape: graph.compile(), or a "
+            "tf.function without input_signature"
+        )
     return shape if dim is None else shape[wrap("size", dim, len(shape))]
 
 
