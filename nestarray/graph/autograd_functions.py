@@ -58,6 +58,10 @@ def backwards_kept() -> Iterator[None]:
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         if cls.__module__.startswith("torch."):  # checkpoints and the like, whose gradient is usual
             return original.__func__(cls, *args, **kwargs)
+        if any(isinstance(x, torch.nn.Module) for x in args):
+            # it saves memory for layers, whose parameters its backward reaches by side effect;
+            # the gradient is the usual one of what it computes
+            return cls.forward(_Context(tuple(_is_inexact(x) for x in args)), *args, **kwargs)
         return _apply(cls, args, kwargs)
 
     torch.autograd.Function.apply = classmethod(apply)  # type: ignore[method-assign]

@@ -176,3 +176,42 @@ def test_what_has_no_graph_is_refused(x, function, text):
     leaf = x.clone().requires_grad_()  # torch's own apply is back
     Clipped.apply(leaf).sum().backward()
     assert torch.allclose(leaf.grad, torch.full_like(x, 0.1))
+
+
+class Recomputed(Function):
+    """A layer whose activations are computed again in the backward pass."""
+
+    @staticmethod
+    def forward(ctx, x, layer):
+        ctx.save_for_backward(x)
+        ctx.layer = layer
+        return layer(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        x = x.detach().requires_grad_()
+        with torch.enable_grad():
+            ctx.layer(x).backward(g)  # reaches the layer's parameters by side effect
+        return x.grad, None
+
+
+class Saving(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor([1.0, 2.0]))
+        self.layer = nn.Linear(2, 3)
+
+    def forward(self, x):
+        return Recomputed.apply(x * self.scale, self.layer).tanh()
+
+
+def test_a_function_of_a_layer_has_the_gradients_of_the_layer():
+    torch.manual_seed(0)
+    net, x = Saving(), torch.randn(4, 2)
+    net(x).pow(2).sum().backward()
+    graph = na.trace_graph(net, x).to_backend("numpy")
+    ours = na.grad(lambda v: na.sum(graph(x.numpy(), v=v) ** 2))(graph.v)
+    for name, parameter in net.named_parameters():
+        got = torch.from_numpy(ours[name.replace(".", "/")])
+        torch.testing.assert_close(got, parameter.grad)
