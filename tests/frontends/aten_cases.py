@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from tests.frontends.aten_core_cases import CORE
+from tests.frontends.aten_core_cases import CORE, CORE_RANDOM
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -387,6 +387,7 @@ UNDEFINED: Cases = {
 
 #: Random operations: shape and dtype alone are compared.
 RANDOM: Cases = {
+    **CORE_RANDOM,
     "aten.rand.default": [lambda d: call([2, 3])],
     "aten.randn.default": [lambda d: call([2, 3], dtype=torch.float32)],
     "aten.rand_like.default": [lambda d: call(d.f(2, 3))],

@@ -102,3 +102,12 @@ CORE: dict[str, list[Case]] = {
     "aten.sym_storage_offset.default": [lambda d: call(d.f(2, 3))],
     "aten.sym_is_contiguous.default": [lambda d: call(d.f(2, 3))],
 }
+
+CORE_RANDOM: dict[str, list[Case]] = {
+    "aten.uniform.default": [lambda d: call(d.f(2, 3), -1.0, 2.0)],
+    "aten.exponential.default": [lambda d: call(d.f(2, 3), 2.0)],
+    "aten.cauchy.default": [lambda d: call(d.f(2, 3), 1.0, 2.0)],
+    "aten.log_normal.default": [lambda d: call(d.f(2, 3), 0.0, 0.5)],
+    "aten.geometric.default": [lambda d: call(d.i(0, 3, 2, 3), 0.3)],
+    "aten.feature_alpha_dropout.default": [lambda d: call(d.f(2, 3, 4), 0.5, True)],
+}

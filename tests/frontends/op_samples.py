@@ -73,8 +73,7 @@ def records() -> dict[str, Any]:
         function = function_of(info)
         if function is None or "key" in _keywords(function):
             continue
-        name = info.name + (f"-{info.variant_test_name}" if info.variant_test_name else "")
-        found[name] = info
+        found[_full_name(info)] = info
     return found
 
 
@@ -137,3 +136,37 @@ def expected(info: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch's notes on its own interface
         return operation(*args, **kwargs)
+
+
+#: Records that the frontend has no function for, and why.
+WITHOUT_FUNCTION = {
+    "_batch_norm_with_update": "writes its statistics; `_native_batch_norm_legit_functional` gives new ones",
+    "resize_": "changes an array in place",
+    "resize_as_": "changes an array in place",
+    "zero_": "changes an array in place",
+    "to_sparse": "sparse",
+    "sparse.sampled_addmm": "sparse",
+    "sparse.mm-reduce": "sparse",
+    "torch._scaled_mm": "quantized: products of 8-bit floats with scales",
+    "torch._scaled_mm_v2": "quantized: products of 8-bit floats with scales",
+    "torch.ops.aten._flash_attention_forward": "a kernel of CUDA; `scaled_dot_product_attention`",
+    "torch.ops.aten._efficient_attention_forward": "a kernel of CUDA; `scaled_dot_product_attention`",
+    "chalf": "there are no complex numbers of 32 bits",
+    "hash_tensor": "a checksum of the bits of an array, not of its numbers",
+    **dict.fromkeys(
+        (
+            "jiterator_unary", "jiterator_binary", "jiterator_4inputs_with_extra_args",
+            "jiterator_binary_return_by_ref", "jiterator_2inputs_2outputs",
+        ),
+        "compiles code of CUDA from a string",
+    ),
+}  # fmt: skip
+
+
+def names_without_function() -> set[str]:
+    """The records that the frontend has no function for."""
+    return {_full_name(info) for info in op_db if function_of(info) is None}
+
+
+def _full_name(info: Any) -> str:
+    return info.name + (f"-{info.variant_test_name}" if info.variant_test_name else "")

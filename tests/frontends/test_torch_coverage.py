@@ -8,6 +8,8 @@ from types import ModuleType
 
 import pytest
 
+from tests.frontends import op_samples
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
@@ -34,8 +36,17 @@ def test_almost_every_function_is_compared_with_torch(generator: ModuleType) -> 
     assert alone <= ELSEWHERE, alone - ELSEWHERE
 
 
-#: Compared by tests of their own, in test_torch_promotion and test_torch_random.
+def test_every_record_has_a_function_or_a_reason() -> None:
+    assert op_samples.names_without_function() == set(op_samples.WITHOUT_FUNCTION)
+
+
+#: Compared by tests of their own, in test_torch_promotion and test_torch_random; control flow
+#: in whole programs, in tests/graph.
 ELSEWHERE = {
+    "torch.cond",
+    "torch.while_loop",
+    "torch.pca_lowrank",
+    "torch.svd_lowrank",
     "torch.Tensor.fill_diagonal",
     "torch.can_cast",
     "torch.nn.functional.dropout1d",

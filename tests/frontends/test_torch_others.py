@@ -54,6 +54,9 @@ EXPRESSIONS: dict[str, Callable[[Any, Callable[..., Any]], Any]] = {
     "torch.nn.functional.upsample": lambda t, x: t.nn.functional.upsample(
         x(1, 2, 4, 4), scale_factor=1.7, mode="bilinear"
     ),
+    "torch.ops.aten._embedding_bag": lambda t, x: t.ops.aten._embedding_bag(
+        x(5, 3), t.tensor([0, 2, 4, 1]), t.tensor([0, 3]), False, 1
+    )[0],
     "torch.ops.aten._is_any_true": lambda t, x: t.ops.aten._is_any_true(x(5) > 1),
     "torch.ops.aten.adaptive_max_pool3d": lambda t, x: t.ops.aten.adaptive_max_pool3d(
         x(1, 2, 4, 5, 6), [2, 3, 4]

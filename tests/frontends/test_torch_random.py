@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax
 import numpy as np
 import pytest
 
@@ -25,6 +26,28 @@ def ones(backend: str) -> object:
 @pytest.fixture
 def key(backend: str) -> object:
     return na.random.key(3, backend=backend)
+
+
+def _zeros(key: object) -> object:
+    return na.zeros((100, 100), like=key, dtype="float32")
+
+
+def test_cauchy_has_its_quartiles_where_they_belong(ones: object, key: object) -> None:
+    out = _host(torch.Tensor.cauchy(ones, 1.0, 2.0, key=key))
+    np.testing.assert_allclose(np.quantile(out, [0.25, 0.5, 0.75]), [-1, 1, 3], atol=0.2)
+
+
+def test_factors_of_low_rank_multiply_to_the_matrix(backend: str, key: object, rng) -> None:
+    host = rng.normal(size=(7, 3)) @ rng.normal(size=(3, 5))
+    with jax.enable_x64(True):
+        A = na.to_backend(host, backend)
+        for found in (torch.svd_lowrank(A, 3, key=key), torch.pca_lowrank(A, 3, False, key=key)):
+            U, S, V = map(_host, found)
+            np.testing.assert_allclose(U * S @ V.T, host, atol=1e-9)
+            np.testing.assert_allclose(S, np.linalg.svd(host)[1][:3], rtol=1e-9)
+        centred = host - host.mean(0)
+        U, S, V = map(_host, torch.pca_lowrank(A, 3, key=key))
+        np.testing.assert_allclose(U * S @ V.T, centred, atol=1e-9)
 
 
 def test_dropout_keeps_the_mean(ones: object, key: object) -> None:
@@ -83,6 +106,10 @@ def test_dropout_attention_without_dropout_is_attention(backend: str, key: objec
         (lambda k: torch.randn([100, 100], key=k), 0.0, 1.0),
         (lambda k: torch.normal(2.0, 3.0, (100, 100), key=k), 2.0, 3.0),
         (lambda k: torch.randint(0, 10, (100, 100), key=k), 4.5, (99 / 12) ** 0.5),
+        (lambda k: torch.Tensor.uniform(_zeros(k), -1.0, 2.0, key=k), 0.5, 3 * 12**-0.5),
+        (lambda k: torch.Tensor.exponential(_zeros(k), 2.0, key=k), 0.5, 0.5),
+        (lambda k: torch.Tensor.geometric(_zeros(k), 0.25, key=k), 4.0, 12**0.5),
+        (lambda k: torch.log(torch.Tensor.log_normal(_zeros(k), 1.0, 2.0, key=k)), 1.0, 2.0),
     ],
 )
 def test_distributions(draw: object, mean: float, deviation: float, key: object) -> None:

@@ -121,7 +121,7 @@ def test_attention_with_dropout_is_a_function_with_a_key() -> None:
 
 
 def test_an_unknown_operation_has_no_rule() -> None:
-    assert vocabulary.find(aten._cdist_forward.default) is None
+    assert vocabulary.find(aten.quantize_per_tensor.default) is None
     assert vocabulary.find("aten.no_such_operation.default") is None
     assert vocabulary.find(len) is None
 
@@ -160,7 +160,7 @@ def test_functions_have_upstreams_parameters_in_upstreams_order() -> None:
         # The functions with return_indices are dispatchers without a signature of their own.
         theirs = getattr(torch.nn.functional, f"{name}_with_indices", theirs)
         wanted = [p for p in inspect.signature(theirs).parameters if p not in LEFT_OUT]
-        found = [p for p in inspect.signature(ours).parameters if p != "key"]
+        found = [p for p in inspect.signature(ours).parameters if p != "key" or p in wanted]
         if wanted != found:
             different[name] = (found, wanted)
     assert different == {}
