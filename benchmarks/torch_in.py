@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 import types
 from collections.abc import Callable
 from typing import Any
@@ -249,7 +250,8 @@ def _flax_resnet50() -> Callable[[Any], Any]:
         def __call__(self, x: Any) -> Any:
             x = nn.Conv(64, (7, 7), 2, [(3, 3)] * 2, use_bias=False)(x)
             x = nn.relu(nn.BatchNorm(use_running_average=True)(x))
-            x = nn.max_pool(x, (3, 3), (2, 2), [(1, 1)] * 2)
+            around: Any = [(1, 1)] * 2
+            x = nn.max_pool(x, (3, 3), (2, 2), around)
             for i, count in enumerate((3, 4, 6, 3)):
                 for j in range(count):
                     x = Block(64 * 2**i, 2 if i and not j else 1)(x)
@@ -276,7 +278,8 @@ def tensorflow() -> Table:
     functions: Functions = {}
     reports = {}
     if keras.backend.backend() == "tensorflow":
-        twin: Any = keras.applications.ResNet50(weights=None)
+        applications: Any = keras.applications
+        twin = applications.ResNet50(weights=None)
         last = tf.transpose(x, (0, 2, 3, 1))
         native = tf.function(lambda x: twin(x, training=False), autograph=False)
         functions["keras.applications.ResNet50"] = lambda: native(last)
@@ -302,8 +305,8 @@ def training() -> Table:
     from transformers import ViTConfig, ViTForImageClassification
 
     config = ViTConfig(
-        hidden_size=384, num_attention_heads=6, intermediate_size=1536, num_labels=100,
-        image_size=96, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+        hidden_size=384, num_attention_heads=6, intermediate_size=1536,
+        image_size=96, num_labels=100, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
     )  # fmt: skip
     net, images = ViTForImageClassification(config), torch.randn(4, 3, 96, 96)
     graph = na.trace_graph(net, pixel_values=images, train=True).to_backend("jax")
@@ -388,8 +391,8 @@ def eager() -> Table:
 
     table = Table(
         "Torch in: eager execution of converted graphs",
-        ["graph", "backend", "nodes", "native calls", "graph", "µs a node more"],
-        "Native calls: the functions that the ops end in, in the same order, found beforehand, "
+        ["graph", "backend", "nodes", "native calls", "optimized", "traced", "µs a node more"],
+        "The fastest of many calls; more: of the optimized graph. Native calls: the functions that the ops end in, in the same order, found beforehand, "
         "without any check of the arguments.",
     )
     layers = [torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU()) for _ in range(50)]
@@ -402,13 +405,26 @@ def eager() -> Table:
             graph, given = traced.to_backend(backend).optimize(), na.to_backend(x, backend)
             native = _native(graph, given)
             functions: Functions = {"native": lambda f=native, x=given: f(x)}
-            functions["graph"] = lambda f=graph, x=given: f(x)
+            functions["optimized"] = lambda f=graph, x=given: f(x)
+            moved = traced.to_backend(backend)
+            functions["traced"] = lambda f=moved, x=given: f(x)
             with torch.no_grad(), graph.running():
-                times = compare(functions, rounds=11, at_least=0.02)
-            more = (times["graph"] - times["native"]) / len(graph.calls) * 1e6
-            cells = [readable(times[k]) for k in ("native", "graph")]
+                times = _fastest(functions)
+            more = (times["optimized"] - times["native"]) / len(graph.calls) * 1e6
+            cells = [readable(times[k]) for k in ("native", "optimized", "traced")]
             table.add(name, backend, str(len(graph.calls)), *cells, f"{more:.2f}")
     return table
+
+
+def _fastest(functions: Functions, rounds: int = 400) -> dict[str, float]:
+    """The time of the fastest call of each: what is asked is less than what a machine does besides."""
+    times = dict.fromkeys(functions, float("inf"))
+    for _ in range(rounds):
+        for name, fn in functions.items():
+            start = time.perf_counter()
+            fn()
+            times[name] = min(times[name], time.perf_counter() - start)
+    return times
 
 
 def _small_convolutional() -> Any:

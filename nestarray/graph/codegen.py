@@ -195,11 +195,12 @@ def _with_local_variables(graph: Graph) -> tuple[Graph, list[str], dict[str, Any
 def _reader(own: Container, paths: tuple[str, ...]) -> Callable[[Any], Any]:
     """A function that gives the leaves at these paths of a Container like `own`."""
     order = {path: i for i, path in enumerate(own.paths())}
-    indices = [order.get(path) for path in paths]
+    indices = [order[path] for path in paths if path in order]
+    has_all = len(indices) == len(paths)
     spec, is_all = own.spec, indices == list(range(len(order)))
 
     def read(given: Any) -> Any:
-        if type(given) is not Container or given.spec is not spec or None in indices:
+        if type(given) is not Container or given.spec is not spec or not has_all:
             return [given[path] for path in paths]
         leaves = given.leaves()
         return leaves if is_all else [leaves[i] for i in indices]

@@ -86,12 +86,13 @@ def _run(graph: Graph, recorder: Recorder) -> dict[Node, Any]:
 def _example(graph: Graph, node: Node) -> Any:
     """Zeros as the input: its values cannot become part of what is recorded."""
     aval = node.aval
-    if aval is None or not all(isinstance(size, int) for size in aval.shape):
+    shape = [] if aval is None else [size for size in aval.shape if isinstance(size, int)]
+    if aval is None or len(shape) < len(aval.shape):
         raise ConversionError(
             f"lower: {graph.name}: the sizes of the input {node.name!r} are not known; trace the "
             "source again without dynamic= to lower it"
         )
-    return ops.zeros(aval.shape, dtype=aval.dtype)
+    return ops.zeros(shape, dtype=aval.dtype)
 
 
 def _stand_in(recorder: Recorder, value: Any) -> Any:

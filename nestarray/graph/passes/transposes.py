@@ -76,11 +76,17 @@ def order_of(node: Node) -> Order | None:
 def _cost(graph: Graph) -> tuple[int, int]:
     """How many elements the transposes move, and how many calls there are."""
     moved = sum(
-        math.prod(node.aval.shape)
+        math.prod(_shape(node))
         for node in graph.calls
         if node.aval is not None and order_of(node) is not None
     )
     return moved, len(graph.calls)
+
+
+def _shape(node: Node) -> tuple[int, ...]:
+    """The sizes of a lowered graph's value, which are all known."""
+    assert node.aval is not None
+    return tuple([int(size) for size in node.aval.shape])
 
 
 def _argument(node: Node, name: str) -> Any:
@@ -260,7 +266,7 @@ class _Transposer:
         """An operand as it broadcasts with a value whose transpose in `order` it went with."""
         base, own = self.pair(used)
         assert used.aval is not None
-        shape = used.aval.shape
+        shape = _shape(used)
         if math.prod(shape) == 1 and len(shape) < len(order):
             return self.plain(used)
         if len(shape) == len(order):
@@ -346,10 +352,10 @@ class _Transposer:
         assert node.aval is not None
         used = next(iter_nodes(node.args))
         assert used.aval is not None
-        groups = _merged(used.aval.shape, node.aval.shape)
+        groups = _merged(_shape(used), _shape(node))
         if groups is None:
             return False
-        shape, places = used.aval.shape, []
+        shape, places = _shape(used), []
         for i, group in enumerate(groups):
             axes = [order[a] for a in group if shape[a] != 1]
             between = [a for a in order if axes and axes[0] < a < axes[-1] and a not in axes]
