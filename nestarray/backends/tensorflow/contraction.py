@@ -6,7 +6,6 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray import ops
 from nestarray.backends.axes import many_axes
 from nestarray.backends.base import promoted, promoting, supports
 from nestarray.backends.tensorflow.elementwise import _cast
@@ -48,6 +47,8 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
 
     One product of matrices: with more axes TensorFlow would multiply example by example.
     """
+    from nestarray import ops
+
     sizes = x.shape.as_list()
     flat = x if len(sizes) == 2 else tf.reshape(x, (-1, sizes[-1]))
     out = tf.matmul(flat, weight, transpose_b=True)
