@@ -136,7 +136,9 @@ def comparisons() -> dict[str, set[Any]]:
 
     records = op_samples.records().values()
     return {
-        "inputs": {inspect.unwrap(op_samples.function_of(info)) for info in records},
+        "inputs": {
+            inspect.unwrap(f) for f in map(op_samples.function_of, records) if f is not None
+        },
         "ATen": named(aten_cases.EXACT),
         "expression": {vocabulary._resolve(name) for name in test_torch_others.EXPRESSIONS},
         "distribution": named(aten_cases.RANDOM),
@@ -157,7 +159,8 @@ def by_backend() -> dict[str, dict[str, set[Any]]]:
         for parameters in tests._quick():
             name, backend = parameters.values
             function = op_samples.function_of(records[name])
-            found[letter][backend].add(inspect.unwrap(function))
+            if function is not None:
+                found[letter][backend].add(inspect.unwrap(function))
     for functions in comparisons().values():  # their tests run on all backends
         for backend in BACKENDS:
             found["v"][backend] |= functions

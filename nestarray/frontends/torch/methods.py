@@ -14,7 +14,7 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ShapeError, UnsupportedError
-from nestarray.frontends.torch import contraction, pointwise, shaping
+from nestarray.frontends.torch import contraction, pointwise, representation, shaping
 from nestarray.frontends.torch.dims import ndim_of, shape_of, sizes, wrap
 from nestarray.frontends.torch.promotion import cast, is_number, to_array
 from nestarray.frontends.torch.sampling import cauchy as cauchy
@@ -283,7 +283,7 @@ def H(input: Array) -> Array:
     """The conjugate transpose of a matrix; of a 0-d array the conjugate."""
     if ndim_of(input) not in (0, 2):
         raise ShapeError(f"H: input: got {ndim_of(input)} dimensions, expected a matrix")
-    return shaping.adjoint(input) if ndim_of(input) else pointwise.conj_physical(input)
+    return shaping.adjoint(input) if ndim_of(input) else representation.conj_physical(input)
 
 
 # -- operators with the array on the right ---------------------------------------------------

@@ -64,6 +64,10 @@ UNUSED = frozenset(
 )
 
 
+#: Where the functions of sizes are; graphs pass their arguments by position.
+_WITHOUT_SCHEMA = ("_operator", "math", "builtins", "nestarray.frontends.torch.symbolic")
+
+
 class Call(NamedTuple):
     """One call of a function of this frontend."""
 
@@ -106,7 +110,7 @@ class Rule:
         Raises:
             MissingOpError: the function does not take one of them.
         """
-        if self.function.__module__ in ("_operator", "math", "builtins"):
+        if self.function.__module__ in _WITHOUT_SCHEMA:
             return Call(self.function, self.name, tuple(schema_args.values()), {}, False)
         function, name = self.function, self.name
         named = {k: v for k, v in schema_args.items() if k not in UNUSED}

@@ -159,7 +159,7 @@ def _native_batch_norm_legit(
 ) -> tuple[Array, Array, Array]:
     """Batch norm by the statistics of the batch, with its mean and 1 / √(variance + eps)."""
     out, mean, variance = na.batch_norm_training(input, weight, bias, eps=eps)
-    return out, mean, na.rsqrt(na.add(variance, eps))
+    return out, *_saved(mean, variance, eps)
 
 
 def _native_batch_norm_legit_functional(
@@ -232,7 +232,7 @@ def native_layer_norm(
     out = na.layer_norm(input, weight, bias, axis=axes, eps=eps)
     mean = na.mean(input, axis=axes, keepdims=True)
     variance = na.mean(na.square(na.subtract(input, mean)), axis=axes, keepdims=True)
-    return out, mean, na.rsqrt(na.add(variance, eps))
+    return out, *_saved(mean, variance, eps)
 
 
 def native_group_norm(
@@ -252,6 +252,12 @@ def native_group_norm(
     distance = na.subtract(groups, na.expand_dims(mean, axis=-1))
     variance = na.mean(na.square(distance), axis=-1)
     return out, mean, na.rsqrt(na.add(variance, eps))
+
+
+def _saved(mean: Array, variance: Array, eps: float) -> tuple[Array, Array]:
+    """Mean and 1 / √(variance + eps), through which no gradient flows upstream either."""
+    rstd = na.rsqrt(na.add(variance, eps))
+    return na.stop_gradient(mean), na.stop_gradient(rstd)
 
 
 def _weight_norm(v: Array, g: Array, dim: int = 0) -> Array:
