@@ -186,3 +186,10 @@ def test_every_function_has_a_summary() -> None:
             ours = getattr(function, "__module__", "").startswith("nestarray.frontends")
             if inspect.isfunction(function) and ours and not name.startswith("_"):
                 assert function.__doc__, f"{space.__name__}.{name}"
+
+
+def test_functions_of_sizes_take_their_arguments_by_position():
+    for name, given, want in (("sym_max", (2, 3), 3), ("sym_ite", (False, 2, 3), 3)):
+        rule = vocabulary.find(f"torch.{name}")
+        args, kwargs = rule.arguments({str(i): x for i, x in enumerate(given)})
+        assert rule.function(*args, **kwargs) == want
