@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
 
 import nestarray as na
@@ -10,8 +12,20 @@ from tests import models
 _ALWAYS = ("bert", "gpt2", "t5")
 
 
-def _names(names=models.NAMES, always=_ALWAYS):
-    return [n if n in always else pytest.param(n, marks=pytest.mark.full) for n in names]
+_NEEDS_TIMM = pytest.mark.skipif(
+    find_spec("timm") is None, reason="TimmWrapperModel requires the timm library"
+)
+
+
+_NAMES = tuple(name for name in models.NAMES if name not in models.FLOAT64_ONLY)
+
+
+def _names(names=_NAMES, always=_ALWAYS):
+    return [n if n in always else pytest.param(n, marks=_marks(n)) for n in names]
+
+
+def _marks(name):
+    return [pytest.mark.full, _NEEDS_TIMM] if name == "timm_wrapper" else [pytest.mark.full]
 
 
 def _assert_agrees(graph, backend, rtol=1e-4, gradient_rtol=1e-3):
@@ -29,7 +43,9 @@ def test_outputs_and_gradients(name):
         _assert_agrees(graph, backend)
 
 
-@pytest.mark.parametrize("name", _names(models.MASKED, always=("bert",)))
+@pytest.mark.parametrize(
+    "name", _names([n for n in _NAMES if n in models.MASKED], always=("bert",))
+)
 def test_padded_tokens(name):
     module, inputs = models.build(name)
     graph = na.trace_graph(module, **models.pad(inputs))
@@ -45,8 +61,7 @@ def test_training_mode(name):
         _assert_agrees(graph, backend)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("name", models.NAMES)
+@pytest.mark.parametrize("name", _names(models.NAMES, always=()))
 def test_double_precision(name, x64):
     module, inputs = models.build_double(name)
     graph = na.trace_graph(module, **inputs)
