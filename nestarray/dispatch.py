@@ -90,9 +90,14 @@ class Op:
         if native is None:
             if self.is_primitive:
                 raise UnsupportedError(f"{self.name}: not available on the backend {backend!r}")
-            return self.body
+            return self.default(backend)
         supports = getattr(native, "supports", None)
-        return native if supports is None else _mixed(self, native, supports)
+        return native if supports is None else _mixed(self, native, supports, self.default(backend))
+
+    def default(self, backend: str) -> Callable[..., Any]:
+        """The body, or what the backend's ``bodies`` file makes of it."""
+        module = backends.chapter(backend, "bodies")
+        return self.body if module is None else module.adapted(self.body)
 
     def resolve(self, *types: Any) -> Callable[..., Any]:
         """The function for these argument types, kept in the table; called on a miss."""
@@ -205,15 +210,18 @@ def _leafwise(op: Op, /, *args: Any) -> Any:
 
 
 def _mixed(
-    record: Op, native: Callable[..., Any], supports: Callable[..., bool]
+    record: Op,
+    native: Callable[..., Any],
+    supports: Callable[..., bool],
+    default: Callable[..., Any],
 ) -> Callable[..., Any]:
-    """`native` for the arguments that `supports` accepts, else the op's body."""
+    """`native` for the arguments that `supports` accepts, else the op's `default`."""
     declared, passed = _texts(record)
     code = _choosing_template(declared, passed)
     namespace = {
         "_native": native,
         "_supports": supports,
-        "_body": record.body,
+        "_body": default,
         "__builtins__": builtins.__dict__,
     }
     function = FunctionType(code.replace(co_name=record.name), namespace, record.name)

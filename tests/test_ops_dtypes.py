@@ -12,6 +12,7 @@ from nestarray import backends, dtypes
 from nestarray.dtypes import DType
 from nestarray.errors import DtypeError, MixedBackendError
 from nestarray.testing import assert_close
+from tests.cases import Case, convert, rows
 from tests.cases.transcendental import DOMAINS
 
 HALVES = ("float16", "bfloat16")
@@ -237,3 +238,36 @@ def test_stop_gradient_is_a_constant(backend: str) -> None:
 
     (gradient,) = GRADIENTS[backend](loss, [on(backend, [2.0, 3.0], "float32")])
     assert_close(gradient, np.asarray([2.0, 3.0], "float32"))
+
+
+def arrays_of(nest: Any, of: Any = (np.ndarray, np.generic)) -> list[Any]:
+    found: list[Any] = []
+    convert(nest, lambda x: found.append(x) or x, of)
+    return found
+
+
+def takes_floats(case: Case) -> bool:
+    with np.errstate(over="ignore"):
+        kinds = [x.dtype.kind for x in arrays_of(case.draw("float32"), np.ndarray)]
+    return "f" in kinds and "c" not in kinds
+
+
+#: Ops with a dtype of their own for half precision.
+SINGLE = {"astype", "irfft", "hfft", "random_poisson"}
+
+
+@pytest.mark.parametrize(
+    ("case", "backend"),
+    rows(
+        ("numpy",),
+        lambda case: case.op not in SINGLE and takes_floats(case),
+        one_an_op=True,
+    ),
+)
+def test_bfloat16_stays_on_numpy(case: Case, backend: str) -> None:
+    """Beside ml_dtypes' arrays numbers are not weak, and much of NumPy makes float32 of them."""
+    with np.errstate(all="ignore"):
+        wide, narrow = case.draw("float32"), case.draw("bfloat16")
+        results = [getattr(na, case.op)(*args, **kwargs) for args, kwargs in (wide, narrow)]
+    expected, found = ([x.dtype.name for x in arrays_of(result)] for result in results)
+    assert found == [name.replace("float32", "bfloat16") for name in expected]

@@ -250,7 +250,12 @@ def promoted(arrays: Sequence[Any], cast: Callable[[Any, Any], Any]) -> Sequence
     return arrays
 
 
-def choosing(native: Function, cast: Callable[[Any, Any], Any]) -> Function:
+def choosing(
+    native: Function,
+    cast: Callable[[Any, Any], Any],
+    *,
+    scalar_ok: Callable[[Any], bool] = lambda dtype: True,
+) -> Function:
     """`where` of a framework, with `x1` and `x2` promoted as `promoting` does."""
 
     def plain(condition: Any, x1: Any, x2: Any, /) -> Any:
@@ -260,7 +265,7 @@ def choosing(native: Function, cast: Callable[[Any, Any], Any]) -> Function:
 
     def with_scalar(condition: Any, x1: Any, x2: Any, /) -> Any:
         array, scalar = (x2, x1) if isinstance(x1, _NUMBERS) else (x1, x2)
-        if _stays(scalar, dtypes.dtype_of(array).kind):
+        if _stays(scalar, dtypes.dtype_of(array).kind) and scalar_ok(array.dtype):
             return native(condition, x1, x2)
         return by_promotion(condition, x1, x2)
 

@@ -6,16 +6,22 @@ from typing import Any
 
 import numpy as np
 
+from nestarray.backends.base import floating
+from nestarray.backends.numpy.core import in_dtype
+from nestarray.backends.numpy.elementwise import _cast
+
 
 def relu(x: Any, /) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.maximum.html"""
     return np.maximum(x, 0)
 
 
-def sigmoid(x: Any, /) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.exp.html"""
+def _sigmoid(x: Any, /) -> Any:
     with np.errstate(over="ignore"):  # 1 / inf is the 0 that is wanted
-        return 1.0 / (1.0 + np.exp(-x))
+        return in_dtype(1.0 / (1.0 + np.exp(-x)), x.dtype)
+
+
+sigmoid = floating(_sigmoid, _cast)
 
 
 def log_sigmoid(x: Any, /) -> Any:

@@ -6,22 +6,35 @@ from typing import Any
 
 import numpy as np
 
+from nestarray import dtypes
 from nestarray.backends.base import promoted, promoting
+from nestarray.backends.numpy.core import in_dtype
 from nestarray.backends.numpy.elementwise import _cast
 
-matmul = promoting(np.matmul, _cast)
+
+def _matmul(x1: Any, x2: Any, /) -> Any:
+    return in_dtype(np.matmul(x1, x2), x1.dtype)
+
+
+matmul = promoting(_matmul, _cast)
 
 
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.tensordot.html"""
-    return np.tensordot(*promoted((x1, x2), _cast), axes=axes)
+    x1, x2 = promoted((x1, x2), _cast)
+    return in_dtype(np.tensordot(x1, x2, axes=axes), x1.dtype)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.vecdot.html"""
-    return np.vecdot(*promoted((x1, x2), _cast), axis=axis)
+    x1, x2 = promoted((x1, x2), _cast)
+    return in_dtype(np.vecdot(x1, x2, axis=axis), x1.dtype)
 
 
 def einsum(subscripts: str, /, *operands: Any) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.einsum.html"""
-    return np.einsum(subscripts, *promoted(operands, _cast), optimize=True)
+    operands = tuple(promoted(operands, _cast))
+    dtype = operands[0].dtype
+    if dtype.kind == "V":  # bfloat16, which NumPy's einsum refuses
+        operands = tuple(_cast(x, dtypes.float32) for x in operands)
+    return in_dtype(np.einsum(subscripts, *operands, optimize=True), dtype)

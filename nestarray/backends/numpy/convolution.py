@@ -11,6 +11,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from nestarray.backends import windows
 from nestarray.backends.base import supports
+from nestarray.backends.numpy.core import in_dtype
 
 
 def _patches(x: Any, at: windows.Windows) -> Any:
@@ -55,7 +56,8 @@ def _convolution(count: int) -> Callable[..., Any]:
         columns = patches.reshape(len(x), groups, size, math.prod(output))
         kernels = weight.reshape(groups, out // groups, size)
         product = np.matmul(kernels, columns).reshape(len(x), out, *output)
-        return product if bias is None else product + bias.reshape(-1, *(1,) * count)
+        product = product if bias is None else product + bias.reshape(-1, *(1,) * count)
+        return in_dtype(product, np.result_type(x, weight))
 
     return convolution
 
@@ -113,7 +115,8 @@ def _transposed_convolution(count: int) -> Callable[..., Any]:
         total = _added_up(columns, at.windows, full)
         kept = (slice(low, n - high) for n, (low, high) in zip(full, at.windows.padding))
         total = total[(slice(None), slice(None), *kept)]
-        return total if bias is None else total + bias.reshape(-1, *(1,) * count)
+        total = total if bias is None else total + bias.reshape(-1, *(1,) * count)
+        return in_dtype(total, np.result_type(x, weight))
 
     return transposed_convolution
 

@@ -50,6 +50,11 @@ class _Native(dict[DType, Any]):
 _NATIVE = _Native()
 
 
+def in_dtype(x: Any, dtype: Any) -> Any:
+    """`x` in NumPy's `dtype`: what many functions compute of ml_dtypes' bfloat16 is float32."""
+    return x if x.dtype is dtype else x.astype(dtype)
+
+
 def check_device(device: Any) -> str | None:
     """`device` if this backend has it."""
     if device not in (None, "cpu"):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import mean_dtype, supports
-from nestarray.backends.numpy.core import native_dtype
+from nestarray.backends.numpy.core import in_dtype, native_dtype
 
 
 def _is_plain(
@@ -37,10 +37,11 @@ def cov(
 ) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.cov.html"""
     dtype = native_dtype(mean_dtype(x))
-    return np.cov(x, rowvar=rowvar, ddof=int(correction), dtype=dtype)
+    return in_dtype(np.cov(x, rowvar=rowvar, ddof=int(correction), dtype=dtype), dtype)
 
 
 @supports(lambda x, rowvar=True: x.ndim in (1, 2))
 def corrcoef(x: Any, /, *, rowvar: bool = True) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.corrcoef.html"""
-    return np.corrcoef(x, rowvar=rowvar, dtype=native_dtype(mean_dtype(x)))
+    dtype = native_dtype(mean_dtype(x))
+    return in_dtype(np.corrcoef(x, rowvar=rowvar, dtype=dtype), dtype)

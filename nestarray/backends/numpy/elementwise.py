@@ -17,12 +17,17 @@ def _cast(x: Any, dtype: Any) -> Any:
     return np.asarray(x, dtype=native_dtype(dtype))
 
 
+def _has_weak_numbers(dtype: Any) -> bool:
+    """Whether Python numbers are weak beside arrays; beside ml_dtypes' bfloat16 they make float32."""
+    return dtype.kind != "V"
+
+
 def _promoting(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`promoting`, where numbers are weak: beside ml_dtypes' bfloat16 they make float32."""
+    """`promoting`, where numbers are weak."""
     return promoting(
         native,
         _cast,
-        scalar_ok=lambda dtype: dtype.kind != "V",
+        scalar_ok=_has_weak_numbers,
         reflected=native,
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from nestarray.backends.base import mean_dtype, promoted, supports
 from nestarray.backends.matrices import check_square
-from nestarray.backends.numpy.core import native_dtype
+from nestarray.backends.numpy.core import in_dtype, native_dtype
 from nestarray.backends.numpy.elementwise import _cast
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import SlogdetResult
@@ -51,7 +51,8 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.vector_norm.html"""
     x = x.astype(native_dtype(mean_dtype(x)), copy=False)
     axis = tuple(axis) if isinstance(axis, list) else axis
-    return np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+    found = np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+    return found if x.dtype.kind == "c" else in_dtype(found, x.dtype)
 
 
 @_single

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import choosing, promoted
-from nestarray.backends.numpy.elementwise import _cast
+from nestarray.backends.numpy.elementwise import _cast, _has_weak_numbers
 
 argmax = np.argmax
 argmin = np.argmin
 nonzero = np.nonzero
 
 
-where = choosing(np.where, _cast)
+where = choosing(np.where, _cast, scalar_ok=_has_weak_numbers)
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:

@@ -1,0 +1,63 @@
+"""NumPy: default bodies of ops on bfloat16, which are computed in float32 and rounded once.
+
+bfloat16 is a guest in NumPy, from ml_dtypes: beside it Python's numbers are not weak, and
+much of NumPy makes float32 of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from nestarray import dtypes
+from nestarray.backends.numpy.core import in_dtype, native_dtype
+from nestarray.dtypes import dtype_of
+
+
+def adapted(body: Callable[..., Any]) -> Callable[..., Any]:
+    """`body`, for arguments of every dtype."""
+
+    @wraps(body)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if any(x.dtype.kind == "V" for x in _arrays((args, kwargs))):
+            return _in_single_precision(body, args, kwargs)
+        return body(*args, **kwargs)
+
+    return call
+
+
+def _in_single_precision(
+    body: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    narrow, single = native_dtype(dtypes.bfloat16), native_dtype(dtypes.float32)
+    floating = [d for x in _arrays((args, kwargs)) if (d := dtype_of(x)).is_inexact]
+    args, kwargs = _cast((args, kwargs), narrow, single)
+    result = body(*args, **kwargs)
+    if any(d is not dtypes.bfloat16 for d in floating) or kwargs.get("dtype") is not None:
+        return result
+    return _cast(result, single, narrow)
+
+
+def _arrays(nest: Any) -> Iterator[Any]:
+    if isinstance(nest, (np.ndarray, np.generic)):
+        yield nest
+    elif isinstance(nest, (list, tuple)):
+        for item in nest:
+            yield from _arrays(item)
+    elif isinstance(nest, dict):
+        yield from _arrays(list(nest.values()))
+
+
+def _cast(nest: Any, old: Any, new: Any) -> Any:
+    """The nest with its arrays of the dtype `old` in the dtype `new`."""
+    if isinstance(nest, (np.ndarray, np.generic)):
+        return in_dtype(nest, new) if nest.dtype == old else nest
+    if isinstance(nest, (list, tuple)):
+        items = [_cast(item, old, new) for item in nest]
+        return type(nest)(*items) if hasattr(nest, "_fields") else type(nest)(items)
+    if isinstance(nest, dict):
+        return {key: _cast(item, old, new) for key, item in nest.items()}
+    return nest
