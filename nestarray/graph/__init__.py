@@ -7,10 +7,10 @@ from typing import Any
 from nestarray import backends
 from nestarray.errors import ArgumentError
 from nestarray.graph.check import check as check
-from nestarray.graph.graph import Aval as Aval
 from nestarray.graph.graph import Graph as Graph
-from nestarray.graph.graph import Node as Node
 from nestarray.graph.islands import island as island
+from nestarray.graph.node import Aval as Aval
+from nestarray.graph.node import Node as Node
 from nestarray.nn.module import Module
 
 

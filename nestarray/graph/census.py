@@ -12,7 +12,8 @@ from nestarray.graph.passes.transposes import order_of
 
 if TYPE_CHECKING:
     from nestarray.container import Container
-    from nestarray.graph.graph import Graph, Node
+    from nestarray.graph.graph import Graph
+    from nestarray.graph.node import Node
 
 #: torch's functions that transpose.
 _TORCH = frozenset(

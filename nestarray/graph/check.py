@@ -20,13 +20,14 @@ from nestarray import backends, dtypes, ops, random
 from nestarray.config import check_backend_name, use_backend
 from nestarray.errors import ConversionError, DtypeError, MissingOpError
 from nestarray.graph.execution import compute, where_of
-from nestarray.graph.graph import Graph, Node, iter_nodes
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node, iter_nodes
 from nestarray.methods.html import sections_html
 from nestarray.methods.table import Table
 from nestarray.transforms.arguments import native_transforms
 
 if TYPE_CHECKING:
-    from nestarray.graph.coverage import Operation
+    from nestarray.graph.from_torch.coverage import Operation
 
 _ORDER = ("missing", "island", "decomposed", "function")
 
@@ -89,7 +90,7 @@ class CheckReport:
             MissingOpError: operations are missing; lists all.
             ConversionError: the target refuses something; the message is the report.
         """
-        from nestarray.graph.coverage import missing_ops
+        from nestarray.graph.from_torch.coverage import missing_ops
 
         if self.missing:
             raise missing_ops(self.name, self.operations)
@@ -248,7 +249,7 @@ def _read(
 
 def _recorded(graph: Graph) -> list[Operation]:
     """The operations of a recorded graph, which are functions already."""
-    from nestarray.graph.coverage import Operation
+    from nestarray.graph.from_torch.coverage import Operation
 
     groups: dict[tuple[str, str], list[Node]] = {}
     for node in graph.calls:
@@ -266,7 +267,7 @@ def _recorded(graph: Graph) -> list[Operation]:
 
 
 def _exported_dtypes(program: Any) -> Iterator[tuple[Any, str]]:
-    from nestarray.graph.exporting import origin
+    from nestarray.graph.from_torch.exporting import origin
 
     for exported in program.graph.nodes:
         value = exported.meta.get("val")

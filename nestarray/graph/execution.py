@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray import random
 from nestarray.graph.codegen import last_uses
-from nestarray.graph.graph import map_nodes
+from nestarray.graph.node import map_nodes
 
 if TYPE_CHECKING:
-    from nestarray.graph.graph import Graph, Node
+    from nestarray.graph.graph import Graph
+    from nestarray.graph.node import Node
 
 #: Gives (call, value) for each call, and returns (output nest, new state by path).
 Steps = Generator[tuple["Node", Any], None, tuple[Any, dict[str, Any]]]

@@ -21,9 +21,9 @@ from nestarray.container import Container
 from nestarray.dispatch import OPS
 from nestarray.dtypes import DType
 from nestarray.errors import ConversionError, StorageError
-from nestarray.graph.body import Body
 from nestarray.graph.codegen import is_reserved
-from nestarray.graph.graph import Aval, Graph, Node
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Aval, Body, Node
 from nestarray.graph.sizes import Sizes
 from nestarray.storage import metadata
 from nestarray.storage.structure import parse_json, reason

@@ -11,95 +11,25 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nestarray import backends, dtypes, ops
+from nestarray import backends, ops
 from nestarray.config import check_backend_name, use_backend
 from nestarray.container import Container
-from nestarray.dtypes import DType
-from nestarray.errors import ArgumentError, ConversionError, DtypeError, StructureError
+from nestarray.errors import ArgumentError, ConversionError
 from nestarray.graph import codegen
-from nestarray.graph.body import Body
-from nestarray.graph.sizes import Binding, Sizes, check_same
+from nestarray.graph.binding import bind_arguments, bind_variables, is_abstract
+from nestarray.graph.node import Node
+from nestarray.graph.sizes import Sizes, check_same
 from nestarray.interchange.torch import to_torch_state_dict
 
 if TYPE_CHECKING:
     from nestarray.graph.census import GraphReport
-
-
-@dataclasses.dataclass(frozen=True)
-class Aval:
-    """What is known of an array before it exists: shape and dtype.
-
-    A size that is left open is an expression in names (`nestarray.graph.sizes`).
-    """
-
-    shape: tuple[int | str, ...]
-    dtype: DType
-
-    def __str__(self) -> str:
-        return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
-
-
-@dataclasses.dataclass(eq=False)
-class Node:
-    """One step of a graph.
-
-    Attributes:
-        name: the variable that holds the node's value in the printed program.
-        kind: ``"input"`` or ``"call"``.
-        source: for an input ``"x"`` (an argument), ``"v"``, ``"s"``, ``"constants"`` or ``"key"``.
-        path: for a variable, its path in that Container.
-        target: for a call, the function.
-        target_name: for a call, the function's name as printed.
-        args, kwargs: arguments of the call: Nodes, constants and lists and tuples of these.
-        aval: shape and dtype; None where the value is not one array.
-        is_random: the call takes a ``key``.
-        module: path of the source module that made the node.
-        line: source line that made the node, ``"file.py:12"``.
-        origin: name of the source framework's operation.
-    """
-
-    name: str
-    kind: str
-    source: str = ""
-    path: str = ""
-    target: Callable[..., Any] | None = None
-    target_name: str = ""
-    args: tuple[Any, ...] = ()
-    kwargs: dict[str, Any] = dataclasses.field(default_factory=dict)
-    aval: Aval | None = None
-    is_random: bool = False
-    module: str = ""
-    line: str = ""
-    origin: str = ""
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-def map_nodes(fn: Callable[[Any], Any], value: Any) -> Any:
-    """`value` with `fn` applied to each Node in its lists, tuples, slices and mappings.
-
-    A Body becomes the function that it is, with `fn` for what it uses of outside.
-    """
-    if isinstance(value, Node):
-        return fn(value)
-    if isinstance(value, Body):
-        return value.bound(fn)
-    if isinstance(value, (list, tuple)):
-        return type(value)([map_nodes(fn, item) for item in value])
-    if isinstance(value, slice):
-        return slice(*(map_nodes(fn, part) for part in (value.start, value.stop, value.step)))
-    if isinstance(value, Mapping):
-        return {key: map_nodes(fn, item) for key, item in value.items()}
-    return value
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -192,7 +122,7 @@ class Graph:
     ) -> tuple[list[Any], Container, Container, Container, Any]:
         """Everything that the program takes, checked."""
         inputs = self.bind(args, kwargs)
-        v, s = self._variables(v, s)
+        v, s = bind_variables(self, v, s)
         if key is None and self.needs_key:
             raise ArgumentError(
                 f"{self.name}: this graph draws random numbers: pass key=na.random.key(0)"
@@ -221,7 +151,7 @@ class Graph:
         return bool(self.random_numbers) or any(node.source == "key" for node in self.nodes)
 
     @cached_property
-    def _abstract(self) -> list[str]:
+    def abstract(self) -> list[str]:
         """Which of `v` and `s` have shapes only."""
         pairs = (("v", self.v), ("s", self.s))
         return [letter for letter, own in pairs if any(map(is_abstract, own.leaves()))]
@@ -243,120 +173,7 @@ class Graph:
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The flat inputs for a call with `args` and `kwargs`, checked."""
-        return self.bind_sizes(args, kwargs)[0]
-
-    def bind_sizes(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[list[Any], dict[str, int]]:
-        """`bind`, and the sizes that the names of `sizes` have in this call."""
-        found = _Found(Binding(self.name, self.sizes))
-        want_args, want_kwargs = self.signature
-        names = [_argument_name(w, i) for i, w in enumerate(want_args)]
-        if len(args) > len(want_args):
-            raise ArgumentError(
-                f"{self.name}: got {len(args)} positional arguments, expected "
-                f"{len(want_args)} ({', '.join(names)})"
-            )
-        kwargs = dict(kwargs)
-        for i, (name, want) in enumerate(zip(names, want_args)):
-            if i < len(args):
-                self._match(name, want, args[i], found)
-            elif name in kwargs:
-                self._match(name, want, kwargs.pop(name), found)
-            else:
-                self._absent(name, want)
-        for name, want in want_kwargs.items():
-            if name in kwargs:
-                self._match(name, want, kwargs.pop(name), found)
-            else:
-                self._absent(name, want)
-        if kwargs:
-            known = ", ".join([*names, *want_kwargs])
-            raise ArgumentError(
-                f"{self.name}: got an unexpected argument {min(kwargs)!r}; it was traced with {known}"
-            )
-        found.sizes.finish()
-        return [found[node] for node in self.inputs], found.sizes.values
-
-    def _absent(self, name: str, want: Any) -> None:
-        if any(True for _ in iter_nodes(want)):
-            raise ArgumentError(f"{self.name}: argument {name!r} is missing")
-
-    def _match(self, name: str, want: Any, got: Any, found: _Found) -> None:
-        if isinstance(got, Container):
-            got = got.to_dict()
-        if isinstance(want, Node):
-            found[want] = self._checked(name, want, got, found.sizes)
-        elif isinstance(want, Mapping):
-            if not isinstance(got, Mapping) or set(got) != set(want):
-                keys = list(got) if isinstance(got, Mapping) else type(got).__name__
-                raise ArgumentError(
-                    f"{self.name}: argument {name!r}: got {keys}, expected a mapping with {list(want)}"
-                )
-            for key in want:
-                self._match(f"{name}[{key!r}]", want[key], got[key], found)
-        elif isinstance(want, (list, tuple)):
-            if not isinstance(got, (list, tuple)) or len(got) != len(want):
-                size = len(got) if isinstance(got, (list, tuple)) else type(got).__name__
-                raise ArgumentError(
-                    f"{self.name}: argument {name!r}: got {size}, expected {len(want)} items"
-                )
-            for i, item in enumerate(want):
-                self._match(f"{name}[{i}]", item, got[i], found)
-        elif got is not want and got != want:
-            raise ArgumentError(
-                f"{self.name}: argument {name!r}: got {got!r}, but the graph was traced with "
-                f"{want!r}, which is part of the program; trace again with the new value"
-            )
-
-    def _checked(self, name: str, want: Node, got: Any, sizes: Binding) -> Any:
-        backend = backends.backend_of_value(got)
-        if backend != self.backend:
-            came = type(got).__name__ if backend is None else f"an array of {backend}"
-            raise ArgumentError(
-                f"{self.name}: argument {name!r}: got {came}, expected an array of {self.backend}; "
-                f'move it with na.to_backend(x, "{self.backend}")'
-            )
-        if want.aval is None:
-            return got
-        shape, dtype = tuple(got.shape), dtypes.dtype_of(got)
-        if shape != want.aval.shape:
-            sizes.fit(name, want.aval.shape, shape)
-        if dtype is not want.aval.dtype and not self._is_narrowed(dtype, want.aval.dtype):
-            raise DtypeError(
-                f"{self.name}: argument {name!r}: got {dtype.name}, the graph was traced with "
-                f"{want.aval.dtype.name}; cast it with na.astype(x, na.{want.aval.dtype.name})"
-            )
-        return got
-
-    def _is_narrowed(self, got: DType, want: DType) -> bool:
-        """JAX without x64 holds 64-bit integers in 32 bits."""
-        narrow = got.is_integer and got.kind == want.kind and got.bits == 32 and want.bits == 64
-        return narrow and self.backend == "jax"
-
-    def _variables(self, v: Container | None, s: Container | None) -> tuple[Container, Container]:
-        pairs = []
-        for letter, given, own in (("v", v, self.v), ("s", s, self.s)):
-            if given is None:
-                if letter in self._abstract:
-                    raise ArgumentError(
-                        f"{self.name}: {letter}: this graph was traced on the meta device and has "
-                        f"shapes only; pass {letter}=, a Container with the keys of graph.{letter}"
-                    )
-                given = own
-            elif not isinstance(given, Container):
-                raise ArgumentError(
-                    f"{self.name}: {letter}: got {type(given).__name__}, expected a Container"
-                )
-            elif given.spec is not own.spec and given.spec.permutation_to(own.spec) is None:
-                missing = [p for p in own.paths() if p not in given]
-                extra = [p for p in given.paths() if p not in own]
-                which = f"no {missing[0]!r}" if missing else f"an unexpected {extra[0]!r}"
-                raise StructureError(
-                    f"{self.name}: {letter} has {which}; expected the keys of graph.{letter}"
-                )
-            pairs.append(given)
-        return pairs[0], pairs[1]
+        return bind_arguments(self, args, kwargs)[0]
 
     # -- moving ----------------------------------------------------------------------------
 
@@ -391,7 +208,7 @@ class Graph:
                 f"to_torch_state_dict: {self.name} was not traced from a torch module; "
                 "na.to_torch_state_dict(v) names leaves by their paths"
             )
-        given = dict(zip("vs", self._variables(v, s), strict=True))
+        given = dict(zip("vs", bind_variables(self, v, s), strict=True))
         tensors = {letter: to_torch_state_dict(c) for letter, c in given.items()}
         return {
             name: tensors[letter][path.replace("/", ".")]
@@ -534,7 +351,7 @@ class Graph:
         ) -> Any:
             values = self._prepare(args, kwargs, v, s, key)
             if new_shapes == "raise":
-                sizes = self.bind_sizes(args, kwargs)[1]
+                sizes = bind_arguments(self, args, kwargs)[1]
                 check_same(self.name, first or sizes, sizes)
                 first.update(sizes)
             with self.running():
@@ -646,81 +463,5 @@ class Graph:
         return _rebuild, ({**fields, "reference": None},)
 
 
-class _Found(dict[Node, Any]):
-    """The arguments of a call by input node, and the sizes that they have."""
-
-    def __init__(self, sizes: Binding) -> None:
-        super().__init__()
-        self.sizes = sizes
-
-
 def _rebuild(fields: dict[str, Any]) -> Graph:
     return Graph(**fields)
-
-
-def live_nodes(nodes: Iterable[Node], output: Any, updates: Mapping[str, Node]) -> list[Node]:
-    """All arguments and variables, and the calls, constants and keys that something returned uses."""
-    nodes = list(nodes)
-    live = reached(nodes, (output, updates))
-    kept = [n for n in nodes if n in live or n.source in ("x", "v", "s")]
-    return [*(n for n in kept if n.kind == "input"), *(n for n in kept if n.kind == "call")]
-
-
-def reached(nodes: Sequence[Node], output: Any) -> set[Node]:
-    """The nodes that `output` uses, itself or through calls among `nodes`, which are in order."""
-    live = set(iter_nodes(output))
-    for node in reversed(nodes):
-        if node in live:
-            live.update(iter_nodes((node.args, node.kwargs)))
-    return live
-
-
-def argument_names(fn: Callable[..., Any], count: int) -> list[str]:
-    """What the first `count` positional arguments of `fn` are called."""
-    names: list[str] = []
-    try:
-        parameters = inspect.signature(fn).parameters.values()
-    except ValueError:  # some builtins have none
-        parameters = {}.values()
-    for p in parameters:
-        if p.kind is p.VAR_POSITIONAL:
-            names += [f"{p.name}_{i}" for i in range(count - len(names))]
-        elif p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
-            names.append(p.name)
-    return [*names, *(f"argument_{i}" for i in range(len(names), count))][:count]
-
-
-def name_inputs(arguments: Iterable[tuple[str, Any]], taken: set[str]) -> None:
-    """Name input nodes as the source's signature does, so that they may be passed by name too."""
-    for name, want in arguments:
-        if isinstance(want, Node):
-            want.path, want.name = name, codegen.valid_name(name, taken)
-        elif isinstance(want, Mapping):
-            name_inputs(((f"{name}_{key}", item) for key, item in want.items()), taken)
-        elif isinstance(want, (list, tuple)):
-            name_inputs(((f"{name}_{i}", item) for i, item in enumerate(want)), taken)
-
-
-def _argument_name(want: Any, index: int) -> str:
-    return want.path if isinstance(want, Node) and want.path else f"argument {index}"
-
-
-def iter_nodes(value: Any) -> Iterator[Node]:
-    """The Nodes in a nest of arguments."""
-    if isinstance(value, Node):
-        yield value
-    elif isinstance(value, Body):
-        yield from value.free
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from iter_nodes(item)
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from iter_nodes(item)
-    elif isinstance(value, slice):
-        yield from iter_nodes((value.start, value.stop, value.step))
-
-
-def is_abstract(x: Any) -> bool:
-    """Whether `x` is a tensor of torch's meta device: a shape and a dtype without values."""
-    return bool(getattr(x, "is_meta", False))

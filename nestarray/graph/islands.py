@@ -20,7 +20,7 @@ from nestarray import backends, dtypes, ops, tree
 from nestarray.config import current_backend
 from nestarray.dtypes import DType
 from nestarray.errors import MissingOpError, UnsupportedError
-from nestarray.graph.graph import iter_nodes
+from nestarray.graph.node import iter_nodes
 from nestarray.transforms import custom_vjp
 from nestarray.transforms.arguments import native_transforms
 

@@ -21,7 +21,8 @@ from nestarray.errors import ConversionError
 from nestarray.graph.codegen import last_uses
 from nestarray.graph.derived import derived_reference
 from nestarray.graph.execution import compute, given_values
-from nestarray.graph.graph import Graph, Node, live_nodes, map_nodes
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node, live_nodes, map_nodes
 from nestarray.graph.record import Recorder, Traced
 from nestarray.graph.record_control_flow import ControlFlow
 from nestarray.transforms.control_flow import recording

@@ -10,7 +10,8 @@ from nestarray.backends import backend_of, backend_of_value, find_backend
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.errors import ConversionError
-from nestarray.graph.graph import Graph, is_abstract
+from nestarray.graph.binding import is_abstract
+from nestarray.graph.graph import Graph
 from nestarray.nn.module import Module, Variable
 from nestarray.typing import Array
 

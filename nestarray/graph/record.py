@@ -24,18 +24,10 @@ from nestarray import backends, dtypes, ops, tree
 from nestarray.container import Container
 from nestarray.dispatch import INTERPRETERS, OPS, Op
 from nestarray.errors import ArgumentError, ConversionError, ImmutableError, NestarrayError
-from nestarray.graph.body import Body
+from nestarray.graph.binding import argument_names, name_inputs
 from nestarray.graph.codegen import valid_name
-from nestarray.graph.graph import (
-    Aval,
-    Graph,
-    Node,
-    argument_names,
-    iter_nodes,
-    live_nodes,
-    map_nodes,
-    name_inputs,
-)
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Aval, Body, Node, iter_nodes, live_nodes, map_nodes
 from nestarray.graph.record_control_flow import ControlFlow
 from nestarray.graph.reference import PythonReference
 from nestarray.nn.module import Module, running_path
@@ -271,7 +263,7 @@ class Recorder:
         )
         return self._traced(result, node, op.name)
 
-    def _place(self, name: str) -> dict[str, str]:
+    def _place(self, name: str) -> dict[str, Any]:
         """Where the code stands that calls the function `name`."""
         if self.of is None:
             return {"module": _module_path(), "line": _user_line(), "origin": name}

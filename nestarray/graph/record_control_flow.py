@@ -15,9 +15,8 @@ import numpy as np
 
 from nestarray import backends, ops
 from nestarray.backends import control_flow as native
-from nestarray.graph.body import Body
 from nestarray.graph.codegen import valid_name
-from nestarray.graph.graph import reached
+from nestarray.graph.node import Body, reached
 from nestarray.transforms import control_flow
 
 if TYPE_CHECKING:

@@ -17,12 +17,13 @@ from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.errors import ArgumentError
 from nestarray.graph.execution import Steps, compute, result_of, steps
-from nestarray.graph.graph import iter_nodes, map_nodes
+from nestarray.graph.node import iter_nodes, map_nodes
 from nestarray.nn.module import Module
 from nestarray.transforms import execute_with_gradients
 
 if TYPE_CHECKING:
-    from nestarray.graph.graph import Graph, Node
+    from nestarray.graph.graph import Graph
+    from nestarray.graph.node import Node
 
 
 class TorchReference:

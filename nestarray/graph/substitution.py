@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from nestarray.graph.body import Body
-from nestarray.graph.graph import Node
+from nestarray.graph.node import Body, Node
 
 
 def substituted(value: Any, stands_for: dict[Node, Any]) -> Any:

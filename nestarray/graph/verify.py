@@ -21,9 +21,11 @@ import numpy as np
 from nestarray import backends, dtypes, ops, random, tree
 from nestarray.container import Container
 from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
+from nestarray.graph.binding import is_abstract
 from nestarray.graph.codegen import last_uses
 from nestarray.graph.execution import Steps, compute, given_values, result_of, steps
-from nestarray.graph.graph import Graph, Node, is_abstract, iter_nodes
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node, iter_nodes
 from nestarray.graph.report import Comparison, Report, Sample, first_divergence
 from nestarray.graph.sampling import drawn_like
 from nestarray.transforms import execute_with_gradients

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.graph.graph import Graph, Node
+from nestarray.graph.graph import Graph
 from nestarray.graph.lower import is_op
+from nestarray.graph.node import Node
 from nestarray.graph.passes.parameters import check_evaluation
 from nestarray.graph.passes.rewriting import Writer, count_uses, place_of, rewrite
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from nestarray.graph.graph import Aval, Graph, Node
+from nestarray.graph.graph import Graph
 from nestarray.graph.lower import is_op
+from nestarray.graph.node import Aval, Node
 from nestarray.graph.passes.rewriting import Writer, rewrite
 from nestarray.graph.passes.transposes import cancel_transposes
 

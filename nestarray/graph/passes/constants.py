@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from nestarray.graph.body import bodies
 from nestarray.graph.execution import compute
-from nestarray.graph.graph import Graph, Node, iter_nodes
+from nestarray.graph.graph import Graph
 from nestarray.graph.lower import is_array
+from nestarray.graph.node import Node, bodies, iter_nodes
 from nestarray.graph.passes.rewriting import Writer, rewrite
 
 #: What is folded may be larger than what it is computed from up to this many bytes.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from nestarray.errors import ConversionError
-from nestarray.graph.graph import Graph, Node, iter_nodes
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node, iter_nodes
 from nestarray.graph.passes.constants import known_value
 from nestarray.graph.passes.rewriting import Writer, count_uses, place_of, rewrite
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from nestarray.graph.body import bodies
-from nestarray.graph.graph import Graph, Node
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node, bodies
 from nestarray.graph.passes.rewriting import Writer, rewrite
 
 

@@ -17,7 +17,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nestarray.dispatch import Op
-from nestarray.graph.graph import Aval, Graph, Node, iter_nodes, map_nodes
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Aval, Node, iter_nodes, map_nodes
 from nestarray.graph.passes.rewriting import Writer
 from nestarray.graph.substitution import substituted
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.graph.dynamic import Dynamic, dim_name, is_hint, is_tensor
+from nestarray.graph.from_torch.dynamic import Dynamic, dim_name, is_hint, is_tensor
 from nestarray.graph.sizes import Sizes
 
 
@@ -106,7 +106,9 @@ class SizeNames:
             if not getattr(relation, "free_symbols", None) or _is_range(relation):
                 continue
             # Operators ask whether a size is 1 to choose strides, which no graph has.
-            is_layout = type(relation).__name__ == "Unequality" and any(x.is_number for x in relation.args)
+            is_layout = type(relation).__name__ == "Unequality" and any(
+                x.is_number for x in relation.args
+            )
             if not (is_layout and _is_operator(guard.sloc.framework_loc)):
                 yield self._written(relation)
 

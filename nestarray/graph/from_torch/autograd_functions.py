@@ -126,7 +126,7 @@ def _is_inexact(x: Any) -> bool:
 
 def check_linear(program: Any, name: str) -> None:
     """Raise if the gradient of a Function depends on the gradient that it gets, as clipping does."""
-    from nestarray.graph.exporting import origin
+    from nestarray.graph.from_torch.exporting import origin
 
     for node in program.graph.nodes:
         if node.op == "call_function" and _MARK in node.args and node.users:

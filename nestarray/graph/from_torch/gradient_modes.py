@@ -141,6 +141,6 @@ def _has_gradient(node: Any, program: Any) -> bool:
 
 
 def _line(node: Any) -> str:
-    from nestarray.graph.exporting import origin
+    from nestarray.graph.from_torch.exporting import origin
 
     return ", ".join(part for part in (origin(node)[1], str(node.target)) if part)

@@ -17,10 +17,10 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.graph.autograd_functions import backwards_kept, check_linear
-from nestarray.graph.dynamic import Dynamic
-from nestarray.graph.gradient_modes import detach_regions, gradient_modes_seen
-from nestarray.graph.reassigned_buffers import assignments_written
+from nestarray.graph.from_torch.autograd_functions import backwards_kept, check_linear
+from nestarray.graph.from_torch.dynamic import Dynamic
+from nestarray.graph.from_torch.gradient_modes import detach_regions, gradient_modes_seen
+from nestarray.graph.from_torch.reassigned_buffers import assignments_written
 
 
 @contextlib.contextmanager

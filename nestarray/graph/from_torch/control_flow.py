@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.graph.body import Body
 from nestarray.graph.codegen import valid_name
-from nestarray.graph.exporting import origin
-from nestarray.graph.graph import Aval, Node, reached
+from nestarray.graph.from_torch.exporting import origin
+from nestarray.graph.node import Aval, Body, Node, reached
 
 #: Name of torch's operation → the names of its functions in the printed program.
 _OPERATIONS: dict[str, tuple[str, ...]] = {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray import dtypes
 from nestarray.errors import DtypeError, MissingOpError
-from nestarray.graph.exporting import origin
+from nestarray.graph.from_torch.exporting import origin
 from nestarray.graph.islands import why_not
 
 if TYPE_CHECKING:

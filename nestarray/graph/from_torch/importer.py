@@ -15,8 +15,10 @@ from typing import Any
 from nestarray import backends, dtypes
 from nestarray.container import Container
 from nestarray.errors import ConversionError, DtypeError
+from nestarray.graph.binding import argument_names, name_inputs
 from nestarray.graph.codegen import valid_name
-from nestarray.graph.coverage import (
+from nestarray.graph.from_torch.control_flow import ControlFlow, is_control_flow
+from nestarray.graph.from_torch.coverage import (
     Operation,
     by_schema_name,
     covered,
@@ -24,13 +26,13 @@ from nestarray.graph.coverage import (
     missing_ops,
     rule_of,
 )
-from nestarray.graph.dynamic import Dynamic
-from nestarray.graph.exported_control_flow import ControlFlow, is_control_flow
-from nestarray.graph.exporting import export, in_mode, origin, own_name, quiet
-from nestarray.graph.graph import Aval, Graph, Node, argument_names, live_nodes, name_inputs
+from nestarray.graph.from_torch.dynamic import Dynamic
+from nestarray.graph.from_torch.exporting import export, in_mode, origin, own_name, quiet
+from nestarray.graph.from_torch.size_names import SizeNames
+from nestarray.graph.from_torch.sources import as_module, no_other_modules
+from nestarray.graph.graph import Graph
 from nestarray.graph.islands import island, island_arguments
-from nestarray.graph.size_names import SizeNames
-from nestarray.graph.torch_sources import as_module, no_other_modules
+from nestarray.graph.node import Aval, Node, live_nodes
 
 
 def trace_torch(

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.graph.from_torch.failures import advice
 from nestarray.graph.sizes import check_name
-from nestarray.graph.torch_failures import advice
 
 Place = tuple[str, int]  # an argument as Python writes it, ``extra['a']``, and a dimension
 

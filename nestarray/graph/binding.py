@@ -1,0 +1,197 @@
+"""What a call of a graph is given: arguments, sizes and variables, checked and in order."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from nestarray import backends, dtypes
+from nestarray.container import Container
+from nestarray.dtypes import DType
+from nestarray.errors import ArgumentError, DtypeError, StructureError
+from nestarray.graph import codegen
+from nestarray.graph.node import Node, iter_nodes
+from nestarray.graph.sizes import Binding
+
+if TYPE_CHECKING:
+    from nestarray.graph.graph import Graph
+
+
+def bind_arguments(
+    graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Any], dict[str, int]]:
+    """The flat inputs for a call with `args` and `kwargs`, and the sizes that names have in it.
+
+    Raises:
+        ArgumentError: an argument is missing or not expected, or is of another framework.
+        ShapeError: an argument has another shape than was traced, or sizes do not fit those
+            that were left open.
+        DtypeError: an argument has another dtype than was traced.
+    """
+    call = _Arguments(graph)
+    inputs = call.bind(args, kwargs)
+    return inputs, call.sizes.values
+
+
+class _Arguments:
+    """The arguments of one call by input node, and the sizes that they have."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph, self.name = graph, graph.name
+        self.found: dict[Node, Any] = {}
+        self.sizes = Binding(graph.name, graph.sizes)
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The flat inputs; fills `sizes`."""
+        want_args, want_kwargs = self.graph.signature
+        names = [_argument_name(w, i) for i, w in enumerate(want_args)]
+        if len(args) > len(want_args):
+            raise ArgumentError(
+                f"{self.name}: got {len(args)} positional arguments, expected "
+                f"{len(want_args)} ({', '.join(names)})"
+            )
+        kwargs = dict(kwargs)
+        for i, (name, want) in enumerate(zip(names, want_args)):
+            if i < len(args):
+                self._match(name, want, args[i])
+            elif name in kwargs:
+                self._match(name, want, kwargs.pop(name))
+            else:
+                self._absent(name, want)
+        for name, want in want_kwargs.items():
+            if name in kwargs:
+                self._match(name, want, kwargs.pop(name))
+            else:
+                self._absent(name, want)
+        if kwargs:
+            known = ", ".join([*names, *want_kwargs])
+            raise ArgumentError(
+                f"{self.name}: got an unexpected argument {min(kwargs)!r}; it was traced with {known}"
+            )
+        self.sizes.finish()
+        return [self.found[node] for node in self.graph.inputs]
+
+    def _absent(self, name: str, want: Any) -> None:
+        if any(True for _ in iter_nodes(want)):
+            raise ArgumentError(f"{self.name}: argument {name!r} is missing")
+
+    def _match(self, name: str, want: Any, got: Any) -> None:
+        if isinstance(got, Container):
+            got = got.to_dict()
+        if isinstance(want, Node):
+            self.found[want] = self._checked(name, want, got)
+        elif isinstance(want, Mapping):
+            if not isinstance(got, Mapping) or set(got) != set(want):
+                keys = list(got) if isinstance(got, Mapping) else type(got).__name__
+                raise ArgumentError(
+                    f"{self.name}: argument {name!r}: got {keys}, expected a mapping with {list(want)}"
+                )
+            for key in want:
+                self._match(f"{name}[{key!r}]", want[key], got[key])
+        elif isinstance(want, (list, tuple)):
+            if not isinstance(got, (list, tuple)) or len(got) != len(want):
+                size = len(got) if isinstance(got, (list, tuple)) else type(got).__name__
+                raise ArgumentError(
+                    f"{self.name}: argument {name!r}: got {size}, expected {len(want)} items"
+                )
+            for i, item in enumerate(want):
+                self._match(f"{name}[{i}]", item, got[i])
+        elif got is not want and got != want:
+            raise ArgumentError(
+                f"{self.name}: argument {name!r}: got {got!r}, but the graph was traced with "
+                f"{want!r}, which is part of the program; trace again with the new value"
+            )
+
+    def _checked(self, name: str, want: Node, got: Any) -> Any:
+        backend = backends.backend_of_value(got)
+        if backend != self.graph.backend:
+            came = type(got).__name__ if backend is None else f"an array of {backend}"
+            raise ArgumentError(
+                f"{self.name}: argument {name!r}: got {came}, expected an array of {self.graph.backend}; "
+                f'move it with na.to_backend(x, "{self.graph.backend}")'
+            )
+        if want.aval is None:
+            return got
+        shape, dtype = tuple(got.shape), dtypes.dtype_of(got)
+        if shape != want.aval.shape:
+            self.sizes.fit(name, want.aval.shape, shape)
+        if dtype is not want.aval.dtype and not self._is_narrowed(dtype, want.aval.dtype):
+            raise DtypeError(
+                f"{self.name}: argument {name!r}: got {dtype.name}, the graph was traced with "
+                f"{want.aval.dtype.name}; cast it with na.astype(x, na.{want.aval.dtype.name})"
+            )
+        return got
+
+    def _is_narrowed(self, got: DType, want: DType) -> bool:
+        """JAX without x64 holds 64-bit integers in 32 bits."""
+        narrow = got.is_integer and got.kind == want.kind and got.bits == 32 and want.bits == 64
+        return narrow and self.graph.backend == "jax"
+
+
+def bind_variables(
+    graph: Graph, v: Container | None, s: Container | None
+) -> tuple[Container, Container]:
+    """Parameters and state of a call: those given, or the graph's own.
+
+    Raises:
+        ArgumentError: one is no Container, or is missing of a graph that has shapes only.
+        StructureError: one has other keys than the graph's.
+    """
+    pairs = []
+    for letter, given, own in (("v", v, graph.v), ("s", s, graph.s)):
+        if given is None:
+            if letter in graph.abstract:
+                raise ArgumentError(
+                    f"{graph.name}: {letter}: this graph was traced on the meta device and has "
+                    f"shapes only; pass {letter}=, a Container with the keys of graph.{letter}"
+                )
+            given = own
+        elif not isinstance(given, Container):
+            raise ArgumentError(
+                f"{graph.name}: {letter}: got {type(given).__name__}, expected a Container"
+            )
+        elif given.spec is not own.spec and given.spec.permutation_to(own.spec) is None:
+            missing = [p for p in own.paths() if p not in given]
+            extra = [p for p in given.paths() if p not in own]
+            which = f"no {missing[0]!r}" if missing else f"an unexpected {extra[0]!r}"
+            raise StructureError(
+                f"{graph.name}: {letter} has {which}; expected the keys of graph.{letter}"
+            )
+        pairs.append(given)
+    return pairs[0], pairs[1]
+
+
+def argument_names(fn: Callable[..., Any], count: int) -> list[str]:
+    """What the first `count` positional arguments of `fn` are called."""
+    names: list[str] = []
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except ValueError:  # some builtins have none
+        parameters = {}.values()
+    for p in parameters:
+        if p.kind is p.VAR_POSITIONAL:
+            names += [f"{p.name}_{i}" for i in range(count - len(names))]
+        elif p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
+            names.append(p.name)
+    return [*names, *(f"argument_{i}" for i in range(len(names), count))][:count]
+
+
+def name_inputs(arguments: Iterable[tuple[str, Any]], taken: set[str]) -> None:
+    """Name input nodes as the source's signature does, so that they may be passed by name too."""
+    for name, want in arguments:
+        if isinstance(want, Node):
+            want.path, want.name = name, codegen.valid_name(name, taken)
+        elif isinstance(want, Mapping):
+            name_inputs(((f"{name}_{key}", item) for key, item in want.items()), taken)
+        elif isinstance(want, (list, tuple)):
+            name_inputs(((f"{name}_{i}", item) for i, item in enumerate(want)), taken)
+
+
+def _argument_name(want: Any, index: int) -> str:
+    return want.path if isinstance(want, Node) and want.path else f"argument {index}"
+
+
+def is_abstract(x: Any) -> bool:
+    """Whether `x` is a tensor of torch's meta device: a shape and a dtype without values."""
+    return bool(getattr(x, "is_meta", False))

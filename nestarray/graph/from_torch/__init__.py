@@ -1,0 +1,12 @@
+"""PyTorch modules as graphs: what `torch.export` is asked, what it forgets, and how its program is read.
+
+- `sources`: what is given for a module; `exporting`: running the exporter; `failures`: advice.
+- `dynamic`, `size_names`: sizes that are left open.
+- `gradient_modes`, `reassigned_buffers`, `autograd_functions`: what the exporter forgets.
+- `coverage`: what becomes of each operation; `importer`, `control_flow`: the translation.
+"""
+
+from __future__ import annotations
+
+from nestarray.graph.from_torch.importer import read_torch as read_torch
+from nestarray.graph.from_torch.importer import trace_torch as trace_torch

@@ -1,0 +1,172 @@
+"""`Node`, the step of a graph, and `Body`, the function inside of a call; walks over nests of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from nestarray.dtypes import DType
+
+
+@dataclasses.dataclass(frozen=True)
+class Aval:
+    """What is known of an array before it exists: shape and dtype.
+
+    A size that is left open is an expression in names (`nestarray.graph.sizes`).
+    """
+
+    shape: tuple[int | str, ...]
+    dtype: DType
+
+    def __str__(self) -> str:
+        return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
+
+
+@dataclasses.dataclass(eq=False)
+class Node:
+    """One step of a graph.
+
+    Attributes:
+        name: the variable that holds the node's value in the printed program.
+        kind: ``"input"`` or ``"call"``.
+        source: for an input ``"x"`` (an argument), ``"v"``, ``"s"``, ``"constants"`` or ``"key"``.
+        path: for a variable, its path in that Container.
+        target: for a call, the function.
+        target_name: for a call, the function's name as printed.
+        args, kwargs: arguments of the call: Nodes, constants and lists and tuples of these.
+        aval: shape and dtype; None where the value is not one array.
+        is_random: the call takes a ``key``.
+        module: path of the source module that made the node.
+        line: source line that made the node, ``"file.py:12"``.
+        origin: name of the source framework's operation.
+    """
+
+    name: str
+    kind: str
+    source: str = ""
+    path: str = ""
+    target: Callable[..., Any] | None = None
+    target_name: str = ""
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = dataclasses.field(default_factory=dict)
+    aval: Aval | None = None
+    is_random: bool = False
+    module: str = ""
+    line: str = ""
+    origin: str = ""
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+@dataclasses.dataclass(eq=False)
+class Body:
+    """A function of tuples of arrays.
+
+    Attributes:
+        name: by which it is printed.
+        names: the parameters.
+        parameters: for each parameter its Node, or the tuple of Nodes that it is unpacked to.
+        nodes: the calls, in an order in which they can run.
+        output: nest of Nodes and constants.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    parameters: tuple[Any, ...]
+    nodes: list[Node]
+    output: Any
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @cached_property
+    def free(self) -> list[Node]:
+        """The nodes of the program around it that it uses."""
+        own = {*iter_nodes(self.parameters), *self.nodes}
+        used = iter_nodes((self.output, [(node.args, node.kwargs) for node in self.nodes]))
+        return list(dict.fromkeys([node for node in used if node not in own]))
+
+    def bound(self, outer: Callable[[Node], Any]) -> Callable[..., Any]:
+        """The function, with `outer` to give the values of `free`, computed node by node."""
+
+        def run(*args: Any) -> Any:
+            values: dict[Node, Any] = {}
+
+            def value(node: Node) -> Any:
+                return values[node] if node in values else outer(node)
+
+            for want, given in zip(self.parameters, args, strict=True):
+                pairs = (
+                    zip(want, given, strict=True) if isinstance(want, tuple) else [(want, given)]
+                )
+                values.update(pairs)
+            for node in self.nodes:
+                arguments, kwargs = map_nodes(value, [list(node.args), node.kwargs])
+                assert node.target is not None
+                values[node] = node.target(*arguments, **kwargs)
+            return map_nodes(value, self.output)
+
+        return run
+
+
+def bodies(value: Any) -> Iterator[Body]:
+    """The Bodies among the arguments of a call."""
+    if isinstance(value, Body):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from bodies(item)
+
+
+def map_nodes(fn: Callable[[Any], Any], value: Any) -> Any:
+    """`value` with `fn` applied to each Node in its lists, tuples, slices and mappings.
+
+    A Body becomes the function that it is, with `fn` for what it uses of outside.
+    """
+    if isinstance(value, Node):
+        return fn(value)
+    if isinstance(value, Body):
+        return value.bound(fn)
+    if isinstance(value, (list, tuple)):
+        return type(value)([map_nodes(fn, item) for item in value])
+    if isinstance(value, slice):
+        return slice(*(map_nodes(fn, part) for part in (value.start, value.stop, value.step)))
+    if isinstance(value, Mapping):
+        return {key: map_nodes(fn, item) for key, item in value.items()}
+    return value
+
+
+def iter_nodes(value: Any) -> Iterator[Node]:
+    """The Nodes in a nest of arguments."""
+    if isinstance(value, Node):
+        yield value
+    elif isinstance(value, Body):
+        yield from value.free
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from iter_nodes(item)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from iter_nodes(item)
+    elif isinstance(value, slice):
+        yield from iter_nodes((value.start, value.stop, value.step))
+
+
+def live_nodes(nodes: Iterable[Node], output: Any, updates: Mapping[str, Node]) -> list[Node]:
+    """All arguments and variables, and the calls, constants and keys that something returned uses."""
+    nodes = list(nodes)
+    live = reached(nodes, (output, updates))
+    kept = [n for n in nodes if n in live or n.source in ("x", "v", "s")]
+    return [*(n for n in kept if n.kind == "input"), *(n for n in kept if n.kind == "call")]
+
+
+def reached(nodes: Sequence[Node], output: Any) -> set[Node]:
+    """The nodes that `output` uses, itself or through calls among `nodes`, which are in order."""
+    live = set(iter_nodes(output))
+    for node in reversed(nodes):
+        if node in live:
+            live.update(iter_nodes((node.args, node.kwargs)))
+    return live
