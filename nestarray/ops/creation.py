@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, dtypes, ops
+from nestarray.backends.axes import one_axis
 from nestarray.config import current_backend
 from nestarray.container import Container
 from nestarray.dispatch import op, primitive
@@ -291,6 +292,7 @@ def linspace(
     dtype: DTypeLike | None = None,
     device: Any = None,
     endpoint: bool = True,
+    axis: int = 0,
     like: Array | None = None,
 ) -> Array:
     """`num` numbers at equal distances from `start` to `stop`.
@@ -302,10 +304,14 @@ def linspace(
         dtype: None means float32 for numbers, else the floating dtype of the arrays.
         device: where; None means the device of `like`, or the framework's default.
         endpoint: `stop` itself is the last of them.
+        axis: where the new axis goes, counted in the result.
         like: array whose framework and device to take.
 
     Returns:
-        `(num, *shape)`, where `shape` is that of the ends.
+        `(num, *shape)`, where `shape` is that of the ends; or with `num` at `axis`.
+
+    Raises:
+        IndexingError: the result has no such axis.
 
     Example:
         >>> import nestarray as na
@@ -316,16 +322,18 @@ def linspace(
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.linspace.html
     """
     arrays: list[Any] = [x for x in (start, stop) if hasattr(x, "dtype")]
+    ndim = max((len(x.shape) for x in arrays), default=0)
+    axis = one_axis(axis, ndim + 1, "linspace")
     if not arrays:
         host = np.linspace(start, stop, num, endpoint=endpoint)
         wanted = dtypes.result_dtype(start, stop, 1.0) if dtype is None else dtypes.as_dtype(dtype)
         return ops.asarray(host, dtype=wanted, device=device, like=like)
     inner = dtypes.result_dtype(start, stop, 1.0)
-    ndim = max(len(x.shape) for x in arrays)
     host = np.linspace(0.0, 1.0, num, endpoint=endpoint).reshape(num, *[1] * ndim)
     weight = ops.asarray(host, dtype=inner, like=arrays[0])
     # Both ends come out exactly, which start + weight · (stop − start) would not promise.
     line = ops.add(ops.multiply(start, ops.subtract(1.0, weight)), ops.multiply(stop, weight))
+    line = ops.moveaxis(line, 0, axis) if axis else line
     line = line if dtype is None else ops.astype(line, dtype)
     return line if device is None else ops.to_device(line, device)
 

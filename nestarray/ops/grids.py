@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes
+from nestarray.backends.axes import one_axis
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError
 from nestarray.typing import Array, DTypeLike, Shape
@@ -25,6 +26,7 @@ def logspace(
     dtype: DTypeLike | None = None,
     device: Any = None,
     endpoint: bool = True,
+    axis: int = 0,
     like: Array | None = None,
 ) -> Array:
     """`num` powers of `base`, whose exponents go in equal steps from `start` to `stop`.
@@ -37,10 +39,14 @@ def logspace(
         dtype: None means float32 for numbers, else the floating dtype of the arrays.
         device: where; None means the device of `like`, or the framework's default.
         endpoint: the power `stop` itself is the last of them.
+        axis: where the new axis goes, counted in the result.
         like: array whose framework and device to take.
 
     Returns:
-        `(num, *shape)`, where `shape` is that of the ends.
+        `(num, *shape)`, where `shape` is that of the ends; or with `num` at `axis`.
+
+    Raises:
+        IndexingError: the result has no such axis.
 
     Example:
         >>> import nestarray as na
@@ -49,11 +55,12 @@ def logspace(
     """
     from nestarray import ops
 
+    axis = one_axis(axis, _ndim(start, stop) + 1, "logspace")
     if not hasattr(start, "dtype") and not hasattr(stop, "dtype"):
         host = np.logspace(start, stop, num, endpoint=endpoint, base=base)
         wanted = dtypes.float32 if dtype is None else dtype
         return ops.asarray(host, dtype=wanted, device=device, like=like)
-    exponents = ops.linspace(start, stop, num, endpoint=endpoint, device=device)
+    exponents = ops.linspace(start, stop, num, endpoint=endpoint, axis=axis, device=device)
     powers = ops.pow(base, exponents)
     return powers if dtype is None else ops.astype(powers, dtype)
 
@@ -68,6 +75,7 @@ def geomspace(
     dtype: DTypeLike | None = None,
     device: Any = None,
     endpoint: bool = True,
+    axis: int = 0,
     like: Array | None = None,
 ) -> Array:
     """`num` numbers from `start` to `stop`, each the same multiple of the one before it.
@@ -79,12 +87,14 @@ def geomspace(
         dtype: None means float32 for numbers, else the floating dtype of the arrays.
         device: where; None means the device of `like`, or the framework's default.
         endpoint: `stop` itself is the last of them.
+        axis: where the new axis goes, counted in the result.
         like: array whose framework and device to take.
 
     Returns:
-        `(num, *shape)`, where `shape` is that of the ends.
+        `(num, *shape)`, where `shape` is that of the ends; or with `num` at `axis`.
 
     Raises:
+        IndexingError: the result has no such axis.
         ArgumentError: both ends are numbers, and one is 0 or their signs differ.
 
     Example:
@@ -94,6 +104,7 @@ def geomspace(
     """
     from nestarray import ops
 
+    axis = one_axis(axis, _ndim(start, stop) + 1, "geomspace")
     if not hasattr(start, "dtype") and not hasattr(stop, "dtype"):
         if not start * stop > 0:
             raise ArgumentError(
@@ -113,8 +124,13 @@ def geomspace(
     low, high = ops.log(ops.abs(first)), ops.log(ops.abs(last))
     size = ops.exp(ops.linspace(low, high, num, endpoint=endpoint))
     line = ops.multiply(ops.sign(first), size)
+    line = ops.moveaxis(line, 0, axis) if axis else line
     line = line if dtype is None else ops.astype(line, dtype)
     return line if device is None else ops.to_device(line, device)
+
+
+def _ndim(*ends: Array | float) -> int:
+    return max(len(getattr(x, "shape", ())) for x in ends)
 
 
 @op

@@ -105,6 +105,13 @@ CASES = [
         reference=np.linspace,
         id="number-array",
     ),
+    Case(
+        "linspace",
+        lambda rng: (rng.normal(size=(2, 1)), rng.normal(size=(3,)), 4),
+        {"axis": 1},
+        reference=np.linspace,
+        id="axis",
+    ),
     plain("eye", 3),
     plain("eye", 2, 4, kwargs={"k": 1}, id="k"),
     plain("eye", 3, 2, kwargs={"k": -1, "dtype": "int64"}, dtype="int64", id="int"),

@@ -31,9 +31,12 @@ CASES = [
     plain("logspace", -1, 2, 7),
     plain("logspace", 0, 3.5, 4, base=2.0, endpoint=False, dtype="float64", id="open"),
     Case("logspace", ends, reference=np.logspace, id="arrays"),
+    Case("logspace", ends, {"axis": 1}, reference=np.logspace, id="axis"),
     plain("geomspace", 1, 1000, 4),
     plain("geomspace", -2.0, -0.25, 5, endpoint=False, id="negative"),
     Case("geomspace", ends, reference=np.geomspace, id="arrays"),
+    Case("geomspace", ends, {"axis": -1}, reference=np.geomspace, id="axis"),
+    plain("geomspace", 1, 8, 4, axis=-1, id="axis-numbers"),
     Case(
         "geomspace",
         lambda rng: (-rng.uniform(1, 2, 3), -8.0, 4),
