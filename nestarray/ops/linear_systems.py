@@ -84,13 +84,16 @@ def solve(x1: Array, x2: Array, /) -> Array:
 
 @op
 @single_pair
-def solve_triangular(x1: Array, x2: Array, /, *, upper: bool = False) -> Array:
+def solve_triangular(
+    x1: Array, x2: Array, /, *, upper: bool = False, unit_diagonal: bool = False
+) -> Array:
     """The solution y of x1 y = x2, where x1 is a triangle.
 
     Args:
         x1: `(*batch, n, n)`, floating; the other triangle is not looked at.
         x2: `(n,)`, or `(*batch, n, k)` for k right sides; the batch axes broadcast.
         upper: which triangle `x1` is: the upper one, or the lower.
+        unit_diagonal: the diagonal of `x1` is not looked at either, and counts as ones.
 
     Returns:
         `(*batch, n)` or `(*batch, n, k)`.
@@ -102,7 +105,10 @@ def solve_triangular(x1: Array, x2: Array, /, *, upper: bool = False) -> Array:
     """
     from nestarray import ops
 
-    return ops.solve(ops.triu(x1) if upper else ops.tril(x1), x2)
+    if not unit_diagonal:
+        return ops.solve(ops.triu(x1) if upper else ops.tril(x1), x2)
+    rest = ops.triu(x1, k=1) if upper else ops.tril(x1, k=-1)
+    return ops.solve(ops.add(rest, ops.eye(x1.shape[-1], dtype=dtype_of(x1), like=x1)), x2)
 
 
 @op
@@ -258,8 +264,8 @@ def lu_solve(LU: Array, pivots: Array, x2: Array, /) -> Array:
     right = ops.broadcast_to(right, (*batch, *right.shape[-2:]))
     order = ops.expand_dims(permutation_of(pivots, n), -1)
     right = ops.take_along_axis(right, ops.broadcast_to(order, right.shape), axis=-2)
-    L = ops.add(ops.tril(LU, k=-1), ops.eye(n, dtype=LU.dtype, like=LU))
-    solution = ops.solve_triangular(LU, ops.solve_triangular(L, right), upper=True)
+    solution = ops.solve_triangular(LU, right, unit_diagonal=True)
+    solution = ops.solve_triangular(LU, solution, upper=True)
     return ops.squeeze(solution, -1) if len(x2.shape) == 1 else solution
 
 

@@ -15,10 +15,12 @@ Rng = np.random.Generator
 Args = Callable[[Rng], tuple[Any, ...]]
 
 
-def triangular(x1: np.ndarray, x2: np.ndarray, upper: bool = False) -> np.ndarray:
+def triangular(
+    x1: np.ndarray, x2: np.ndarray, upper: bool = False, unit_diagonal: bool = False
+) -> np.ndarray:
     if x1.ndim == 2:
-        return scipy.linalg.solve_triangular(x1, x2, lower=not upper)
-    return np.stack([triangular(a, b, upper) for a, b in zip(x1, x2)])
+        return scipy.linalg.solve_triangular(x1, x2, lower=not upper, unit_diagonal=unit_diagonal)
+    return np.stack([triangular(a, b, upper, unit_diagonal) for a, b in zip(x1, x2)])
 
 
 def low_rank(rng: Rng) -> tuple[Any, ...]:
@@ -100,6 +102,20 @@ CASES = [
         {"upper": True},
         reference=triangular,
         id="upper",
+    ),
+    Case(
+        "solve_triangular",
+        regular(3, 3, right=(3,)),
+        {"unit_diagonal": True},
+        reference=triangular,
+        id="unit",
+    ),
+    Case(
+        "solve_triangular",
+        regular(2, 3, 3, right=(2, 3, 2)),
+        {"upper": True, "unit_diagonal": True},
+        reference=triangular,
+        id="unit-upper",
     ),
     Case("pinv", drawn((2, 4, 3)), reference=np.linalg.pinv),
     exact("pinv", lambda rng: complex_system(3, 3)(rng)[:1], np.linalg.pinv, "complex"),

@@ -28,14 +28,18 @@ def solve(x1: Any, x2: Any, /) -> Any:
 
 @compiled
 @_single_pair
-def solve_triangular(x1: Any, x2: Any, /, *, upper: bool = False) -> Any:
+def solve_triangular(
+    x1: Any, x2: Any, /, *, upper: bool = False, unit_diagonal: bool = False
+) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.scipy.linalg.solve_triangular.html"""
     x1, x2 = promoted((x1, x2), _cast)
     right = x2[:, None] if x2.ndim == 1 else x2
     batch = jnp.broadcast_shapes(x1.shape[:-2], right.shape[:-2])
     x1 = jnp.broadcast_to(x1, (*batch, *x1.shape[-2:]))
     right = jnp.broadcast_to(right, (*batch, *right.shape[-2:]))
-    solution = jax.scipy.linalg.solve_triangular(x1, right, lower=not upper)
+    solution = jax.scipy.linalg.solve_triangular(
+        x1, right, lower=not upper, unit_diagonal=unit_diagonal
+    )
     return solution[..., 0] if x2.ndim == 1 else solution
 
 

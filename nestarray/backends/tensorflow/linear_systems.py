@@ -38,9 +38,13 @@ def solve(x1: Any, x2: Any, /) -> Any:
 
 
 @_single_pair
-def solve_triangular(x1: Any, x2: Any, /, *, upper: bool = False) -> Any:
+def solve_triangular(
+    x1: Any, x2: Any, /, *, upper: bool = False, unit_diagonal: bool = False
+) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/triangular_solve"""
     x1, x2 = promoted((x1, x2), _cast)
+    if unit_diagonal:
+        x1 = tf.linalg.set_diag(x1, tf.ones_like(tf.linalg.diag_part(x1)))
     solution = tf.linalg.triangular_solve(*_stacked(x1, x2), lower=not upper)
     return solution[..., 0] if len(x2.shape) == 1 else solution
 

@@ -37,10 +37,14 @@ def solve(x1: Any, x2: Any, /) -> Any:
 
 
 @_single_pair
-def solve_triangular(x1: Any, x2: Any, /, *, upper: bool = False) -> Any:
+def solve_triangular(
+    x1: Any, x2: Any, /, *, upper: bool = False, unit_diagonal: bool = False
+) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.solve_triangular.html"""
     x1, x2 = promoted((x1, x2), _cast)
-    solution = torch.linalg.solve_triangular(*_columns(x1, x2), upper=upper)
+    solution = torch.linalg.solve_triangular(
+        *_columns(x1, x2), upper=upper, unitriangular=unit_diagonal
+    )
     return solution[..., 0] if x2.ndim == 1 else solution
 
 

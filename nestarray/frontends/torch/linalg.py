@@ -331,7 +331,7 @@ def _lu_solve(LU: Array, pivots: Array, B: Array, *, is_transposed: bool) -> Arr
         return na.lu_solve(LU, pivots, B)
     # A = P L U, so Aᵀ X = B is Uᵀ Lᵀ Pᵀ X = B
     X = na.solve_triangular(_mT(LU), B)
-    X = na.solve_triangular(_mT(_with_unit_diagonal(LU)), X, upper=True)
+    X = na.solve_triangular(_mT(LU), X, upper=True, unit_diagonal=True)
     back = na.argsort(permutation_of(pivots, shape_of(LU)[-1]), axis=-1)
     index = na.broadcast_to(na.expand_dims(back, axis=-1), shape_of(X))
     return na.take_along_axis(X, index, axis=-2)
@@ -341,16 +341,10 @@ def solve_triangular(
     A: Array, B: Array, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Array:
     """X with A X = B, or X A = B, of triangles A; the other triangle is not looked at."""
-    A = _with_unit_diagonal(A) if unitriangular else A
     if left:
-        return na.solve_triangular(A, B, upper=upper)
-    return _mT(na.solve_triangular(_mT(A), _mT(B), upper=not upper))
-
-
-def _with_unit_diagonal(A: Array) -> Array:
-    size = shape_of(A)[-1]
-    unit = na.eye(size, dtype=dtypes.bool, like=A)
-    return na.where(unit, na.ones_like(A), A)
+        return na.solve_triangular(A, B, upper=upper, unit_diagonal=unitriangular)
+    X = na.solve_triangular(_mT(A), _mT(B), upper=not upper, unit_diagonal=unitriangular)
+    return _mT(X)
 
 
 def _mT(A: Array) -> Array:
