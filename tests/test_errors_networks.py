@@ -180,6 +180,13 @@ WINDOWS: list[Row] = [
         "lp_pool: ord: got 0.0, expected a positive number",
     ),
     (
+        "lp-ceil-window",
+        lambda zeros: na.lp_pool(zeros(1, 1, 3), kernel_size=4, ceil_mode=True),
+        ShapeError,
+        "lp_pool: the window spans (4,) elements and the padded input has (3,); expected an input "
+        "at least as large as the window: pad more, or make the kernel smaller",
+    ),
+    (
         "lp-rank",
         lambda zeros: na.lp_pool(zeros(1, 4), kernel_size=2),
         ShapeError,

@@ -33,15 +33,25 @@ __all__ = [
 
 @op
 def lp_pool(
-    x: Array, /, *, ord: float = 2.0, kernel_size: Ints, stride: Ints | None = None
+    x: Array,
+    /,
+    *,
+    ord: float = 2.0,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    ceil_mode: bool = False,
 ) -> Array:
     """The norm of what is under sliding windows, (Σ |xᵢ|ᵒʳᵈ)^(1/ord).
+
+    A window that reaches beyond the end, which `ceil_mode` lets count, has the sum scaled up
+    from the elements under it to as many as a whole window has.
 
     Args:
         x: `(batch, channels, *spatial)` with one to three spatial axes, floating.
         ord: the order of the norm; a positive number, or infinity for the maximum.
         kernel_size: the size of a window; an integer, or one for each spatial axis.
         stride: the step between windows; None: `kernel_size`.
+        ceil_mode: a last window that reaches beyond the end counts, if it starts inside.
 
     Returns:
         `(batch, channels, *out)`.
@@ -61,16 +71,20 @@ def lp_pool(
     if not ord > 0:
         raise ArgumentError(f"lp_pool: ord: got {ord!r}, expected a positive number")
     count = _spatial("lp_pool", x, most=3)
-    windows.pooling(
-        "lp_pool", count, x.shape, kernel_size, stride=stride, padding=0, ceil_mode=False
+    at = windows.pooling(
+        "lp_pool", count, x.shape, kernel_size, stride=stride, padding=0, ceil_mode=ceil_mode
     )
     size = ops.abs(x)
     if math.isinf(ord):
         pool = (ops.max_pool1d, ops.max_pool2d, ops.max_pool3d)[count - 1]
-        return pool(size, kernel_size=kernel_size, stride=stride)
+        return pool(size, kernel_size=kernel_size, stride=stride, ceil_mode=ceil_mode)
     pool = (ops.avg_pool1d, ops.avg_pool2d, ops.avg_pool3d)[count - 1]
     powers = size if ord == 1 else x * x if ord == 2 else ops.pow(size, ord)
-    total = pool(powers, kernel_size=kernel_size, stride=stride, divisor_override=1)
+    if any(at.overhang):
+        mean = pool(powers, kernel_size=kernel_size, stride=stride, ceil_mode=True)
+        total = ops.multiply(mean, float(math.prod(at.kernel)))
+    else:
+        total = pool(powers, kernel_size=kernel_size, stride=stride, divisor_override=1)
     if ord == 1:
         return total
     is_zero = ops.equal(total, 0)  # where the root's slope is infinite

@@ -23,10 +23,12 @@ def apart(*shape: int) -> Draw:
     return lambda rng: (rng.permutation(np.prod(shape)).reshape(shape) / 8 - 2.05,)
 
 
-def lp_pool(x: Any, *, ord: float = 2.0, kernel_size: Any, stride: Any = None) -> Any:
+def lp_pool(
+    x: Any, *, ord: float = 2.0, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Any:
     pool = (F.lp_pool1d, F.lp_pool2d, F.lp_pool3d)[x.ndim - 3]
     size = torch.as_tensor(np.abs(x))  # torch's odd powers keep the sign
-    return pool(size, ord, kernel_size, stride)
+    return pool(size, ord, kernel_size, stride, ceil_mode)
 
 
 def with_indices(x: Any, **settings: Any) -> Any:
@@ -101,6 +103,27 @@ CASES = [
         {"kernel_size": 2, "ord": np.inf},
         lambda x, **_: F.max_pool3d(torch.as_tensor(np.abs(x)), 2),
         id="largest",
+    ),
+    Case(
+        "lp_pool",
+        apart(2, 1, 5, 7),
+        {"kernel_size": (2, 3), "ceil_mode": True},
+        lp_pool,
+        id="ceil",
+    ),
+    Case(
+        "lp_pool",
+        apart(1, 2, 6),
+        {"kernel_size": 3, "stride": 2, "ord": 1.0, "ceil_mode": True},
+        lp_pool,
+        id="ceil-sums",
+    ),
+    Case(
+        "lp_pool",
+        apart(1, 2, 6),
+        {"kernel_size": 4, "ord": np.inf, "ceil_mode": True},
+        lambda x, **_: F.max_pool1d(torch.as_tensor(np.abs(x)), 4, ceil_mode=True),
+        id="ceil-largest",
     ),
     Case("max_pool_with_indices", apart(2, 1, 5, 4), {"kernel_size": 2}, with_indices),
     Case(
