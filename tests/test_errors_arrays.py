@@ -10,7 +10,7 @@ import pytest
 
 import nestarray as na
 from nestarray import backends
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors import ArgumentError, IndexingError, ShapeError
 
 X = np.arange(6, dtype="float32").reshape(2, 3)
 
@@ -45,6 +45,33 @@ EVERYWHERE: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
         lambda x: na.cov(x, aweights=na.getitem(x, (0, slice(2)))),
         ShapeError,
         "cov: aweights: got the shape (2,) for 3 observations, expected (3,)",
+    ),
+    (
+        lambda x: na.linspace(x, 1.0, 3, axis=3),
+        IndexingError,
+        "linspace: axis: got 3 for an array of 3 dimensions, expected -3 <= axis < 3",
+    ),
+    (
+        lambda x: na.logspace(x, 1.0, 3, axis=-4),
+        IndexingError,
+        "logspace: axis: got -4 for an array of 3 dimensions, expected -3 <= axis < 3",
+    ),
+    (
+        lambda x: na.geomspace(1.0, 2.0, 3, axis=1, like=x),
+        IndexingError,
+        "geomspace: axis: got 1 for an array of 1 dimensions, expected -1 <= axis < 1",
+    ),
+    (
+        lambda x: na.gather_nd(x, na.asarray([[0], [1]], like=x), batch_dims=2),
+        ArgumentError,
+        "gather_nd: batch_dims: got 2 for x of shape (2, 3) and indices of shape (2, 1), expected "
+        "0 <= batch_dims <= 1",
+    ),
+    (
+        lambda x: na.gather_nd(x, na.asarray([[0], [1], [1]], like=x), batch_dims=1),
+        ShapeError,
+        "gather_nd: x has shape (2, 3) and indices (3, 1), expected the same first 1 axes, as "
+        "batch_dims=1",
     ),
     (lambda x: na.chunk(x, 0), ShapeError, "chunk: chunks: got 0, expected at least 1"),
     (

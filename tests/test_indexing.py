@@ -141,3 +141,21 @@ def test_numbers_keep_their_digits(backend: str) -> None:
     assert host(na.pad(x, ((1, 0),), constant_values=0.1))[0] == 0.1
     for op in (na.hypot, na.atan2, na.copysign, na.logaddexp):
         assert na.dtype_of(op(1, x)) is na.dtype_of(op(x, 1)) is na.float64
+
+
+def test_positions_of_a_batch_of_open_length() -> None:
+    import tensorflow as tf
+
+    x, places = np.arange(12.0).reshape(3, 4), np.asarray([[[0], [-1]], [[1], [1]], [[3], [2]]])
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec((None, 4), tf.float64),
+            tf.TensorSpec((None, 2, 1), tf.int64),
+        ]
+    )
+    def gathered(x: Any, places: Any) -> Any:
+        return na.gather_nd(x, places, batch_dims=1)
+
+    expected = np.take_along_axis(x, places[..., 0], axis=1)
+    assert_close(gathered(tf.constant(x), tf.constant(places)), expected, backend="tensorflow")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import backends
+from nestarray import backends, dtypes
 from nestarray.backends.axes import one_axis
 from nestarray.backends.index import check_mode
 from nestarray.config import current_backend
@@ -276,24 +276,57 @@ def _grid(indices: Array, axis: int) -> tuple[Any, ...]:
 
 
 @op
-def gather_nd(x: Array, indices: Array, /) -> Array:
+def gather_nd(x: Array, indices: Array, /, *, batch_dims: int = 0) -> Array:
     """The slices of `x` at positions given by several coordinates.
 
     Args:
-        x: array with at least k axes.
+        x: array with at least `batch_dims` + k axes.
         indices: `(*batch, k)`, integers: each row is a position on the first k axes.
+        batch_dims: how many first axes `x` and `indices` share; the positions are those on
+            the axes behind them, of each element of the batch its own.
 
     Returns:
         `(*batch, *rest)`, with the other axes of `x` behind.
+
+    Raises:
+        ArgumentError: `batch_dims` is negative, or more than the axes of `x` or of the batch.
+        ShapeError: the axes that `x` and `indices` share differ.
 
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.gather_nd(np.asarray([[1, 2], [3, 4]]), np.asarray([[0, 1], [1, 1]]))
         array([2, 4])
+        >>> na.gather_nd(np.asarray([[1, 2], [3, 4]]), np.asarray([[1], [0]]), batch_dims=1)
+        array([2, 3])
+
+    References:
+        https://www.tensorflow.org/api_docs/python/tf/gather_nd
     """
     from nestarray import ops
 
-    return ops.getitem(x, ops.unstack(indices, axis=-1))
+    places = ops.unstack(indices, axis=-1)
+    if batch_dims:
+        _check_shared(x, indices, batch_dims)
+        # counted by sums of ones, as lengths may be known at run time only
+        one = ops.ones_like(ops.sum(indices, axis=-1), dtype=dtypes.int64)
+        counts = (ops.cumulative_sum(one, axis=axis) for axis in range(batch_dims))
+        places = (*(ops.subtract(count, 1) for count in counts), *places)
+    return ops.getitem(x, tuple(places))
+
+
+def _check_shared(x: Array, indices: Array, batch_dims: int) -> None:
+    of_x, of_indices = tuple(x.shape), tuple(indices.shape)
+    most = min(len(of_x) - (of_indices[-1] or 0), len(of_indices) - 1)
+    if not 0 <= batch_dims <= most:
+        raise ArgumentError(
+            f"gather_nd: batch_dims: got {batch_dims} for x of shape {of_x} and indices of shape "
+            f"{of_indices}, expected 0 <= batch_dims <= {most}"
+        )
+    if any(a != b for a, b in zip(of_x[:batch_dims], of_indices) if None not in (a, b)):
+        raise ShapeError(
+            f"gather_nd: x has shape {of_x} and indices {of_indices}, expected the same first "
+            f"{batch_dims} axes, as batch_dims={batch_dims}"
+        )
 
 
 @op

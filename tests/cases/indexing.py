@@ -1,4 +1,4 @@
-"""Cases of `nestarray.ops.indexing`; the oracle is NumPy, or PyTorch where NumPy has no twin."""
+"""Cases of `nestarray.ops.indexing`; the oracle is NumPy, or what has the op."""
 
 from __future__ import annotations
 
@@ -49,6 +49,12 @@ MASKS: dict[str, Any] = {
 
 def block(rng: Rng) -> np.ndarray:
     return rng.standard_normal((2, 3, 4))
+
+
+def by_tensorflow(x: np.ndarray, indices: np.ndarray, **settings: Any) -> np.ndarray:
+    import tensorflow as tf  # here, since it takes seconds
+
+    return tf.gather_nd(x, indices, **settings).numpy()
 
 
 def put(x: np.ndarray, index: Any, value: Any, mode: str = "replace") -> np.ndarray:
@@ -212,6 +218,20 @@ CASES = [
         "gather_nd",
         lambda rng: (block(rng), np.asarray([[[0, 1]], [[1, -1]]])),
         reference=lambda x, i: x[i[..., 0], i[..., 1]],
+    ),
+    Case(
+        "gather_nd",
+        lambda rng: (block(rng), np.asarray([[[0], [2]], [[1], [1]]])),
+        {"batch_dims": 1},
+        reference=by_tensorflow,
+        id="batch",
+    ),
+    Case(
+        "gather_nd",
+        lambda rng: (rng.standard_normal((2, 3, 4, 2)), rng.integers(0, 2, (2, 3, 5, 1, 2))),
+        {"batch_dims": 2},
+        reference=by_tensorflow,
+        id="batch-two",
     ),
     Case(
         "scatter_nd",
