@@ -136,6 +136,19 @@ ROWS: list[tuple[str, Callable[[Zeros], Any], type[Exception], str]] = [
         "(axis 1 of x)",
     ),
     (
+        "dropout-share",
+        lambda zeros: na.scaled_dot_product_attention(*[zeros(1, 2, 3)] * 3, dropout_p=1.5),
+        ArgumentError,
+        "scaled_dot_product_attention: dropout_p: got 1.5, expected a probability from 0 to 1",
+    ),
+    (
+        "dropout-key",
+        lambda zeros: na.scaled_dot_product_attention(*[zeros(1, 2, 3)] * 3, dropout_p=0.5),
+        ArgumentError,
+        "scaled_dot_product_attention: dropout_key: got None with dropout_p=0.5, expected a key, "
+        "such as na.random.key(0)",
+    ),
+    (
         "heads",
         lambda zeros: na.scaled_dot_product_attention(
             zeros(1, 3, 2, 4), zeros(1, 2, 2, 4), zeros(1, 2, 2, 4), enable_gqa=True

@@ -2145,15 +2145,21 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             array of the shape of `indices`.
         """
 
-    def gather_nd(self, indices: Array, /) -> Container[Leaf]:
+    def gather_nd(self, indices: Array, /, *, batch_dims: int = 0) -> Container[Leaf]:
         """The slices of `x` at positions given by several coordinates.
 
         Args:
-            x: array with at least k axes.
+            x: array with at least `batch_dims` + k axes.
             indices: `(*batch, k)`, integers: each row is a position on the first k axes.
+            batch_dims: how many first axes `x` and `indices` share; the positions are those on
+                the axes behind them, of each element of the batch its own.
 
         Returns:
             `(*batch, *rest)`, with the other axes of `x` behind.
+
+        Raises:
+            ArgumentError: `batch_dims` is negative, or more than the axes of `x` or of the batch.
+            ShapeError: the axes that `x` and `indices` share differ.
         """
 
     def gaussian_nll_loss(
@@ -2223,6 +2229,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         dtype: DTypeLike | None = None,
         device: Any = None,
         endpoint: bool = True,
+        axis: int = 0,
         like: Array | None = None,
     ) -> Container[Leaf]:
         """`num` numbers from `start` to `stop`, each the same multiple of the one before it.
@@ -2234,12 +2241,14 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             dtype: None means float32 for numbers, else the floating dtype of the arrays.
             device: where; None means the device of `like`, or the framework's default.
             endpoint: `stop` itself is the last of them.
+            axis: where the new axis goes, counted in the result.
             like: array whose framework and device to take.
 
         Returns:
-            `(num, *shape)`, where `shape` is that of the ends.
+            `(num, *shape)`, where `shape` is that of the ends; or with `num` at `axis`.
 
         Raises:
+            IndexingError: the result has no such axis.
             ArgumentError: both ends are numbers, and one is 0 or their signs differ.
         """
 
@@ -3095,6 +3104,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         dtype: DTypeLike | None = None,
         device: Any = None,
         endpoint: bool = True,
+        axis: int = 0,
         like: Array | None = None,
     ) -> Container[Leaf]:
         """`num` numbers at equal distances from `start` to `stop`.
@@ -3106,10 +3116,14 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             dtype: None means float32 for numbers, else the floating dtype of the arrays.
             device: where; None means the device of `like`, or the framework's default.
             endpoint: `stop` itself is the last of them.
+            axis: where the new axis goes, counted in the result.
             like: array whose framework and device to take.
 
         Returns:
-            `(num, *shape)`, where `shape` is that of the ends.
+            `(num, *shape)`, where `shape` is that of the ends; or with `num` at `axis`.
+
+        Raises:
+            IndexingError: the result has no such axis.
         """
 
     @staticmethod
@@ -3343,6 +3357,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         dtype: DTypeLike | None = None,
         device: Any = None,
         endpoint: bool = True,
+        axis: int = 0,
         like: Array | None = None,
     ) -> Container[Leaf]:
         """`num` powers of `base`, whose exponents go in equal steps from `start` to `stop`.
@@ -3355,10 +3370,14 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             dtype: None means float32 for numbers, else the floating dtype of the arrays.
             device: where; None means the device of `like`, or the framework's default.
             endpoint: the power `stop` itself is the last of them.
+            axis: where the new axis goes, counted in the result.
             like: array whose framework and device to take.
 
         Returns:
-            `(num, *shape)`, where `shape` is that of the ends.
+            `(num, *shape)`, where `shape` is that of the ends; or with `num` at `axis`.
+
+        Raises:
+            IndexingError: the result has no such axis.
         """
 
     def logsumexp(self, /, *, axis: Axis = None, keepdims: bool = False) -> Container[Leaf]:
@@ -3371,15 +3390,25 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """
 
     def lp_pool(
-        self, /, *, ord: float = 2.0, kernel_size: Ints, stride: Ints | None = None
+        self,
+        /,
+        *,
+        ord: float = 2.0,
+        kernel_size: Ints,
+        stride: Ints | None = None,
+        ceil_mode: bool = False,
     ) -> Container[Leaf]:
         """The norm of what is under sliding windows, (Σ |xᵢ|ᵒʳᵈ)^(1/ord).
+
+        A window that reaches beyond the end, which `ceil_mode` lets count, has the sum scaled up
+        from the elements under it to as many as a whole window has.
 
         Args:
             x: `(batch, channels, *spatial)` with one to three spatial axes, floating.
             ord: the order of the norm; a positive number, or infinity for the maximum.
             kernel_size: the size of a window; an integer, or one for each spatial axis.
             stride: the step between windows; None: `kernel_size`.
+            ceil_mode: a last window that reaches beyond the end counts, if it starts inside.
 
         Returns:
             `(batch, channels, *out)`.
@@ -5422,12 +5451,14 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         key: Array,
         value: Array,
         mask: Array | None = None,
+        dropout_key: Array | None = None,
         *,
+        dropout_p: float = 0.0,
         is_causal: bool = False,
         scale: float | None = None,
         enable_gqa: bool = False,
     ) -> Container[Leaf]:
-        """softmax(scale · Q Kᵀ + mask) V.
+        """softmax(scale · Q Kᵀ + mask) V; with dropout of the weights of the values.
 
         A query that may attend to no key, because its row of the mask is False or −∞
         throughout, gets zeros.
@@ -5438,6 +5469,11 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             value: `(*batch, heads, source, dim_v)`.
             mask: broadcasts with `(*batch, heads, length, source)`; bool, True where a query
                 may attend to a key, or floating, added to the scores; None: everything.
+            dropout_key: `(2,)`, uint32, as made by ``na.random.key``; the weights that stay are
+                those where ``na.random.bernoulli(dropout_key, 1 - dropout_p, shape)`` is True, with
+                the shape `(*batch, heads, length, source)`. Needed with `dropout_p` only.
+            dropout_p: with which probability a weight counts as 0, in training; the others are
+                scaled by 1 / (1 − dropout_p).
             is_causal: query i may attend to the keys 0 … i only; together with a mask both hold.
             scale: what the scores are multiplied by; None: 1 / √dim.
             enable_gqa: `key` and `value` may have fewer heads, each of which serves as many
@@ -5447,6 +5483,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             `(*batch, heads, length, dim_v)`.
 
         Raises:
+            ArgumentError: `dropout_p` is no probability, or is positive without a `dropout_key`.
             ShapeError: the number of heads of `key` does not divide that of `query`.
         """
 
@@ -5835,13 +5872,16 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             `(*batch, n)` or `(*batch, n, k)`.
         """
 
-    def solve_triangular(self, x2: Array, /, *, upper: bool = False) -> Container[Leaf]:
+    def solve_triangular(
+        self, x2: Array, /, *, upper: bool = False, unit_diagonal: bool = False
+    ) -> Container[Leaf]:
         """The solution y of x1 y = x2, where x1 is a triangle.
 
         Args:
             x1: `(*batch, n, n)`, floating; the other triangle is not looked at.
             x2: `(n,)`, or `(*batch, n, k)` for k right sides; the batch axes broadcast.
             upper: which triangle `x1` is: the upper one, or the lower.
+            unit_diagonal: the diagonal of `x1` is not looked at either, and counts as ones.
 
         Returns:
             `(*batch, n)` or `(*batch, n, k)`.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from nestarray import dtypes, ops
 from nestarray.dispatch import op
@@ -19,12 +20,14 @@ def scaled_dot_product_attention(
     key: Array,
     value: Array,
     mask: Array | None = None,
+    dropout_key: Array | None = None,
     *,
+    dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Array:
-    """softmax(scale · Q Kᵀ + mask) V.
+    """softmax(scale · Q Kᵀ + mask) V; with dropout of the weights of the values.
 
     A query that may attend to no key, because its row of the mask is False or −∞
     throughout, gets zeros.
@@ -35,6 +38,11 @@ def scaled_dot_product_attention(
         value: `(*batch, heads, source, dim_v)`.
         mask: broadcasts with `(*batch, heads, length, source)`; bool, True where a query
             may attend to a key, or floating, added to the scores; None: everything.
+        dropout_key: `(2,)`, uint32, as made by ``na.random.key``; the weights that stay are
+            those where ``na.random.bernoulli(dropout_key, 1 - dropout_p, shape)`` is True, with
+            the shape `(*batch, heads, length, source)`. Needed with `dropout_p` only.
+        dropout_p: with which probability a weight counts as 0, in training; the others are
+            scaled by 1 / (1 − dropout_p).
         is_causal: query i may attend to the keys 0 … i only; together with a mask both hold.
         scale: what the scores are multiplied by; None: 1 / √dim.
         enable_gqa: `key` and `value` may have fewer heads, each of which serves as many
@@ -44,6 +52,7 @@ def scaled_dot_product_attention(
         `(*batch, heads, length, dim_v)`.
 
     Raises:
+        ArgumentError: `dropout_p` is no probability, or is positive without a `dropout_key`.
         ShapeError: the number of heads of `key` does not divide that of `query`.
 
     Example:
@@ -56,6 +65,37 @@ def scaled_dot_product_attention(
         https://arxiv.org/abs/1706.03762
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
     """
+    if not 0 <= dropout_p <= 1:
+        raise ArgumentError(
+            f"scaled_dot_product_attention: dropout_p: got {dropout_p!r}, expected a probability "
+            "from 0 to 1"
+        )
+    if dropout_p == 0:
+        drop = None
+    elif dropout_key is None:
+        raise ArgumentError(
+            f"scaled_dot_product_attention: dropout_key: got None with dropout_p={dropout_p!r}, "
+            "expected a key, such as na.random.key(0)"
+        )
+    else:
+        drop = partial(_dropped, key=dropout_key, p=dropout_p)
+    return attended(
+        query, key, value, mask, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa, drop=drop
+    )
+
+
+def attended(
+    query: Array,
+    key: Array,
+    value: Array,
+    mask: Array | None,
+    *,
+    is_causal: bool,
+    scale: float | None,
+    enable_gqa: bool,
+    drop: Callable[[Array], Array] | None,
+) -> Array:
+    """`scaled_dot_product_attention` with the weights of the values as `drop` leaves them."""
     dim = query.shape[-1]
     heads = 1
     if enable_gqa:
@@ -67,7 +107,7 @@ def scaled_dot_product_attention(
             mask = ops.expand_dims(mask, -3) if mask.shape[-3] == 1 else _split_heads(mask, heads)
     scores = _scores(query, key, mask, is_causal, dim**-0.5 if scale is None else scale)
     weights = ops.softmax(scores, axis=-1) if mask is None else _safe_softmax(scores)
-    out = ops.matmul(weights, value)
+    out = ops.matmul(weights if drop is None else drop(weights), value)
     return _merge_heads(out) if heads > 1 else out
 
 
@@ -143,6 +183,12 @@ def multi_head_attention(
     shares = ops.softmax(scores, axis=-1) if mask is None else _safe_softmax(scores)
     out = ops.linear(_from_heads(ops.matmul(shares, v)), weights[3], shifts[3])
     return out, shares
+
+
+def _dropped(weights: Array, key: Array, p: float) -> Array:
+    keep = ops.less(ops.random_uniform(key, shape=ops.shape(weights)), 1.0 - p)
+    factor = 1.0 / (1.0 - p) if p < 1 else 0.0
+    return ops.multiply(weights, ops.multiply(ops.astype(keep, dtypes.dtype_of(weights)), factor))
 
 
 def _to_heads(x: Array, heads: int) -> Array:

@@ -1,10 +1,12 @@
-"""Cases of `nestarray.ops.attention`; the oracle is torch.nn.functional."""
+"""Cases of `nestarray.ops.attention`; the oracles are torch.nn.functional and jax.random."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -54,6 +56,35 @@ def attention(
         mask, is_causal = mask & np.tri(*mask.shape[-2:], dtype=bool), False
     mask = None if mask is None else torch.as_tensor(mask)
     return F.scaled_dot_product_attention(*tensors, attn_mask=mask, is_causal=is_causal, **settings)
+
+
+def with_key(args: Draw, mask: bool = False) -> Draw:
+    """The arguments, no mask if they have none, and a key."""
+
+    def draw(rng: Rng) -> tuple[Any, ...]:
+        rest = () if mask else (None,)
+        return (*args(rng), *rest, rng.integers(0, 2**32, 2, dtype=np.uint32))
+
+    return draw
+
+
+def dropped(
+    query: Any,
+    key: Any,
+    value: Any,
+    mask: Any,
+    dropout_key: Any,
+    *,
+    dropout_p: float,
+    **settings: Any,
+) -> Any:
+    """torch's weights, which are what it gives for unit vectors, less those that JAX drops."""
+    units = np.broadcast_to(np.eye(key.shape[-2]), (*key.shape[:-1], key.shape[-2])).copy()
+    weights = attention(query, key, units, mask, **settings).numpy()
+    share = np.float32(1 - dropout_p)  # in float32 with and without x64
+    keep = jax.random.bernoulli(jnp.asarray(dropout_key), share, weights.shape)
+    value = np.repeat(value, query.shape[-3] // value.shape[-3], axis=-3)
+    return np.where(np.asarray(keep), weights / (1 - dropout_p), 0) @ value
 
 
 def case(args: Draw, id: str = "", differentiable: Any = True, **kwargs: Any) -> Case:
@@ -128,4 +159,28 @@ CASES = [
     case(SHARED, "shared", enable_gqa=True),
     case(shared_masked, "shared-bias", enable_gqa=True),
     case(SHARED, "shared-causal", enable_gqa=True, is_causal=True),
+    Case(
+        "scaled_dot_product_attention",
+        with_key(FOUR),
+        {"dropout_p": 0.3, "is_causal": True},
+        dropped,
+        differentiable=(0, 1, 2),
+        id="dropout",
+    ),
+    Case(
+        "scaled_dot_product_attention",
+        with_key(masked, mask=True),
+        {"dropout_p": 0.5},
+        dropped,
+        differentiable=(0, 1, 2),
+        id="dropout-mask",
+    ),
+    Case(
+        "scaled_dot_product_attention",
+        with_key(shared_masked, mask=True),
+        {"dropout_p": 0.4, "enable_gqa": True},
+        dropped,
+        differentiable=(0, 1, 2, 3),
+        id="dropout-shared",
+    ),
 ]

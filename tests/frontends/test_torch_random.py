@@ -91,12 +91,15 @@ def test_dropout_attention_without_dropout_is_attention(backend: str, key: objec
     q, k, v = (
         na.to_backend(rng.normal(size=(1, 2, 4, 8)).astype(np.float32), backend) for _ in range(3)
     )
-    for settings in ({}, {"is_causal": True}, {"scale": 0.3}):
+    for settings in ({}, {"is_causal": True}, {"scale": 0.3}, {"enable_gqa": True}):
         ours = F.dropout_attention(q, k, v, dropout_p=0.0, key=key, **settings)
         plain = F.scaled_dot_product_attention(q, k, v, **settings)
         np.testing.assert_allclose(_host(ours), _host(plain), rtol=1e-5, atol=1e-6)
     dropped = F.dropout_attention(q, k, v, dropout_p=0.5, key=key)
     assert not np.allclose(_host(dropped), _host(F.scaled_dot_product_attention(q, k, v)))
+    np.testing.assert_array_equal(
+        _host(dropped), _host(na.scaled_dot_product_attention(q, k, v, None, key, dropout_p=0.5))
+    )
 
 
 @pytest.mark.parametrize(

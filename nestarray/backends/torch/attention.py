@@ -14,13 +14,15 @@ def _is_native(
     key: Any,
     value: Any,
     mask: Any = None,
+    dropout_key: Any = None,
     *,
+    dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> bool:
-    if enable_gqa and query.shape[-3] % key.shape[-3]:
-        return False
+    if dropout_p != 0 or (enable_gqa and query.shape[-3] % key.shape[-3]):
+        return False  # torch draws from its own generator
     return mask is None or not is_causal  # torch takes one of the two
 
 
@@ -30,7 +32,9 @@ def scaled_dot_product_attention(
     key: Any,
     value: Any,
     mask: Any = None,
+    dropout_key: Any = None,
     *,
+    dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,

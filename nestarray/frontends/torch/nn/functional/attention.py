@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import nestarray as na
 from nestarray import dtypes
@@ -11,6 +12,7 @@ from nestarray.errors import ArgumentError
 from nestarray.frontends.torch.dims import shape_of
 from nestarray.frontends.torch.nn.functional.dropout import dropout
 from nestarray.frontends.torch.shaping import chunk
+from nestarray.ops.attention import attended
 from nestarray.typing import Array
 
 
@@ -52,21 +54,11 @@ def dropout_attention(
     key: Array | None = None,
 ) -> Array:
     """`scaled_dot_product_attention` with dropout of the weights, random by `key`."""
-    if enable_gqa:
-        groups = shape_of(query)[-3] // shape_of(keys)[-3]
-        keys, values = (na.repeat(x, groups, axis=-3) for x in (keys, values))
-    factor = 1 / math.sqrt(shape_of(query)[-1]) if scale is None else scale
-    scores = na.matmul(na.multiply(query, factor), na.swapaxes(keys, -2, -1))
-    if is_causal:
-        rows, columns = shape_of(scores)[-2:]
-        attn_mask = na.tril(na.ones((rows, columns), dtype=dtypes.bool, like=query))
-    if attn_mask is not None:
-        scores = _masked(scores, attn_mask)
-    weights = na.softmax(scores, axis=-1)
-    if attn_mask is not None and dtypes.dtype_of(attn_mask) is dtypes.bool:
-        # A row that may see nothing is zero, as it is without dropout.
-        weights = na.where(na.isnan(weights), na.zeros_like(weights), weights)
-    return na.matmul(dropout(weights, dropout_p, key=key), values)
+    drop = partial(dropout, p=dropout_p, key=key)
+    return attended(
+        query, keys, values, attn_mask, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa,
+        drop=drop,
+    )  # fmt: skip
 
 
 def _masked(scores: Array, mask: Array) -> Array:
