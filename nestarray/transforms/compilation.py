@@ -183,16 +183,18 @@ class _Traces:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         leaves, structure = tree.flatten((args, kwargs))
-        places, arrays, constants = [], [], []
-        for place, leaf in enumerate(leaves):
-            if backends.backend_of_type(type(leaf)) is None:
-                constants.append((type(leaf), leaf))
-            else:
-                places.append(place)
-                arrays.append(leaf)
+        arrays: list[Any] = list(leaves)
+        places: Sequence[int] = range(len(arrays))
+        constants: list[Any] = []
+        others = {t for t in set(map(type, leaves)) if backends.backend_of_type(t) is None}
+        if others:
+            places = [i for i, leaf in enumerate(leaves) if type(leaf) not in others]
+            arrays = [leaves[i] for i in places]
+            constants = [(type(leaf), leaf) for leaf in leaves if type(leaf) in others]
         if self._transforms.runs_inline(arrays):
             return self._fn(*args, **kwargs)
-        key = (structure.key, tuple(places), tuple(constants), self._transforms.trace_key(arrays))
+        where = tuple(places) if others else None
+        key = (structure.key, where, tuple(constants), self._transforms.trace_key(arrays))
         trace = self._traces.get(key)
         if trace is None:
             trace = self._traces[key] = self._trace(leaves, structure, places, arrays)
@@ -201,7 +203,7 @@ class _Traces:
         return _put_back(result[0], values)
 
     def _trace(
-        self, leaves: tuple[Any, ...], structure: Any, places: list[int], arrays: list[Any]
+        self, leaves: tuple[Any, ...], structure: Any, places: Sequence[int], arrays: list[Any]
     ) -> tuple[Callable[..., Any], list[Any]]:
         constants = [None if i in set(places) else leaf for i, leaf in enumerate(leaves)]
         result: list[Any] = [None]

@@ -243,7 +243,11 @@ def trace_key(arrays: list[Any]) -> tuple[Any, ...]:
 def compile_leaves(
     fn: Callable[..., tuple[Any, ...]], arrays: list[Any], options: dict[str, Any]
 ) -> Callable[..., tuple[Any, ...]]:
-    """https://docs.pytorch.org/docs/stable/generated/torch.compile.html
+    """https://github.com/pytorch/pytorch/blob/main/torch/_inductor/__init__.py
+
+    The graph goes to the compiler behind ``torch.compile`` as it is: Dynamo would read it
+    again, and its guards would check in each call what `trace_key` has said already. With
+    `options` it goes to ``torch.compile``, whose they are.
 
     A trace of a backward pass holds detached values in the place of what autograd saved, so
     it must not be differentiated. A function that takes gradients of its own, and whose
@@ -257,11 +261,15 @@ def compile_leaves(
         graph = make_fx(fn, tracing_mode="fake", _allow_non_fake_inputs=True)(*arrays)
     finally:
         not_differentiable.reset(token)
-    graph.graph.eliminate_dead_code()  # checks of forward mode, which Dynamo cannot read
+    graph.graph.eliminate_dead_code()  # checks of forward mode, which compilers cannot read
     graph.recompile()
     if not_again and torch.is_grad_enabled() and any(x.requires_grad for x in arrays):
         return fn
-    return torch.compile(graph, **{"fullgraph": True, "dynamic": False} | options)
+    if options:
+        return torch.compile(graph, **{"fullgraph": True, "dynamic": False} | options)
+    from torch._inductor import compile as compile_graph  # half a second to import
+
+    return compile_graph(graph, arrays)
 
 
 def call_without_numbers(fn: Callable[..., Any], arrays: Sequence[tuple[Any, Any]]) -> None:
