@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray import backends, dtypes
 from nestarray.container import Container
+from nestarray.container.container import from_leaves
 from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, DtypeError, StructureError
 from nestarray.graph import codegen
@@ -152,14 +153,28 @@ def bind_variables(
                 f"{graph.name}: {letter}: got {type(given).__name__}, expected a Container"
             )
         elif given.spec is not own.spec and given.spec.permutation_to(own.spec) is None:
-            missing = [p for p in own.paths() if p not in given]
-            extra = [p for p in given.paths() if p not in own]
-            which = f"no {missing[0]!r}" if missing else f"an unexpected {extra[0]!r}"
-            raise StructureError(
-                f"{graph.name}: {letter} has {which}; expected the keys of graph.{letter}"
-            )
+            given = _without_other_names(graph, letter, given, own)
         pairs.append(given)
     return pairs[0], pairs[1]
+
+
+def _without_other_names(graph: Graph, letter: str, given: Container, own: Container) -> Container:
+    """`given` with the keys of `own`: less the other names of tied weights, as torch has them."""
+    leaves, paths = dict(given.flat_items()), own.paths()
+    missing = [p for p in paths if p not in leaves]
+    known = set(paths)
+    extra = [p for p in leaves if p not in known and _letter(graph, p) != letter]
+    if missing or extra:
+        which = f"no {missing[0]!r}" if missing else f"an unexpected {extra[0]!r}"
+        raise StructureError(
+            f"{graph.name}: {letter} has {which}; expected the keys of graph.{letter}"
+        )
+    return from_leaves(own.spec, [leaves[p] for p in paths])
+
+
+def _letter(graph: Graph, path: str) -> str | None:
+    """Whether what is at `path` of a torch module is in the graph's ``v`` or its ``s``."""
+    return graph.torch_names.get(path.replace("/", "."), (None,))[0]
 
 
 def argument_names(fn: Callable[..., Any], count: int) -> list[str]:

@@ -116,6 +116,28 @@ def test_one_name_of_tied_weights_is_enough_and_none_is_not(net):
         na.load_into_torch_module(v.delete("embed/weight").delete("head/weight"), net)
 
 
+@pytest.mark.parametrize("lists", [False, True])
+def test_all_names_of_tied_weights_may_be_given(net, lists):
+    graph = na.trace_graph(net, IDS)
+    v = na.Container.from_torch_module(net, lists=lists)
+    assert set(v.paths()) == {*graph.v.paths(), "head/weight"}
+    before = host(graph(IDS))
+    np.testing.assert_array_equal(host(graph(IDS, v=v)), before)
+    # the one that is read is the graph's own
+    np.testing.assert_array_equal(host(graph(IDS, v=v.set("head/weight", 0.0))), before)
+    changed = v.set("embed/weight", v["embed/weight"] * 2)
+    own = graph.v.set("embed/weight", v["embed/weight"] * 2)
+    np.testing.assert_array_equal(host(graph(IDS, v=changed)), host(graph(IDS, v=own)))
+    assert list(graph.to_torch_state_dict(v)) == list(net.state_dict())
+    for wrong, which in (
+        (v.set("other/weight", 0.0), "an unexpected 'other/weight'"),
+        (v.set("kept", 0.0), "an unexpected 'kept'"),  # which is of the state
+        (v.delete("embed/weight"), "no 'embed/weight'"),
+    ):
+        with pytest.raises(errors.StructureError, match=f"v has {which}; expected the keys of"):
+            graph(IDS, v=wrong)
+
+
 def test_what_has_no_torch_names():
     class Own(na.nn.Module):
         def __init__(self) -> None:
