@@ -149,6 +149,15 @@ ROWS: list[tuple[str, Callable[[Zeros], Any], type[Exception], str]] = [
         "such as na.random.key(0)",
     ),
     (
+        "dropout-words",
+        lambda zeros: na.scaled_dot_product_attention(
+            *[zeros(1, 2, 3)] * 3, None, zeros(4, dtype="uint32"), dropout_p=0.5
+        ),
+        ShapeError,
+        "scaled_dot_product_attention: dropout_key: got the shape (4,), expected (2,), as "
+        "na.random.key(0) makes it",
+    ),
+    (
         "heads",
         lambda zeros: na.scaled_dot_product_attention(
             zeros(1, 3, 2, 4), zeros(1, 2, 2, 4), zeros(1, 2, 2, 4), enable_gqa=True

@@ -5484,7 +5484,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Raises:
             ArgumentError: `dropout_p` is no probability, or is positive without a `dropout_key`.
-            ShapeError: the number of heads of `key` does not divide that of `query`.
+            ShapeError: the number of heads of `key` does not divide that of `query`, or
+                `dropout_key` has another shape.
         """
 
     def scatter(

@@ -53,7 +53,8 @@ def scaled_dot_product_attention(
 
     Raises:
         ArgumentError: `dropout_p` is no probability, or is positive without a `dropout_key`.
-        ShapeError: the number of heads of `key` does not divide that of `query`.
+        ShapeError: the number of heads of `key` does not divide that of `query`, or
+            `dropout_key` has another shape.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -76,6 +77,11 @@ def scaled_dot_product_attention(
         raise ArgumentError(
             f"scaled_dot_product_attention: dropout_key: got None with dropout_p={dropout_p!r}, "
             "expected a key, such as na.random.key(0)"
+        )
+    elif tuple(dropout_key.shape) != (2,):
+        raise ShapeError(
+            f"scaled_dot_product_attention: dropout_key: got the shape "
+            f"{tuple(dropout_key.shape)}, expected (2,), as na.random.key(0) makes it"
         )
     else:
         drop = partial(_dropped, key=dropout_key, p=dropout_p)
