@@ -253,7 +253,7 @@ def takes_floats(case: Case) -> bool:
 
 
 #: Ops with a dtype of their own for half precision.
-SINGLE = {"astype", "irfft", "hfft", "random_poisson"}
+SINGLE = {"astype", "irfft", "hfft", "dct", "idct", "random_poisson"}
 
 
 @pytest.mark.parametrize(

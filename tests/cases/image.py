@@ -153,14 +153,14 @@ CASES = [
     Case(
         "grid_sample",
         sampled,
-        {"mode": "bicubic", "padding_mode": "reflection"},
+        {"mode": "bicubic", "padding_mode": "reflection", "align_corners": False},
         by_torch("grid_sample"),
         id="bicubic",
     ),
     Case(
         "grid_sample",
         sampled_volume,
-        {"padding_mode": "border"},
+        {"padding_mode": "border", "align_corners": False},
         by_torch("grid_sample"),
         id="volume",
     ),
