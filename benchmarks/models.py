@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable
 from typing import Any
 
 import nestarray as na
-from benchmarks.timing import Table, compare, ratio, readable
+from benchmarks.timing import Table, compare, has_compiler, ratio, readable
 
 
 def tables() -> list[Table]:
@@ -84,7 +83,7 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
 def _forward(networks: dict[str, tuple[Any, Any]]) -> Table:
     import torch
 
-    compiler = shutil.which("g++") or shutil.which("c++") or shutil.which("clang++")
+    compiler = has_compiler()
     table = Table(
         "Forward pass of models converted from PyTorch",
         ["model", "torch eager", "torch.compile", "nestarray on torch", "jax.jit", "tf.function"],

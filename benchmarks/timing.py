@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -100,3 +101,8 @@ def readable(seconds: Seconds) -> str:
 def ratio(seconds: Seconds, reference: Seconds) -> str:
     """``1.23×``."""
     return f"{seconds / reference:.2f}×"
+
+
+def has_compiler() -> bool:
+    """Whether torch.compile finds one for C++."""
+    return any(map(shutil.which, ("g++", "c++", "clang++")))

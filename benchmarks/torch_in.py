@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import nestarray as na
-from benchmarks.timing import Table, compare, ratio, readable
+from benchmarks.timing import Table, compare, has_compiler, ratio, readable
 
 Functions = dict[str, Callable[[], Any]]
 
@@ -159,8 +159,15 @@ def memory() -> Table:
 def forward() -> Table:
     """One forward pass of each model."""
     import jax
+    import torch
 
-    columns = ["torch eager", "nestarray, jax.jit", "optimized, jax.jit", "channels last, jax.jit"]
+    columns = [
+        "torch eager",
+        "torch.compile",
+        "nestarray, jax.jit",
+        "optimized, jax.jit",
+        "channels last, jax.jit",
+    ]
     torchax_runs = _has("torchax")
     table = Table(
         "Torch in: forward pass",
@@ -175,6 +182,9 @@ def forward() -> Table:
         graph = na.trace_graph(net, **inputs).to_backend("jax")
         given = {k: na.to_backend(x, "jax") for k, x in inputs.items()}
         functions: Functions = {"torch eager": lambda net=net, x=inputs: _no_grad(net, x)}
+        if has_compiler():
+            native = torch.compile(net)
+            functions["torch.compile"] = lambda net=native, x=inputs: _no_grad(net, x)
         variants = {"nestarray, jax.jit": graph, "optimized, jax.jit": graph.optimize()}
         if name == "ResNet-50":
             layout = (passes.fold_batch_norms, passes.channels_last, *passes.TRAINING,

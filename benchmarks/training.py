@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import shutil
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import nestarray as na
-from benchmarks.timing import Table, compare, ratio, readable
+from benchmarks.timing import Table, compare, has_compiler, ratio, readable
 
 LEAVES, LAYERS, WIDTH, BATCH = 100, 10, 256, 64
 FRAMEWORKS = ("jax", "torch", "tensorflow")
@@ -118,11 +117,6 @@ _NATIVE_GRADIENTS = {
     "torch": _torch_gradients,
     "tensorflow": _tensorflow_gradients,
 }
-
-
-def has_compiler() -> bool:
-    """Whether torch.compile finds one for C++."""
-    return any(map(shutil.which, ("g++", "c++", "clang++")))
 
 
 # -- whole steps ---------------------------------------------------------------------------
