@@ -14,6 +14,7 @@ not by reading its bytecode, takes Python of any kind and needs no graph breaks.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -267,9 +268,11 @@ def compile_leaves(
         return fn
     if options:
         return torch.compile(graph, **{"fullgraph": True, "dynamic": False} | options)
-    from torch._inductor import compile as compile_graph  # half a second to import
+    from torch import _inductor  # half a second to import
 
-    return compile_graph(graph, arrays)
+    with warnings.catch_warnings():  # its imports use what torch deprecates
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return _inductor.compile(graph, arrays)
 
 
 def call_without_numbers(fn: Callable[..., Any], arrays: Sequence[tuple[Any, Any]]) -> None:
