@@ -65,6 +65,7 @@ LAYERS = RECURRENT | ATTENTION | BAGS | PARAMETRIZED
 FAST = {"rnn", "gru cell", "mean", "weight norm"}
 
 
+@pytest.mark.filterwarnings("ignore:LSTM with projections is not supported with oneDNN")
 @pytest.mark.parametrize(
     "name", [n if n in FAST else pytest.param(n, marks=pytest.mark.full) for n in LAYERS]
 )
