@@ -13,7 +13,8 @@ _ALWAYS = ("bert", "gpt2", "t5")
 
 
 _NEEDS_TIMM = pytest.mark.skipif(
-    find_spec("timm") is None, reason="TimmWrapperModel requires the timm library"
+    find_spec("timm") is None,
+    reason="TimmWrapperModel requires https://github.com/huggingface/pytorch-image-models",
 )
 
 

@@ -6,7 +6,7 @@ much of NumPy makes float32 of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import Any
 
@@ -20,6 +20,8 @@ from nestarray.dtypes import dtype_of
 #: Chapters whose ops hand elements on, or say themselves what half precision becomes.
 _AS_THEY_ARE = ("creation", "data_type", "signal")
 
+_SEQUENCES = (list, tuple)
+
 
 def adapted(body: Callable[..., Any]) -> Callable[..., Any]:
     """`body`, for arguments of every dtype."""
@@ -28,11 +30,23 @@ def adapted(body: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(body)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if any(x.dtype.kind == "V" for x in _arrays((args, kwargs))):
+        if _holds_bfloat16(args) or (kwargs and _holds_bfloat16(kwargs.values())):
             return _in_single_precision(body, args, kwargs)
         return body(*args, **kwargs)
 
     return call
+
+
+def _holds_bfloat16(values: Iterable[Any]) -> bool:
+    """Whether one is an array of it, or a list that holds one; asked in every call of a body."""
+    for x in values:
+        dtype = getattr(x, "dtype", None)
+        if dtype is None:
+            if x.__class__ in _SEQUENCES and _holds_bfloat16(x):
+                return True
+        elif dtype.kind == "V":
+            return True
+    return False
 
 
 def _in_single_precision(
