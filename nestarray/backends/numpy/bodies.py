@@ -16,7 +16,6 @@ from nestarray import dtypes
 from nestarray.backends.numpy.core import in_dtype, native_dtype
 from nestarray.dtypes import dtype_of
 
-
 #: Chapters whose ops hand elements on, or say themselves what half precision becomes.
 _AS_THEY_ARE = ("creation", "data_type", "signal")
 

@@ -14,15 +14,10 @@ from nestarray.backends.tensorflow.convolution import _convolved, _spread
 
 def _is_native(
     x: Any,
-    weight: Any,
-    bias: Any = None,
-    *,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
+    *_: Any,
     data_format: str = "channels_first",
     weight_format: str = "channels_first",
+    **__: Any,
 ) -> bool:
     is_last = data_format == weight_format == "channels_last"
     return is_last and x.dtype.is_floating and 3 <= len(x.shape) <= 5

@@ -63,16 +63,7 @@ def _has_kernel(x: Any, count: int) -> bool:
 
 
 def _max_pool(count: int) -> Callable[..., Any]:
-    def is_native(
-        x: Any,
-        /,
-        *,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        dilation: Any = 1,
-        ceil_mode: bool = False,
-    ) -> bool:
+    def is_native(x: Any, /, *, dilation: Any = 1, **_: Any) -> bool:
         return dilation == 1 and _has_kernel(x, count)
 
     @supports(is_native)
@@ -107,20 +98,7 @@ max_pool3d = _max_pool(3)
 
 
 def _avg_pool(count: int) -> Callable[..., Any]:
-    def is_native(
-        x: Any,
-        /,
-        *,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-        divisor_override: int | None = None,
-    ) -> bool:
-        return _has_kernel(x, count)
-
-    @supports(is_native)
+    @supports(lambda x, **_: _has_kernel(x, count))
     def avg_pool(
         x: Any,
         /,

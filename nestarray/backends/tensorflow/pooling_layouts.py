@@ -12,24 +12,14 @@ from nestarray.backends.base import supports
 from nestarray.backends.tensorflow.pooling import _avg_pooled, _has_kernel, _max_pooled
 
 
-def _is_native(x: Any, data_format: str) -> bool:
+def _is_native(x: Any, /, *, data_format: str = "channels_first", **_: Any) -> bool:
     count = len(x.shape) - 2
     return data_format == "channels_last" and 1 <= count <= 3 and _has_kernel(x, count)
 
 
-def _max_is_native(
-    x: Any,
-    /,
-    *,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
-    data_format: str = "channels_first",
-) -> bool:
+def _max_is_native(x: Any, /, *, dilation: Any = 1, **settings: Any) -> bool:
     steps = (dilation,) if isinstance(dilation, int) else tuple(dilation)
-    return set(steps) == {1} and _is_native(x, data_format)
+    return set(steps) == {1} and _is_native(x, **settings)
 
 
 def _at(name: str, x: Any, kernel_size: Any, **settings: Any) -> windows.Windows:
@@ -54,22 +44,7 @@ def max_pool(
     return _max_pooled(x, at)
 
 
-def _avg_is_native(
-    x: Any,
-    /,
-    *,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-    data_format: str = "channels_first",
-) -> bool:
-    return _is_native(x, data_format)
-
-
-@supports(_avg_is_native)
+@supports(_is_native)
 def avg_pool(
     x: Any,
     /,
