@@ -10,7 +10,6 @@ from nestarray.backends import backend_of, backend_of_value, find_backend
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.errors import ConversionError
-from nestarray.graph.binding import is_abstract
 from nestarray.graph.graph import Graph
 from nestarray.nn.module import Module, Variable
 from nestarray.typing import Array
@@ -188,7 +187,7 @@ def to_module(
 
     options = {"dynamic": dynamic, "islands": islands}
     graph = trace_graph(net, *args, **options, **kwargs)
-    if any(is_abstract(x) for c in (graph.v, graph.s) for x in c.leaves()):
+    if graph.abstract:
         raise ConversionError(
             f"to_module: {graph.name} is on the meta device and has no values to begin with; give it "
             "some (net.to_empty(device=...)), or use na.trace_graph, whose graph takes v at the call"

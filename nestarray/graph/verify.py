@@ -21,7 +21,6 @@ import numpy as np
 from nestarray import backends, dtypes, ops, random, tree
 from nestarray.container import Container
 from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
-from nestarray.graph.binding import is_abstract
 from nestarray.graph.codegen import last_uses
 from nestarray.graph.execution import Steps, compute, given_values, result_of, steps
 from nestarray.graph.graph import Graph
@@ -85,7 +84,7 @@ def verify(
         raise ArgumentError(f"verify: samples: got {samples}, expected 0 or more")
     if not args and not kwargs:
         args, kwargs = source.args, source.kwargs
-    if any(is_abstract(x) for c in (graph.v, graph.s) for x in c.leaves()):
+    if graph.abstract:
         raise ConversionError(
             f"verify: this graph of {graph.name} was traced on the meta device and has no values to "
             "compare with; trace it with values"
