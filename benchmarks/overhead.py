@@ -7,10 +7,9 @@ dtypes and values. That is found out by calling both.
 
 from __future__ import annotations
 
-import gc
 import inspect
 import re
-import time
+import timeit
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -26,8 +25,9 @@ GOAL = 0.2e-6
 #: How many of the worst are shown for each backend.
 SHOWN = 12
 
-_REPEATS = 25
-_AT_LEAST = 3e-4
+# Many short stretches: some of them nothing else on the machine interrupts.
+_REPEATS = 400
+_AT_LEAST = 3e-5
 #: Functions of the frameworks whose names their pages do not tell.
 _NAMES = {
     ("torch", "bitwise_invert"): "bitwise_not",
@@ -156,24 +156,19 @@ def _times(
     ours: Function, native: Function, arrays: list[Any], own: Settings, settings: Settings
 ) -> tuple[Seconds, Seconds]:
     """The least time of one call of each, in turn: what the machine does only adds."""
-    calls = ((ours, own), (native, settings))
+    timers = (_timer(ours, arrays, own), _timer(native, arrays, settings))
     least = [float("inf"), float("inf")]
-    for function, given in calls:
-        _time(function, arrays, given, 20)
-    count = max(1, int(_AT_LEAST / max(_time(native, arrays, settings, 3), 1e-8)))
-    gc.disable()
-    try:
-        for _ in range(_REPEATS):
-            for i, (function, given) in enumerate(calls):
-                least[i] = min(least[i], _time(function, arrays, given, count))
-    finally:
-        gc.enable()
+    for timer in timers:
+        timer.timeit(20)
+    count = max(1, int(_AT_LEAST / max(timers[1].timeit(3) / 3, 1e-8)))
+    for _ in range(_REPEATS):
+        for i, timer in enumerate(timers):
+            least[i] = min(least[i], timer.timeit(count) / count)
     return least[0], least[1]
 
 
-def _time(function: Function, arrays: list[Any], settings: Settings, count: int) -> Seconds:
-    calls = range(count)
-    start = time.perf_counter()
-    for _ in calls:
-        function(*arrays, **settings)
-    return (time.perf_counter() - start) / count
+def _timer(function: Function, arrays: list[Any], settings: Settings) -> timeit.Timer:
+    """Of the call as it stands in a program, ``f(x, axis=0)``, not ``f(*arrays, **settings)``."""
+    names = {f"x{i}": x for i, x in enumerate(arrays)}
+    passed = ", ".join([*names, *(f"{name}={value!r}" for name, value in settings.items())])
+    return timeit.Timer(f"function({passed})", globals={"function": function, **names})
