@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from nestarray import dtypes, ops
+from nestarray import backends, dtypes, ops
 from nestarray.backends.threefry import check_uniform_dtype, rounded
 from nestarray.container import Container
 from nestarray.container.access import line_up, map_leaves
@@ -24,18 +24,29 @@ THREEFRY, NATIVE = (2,), (4,)
 
 
 def sampler(function: F) -> F:
-    """Make `function` take Containers of keys, and refuse what is no key.
+    """Make `function` take Containers of keys and typed keys, and refuse what is no key.
 
     Arguments that are Containers too are matched with the keys by path.
     """
+    return _taking_keys(function, lambda key, drawn: drawn)
+
+
+def key_maker(function: F) -> F:
+    """A sampler whose results are keys: they are typed where the key is."""
+    return _taking_keys(function, _like_key)
+
+
+def _taking_keys(function: F, finish: Callable[[Array, Array], Array]) -> F:
     name = f"random.{function.__name__}"
+
+    def of_one(key: Array, *args: Any, **kwargs: Any) -> Any:
+        return finish(key, function(words_of(name, key), *args, **kwargs))
 
     @wraps(function)
     def draw(key: Array, *args: Any, **kwargs: Any) -> Any:
         if isinstance(key, Container):
-            return _of_tree(function, name, key, args, kwargs)
-        check_key(name, key)
-        return function(key, *args, **kwargs)
+            return _of_tree(of_one, name, key, args, kwargs)
+        return of_one(key, *args, **kwargs)
 
     return cast(F, draw)
 
@@ -50,15 +61,19 @@ def _of_tree(
     columns = [line_up(keys.spec, x, name) for x in (*args, *kwargs.values())]
 
     def one(key: Array, *values: Any) -> Any:
-        check_key(name, key)
         named = zip(kwargs, values[len(args) :], strict=True)
         return function(key, *values[: len(args)], **dict(named))
 
     return from_leaves(keys.spec, map_leaves(keys.spec, one, [keys.leaves(), *columns]))
 
 
-def check_key(name: str, key: Any) -> None:
-    """Raise where `key` is not one key; its dtype is looked at where words are made of it."""
+def words_of(name: str, key: Any) -> Any:
+    """The words of one key; their dtype is looked at where numbers are made of them.
+
+    Raises:
+        ArgumentError: `key` is no array.
+        ShapeError: it is not one key.
+    """
     shape = getattr(key, "shape", None)
     if shape is None:
         raise ArgumentError(
@@ -66,14 +81,24 @@ def check_key(name: str, key: Any) -> None:
         )
     shape = tuple(shape)
     if shape in (THREEFRY, NATIVE):
-        return
-    if str(getattr(key, "dtype", "")).startswith("key<"):
-        raise ArgumentError(
-            f"{name}: key: got a typed key of JAX, expected an array of words; take "
-            "jax.random.key_data(key)"
-        )
-    many = "; na.vmap maps a sampler over many keys" if shape[1:] == THREEFRY else ""
+        return key
+    is_typed = _is_typed(key)
+    if is_typed and not shape:
+        return backends.chapter("jax", "keys").words_of(key)
+    is_many = (is_typed and len(shape) == 1) or shape[1:] == THREEFRY
+    many = "; na.vmap maps a sampler over many keys" if is_many else ""
     raise ShapeError(f"{name}: key: got shape {shape}, expected one key of shape (2,){many}")
+
+
+def _is_typed(key: Any) -> bool:
+    return backends.backend_of_type(type(key)) == "jax" and backends.chapter(
+        "jax", "keys"
+    ).is_typed(key)
+
+
+def _like_key(key: Array, words: Array) -> Array:
+    is_typed = not key.shape and _is_typed(key)
+    return backends.chapter("jax", "keys").typed_like(key, words) if is_typed else words
 
 
 def is_native(key: Array) -> bool:

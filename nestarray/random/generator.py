@@ -9,7 +9,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from nestarray import backends
 from nestarray.errors import UnsupportedError
 from nestarray.random import continuous, discrete, gammas, keys, selections, vectors
-from nestarray.random.arguments import check_key
+from nestarray.random.arguments import words_of
 from nestarray.typing import Array
 
 P = ParamSpec("P")
@@ -85,8 +85,7 @@ class Generator:
             True
         """
         made = cls.__new__(cls)
-        check_key("random.Generator.from_key", key)
-        made._key = key
+        made._key = words_of("random.Generator.from_key", key)
         return made
 
     def next_key(self) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from nestarray import backends, ops
 from nestarray.config import check_backend_name, current_backend
 from nestarray.errors import ArgumentError
-from nestarray.random.arguments import is_native, sampler
+from nestarray.random.arguments import is_native, key_maker
 from nestarray.typing import Array, Shape
 
 #: The words of a seed in a key, by the generator that draws from it.
@@ -67,16 +67,17 @@ def key(
     return backends.core(check_backend_name(backend)).from_numpy(words, device)
 
 
-@sampler
+@key_maker
 def split(key: Array, num: int | Shape = 2) -> Array:
     """`num` new keys that are independent of each other and of `key`.
 
     Args:
-        key: `(2,)`, uint32.
+        key: `(2,)`, uint32; or a typed key of JAX, `()`.
         num: how many, or a shape of keys.
 
     Returns:
         `(num, 2)`, uint32; unpack it or index its first axis. For a shape, `(*num, 2)`.
+        Of a typed key, typed keys, `(num,)`.
 
     Raises:
         ArgumentError: `num` is negative.
@@ -101,17 +102,17 @@ def split(key: Array, num: int | Shape = 2) -> Array:
     return keys if len(shape) == 1 else ops.reshape(keys, (*shape, *key.shape))
 
 
-@sampler
+@key_maker
 def fold_in(key: Array, data: int | str | Array) -> Array:
     """A new key from `key` and a number or a name, such as a step or the path of a layer.
 
     Args:
-        key: `(2,)`, uint32.
+        key: `(2,)`, uint32; or a typed key of JAX, `()`.
         data: an integer, its lowest 32 bits count; an integer array of shape `()`, which
             may be traced; or a string, of which 32 bits of its BLAKE2 hash are taken.
 
     Returns:
-        `(2,)`, uint32.
+        `(2,)`, uint32; of a typed key, a typed key.
 
     Raises:
         ArgumentError: `data` is no integer and no string.

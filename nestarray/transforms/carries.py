@@ -9,6 +9,7 @@ the leaf, on all backends alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple, NoReturn
 
 from nestarray import backends, dtypes, ops, tree
@@ -116,7 +117,7 @@ class Aval(NamedTuple):
     def of(cls, x: Any, backend: str) -> Aval:
         """That of an array, or of a number that becomes one of a backend."""
         if is_array(x):
-            return cls(shape_of(x), dtypes.dtype_of(x))
+            return cls(shape_of(x), _dtype_of(x))
         zero = next(t for t in _NUMBERS if isinstance(x, t))()
         native = backends.core(backend).native_dtype(dtypes.scalar_dtype(zero))
         return cls((), dtypes.as_dtype(native), zero)
@@ -139,6 +140,17 @@ class Aval(NamedTuple):
         if self.number is None:
             return False
         return dtypes.result_dtype(other.dtype, self.number) is other.dtype
+
+
+def _dtype_of(x: Any) -> Any:
+    """The dtype of an array; that of JAX's typed keys is JAX's own, which has no `DType`."""
+    return _the_one(x.dtype) if str(x.dtype).startswith("key<") else dtypes.dtype_of(x)
+
+
+@cache
+def _the_one(dtype: Any) -> Any:
+    """Of equal dtypes, the first: dtypes are compared by identity."""
+    return dtype
 
 
 def avals_of(values: Iterable[Any], backend: str) -> tuple[Aval, ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from itertools import product
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -154,3 +156,51 @@ def test_grid_of_integers(dtype: str, backend: str) -> None:
         if high < 2**63 and (high < 2**31 or "64" in dtype):  # as jax.random reads numbers
             row = Row("randint", kwargs={"minval": low, "maxval": high})
             check(row, backend, seed, shape, dtype)
+
+
+TYPED = jax.random.key(7)
+
+DRAWS_OF_TYPED: dict[str, Callable[[Any], Any]] = {
+    "normal": lambda key: na.random.normal(key, (3,)),
+    "gamma": lambda key: na.random.gamma(key, 2.0, (3,)),
+    "permutation": lambda key: na.random.permutation(key, 5),
+    "dropout_mask": lambda key: na.random.dropout_mask(key, 0.5, (7,)),
+    "ops": lambda key: na.random_bits(key, shape=(3,)),
+    "rejection": lambda key: na.random_poisson(key, jnp.ones(3)),
+    "arguments": lambda key: na.gumbel_softmax(jnp.ones(4), key),
+    "jit": jax.jit(lambda key: na.random.uniform(key, (3,))),
+    "tree": lambda key: na.random.normal(na.Container(a=key, b=key), (2,))["b"],
+}
+
+
+@pytest.mark.parametrize("draw", DRAWS_OF_TYPED)
+def test_typed_keys_draw_what_their_words_draw(draw: str) -> None:
+    drawn = DRAWS_OF_TYPED[draw]
+    np.testing.assert_array_equal(drawn(TYPED), drawn(jax.random.key_data(TYPED)))
+
+
+@pytest.mark.parametrize("impl", ["threefry2x32", "rbg"])
+def test_typed_keys_make_typed_keys(impl: str) -> None:
+    key = jax.random.key(7, impl=impl)
+    for ours, theirs in [
+        (na.random.split(key), jax.random.split(key)),
+        (na.random.split(key, (2, 3)), jax.random.split(key, (2, 3))),
+        (na.random.fold_in(key, 5), jax.random.fold_in(key, 5)),
+    ]:
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_array_equal(jax.random.key_data(ours), jax.random.key_data(theirs))
+
+
+def test_typed_keys_go_through_transformations() -> None:
+    keys = jax.random.split(TYPED, 3)
+    each = [na.random.normal(key) for key in keys]
+    np.testing.assert_array_equal(na.vmap(na.random.normal)(keys), each)
+
+    def step(key: Any, _: Any) -> Any:
+        key, own = na.random.split(key)
+        return key, na.random.normal(own)
+
+    last, drawn = na.scan(step, TYPED, jnp.arange(3))
+    wanted_last, wanted = jax.lax.scan(step, TYPED, jnp.arange(3))
+    assert last == wanted_last
+    np.testing.assert_array_equal(drawn, wanted)

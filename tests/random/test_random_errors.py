@@ -19,9 +19,9 @@ ONE, TWO = np.ones(1, np.float32), np.ones(2, np.float32)
 CASES: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: R.normal(7), errors.ArgumentError,
      "random.normal: key: got int, expected a key such as na.random.key(0)"),
-    (lambda: R.normal(jax.random.key(0)), errors.ArgumentError,
-     "random.normal: key: got a typed key of JAX, expected an array of words; take "
-     "jax.random.key_data(key)"),
+    (lambda: R.normal(jax.random.split(jax.random.key(0), 3)), errors.ShapeError,
+     "random.normal: key: got shape (3,), expected one key of shape (2,); na.vmap maps a sampler "
+     "over many keys"),
     (lambda: R.normal(R.split(KEY, 3)), errors.ShapeError,
      "random.normal: key: got shape (3, 2), expected one key of shape (2,); na.vmap maps a sampler "
      "over many keys"),

@@ -11,10 +11,12 @@ from jax import numpy as jnp
 from jax.extend.random import threefry2x32_p as _threefry2x32
 
 from nestarray.backends import threefry
+from nestarray.backends.jax.keys import words_of
 
 
 def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
     """https://docs.jax.dev/en/latest/jax.extend.random.html"""
+    key = words_of(key)
     threefry.check_words(key=key, x0=x0, x1=x1)
     first, second = _threefry2x32.bind(key[0], key[1], x0, x1)
     return first, second

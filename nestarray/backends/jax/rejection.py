@@ -10,10 +10,12 @@ from jax import random as _random
 from nestarray import dtypes
 from nestarray.backends import threefry
 from nestarray.backends.jax.core import native_dtype
+from nestarray.backends.jax.keys import words_of
 
 
 def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.random.loggamma.html"""
+    key = words_of(key)
     threefry.check_words(key=key)
     threefry.check_uniform_dtype("random_gamma", dtypes.dtype_of(a))
     draw = _random.loggamma if log_space else _random.gamma
@@ -23,6 +25,7 @@ def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
 
 def random_poisson(key: Any, lam: Any, *, dtype: Any = "int32") -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.random.poisson.html"""
+    key = words_of(key)
     wanted = native_dtype(threefry.check_rates(key, lam, dtype))
     with jax.threefry_partitionable(True):
         return _random.poisson(_typed(key), lam, dtype=wanted)
