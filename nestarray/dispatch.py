@@ -17,16 +17,15 @@ A parameter ``like: Array | None`` thereby makes a creation function follow an a
 
 from __future__ import annotations
 
-import builtins
 import inspect
-import linecache
 from collections.abc import Callable, Iterable
-from functools import cache, partial, wraps
-from types import CodeType, FunctionType
+from functools import partial, wraps
+from types import CodeType
 from typing import Any, TypeVar
 
 from nestarray import backends, diagnosis, dtypes
 from nestarray.backends import foreach
+from nestarray.backends.templates import choosing, code_of, generated, texts
 from nestarray.config import current_backend
 from nestarray.container import Container, algebra
 from nestarray.container.shortcuts import Leaves, Serve, shortcut
@@ -45,6 +44,9 @@ OPS: dict[str, Op] = {}
 
 #: (type, handler): values that ops do not compute on but hand over, outermost first.
 INTERPRETERS: list[tuple[type, Handler]] = [(Container, algebra.apply)]
+
+#: Handlers of calls without any array, while code is recorded; each may give NotImplemented.
+WITHOUT_ARRAYS: list[Handler] = []
 
 
 class Op:
@@ -68,7 +70,9 @@ class Op:
         #: for Containers, by the types of the arguments: what served leaves that are alike
         self.served: dict[tuple[type, ...], dict[Leaves, Serve]] = {}
         self._takes_one_or_two = (
-            len(self.parameters) == len(self.array_parameters) <= 2 and not self.sequence_parameters
+            len(self.parameters) == len(self.array_parameters) <= 2
+            and not self.sequence_parameters
+            and not any(p.kind is p.KEYWORD_ONLY for p in self.parameters)
         )
         self.function: Callable[..., Any] = _compile(self)
 
@@ -173,6 +177,10 @@ class Op:
         )
 
     def _call_default(self, types: tuple[type, ...], /, *args: Any, **kwargs: Any) -> Any:
+        for handler in WITHOUT_ARRAYS:
+            result = handler(self, args, kwargs)
+            if result is not NotImplemented:
+                return result
         backend = current_backend()
         function = self.implementation(backend)
         select = getattr(function, "select", None)
@@ -216,18 +224,9 @@ def _mixed(
     default: Callable[..., Any],
 ) -> Callable[..., Any]:
     """`native` for the arguments that `supports` accepts, else the op's `default`."""
-    declared, passed = _texts(record)
-    code = _choosing_template(declared, passed)
-    namespace = {
-        "_native": native,
-        "_supports": supports,
-        "_body": default,
-        "__builtins__": builtins.__dict__,
-    }
-    function = FunctionType(code.replace(co_name=record.name), namespace, record.name)
-    function.__defaults__ = record.body.__defaults__
-    function.__kwdefaults__ = record.body.__kwdefaults__
-    return wraps(native)(function)
+    _, passed = texts(record.parameters)
+    condition = f"_supports({passed})"
+    return choosing(record.parameters, condition, native, default, _supports=supports)
 
 
 def _holds_arrays(parameter: inspect.Parameter) -> bool:
@@ -264,7 +263,7 @@ def _compile(record: Op) -> Callable[..., Any]:
         if _holds_arrays(p):
             # type(2.0) and not 2.0.__class__, which torch.compile does not find in a table
             types.append(f"_types({p.name})" if _is_sequence(p) else f"type({p.name})")
-    declared, passed = _texts(record)
+    declared, passed = texts(record.parameters)
     assert types, f"op {record.name} has no array parameter"
     code = _template(declared, tuple(types), passed)
     namespace = {
@@ -272,55 +271,18 @@ def _compile(record: Op) -> Callable[..., Any]:
         "_resolve": record.resolve,
         "_types": _types_of(record.name),
         "_explain": record.explain,
-        # torch.compile looks for builtins here; a __name__ would send it to that module
-        "__builtins__": builtins.__dict__,
     }
-    name = record.name
-    function = FunctionType(code.replace(co_name=name, co_qualname=name), namespace, name)
-    function.__defaults__ = record.body.__defaults__
-    function.__kwdefaults__ = record.body.__kwdefaults__
-    public = wraps(record.body)(function)
-    public.op = record  # type: ignore[attr-defined]
+    public = wraps(record.body)(generated(code, namespace, record.name, record.parameters))
+    public.op = record
     return public
 
 
 #: What the templates call, behind an underscore, and "type".
 _RESERVED = frozenset(
-    ("table", "resolve", "types", "explain", "native", "supports", "body", "type")
+    ("table", "resolve", "types", "explain", "native", "otherwise", "supports", "type")
 )
 
 
-def _texts(record: Op) -> tuple[str, str]:
-    """An op's parameters as they are declared, and as they are handed on."""
-    declared, passed = [], []
-    has_star = False
-    for p in record.parameters:
-        if p.kind is p.KEYWORD_ONLY and not has_star:
-            declared.append("*")
-            has_star = True
-        if p.kind is p.VAR_POSITIONAL:
-            has_star = True
-        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
-        declared.append(f"{stars}{p.name}")
-        if p.kind is p.POSITIONAL_ONLY and (
-            p is record.parameters[-1] or _next(record, p).kind is not p.POSITIONAL_ONLY
-        ):
-            declared.append("/")
-        passed.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else declared[-1])
-        if passed[-1] == "/":
-            passed[-1] = p.name
-    return ", ".join(declared), ", ".join(passed)
-
-
-@cache
-def _choosing_template(declared: str, passed: str) -> CodeType:
-    source = (
-        f"def op({declared}):\n    return (_native if _supports({passed}) else _body)({passed})\n"
-    )
-    return _code(source, f"<nestarray partly native op({declared})>")
-
-
-@cache
 def _template(declared: str, types: tuple[str, ...], passed: str) -> CodeType:
     """The code of all ops whose parameters are called alike; a try that succeeds costs nothing."""
     source = (
@@ -335,18 +297,7 @@ def _template(declared: str, types: tuple[str, ...], passed: str) -> CodeType:
         f"        _explain(_error, {passed})\n"
         "        raise\n"
     )
-    return _code(source, f"<nestarray op({declared})>")
-
-
-def _code(source: str, filename: str) -> CodeType:
-    """The code of the one function in a fixed template, as dataclasses make it."""
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    module = compile(source, filename, "exec")
-    return next(c for c in module.co_consts if isinstance(c, CodeType))
-
-
-def _next(record: Op, parameter: inspect.Parameter) -> inspect.Parameter:
-    return record.parameters[record.parameters.index(parameter) + 1]
+    return code_of(source, f"<nestarray op({declared})>")
 
 
 def _types_of(name: str) -> Callable[[Iterable[Any]], frozenset[type]]:

@@ -9,6 +9,8 @@ from nestarray.errors import ArgumentError
 from nestarray.nn import initializers
 from nestarray.nn.linear import Linear
 from nestarray.nn.module import Module, Variable
+from nestarray.nn.regularization import Dropout
+from nestarray.ops.attention import attended
 from nestarray.typing import Array
 
 
@@ -21,12 +23,13 @@ class MultiHeadAttention(Module):
         embed_dim: size of the last axis of the inputs and of the result.
         num_heads: number of heads; divides `embed_dim`.
         bias: whether the projections have biases.
+        dropout: the probability with which a weight of the values counts as 0 when training.
 
     Variables: in_proj_weight `(3 · embed, embed)`, in_proj_bias `(3 · embed,)`,
     out_proj/weight `(embed, embed)`, out_proj/bias `(embed,)`.
 
     Raises:
-        ArgumentError: `num_heads` does not divide `embed_dim`.
+        ArgumentError: `num_heads` does not divide `embed_dim`, or `dropout` is no probability.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -39,7 +42,9 @@ class MultiHeadAttention(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html
     """
 
-    def __init__(self, embed_dim: int, num_heads: int, bias: bool = True) -> None:
+    def __init__(
+        self, embed_dim: int, num_heads: int, bias: bool = True, dropout: float = 0.0
+    ) -> None:
         if embed_dim % num_heads:
             raise ArgumentError(
                 f"MultiHeadAttention: num_heads: got {num_heads}, expected a divisor of "
@@ -47,6 +52,7 @@ class MultiHeadAttention(Module):
             )
         self.embed_dim, self.num_heads, self.has_bias = embed_dim, num_heads, bias
         self.out_proj = Linear(embed_dim, embed_dim, bias)
+        self.dropout = Dropout(dropout)
 
     def variables(self) -> Mapping[str, Variable]:
         """The weight and the bias of the input projections."""
@@ -86,7 +92,10 @@ class MultiHeadAttention(Module):
             self._split(ops.linear(x, weight, bias))
             for x, weight, bias in zip((query, source, values), weights, biases)
         ]
-        out = ops.scaled_dot_product_attention(q, k, v, mask, is_causal=is_causal)
+        if self.training and self.dropout.rate > 0:
+            out = attended(q, k, v, mask, is_causal=is_causal, drop=self.dropout)
+        else:
+            out = ops.scaled_dot_product_attention(q, k, v, mask, is_causal=is_causal)
         return self.out_proj(ops.reshape(ops.swapaxes(out, -3, -2), tuple(query.shape)))
 
     def _split(self, x: Array) -> Array:

@@ -66,25 +66,7 @@ def scaled_dot_product_attention(
         https://arxiv.org/abs/1706.03762
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
     """
-    if not 0 <= dropout_p <= 1:
-        raise ArgumentError(
-            f"scaled_dot_product_attention: dropout_p: got {dropout_p!r}, expected a probability "
-            "from 0 to 1"
-        )
-    if dropout_p == 0:
-        drop = None
-    elif dropout_key is None:
-        raise ArgumentError(
-            f"scaled_dot_product_attention: dropout_key: got None with dropout_p={dropout_p!r}, "
-            "expected a key, such as na.random.key(0)"
-        )
-    elif tuple(dropout_key.shape) != (2,):
-        raise ShapeError(
-            f"scaled_dot_product_attention: dropout_key: got the shape "
-            f"{tuple(dropout_key.shape)}, expected (2,), as na.random.key(0) makes it"
-        )
-    else:
-        drop = partial(_dropped, key=dropout_key, p=dropout_p)
+    drop = _dropping("scaled_dot_product_attention", dropout_key, dropout_p)
     return attended(
         query, key, value, mask, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa, drop=drop
     )
@@ -97,9 +79,9 @@ def attended(
     mask: Array | None,
     *,
     is_causal: bool,
-    scale: float | None,
-    enable_gqa: bool,
     drop: Callable[[Array], Array] | None,
+    scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> Array:
     """`scaled_dot_product_attention` with the weights of the values as `drop` leaves them."""
     dim = query.shape[-1]
@@ -125,9 +107,11 @@ def multi_head_attention(
     weights: Sequence[Array],
     biases: Sequence[Array] = (),
     mask: Array | None = None,
+    dropout_key: Array | None = None,
     /,
     *,
     num_heads: int,
+    dropout_p: float = 0.0,
     is_causal: bool = False,
     need_weights: bool = False,
 ) -> Array | tuple[Array, Array]:
@@ -145,16 +129,21 @@ def multi_head_attention(
         biases: of these four, each `(rows,)`; empty: no biases.
         mask: broadcasts with `(*batch, heads, length, source)`; bool, True where a query may
             attend to a key, or floating, added to the scores; None: everything.
+        dropout_key: `(2,)`, uint32, for dropout of the weights, as in
+            `scaled_dot_product_attention`. Needed with `dropout_p` only.
         num_heads: how many heads; divides dim and dim_v.
+        dropout_p: with which probability a weight counts as 0, in training.
         is_causal: query i may attend to the keys 0 … i only; together with a mask both hold.
-        need_weights: also return the weights of the values.
+        need_weights: also return the weights of the values, after dropout.
 
     Returns:
         `(*batch, length, out)`; with `need_weights` also `(*batch, heads, length, source)`.
 
     Raises:
-        ArgumentError: there are not four weights, or as many biases.
-        ShapeError: `num_heads` does not divide the rows of the projections.
+        ArgumentError: there are not four weights, or as many biases; `dropout_p` is no
+            probability, or is positive without a `dropout_key`.
+        ShapeError: `num_heads` does not divide the rows of the projections, or `dropout_key`
+            has another shape.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -178,17 +167,44 @@ def multi_head_attention(
                 f"multi_head_attention: the projection of {name} has shape {tuple(weight.shape)}, "
                 f"expected rows that are a multiple of num_heads={num_heads}"
             )
+    drop = _dropping("multi_head_attention", dropout_key, dropout_p)
     q, k, v = [
         _to_heads(ops.linear(x, weight, bias), num_heads)
         for x, weight, bias in zip((query, key, value), weights, shifts)
     ]
     if not need_weights:
-        out = ops.scaled_dot_product_attention(q, k, v, mask, is_causal=is_causal)
+        out = ops.scaled_dot_product_attention(
+            q, k, v, mask, dropout_key, dropout_p=dropout_p, is_causal=is_causal
+        )
         return ops.linear(_from_heads(out), weights[3], shifts[3])
     scores = _scores(q, k, mask, is_causal, q.shape[-1] ** -0.5)
     shares = ops.softmax(scores, axis=-1) if mask is None else _safe_softmax(scores)
+    if drop is not None:
+        shares = drop(shares)
     out = ops.linear(_from_heads(ops.matmul(shares, v)), weights[3], shifts[3])
     return out, shares
+
+
+def _dropping(name: str, key: Array | None, p: float) -> Callable[[Array], Array] | None:
+    """Dropout of weights by `key`; None where none are dropped."""
+    if not 0 <= p <= 1:
+        raise ArgumentError(f"{name}: dropout_p: got {p!r}, expected a probability from 0 to 1")
+    if p == 0:
+        return None
+    if key is None:
+        raise ArgumentError(
+            f"{name}: dropout_key: got None with dropout_p={p!r}, expected a key, such as "
+            "na.random.key(0)"
+        )
+    if tuple(key.shape) not in (
+        (2,),
+        (),
+    ):  # () is a typed key of JAX, or refused where words are made
+        raise ShapeError(
+            f"{name}: dropout_key: got the shape {tuple(key.shape)}, expected (2,), as "
+            "na.random.key(0) makes it"
+        )
+    return partial(_dropped, key=key, p=p)
 
 
 def _dropped(weights: Array, key: Array, p: float) -> Array:

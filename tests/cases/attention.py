@@ -131,8 +131,40 @@ def multi_head(
     return (out, shares) if need_weights else out
 
 
+def multi_head_dropped(
+    query: Any, key: Any, value: Any, weights: Any, biases: Any, mask: Any, dropout_key: Any, /,
+    *, num_heads: int, dropout_p: float, need_weights: bool = False,
+) -> Any:  # fmt: skip
+    """The values in the shares that torch gives them, less those that JAX drops."""
+    inputs = (query, key, value, weights, biases, mask)
+    shares = multi_head(*inputs, num_heads=num_heads, need_weights=True)[1].numpy()
+    share = np.float32(1 - dropout_p)  # in float32 with and without x64
+    keep = jax.random.bernoulli(jnp.asarray(dropout_key), share, shares.shape)
+    shares = np.where(np.asarray(keep), shares / (1 - dropout_p), 0)
+    values = np.stack(np.split(value @ weights[2].T + biases[2], num_heads, axis=-1), axis=1)
+    out = np.concatenate(list(np.moveaxis(shares @ values, 1, 0)), axis=-1)
+    out = out @ weights[3].T + biases[3]
+    return (out, shares) if need_weights else out
+
+
 CASES = [
     Case("multi_head_attention", projected(), {"num_heads": 2}, multi_head),
+    Case(
+        "multi_head_attention",
+        with_key(projected()),
+        {"num_heads": 2, "dropout_p": 0.4},
+        multi_head_dropped,
+        differentiable=(0, 1, 2),
+        id="dropout",
+    ),
+    Case(
+        "multi_head_attention",
+        with_key(projected(mask=True), mask=True),
+        {"num_heads": 3, "dropout_p": 0.5, "need_weights": True},
+        multi_head_dropped,
+        differentiable=(0, 1, 2),
+        id="dropout-weights",
+    ),
     Case(
         "multi_head_attention",
         projected(biases=False),

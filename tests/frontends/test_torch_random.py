@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import numpy as np
 import pytest
@@ -100,6 +102,35 @@ def test_dropout_attention_without_dropout_is_attention(backend: str, key: objec
     np.testing.assert_array_equal(
         _host(dropped), _host(na.scaled_dot_product_attention(q, k, v, None, key, dropout_p=0.5))
     )
+    named = F.scaled_dot_product_attention(q, k, v, dropout_p=0.5, dropout_key=key)
+    np.testing.assert_array_equal(_host(named), _host(dropped))
+
+
+def test_attention_of_heads_drops_weights_in_training(backend: str, key: object) -> None:
+    rng = np.random.default_rng(0)
+    shapes = ((3, 2, 4), (5, 2, 4), (12, 4), (12,), (4, 4), (4,))
+    q, source, *projections = (
+        na.to_backend(rng.normal(size=shape).astype(np.float32), backend) for shape in shapes
+    )
+
+    def call(p: float, **settings: Any) -> Any:
+        rest = (*projections[:2], None, None, False, p, *projections[2:])
+        return F.multi_head_attention_forward(q, source, source, 4, 2, *rest, **settings)
+
+    output, shares = call(0.5, dropout_key=key, average_attn_weights=False)
+    weights, biases = na.split(projections[0], 4), na.split(projections[1], 4)
+    expected, expected_shares = na.multi_head_attention(
+        *(na.swapaxes(x, 0, 1) for x in (q, source, source)),
+        [*weights, projections[2]], [*biases, projections[3]], None, key,
+        num_heads=2, dropout_p=0.5, need_weights=True,
+    )  # fmt: skip
+    np.testing.assert_allclose(_host(shares), _host(expected_shares), rtol=1e-5, atol=1e-6)
+    expected = na.swapaxes(expected, 0, 1)
+    np.testing.assert_allclose(_host(output), _host(expected), rtol=1e-5, atol=1e-5)
+    evaluated = call(0.5, training=False)[0]
+    np.testing.assert_allclose(_host(evaluated), _host(call(0.0)[0]), rtol=1e-6)
+    with pytest.raises(ArgumentError, match="dropout_key: got None with dropout_p"):
+        call(0.5)
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_exceptions_name_operations_and_functions_that_exist() -> None:
 
 
 def test_functions_have_upstreams_parameters_in_upstreams_order() -> None:
-    """Where torch.nn.functional is Python, its signature is ours, plus ``key``."""
+    """Where torch.nn.functional is Python, its signature is ours, plus the key of random numbers."""
     different = {}
     for name, ours in vars(frontend.nn.functional).items():
         theirs = getattr(torch.nn.functional, name, None)
@@ -160,12 +160,14 @@ def test_functions_have_upstreams_parameters_in_upstreams_order() -> None:
         # The functions with return_indices are dispatchers without a signature of their own.
         theirs = getattr(torch.nn.functional, f"{name}_with_indices", theirs)
         wanted = [p for p in inspect.signature(theirs).parameters if p not in LEFT_OUT]
-        found = [p for p in inspect.signature(ours).parameters if p != "key" or p in wanted]
+        found = [p for p in inspect.signature(ours).parameters if p not in KEYS or p in wanted]
         if wanted != found:
             different[name] = (found, wanted)
     assert different == {}
 
 
+#: ``key``, and its name where that is upstream's name of something else.
+KEYS = {"key", "dropout_key"}
 #: Deprecated twins of ``reduction``, how softmax warns about a missing dim, where to write.
 LEFT_OUT = {"size_average", "reduce", "_stacklevel", "out"}
 

@@ -12,6 +12,7 @@ import torch
 
 import nestarray as na
 from nestarray import nn
+from nestarray.errors import ArgumentError
 from nestarray.testing import assert_close
 
 DIFFERENTIABLE = ("numpy", "jax", "torch", "tensorflow")
@@ -268,6 +269,25 @@ class TestAttention:
         causal = torch.ones(3, 3, dtype=torch.bool).tril()
         expected = twin(q, q, q, attn_mask=~causal, need_weights=False)[0]
         assert_close(layer(q, is_causal=True), expected.detach())
+
+    def test_weights_drop_in_training_alike_on_every_backend(self, backend: str) -> None:
+        key = na.random.key(3, backend=backend)
+        layer = nn.MultiHeadAttention(8, 2, dropout=0.5).init(na.random.key(0, backend=backend))
+        x = na.to_backend(np.random.default_rng(0).normal(size=(2, 5, 8)).astype("f4"), backend)
+        out, _ = layer(x, train=True, key=key)
+        weights = [*na.split(layer.v["in_proj_weight"], 8), layer.v["out_proj/weight"]]
+        biases = [*na.split(layer.v["in_proj_bias"], 8), layer.v["out_proj/bias"]]
+        expected = na.multi_head_attention(
+            x, x, x, weights, biases, None, na.random.fold_in(key, "dropout"),
+            num_heads=2, dropout_p=0.5,
+        )  # fmt: skip
+        assert_close(out, expected)
+        assert not np.allclose(na.to_backend(out, "numpy"), na.to_backend(layer(x), "numpy"))
+
+    def test_a_layer_that_drops_needs_a_key(self) -> None:
+        layer = nn.MultiHeadAttention(8, 2, dropout=0.5).init(na.random.key(0))
+        with pytest.raises(ArgumentError, match="key: got None, but Dropout"):
+            layer(np.ones((1, 2, 8), np.float32), train=True)
 
 
 def test_the_initial_numbers_of_linear_are_distributed_as_torchs() -> None:

@@ -25,20 +25,22 @@ def scaled_dot_product_attention(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    *,
+    dropout_key: Array | None = None,
 ) -> Array:
     """softmax(Q Kᵀ · scale + mask) V, over `(*batch, heads, length, dim)`.
 
-    `key` is upstream's name of K, so that random numbers cannot come by this name:
-    dropout is `dropout_attention`.
+    `key` is upstream's name of K, so that random numbers come by another: `dropout_key`,
+    needed where weights are dropped.
     """
-    if dropout_p > 0:
-        raise ArgumentError(
-            f"scaled_dot_product_attention: dropout_p: got {dropout_p}, expected 0; "
-            "dropout_attention takes the key that dropout needs"
+    if dropout_p > 0 and dropout_key is not None:
+        return dropout_attention(
+            query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, key=dropout_key
         )
     return na.scaled_dot_product_attention(
-        query, key, value, attn_mask, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa
-    )
+        query, key, value, attn_mask, dropout_p=dropout_p, is_causal=is_causal, scale=scale,
+        enable_gqa=enable_gqa,
+    )  # fmt: skip
 
 
 def dropout_attention(
@@ -53,7 +55,10 @@ def dropout_attention(
     *,
     key: Array | None = None,
 ) -> Array:
-    """`scaled_dot_product_attention` with dropout of the weights, random by `key`."""
+    """`scaled_dot_product_attention` with dropout, under names that leave `key` to random numbers.
+
+    Graphs call it, in which random numbers come by this name.
+    """
     drop = partial(dropout, p=dropout_p, key=key)
     return attended(
         query, keys, values, attn_mask, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa,
@@ -94,17 +99,20 @@ def multi_head_attention_forward(
     static_v: Array | None = None,
     average_attn_weights: bool = True,
     is_causal: bool = False,
+    *,
+    dropout_key: Array | None = None,
 ) -> tuple[Array, Array | None]:
     """Projections, attention of each head, and a projection; `(length, batch, dim)`, also without batch.
 
     Masks are true where nothing is to be seen, or are added. `key` is upstream's name of K, so
-    that random numbers cannot come by this name: dropout in training is refused.
+    that random numbers come by another: `dropout_key`, needed where weights are dropped.
     """
     name = "multi_head_attention_forward"
-    if training and dropout_p > 0:
+    drops = training and dropout_p > 0
+    if drops and dropout_key is None:
         raise ArgumentError(
-            f"{name}: dropout_p: got {dropout_p} in training, expected 0; project the inputs and "
-            "call dropout_attention, which takes the key that dropout needs"
+            f"{name}: dropout_key: got None with dropout_p={dropout_p} in training, expected a "
+            "key, such as na.random.key(0)"
         )
     if shape_of(query)[-1] != embed_dim_to_check or embed_dim_to_check % num_heads:
         raise ArgumentError(
@@ -145,6 +153,8 @@ def multi_head_attention_forward(
     if key_padding_mask is not None:
         scores = _hidden(scores, na.expand_dims(key_padding_mask, axis=(1, 2)))
     weights_of_heads = na.softmax(scores, axis=-1)
+    if drops:
+        weights_of_heads = dropout(weights_of_heads, dropout_p, key=dropout_key)
     joined = na.permute_dims(na.matmul(weights_of_heads, v), (2, 0, 1, 3))
     output = na.linear(na.reshape(joined, (length, batch, -1)), out_proj_weight, out_proj_bias)
     shown = na.mean(weights_of_heads, axis=1) if average_attn_weights else weights_of_heads
