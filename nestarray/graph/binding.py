@@ -48,9 +48,12 @@ class _Arguments:
         want_args, want_kwargs = self.graph.signature
         names = [_argument_name(w, i) for i, w in enumerate(want_args)]
         if len(args) > len(want_args):
+            named = f" ({', '.join(names)})" if names else ""
+            by_name = ", ".join(f"{name}=…" for name in want_kwargs)
+            hint = f"; give {by_name} by name, as in the example" if by_name else ""
             raise ArgumentError(
                 f"{self.name}: got {len(args)} positional arguments, expected "
-                f"{len(want_args)} ({', '.join(names)})"
+                f"{len(want_args)}{named}{hint}"
             )
         kwargs = dict(kwargs)
         for i, (name, want) in enumerate(zip(names, want_args)):

@@ -203,6 +203,12 @@ def test_input_errors(graph, images):
         moved()
     with pytest.raises(errors.ArgumentError, match=r"got 2 positional arguments, expected 1 \(x\)"):
         moved(x, x)
+    by_name = na.trace_graph(nn.Linear(2, 2), input=torch.ones(1, 2))
+    with pytest.raises(
+        errors.ArgumentError,
+        match="got 1 positional arguments, expected 0; give input=… by name, as in the example",
+    ):
+        by_name(torch.ones(1, 2))
     with pytest.raises(
         errors.ArgumentError, match="got an unexpected argument 'mask'; it was traced with x"
     ):
