@@ -8,11 +8,11 @@ float32, as in all functions whose results are no integers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from nestarray import dtypes
 from nestarray.backends.base import F
+from nestarray.backends.templates import choosing, parameters_of
 from nestarray.dtypes import dtype_of
 
 #: What LAPACK takes.
@@ -43,29 +43,18 @@ def in_single_precision(
             result = native(*given, **kwargs)
             return _narrowed(result, own, cast) if own.is_inexact and wide is not own else result
 
-        if arrays == (0,):
-            known: set[Any] = set()  # the framework's own dtypes of `taken`, once they were seen
+        def elsewhere(*args: Any, **kwargs: Any) -> Any:
+            if any(dtype_of(args[i]) not in taken for i in arrays):
+                return widened(*args, **kwargs)
+            known.update(args[i].dtype for i in arrays if hasattr(args[i], "dtype"))
+            return native(*args, **kwargs)
 
-            @wraps(native)
-            def call(x: Any, /, *args: Any, **kwargs: Any) -> Any:
-                if x.dtype in known:
-                    return native(x, *args, **kwargs)
-                if dtype_of(x) not in taken:
-                    return widened(x, *args, **kwargs)
-                known.add(x.dtype)
-                return native(x, *args, **kwargs)
-        else:
-
-            @wraps(native)
-            def call(*args: Any, **kwargs: Any) -> Any:
-                for i in arrays:
-                    if dtype_of(args[i]) not in taken:
-                        return widened(*args, **kwargs)
-                return native(*args, **kwargs)
-
-        # `op` reads the defaults of a body from the function itself
-        call.__kwdefaults__ = getattr(native, "__kwdefaults__", None)
-        return call  # type: ignore[return-value]
+        known: set[Any] = set()  # the framework's own dtypes of `taken`, once they were seen
+        parameters = parameters_of(native)
+        dtypes_of = [f"getattr({parameters[i].name}, 'dtype', None) in _known" for i in arrays]
+        if len(arrays) == 1:
+            dtypes_of = [f"{parameters[0].name}.dtype in _known"]
+        return choosing(parameters, " and ".join(dtypes_of), native, elsewhere, _known=known)
 
     return decorate
 

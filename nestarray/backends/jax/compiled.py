@@ -8,12 +8,13 @@ looked at in Python (dtypes, axes, unknown names) is looked at once for each kin
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
 import jax
+
+from nestarray.backends.templates import code_of, generated, is_variadic, parameters_of, texts
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,23 +33,10 @@ def compiled_for_any(*numbers: str) -> Callable[[F], F]:
 
 
 def _compile(function: F, numbers: frozenset[str]) -> F:
-    parameters = inspect.signature(function).parameters
-    settings = [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
+    parameters = parameters_of(function)
+    settings = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     run = jax.jit(function, static_argnames=[n for n in settings if n not in numbers], inline=True)
-    defaults = [(name, parameters[name].default) for name in numbers]
-
-    def call(*args: Any, **settings: Any) -> Any:
-        try:
-            return run(*args, **settings)
-        except Exception:
-            return again(args, settings)
-
-    def call_with_numbers(*args: Any, **settings: Any) -> Any:
-        for name, default in defaults:
-            value = settings.get(name)
-            if value.__class__ is default.__class__ and value == default:
-                settings.pop(name, None)
-        return call(*args, **settings)
+    defaults = {p.name: p.default for p in parameters if p.name in numbers}
 
     def again(args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
         hashable = {name: _hashable(value) for name, value in settings.items()}
@@ -56,7 +44,62 @@ def _compile(function: F, numbers: frozenset[str]) -> F:
             return run(*args, **hashable)
         return function(*args, **settings)  # an error without JAX's notes on tracing
 
-    return wraps(function)(call_with_numbers if numbers else call)  # type: ignore[return-value]
+    def with_numbers(args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+        changed = {
+            name: value
+            for name, value in settings.items()
+            if name not in defaults
+            or value.__class__ is not defaults[name].__class__
+            or value != defaults[name]
+        }
+        return run(*args, **changed)
+
+    declared, passed = texts(parameters)
+    arrays = "".join(
+        f"{'*' * (p.kind is p.VAR_POSITIONAL)}{p.name}, "
+        for p in parameters
+        if p.kind is not p.KEYWORD_ONLY
+    )
+    named = ", ".join(f"{name!r}: {name}" for name in settings)
+    if is_variadic(parameters):
+        at_once, by_position = run, passed
+    elif numbers.issuperset(settings):  # all at their defaults
+        at_once, by_position = jax.jit(function, inline=True), arrays
+    else:
+        at_once, by_position = _by_position(function, parameters)
+    unchanged = [f"{n}.__class__ is _{n}.__class__ and {n} == _{n}" for n in defaults]
+    source = (
+        f"def op({declared}):\n"
+        "    try:\n"
+        f"        if {' and '.join(unchanged) or True}:\n"
+        f"            return _at_once({by_position})\n"
+        f"        return _with_numbers(({arrays}), {{{named}}})\n"
+        "    except Exception:\n"
+        f"        return _again(({arrays}), {{{named}}})\n"
+    )
+    namespace = {
+        "_at_once": at_once,
+        "_with_numbers": with_numbers,
+        "_again": again,
+        **{f"_{name}": default for name, default in defaults.items()},
+    }
+    code = code_of(source, f"<nestarray compiled op({declared}) of any {sorted(numbers)}>")
+    return wraps(function)(generated(code, namespace, function.__name__, parameters))
+
+
+def _by_position(function: Any, parameters: Any) -> tuple[Any, str]:
+    """`function` compiled, with its settings by position, and how to call it.
+
+    JAX sorts what comes by name at each call, and takes what comes by position as it lies.
+    """
+    _, passed = texts(parameters)
+    names = ", ".join(p.name for p in parameters)
+    code = code_of(
+        f"def op({names}):\n    return _function({passed})\n", f"<nestarray positional op({names})>"
+    )
+    taking = generated(code, {"_function": function}, function.__name__, ())
+    constant = [i for i, p in enumerate(parameters) if p.kind is p.KEYWORD_ONLY]
+    return jax.jit(taking, static_argnums=constant, inline=True), names
 
 
 def _hashable(setting: Any) -> Any:

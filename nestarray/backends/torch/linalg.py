@@ -17,7 +17,11 @@ from nestarray.backends.torch.statistical import _inexact
 _single = in_single_precision(_cast)
 
 det = _single(torch.linalg.det)
-_power = in_single_precision(_cast, integers=True)(torch.linalg.matrix_power)
+
+
+@in_single_precision(_cast, integers=True)
+def _power(x: Any, n: int) -> Any:
+    return torch.linalg.matrix_power(x, n)
 
 
 def matrix_transpose(x: Any, /) -> Any:

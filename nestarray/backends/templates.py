@@ -1,0 +1,105 @@
+"""Functions generated with the parameters of others, so that calls go through them unpacked.
+
+``def call(*args, **kwargs)`` makes a tuple and a dictionary of every call, which takes longer
+than most look-ups that such a function is there for. One that declares the parameters
+themselves hands them on as they lie. Where a condition decides between two functions it is
+part of the generated code, not a call.
+"""
+
+from __future__ import annotations
+
+import builtins
+import linecache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, wraps
+from inspect import Parameter, signature
+from types import CodeType, FunctionType
+from typing import Any
+
+Function = Callable[..., Any]
+
+_VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+
+
+def texts(parameters: Sequence[Parameter]) -> tuple[str, str]:
+    """Parameters as they are declared (without defaults), and as they are handed on."""
+    declared, passed = [], []
+    has_star = False
+    for i, p in enumerate(parameters):
+        if p.kind is p.KEYWORD_ONLY and not has_star:
+            declared.append("*")
+            has_star = True
+        if p.kind is p.VAR_POSITIONAL:
+            has_star = True
+        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        declared.append(f"{stars}{p.name}")
+        passed.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else declared[-1])
+        is_last = i + 1 == len(parameters) or parameters[i + 1].kind is not p.POSITIONAL_ONLY
+        if p.kind is p.POSITIONAL_ONLY and is_last:
+            declared.append("/")
+    return ", ".join(declared), ", ".join(passed)
+
+
+def generated(
+    code: CodeType, namespace: Mapping[str, Any], name: str, parameters: Sequence[Parameter]
+) -> Any:
+    """The function of `code` with the defaults of `parameters`.
+
+    Args:
+        code: of a function that declares `parameters`; see `code_of`.
+        namespace: what its free names mean.
+        name: the name of the function.
+        parameters: of which it takes the defaults.
+    """
+    # torch.compile looks for builtins here; a __name__ would send it to that module
+    names = {**namespace, "__builtins__": builtins.__dict__}
+    function = FunctionType(code.replace(co_name=name, co_qualname=name), names, name)
+    given = [p for p in parameters if p.default is not p.empty]
+    function.__defaults__ = tuple(p.default for p in given if p.kind is not p.KEYWORD_ONLY)
+    function.__kwdefaults__ = {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY}
+    return function
+
+
+@cache
+def code_of(source: str, filename: str) -> CodeType:
+    """The code of the one function in a fixed template, as dataclasses make it."""
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    module = compile(source, filename, "exec")
+    return next(c for c in module.co_consts if isinstance(c, CodeType))
+
+
+def choosing(
+    parameters: Sequence[Parameter],
+    condition: str,
+    native: Function,
+    otherwise: Function,
+    **names: Any,
+) -> Any:
+    """`native` where `condition` holds for the arguments, else `otherwise`.
+
+    Args:
+        parameters: of both functions.
+        condition: an expression of the parameters' names and of `names`.
+        native: what the result is named and documented as, too.
+        otherwise: what serves the rest.
+        **names: what else the condition looks at; they start with an underscore.
+    """
+    declared, passed = texts(parameters)
+    source = f"def op({declared}):\n    return (_native if {condition} else _otherwise)({passed})\n"
+    code = code_of(source, f"<nestarray choice of op({declared}) by {condition}>")
+    name = getattr(native, "__name__", "choice")
+    namespace = {"_native": native, "_otherwise": otherwise, **names}
+    return wraps(native)(generated(code, namespace, name, parameters))
+
+
+def parameters_of(function: Function) -> list[Parameter]:
+    """The parameters of `function`; of a built-in one that does not tell them, one array."""
+    try:
+        return list(signature(function).parameters.values())
+    except ValueError:
+        return [Parameter("x", Parameter.POSITIONAL_ONLY)]
+
+
+def is_variadic(parameters: Sequence[Parameter]) -> bool:
+    """Whether a parameter takes any number of arguments."""
+    return any(p.kind in _VARIADIC for p in parameters)
