@@ -64,6 +64,29 @@ def check_words(**words: Array) -> None:
             raise DtypeError(f"random: {name}: got {dtype}, expected uint32{made}")
 
 
+def check_key(key: Array, *, can_be_many: bool = False) -> None:
+    """Raise where `key` is not the two words of a key, or of many keys, `(2, n)`.
+
+    Raises:
+        DtypeError: the words are not of uint32.
+        ArgumentError: there are more or fewer words, such as the four of a native key.
+    """
+    shape = tuple(key.shape)
+    if not shape and str(key.dtype).startswith("key<"):
+        return  # a typed key of JAX, whose words are taken where they are hashed
+    check_words(key=key)
+    if shape[:1] == (2,) and (can_be_many or len(shape) == 1):
+        return
+    native = (
+        ", the words of a framework's own generator; na.random's functions, such as "
+        "na.random.uniform, take these too"
+    )
+    raise ArgumentError(
+        f"random: key: got the shape {shape}{native if shape == (4,) else ''}; expected (2,), as "
+        "na.random.key(0) makes it"
+    )
+
+
 def check_bits_dtype(name: str, dtype: DTypeLike) -> dtypes.DType:
     """`dtype` as a `DType`, if it is an unsigned integer type."""
     wanted = dtypes.as_dtype(dtype)
@@ -106,7 +129,7 @@ def check_integers(
 
 def check_rates(key: Array, lam: Array, dtype: DTypeLike) -> dtypes.DType:
     """`dtype` as a `DType`, if the arguments of `random_poisson` are right."""
-    check_words(key=key)
+    check_key(key)
     if dtypes.dtype_of(lam) is not dtypes.float32:
         raise DtypeError(f"random_poisson: lam: got {dtypes.dtype_of(lam)}, expected float32")
     return integer_type("random_poisson", dtype)

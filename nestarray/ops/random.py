@@ -55,7 +55,8 @@ def threefry2x32(key: Array, x0: Array, x1: Array) -> tuple[Array, Array]:
     References:
         https://www.thesalmons.org/john/random123/papers/random123sc11.pdf
     """
-    threefry.check_words(key=key, x0=x0, x1=x1)
+    threefry.check_key(key, can_be_many=True)
+    threefry.check_words(x0=x0, x1=x1)
     add, xor = ops.add, ops.bitwise_xor
     k0, k1 = ops.reshape(key[0:1], (-1,)), ops.reshape(key[1:2], (-1,))
     keys = (k0, k1, xor(xor(k0, k1), threefry.PARITY))
@@ -81,6 +82,9 @@ def random_split(key: Array, *, num: int = 2) -> Array:
     Returns:
         `(num, 2)`, uint32.
 
+    Raises:
+        ArgumentError: `key` is no key of two words, such as a native one of four.
+
     Example:
         >>> import nestarray as na
         >>> na.random_split(na.random.key(0))
@@ -90,6 +94,7 @@ def random_split(key: Array, *, num: int = 2) -> Array:
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.random.split.html
     """
+    threefry.check_key(key)
     counts = ops.astype(ops.arange(num, like=key), "uint32")
     return ops.stack(ops.threefry2x32(key, ops.zeros_like(counts), counts), axis=1)
 
@@ -107,6 +112,7 @@ def random_bits(key: Array, *, shape: Shape, dtype: DTypeLike = "uint32") -> Arr
         array of `shape` and `dtype`, on the framework and device of `key`.
 
     Raises:
+        ArgumentError: `key` is no key of two words, such as a native one of four.
         DtypeError: `dtype` is no unsigned integer type.
 
     Example:
@@ -117,6 +123,7 @@ def random_bits(key: Array, *, shape: Shape, dtype: DTypeLike = "uint32") -> Arr
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.random.bits.html
     """
+    threefry.check_key(key)
     wanted = threefry.check_bits_dtype("random_bits", dtype)
     counts = ops.astype(ops.arange(threefry.count(shape), like=key), "uint32")
     high, low = ops.threefry2x32(key, ops.zeros_like(counts), counts)
@@ -137,6 +144,7 @@ def random_uniform(key: Array, *, shape: Shape, dtype: DTypeLike = "float32") ->
         array of `shape` and `dtype`, on the framework and device of `key`.
 
     Raises:
+        ArgumentError: `key` is no key of two words, such as a native one of four.
         DtypeError: `dtype` is no floating type.
 
     Example:
@@ -316,6 +324,7 @@ def random_integers(
         array of `shape` and `dtype`; `low` everywhere if `high` is not above it.
 
     Raises:
+        ArgumentError: `key` is no key of two words, such as a native one of four.
         DtypeError: `dtype` is no integer type.
 
     Example:

@@ -46,7 +46,7 @@ def random_gamma(key: Array, a: Array, *, log_space: bool = False) -> Array:
     """
     from nestarray import ops
 
-    threefry.check_words(key=key)
+    threefry.check_key(key)
     threefry.check_uniform_dtype("random_gamma", dtypes.dtype_of(a))
     flat = ops.reshape(a, (-1,))
     keys = ops.matrix_transpose(ops.random_split(key, num=int(flat.shape[0])))

@@ -13,6 +13,20 @@ import nestarray as na
 from nestarray import errors
 
 KEY = na.random.key(0)
+OF_GENERATOR = (
+    "random: key: got the shape (4,), the words of a framework's own generator; na.random's "
+    "functions, such as na.random.uniform, take these too; expected (2,), as na.random.key(0) "
+    "makes it"
+)
+OF_OPS: list[Callable[[Any], Any]] = [
+    lambda key: na.random_bits(key, shape=(2,)),
+    lambda key: na.random_uniform(key, shape=(2,)),
+    lambda key: na.random_integers(key, low=0, high=5, shape=(2,)),
+    lambda key: na.random_split(key),
+    lambda key: na.random_gamma(key, na.ones(2, like=key)),
+    lambda key: na.random_poisson(key, na.ones(2, like=key)),
+    lambda key: na.threefry2x32(key, key, key),
+]
 R = na.random
 ONE, TWO = np.ones(1, np.float32), np.ones(2, np.float32)
 
@@ -124,3 +138,15 @@ def test_messages(call: Callable[[], Any], kind: type[Exception], message: str) 
     with pytest.raises(kind) as caught:
         call()
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("call", OF_OPS)
+def test_ops_take_no_key_of_a_generator(call: Callable[[Any], Any], backend: str) -> None:
+    with pytest.raises(errors.ArgumentError) as info:
+        call(na.to_backend(np.arange(4, dtype=np.uint32), backend))
+    assert str(info.value) == OF_GENERATOR
+
+
+def test_ops_take_no_scalar_as_a_key(backend: str) -> None:
+    with pytest.raises(errors.ArgumentError, match=r"random: key: got the shape \(\); expected"):
+        na.random_uniform(na.to_backend(np.asarray(3, np.uint32), backend), shape=(2,))

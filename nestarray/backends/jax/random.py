@@ -17,7 +17,8 @@ from nestarray.backends.jax.keys import words_of
 def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
     """https://docs.jax.dev/en/latest/jax.extend.random.html"""
     key = words_of(key)
-    threefry.check_words(key=key, x0=x0, x1=x1)
+    threefry.check_key(key, can_be_many=True)
+    threefry.check_words(x0=x0, x1=x1)
     first, second = _threefry2x32.bind(key[0], key[1], x0, x1)
     return first, second
 

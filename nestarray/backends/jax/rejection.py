@@ -16,7 +16,7 @@ from nestarray.backends.jax.keys import words_of
 def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.random.loggamma.html"""
     key = words_of(key)
-    threefry.check_words(key=key)
+    threefry.check_key(key)
     threefry.check_uniform_dtype("random_gamma", dtypes.dtype_of(a))
     draw = _random.loggamma if log_space else _random.gamma
     with jax.threefry_partitionable(True):

@@ -9,12 +9,20 @@ import numpy as np
 from nestarray.backends import threefry
 from nestarray.backends.base import supports
 
-_BLOCK = 1 << 14  # three blocks of words are 192 KiB
+_BLOCK = 1 << 15  # three blocks of words are 384 KiB; smaller ones are mostly calls of ufuncs
+
+#: By how much each group of rounds shifts to the left and to the right, as arrays: numbers are
+#: converted in each call.
+_SHIFTS = [
+    [(np.array(d, np.uint32), np.array(32 - d, np.uint32)) for d in distances]
+    for distances in threefry.ROTATIONS
+]
 
 
 def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
     """https://numpy.org/doc/stable/user/basics.ufuncs.html"""
-    threefry.check_words(key=key, x0=x0, x1=x1)
+    threefry.check_key(key, can_be_many=True)
+    threefry.check_words(x0=x0, x1=x1)
     k0, k1 = np.reshape(key[0:1], (-1,)), np.reshape(key[1:2], (-1,))
     y0, y1 = np.add(x0, k0), np.add(x1, k1)
     free = np.empty(min(len(y0), _BLOCK), np.uint32)
@@ -30,14 +38,14 @@ def _rounds(k0: Any, k1: Any, y0: Any, y1: Any, free: Any) -> None:
     keys = (k0, k1, k0 ^ k1 ^ np.uint32(threefry.PARITY))
     free = free[: len(y0)]
     for group in range(5):
-        for distance in threefry.ROTATIONS[group % 2]:
-            np.add(y0, y1, out=y0)
-            np.left_shift(y1, distance, out=free)
-            np.right_shift(y1, 32 - distance, out=y1)
-            np.bitwise_or(y1, free, out=y1)
-            np.bitwise_xor(y1, y0, out=y1)
-        np.add(y0, keys[(group + 1) % 3], out=y0)
-        np.add(y1, keys[(group + 2) % 3] + np.uint32(group + 1), out=y1)
+        for left, right in _SHIFTS[group % 2]:
+            np.add(y0, y1, y0)
+            np.left_shift(y1, left, free)
+            np.right_shift(y1, right, y1)
+            np.bitwise_xor(y1, free, y1)  # an "or": no bit is in both
+            np.bitwise_xor(y1, y0, y1)
+        np.add(y0, keys[(group + 1) % 3], y0)
+        np.add(y1, keys[(group + 2) % 3] + np.uint32(group + 1), y1)
 
 
 @supports(lambda u: u.dtype == np.float32)

@@ -12,7 +12,7 @@ from nestarray.backends import rejection, threefry
 
 def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/while_loop"""
-    threefry.check_words(key=key)
+    threefry.check_key(key)
     threefry.check_uniform_dtype("random_gamma", dtypes.dtype_of(a))
     return _gamma(key, a, log_space)
 

@@ -24,7 +24,8 @@ _MASK = 0xFFFFFFFF
 
 def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
     """https://docs.pytorch.org/docs/stable/generated/torch.bitwise_xor.html"""
-    threefry.check_words(key=key, x0=x0, x1=x1)
+    threefry.check_key(key, can_be_many=True)
+    threefry.check_words(x0=x0, x1=x1)
     x0, x1 = _hash(key, x0.to(torch.int64), x1.to(torch.int64))
     return x0.to(torch.uint32), x1.to(torch.uint32)
 
@@ -76,7 +77,7 @@ def _joined(high: Any, low: Any, width: int) -> Any:
 
 def random_bits(key: Any, *, shape: Any, dtype: Any = "uint32") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.view.html"""
-    threefry.check_words(key=key)
+    threefry.check_key(key)
     wanted = threefry.check_bits_dtype("random_bits", dtype)
     words = _bits(key, shape, wanted.bits)
     return words.view(torch.uint64) if wanted.bits == 64 else words.to(native_dtype(wanted))
@@ -84,7 +85,7 @@ def random_bits(key: Any, *, shape: Any, dtype: Any = "uint32") -> Any:
 
 def random_uniform(key: Any, *, shape: Any, dtype: Any = "float32") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html"""
-    threefry.check_words(key=key)
+    threefry.check_key(key)
     wanted, _, width = threefry.check_uniform_dtype("random_uniform", dtype)
     return _mantissas(_bits(key, shape, width), wanted)
 
@@ -101,7 +102,7 @@ def _mantissas(words: Any, dtype: dtypes.DType) -> Any:
 
 def random_split(key: Any, *, num: int = 2) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.stack.html"""
-    threefry.check_words(key=key)
+    threefry.check_key(key)
     return _keys(key, num).to(torch.uint32)
 
 
@@ -112,7 +113,7 @@ def _keys(key: Any, num: int) -> Any:
 
 def random_integers(key: Any, *, low: int, high: int, shape: Any, dtype: Any = "int32") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.remainder.html"""
-    threefry.check_words(key=key)
+    threefry.check_key(key)
     wanted, unsigned, span = threefry.check_integers("random_integers", low, high, dtype)
     width = unsigned.bits
     keys = _keys(key, 2)

@@ -21,7 +21,7 @@ def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
 
     The derivative by `a` is a number beside the draw: https://arxiv.org/abs/1805.08498
     """
-    threefry.check_words(key=key)
+    threefry.check_key(key)
     threefry.check_uniform_dtype("random_gamma", dtypes.dtype_of(a))
     fixed = a.detach()
     keys = _keys(key, fixed.numel()).reshape(*fixed.shape, 2)
