@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from nestarray import dtypes
 from nestarray.backends import threefry
 from nestarray.backends.base import supports
 
@@ -31,6 +33,55 @@ def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
         own = (k[block] if len(k) > 1 else k for k in (k0, k1))
         _rounds(*own, y0[block], y1[block], free)
     return y0, y1
+
+
+def _is_narrow(key: Any, *, shape: Any, dtype: Any = "uint32") -> bool:
+    return dtypes.as_dtype(dtype) in _NARROW
+
+
+def _is_float32(key: Any, *, shape: Any, dtype: Any = "float32") -> bool:
+    return dtypes.as_dtype(dtype) is dtypes.float32
+
+
+@supports(_is_narrow)
+def random_bits(key: Any, *, shape: Any, dtype: Any = "uint32") -> Any:
+    """https://numpy.org/doc/stable/user/basics.ufuncs.html"""
+    bits = np.empty(threefry.count(shape), dtypes.as_dtype(dtype).name)
+    for block, words in _blocks(key, bits):
+        block[:] = words
+    return bits.reshape(tuple(shape))
+
+
+@supports(_is_float32)
+def random_uniform(key: Any, *, shape: Any, dtype: Any = "float32") -> Any:
+    """https://numpy.org/doc/stable/user/basics.ufuncs.html
+
+    The mantissa's bits behind the exponent of 1 are a number in [1, 2).
+    """
+    numbers = np.empty(threefry.count(shape), np.float32)
+    for block, words in _blocks(key, numbers):
+        np.right_shift(words, 9, words)
+        np.bitwise_or(words, 0x3F800000, words)
+        np.subtract(words.view(np.float32), 1.0, block)
+    return numbers.reshape(tuple(shape))
+
+
+_NARROW = (dtypes.uint8, dtypes.uint16, dtypes.uint32)
+
+
+def _blocks(key: Any, filled: Any) -> Iterator[tuple[Any, Any]]:
+    """The blocks of an array with a random word for each element, which may be written."""
+    threefry.check_key(key)
+    size = min(len(filled), _BLOCK)
+    counts = np.arange(size, dtype=np.uint32)
+    y0, y1, free = np.empty((3, size), np.uint32)
+    for start in range(0, len(filled), _BLOCK):
+        block = filled[start : start + _BLOCK]
+        one, two = y0[: len(block)], y1[: len(block)]
+        one.fill(key[0])
+        np.add(counts[: len(block)], key[1:2] + np.uint32(start), two)
+        _rounds(key[0:1], key[1:2], one, two, free)
+        yield block, np.bitwise_xor(one, two, one)
 
 
 def _rounds(k0: Any, k1: Any, y0: Any, y1: Any, free: Any) -> None:
