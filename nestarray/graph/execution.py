@@ -37,7 +37,7 @@ def compute(graph: Graph, node: Node, value_of: Callable[[Node], Any], key: Any)
     """The value of one call from those of its arguments."""
     args, kwargs = map_nodes(value_of, [list(node.args), node.kwargs])
     if node.is_random:
-        kwargs["key"] = random.fold_in(key, graph.random_numbers[node])
+        kwargs["key"] = key_of(graph, node, key)
     assert node.target is not None
     with graph.running():
         try:
@@ -45,6 +45,11 @@ def compute(graph: Graph, node: Node, value_of: Callable[[Node], Any], key: Any)
         except Exception as error:
             error.add_note(f"in {where_of(node)} of the graph of {graph.name}")
             raise
+
+
+def key_of(graph: Graph, node: Node, key: Any) -> Any:
+    """What a call draws random numbers with."""
+    return random.fold_in(key, graph.random_numbers[node])
 
 
 def where_of(node: Node) -> str:

@@ -154,6 +154,7 @@ class _Encoder:
             "state_updates": self.value(graph.state_updates),
             "ranges": self.value(graph.sizes.ranges),
             "conditions": list(graph.sizes.conditions),
+            "example": self.value(graph.sizes.example),
             "torch_names": self.value(graph.torch_names),
         }
 
@@ -246,7 +247,9 @@ class _Decoder:
             "output": self.value(document["output"]),
             "state_updates": updates,
             "sizes": Sizes(
-                self.value(document["ranges"]), tuple(map(_text, document["conditions"]))
+                self.value(document["ranges"]),
+                tuple(map(_text, document["conditions"])),
+                self.value(document.get("example", {"mapping": []})),
             ),
             "torch_names": self.value(document["torch_names"]),
         }

@@ -255,16 +255,19 @@ class Graph:
     def lower(self) -> Graph:
         """The graph as calls of ops of `na`, which the passes work on.
 
-        Functions of a frontend are recorded as the ops that they are made of, with the sizes
-        of the trace; values that depend on no input are computed and become constants.
-        `verify` still compares with the source.
+        Functions of a frontend are recorded as the ops that they are made of; values that
+        depend on no input are computed and become constants. `verify` still compares with the
+        source. Sizes that are left open (``dynamic=``) stay so: a function whose code would
+        decide by one, such as a variance that divides by max(n - 1, 0), stays a call of that
+        function.
 
         Returns:
             a graph of the same inputs, variables and outputs; the graph itself if all its
             calls are of `na` already.
 
         Raises:
-            ConversionError: sizes are left open (``dynamic=``).
+            ConversionError: of the sizes that are left open, hardly any fit the conditions; or
+                an input is of a dtype that nestarray does not compute in.
 
         Example:
             >>> import torch, nestarray as na
@@ -297,8 +300,7 @@ class Graph:
             a graph of the same inputs and outputs.
 
         Raises:
-            ConversionError: sizes are left open, or a pass for evaluation is asked of a graph
-                that trains.
+            ConversionError: a pass for evaluation is asked of a graph that trains.
 
         Example:
             >>> import torch, nestarray as na

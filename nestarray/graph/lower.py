@@ -4,27 +4,31 @@ The graph is run once, node by node, on the recorder's stand-ins, so the functio
 frontend write down the ops that they are made of. What no input and no variable has a part
 in (positions, masks, fill values) is computed on the way and becomes a constant. The op that
 computes the value of a node has that node's name, module and line, which is how `verify`
-finds the values to compare, before and after.
+finds the values to compare, before and after. Where sizes are left open, the graph is run at
+several sizes at once (`record_open.py`).
 """
 
 from __future__ import annotations
 
+import contextlib
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from nestarray import backends, ops, random
+from nestarray import ops, random
 from nestarray.config import use_backend
 from nestarray.container import Container
 from nestarray.dispatch import Op
 from nestarray.errors import ConversionError
 from nestarray.graph.codegen import last_uses
 from nestarray.graph.derived import derived_reference
-from nestarray.graph.execution import compute, given_values
+from nestarray.graph.execution import compute, given_values, key_of
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, live_nodes, map_nodes
 from nestarray.graph.record import Recorder, Traced
 from nestarray.graph.record_control_flow import ControlFlow
+from nestarray.graph.record_open import OpenRecorder, creations_recorded
 from nestarray.transforms.control_flow import recording
 
 
@@ -40,10 +44,15 @@ def lower(graph: Graph) -> Graph:
     # JAX may hold 64-bit integers in 32 bits, which are not to become part of the program
     backend = "numpy" if graph.backend == "jax" else graph.backend
     here = graph.to_backend(backend)
-    recorder = Recorder(graph.name)
+    recorder = _recorder_of(graph)
     recorder.taken.update(node.name for node in graph.nodes)
     recorder.constants.update(here.constants.flat_items())
-    with use_backend(backend), np.errstate(all="ignore"), recording(ControlFlow(recorder)):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(use_backend(backend))
+        stack.enter_context(np.errstate(all="ignore"))
+        stack.enter_context(recording(ControlFlow(recorder)))
+        if isinstance(recorder, OpenRecorder):
+            stack.enter_context(creations_recorded())
         values = _run(here, recorder)
     recorder.is_open = False
     output = map_nodes(lambda node: _stand_in(recorder, values[node]), graph.output)
@@ -63,37 +72,60 @@ def lower(graph: Graph) -> Graph:
     )
 
 
+def _recorder_of(graph: Graph) -> Recorder:
+    """What records the graph: at one point, or at several where sizes are left open."""
+    if not any(isinstance(n, str) for n in _sizes(graph.nodes)):
+        return Recorder(graph.name)
+    return OpenRecorder(graph.name, _sizes(graph.inputs), graph.sizes)
+
+
+def _sizes(nodes: list[Node]) -> list[int | str]:
+    return [n for node in nodes if node.aval is not None for n in node.aval.shape]
+
+
 def _run(graph: Graph, recorder: Recorder) -> dict[Node, Any]:
     """The values of what the graph returns; others are let go after their last use."""
     key = random.key(0, backend=graph.backend)
-    given = given_values(graph, [_example(graph, node) for node in graph.inputs], key)
-    recorder.nodes.extend(given)
-    values: dict[Node, Any] = {n: Traced(value, n, recorder) for n, value in given.items()}
-    key_nodes = [values[node] for node in given if node.source == "key"]
+    values = _inputs(graph, recorder, key)
+    recorder.nodes.extend(values)
+    key_nodes = [values[node] for node in values if node.source == "key"]
     if graph.needs_key:
         key = key_nodes[0] if key_nodes else recorder.input(key, "key")
     dead = last_uses(graph)
     for node in graph.calls:
-        recorder.of, before = node, len(recorder.nodes)
-        value = values[node] = compute(graph, node, values.__getitem__, key)
-        if isinstance(value, Traced) and value._node in recorder.nodes[before:]:
-            value._node.name = node.name
+        recorder.of = node
+        run = partial(compute, graph, node, values.__getitem__, key)
+        draw = partial(key_of, graph, node, key)
+        values[node] = recorder.lowered(node, run, values.__getitem__, draw)
         for unused in dead.get(node, ()):
             del values[unused]
     recorder.of = None
     return values
 
 
-def _example(graph: Graph, node: Node) -> Any:
-    """Zeros as the input: its values cannot become part of what is recorded."""
-    aval = node.aval
-    shape = [] if aval is None else [size for size in aval.shape if isinstance(size, int)]
-    if aval is None or len(shape) < len(aval.shape):
-        raise ConversionError(
-            f"lower: {graph.name}: the sizes of the input {node.name!r} are not known; trace the "
-            "source again without dynamic= to lower it"
-        )
-    return ops.zeros(shape, dtype=aval.dtype)
+def _inputs(graph: Graph, recorder: Recorder, key: Any) -> dict[Node, Any]:
+    """The stand-ins of the inputs: zeros, whose values cannot become part of what is recorded."""
+    for node in graph.inputs:
+        if node.aval is None:
+            raise ConversionError(
+                f"lower: {graph.name}: the input {node.name!r} is of a dtype that nestarray does not "
+                "compute in, so its functions cannot be recorded; run the graph as it is"
+            )
+    is_open = isinstance(recorder, OpenRecorder)
+    examples = [None if is_open else _zeros(node, _sizes([node])) for node in graph.inputs]
+    values: dict[Node, Any] = {
+        node: value if value is None else Traced(value, node, recorder)
+        for node, value in given_values(graph, examples, key).items()
+    }
+    if isinstance(recorder, OpenRecorder):
+        for node in graph.inputs:
+            values[node] = recorder.given(node, partial(_zeros, node))
+    return values
+
+
+def _zeros(node: Node, shape: Any) -> Any:
+    assert node.aval is not None
+    return ops.zeros(tuple(shape), dtype=node.aval.dtype)
 
 
 def _stand_in(recorder: Recorder, value: Any) -> Any:
@@ -106,8 +138,3 @@ def is_op(node: Node, *names: str) -> bool:
     """Whether a call is of an op of one of these names."""
     record: Op | None = getattr(node.target, "op", None)
     return record is not None and record.name in names
-
-
-def is_array(value: Any) -> bool:
-    """Whether `value` is an array of a framework."""
-    return backends.backend_of_type(type(value)) is not None

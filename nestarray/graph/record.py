@@ -36,6 +36,10 @@ from nestarray.transforms.control_flow import recording
 _PACKAGE = str(Path(__file__).parent.parent)
 
 
+#: Gives the random key of one call.
+Draw = Callable[[], Any]
+
+
 class TorchCall(ConversionError, TypeError):
     """Code of torch met the stand-in of a torch tensor: it is for ``torch.export`` to trace.
 
@@ -141,7 +145,7 @@ class Traced:
             f"{getattr(function, '__name__', function)}(): got {cls.__name__}, expected a Tensor"
         )
         found: list[Traced] = []
-        _map_leaves(lambda x: found.append(x) if isinstance(x, cls) else None, [args, kwargs or {}])
+        map_leaves(lambda x: found.append(x) if isinstance(x, cls) else None, [args, kwargs or {}])
         if any(x.backend == "torch" for x in found):
             raise TorchCall(message)
         raise TypeError(message)
@@ -222,7 +226,7 @@ class Recorder:
                 self._behind[x._node] = x._value
             return self.node_of(x, f"{name}: argument")
 
-        given = _map_leaves(stands_for, args)
+        given = map_leaves(stands_for, args)
         node = Node(
             name="",
             kind="call",
@@ -247,7 +251,7 @@ class Recorder:
 
     def call(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Compute `op` on the arrays that stand behind, and record it."""
-        result = op.function(*_values(args), **_values(kwargs))
+        result = self.compute(op.function, args, kwargs)
         given = op.signature.bind(*args, **kwargs)
         for p in op.parameters:  # a call is recorded as short as people write it
             value = given.arguments.get(p.name, _NOTHING)
@@ -263,11 +267,27 @@ class Recorder:
         )
         return self._traced(result, node, op.name)
 
+    def compute(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """What `function` gives for the arrays that stand behind."""
+        return function(*_values(args), **_values(kwargs))
+
     def _place(self, name: str) -> dict[str, Any]:
         """Where the code stands that calls the function `name`."""
         if self.of is None:
             return {"module": _module_path(), "line": _user_line(), "origin": name}
         return {"module": self.of.module, "line": self.of.line, "origin": self.of.origin}
+
+    def lowered(
+        self, old: Node, run: Callable[[], Any], value_of: Callable[[Node], Any], draw: Draw
+    ) -> Any:
+        """The value of a call of a graph that is recorded again, which `run` computes."""
+        before = len(self.nodes)
+        value = run()
+        if isinstance(value, Traced) and value._node in self.nodes[before:]:
+            value._node.name = old.name
+        return value
 
     def _traced(self, result: Any, node: Node, name: str) -> Any:
         if backends.backend_of_type(type(result)) is not None:
@@ -325,7 +345,7 @@ class Recorder:
                 f"trace_graph: {op.name}: device: got {value!r}, an object of one framework; name "
                 'it in words that all understand, such as "cpu" or "gpu:1"'
             )
-        return _map_leaves(lambda leaf: self.node_of(leaf, f"{op.name}: {parameter}"), value)
+        return map_leaves(lambda leaf: self.node_of(leaf, f"{op.name}: {parameter}"), value)
 
     def node_of(self, value: Any, where: str) -> Any:
         """What stands for `value` in the graph: its Node, or the value itself, if it is no array."""
@@ -344,7 +364,7 @@ class Recorder:
             if len(self._scopes) > 1:
                 self._behind[value._node] = value._value
             return value._node
-        if _is_array(value):
+        if is_array(value):
             return self._constant(value)
         if isinstance(value, dtypes.DType):
             return value
@@ -375,7 +395,7 @@ _NOTHING = object()
 def _record(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The handler of `Traced` in `nestarray.dispatch`."""
     found: list[Traced] = []
-    _map_leaves(lambda x: found.append(x) if isinstance(x, Traced) else None, [*args, kwargs])
+    map_leaves(lambda x: found.append(x) if isinstance(x, Traced) else None, [*args, kwargs])
     recorder = found[0]._recorder
     if not recorder.is_open:
         raise ConversionError(
@@ -388,29 +408,30 @@ def _record(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 INTERPRETERS.append((Traced, _record))
 
 
-def _map_leaves(fn: Callable[[Any], Any], value: Any) -> Any:
+def map_leaves(fn: Callable[[Any], Any], value: Any) -> Any:
     """`value` with `fn` applied to what stands in its lists, tuples, slices and mappings."""
     if isinstance(value, (list, tuple)):
-        items = [_map_leaves(fn, item) for item in value]
+        items = [map_leaves(fn, item) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     if isinstance(value, slice):
-        return slice(*(_map_leaves(fn, part) for part in (value.start, value.stop, value.step)))
+        return slice(*(map_leaves(fn, part) for part in (value.start, value.stop, value.step)))
     if isinstance(value, Mapping):
-        return {key: _map_leaves(fn, item) for key, item in value.items()}
+        return {key: map_leaves(fn, item) for key, item in value.items()}
     return fn(value)
 
 
 def _values(nest: Any) -> Any:
-    return _map_leaves(lambda x: x._value if isinstance(x, Traced) else x, nest)
+    return map_leaves(lambda x: x._value if isinstance(x, Traced) else x, nest)
 
 
 def _holds_array(nest: Any) -> bool:
     if isinstance(nest, (tuple, list)):
         return any(map(_holds_array, nest))
-    return _is_array(nest)
+    return is_array(nest)
 
 
-def _is_array(x: Any) -> bool:
+def is_array(x: Any) -> bool:
+    """Whether `x` is an array of a framework."""
     return backends.backend_of_type(type(x)) is not None
 
 
@@ -460,7 +481,7 @@ def trace_python(source: PythonReference) -> Graph:
     """
     recorder = Recorder(source.name)
     leaves, structure = tree.flatten((source.args, source.kwargs))
-    inputs = [recorder.input(x, "x") if _is_array(x) else x for x in leaves]
+    inputs = [recorder.input(x, "x") if is_array(x) else x for x in leaves]
     nodes = [x._node if isinstance(x, Traced) else x for x in inputs]
     want_args, want_kwargs = _plain(tree.unflatten(structure, nodes))
     names = argument_names(source.signed, len(want_args))
@@ -474,7 +495,7 @@ def trace_python(source: PythonReference) -> Graph:
     try:
         with recording(ControlFlow(recorder)):
             result, state = source.call([x for x in inputs if isinstance(x, Traced)], v, s, key)
-        output = _map_leaves(lambda x: recorder.node_of(x, "output"), _plain(result))
+        output = map_leaves(lambda x: recorder.node_of(x, "output"), _plain(result))
         new = {path: recorder.node_of(x, f"state {path!r}") for path, x in state.items()}
     except TypeError as error:
         in_module = isinstance(error, TorchCall) and isinstance(source.source, Module)

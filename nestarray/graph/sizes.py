@@ -12,6 +12,7 @@ import ast
 import dataclasses
 import math
 import operator
+import zlib
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
@@ -27,10 +28,19 @@ class Sizes:
         ranges: name → the least and the largest size; None if there is no largest.
         conditions: what was found true of the sizes while the source was traced, and decided
             what it does: texts such as ``"batch % 2 == 0"``.
+        example: the sizes with which it was traced.
     """
 
     ranges: Mapping[str, tuple[int, int | None]] = dataclasses.field(default_factory=dict)
     conditions: tuple[str, ...] = ()
+    example: Mapping[str, int] = dataclasses.field(default_factory=dict, compare=False)
+
+    def allow(self, values: Mapping[str, int]) -> bool:
+        """Whether a call may have sizes of these values: the ranges and conditions hold."""
+        for name, (least, most) in self.ranges.items():
+            if not least <= values[name] <= (math.inf if most is None else most):
+                return False
+        return all(holds(text, values) for text in self.conditions)
 
 
 class Binding:
@@ -97,18 +107,12 @@ class Binding:
                     f"{self._owner}: {name} ({self._places[name]}) is {size}, expected {allowed}"
                 )
         for text in self._sizes.conditions:
-            if names_in(text) <= self.values.keys() and not self._holds(text):
+            if names_in(text) <= self.values.keys() and not holds(text, self.values):
                 found = ", ".join(f"{n} = {self.values[n]}" for n in sorted(names_in(text)))
                 raise ShapeError(
                     f"{self._owner}: got {found}, but the model was traced for sizes with {text}, on "
                     "which its program depends; trace it with an example of these sizes"
                 )
-
-    def _holds(self, text: str) -> bool:
-        try:
-            return bool(evaluate(text, self.values))
-        except ZeroDivisionError:  # of a size that is a divisor
-            return False
 
     def _solve(self, text: str, place: str, size: int) -> None:
         """Find the one name of an expression that no argument shows, and compare."""
@@ -189,6 +193,36 @@ def evaluate(text: str, values: Mapping[str, int]) -> Any:
         5
     """
     return _value(_parsed(text), values)
+
+
+def holds(text: str, values: Mapping[str, int]) -> bool:
+    """Whether a condition is true; not where a size of 0 is a divisor."""
+    try:
+        return bool(evaluate(text, values))
+    except ZeroDivisionError:
+        return False
+
+
+def generic_size(size: int | str) -> int:
+    """A number for a size, such that equal numbers mean equal expressions.
+
+    Each name stands for a large number of its own, so two expressions agree in it by chance
+    as rarely as two hashes do, and none is 0 or 1.
+
+    Example:
+        >>> from nestarray.graph.sizes import generic_size
+        >>> generic_size("batch * length") == generic_size("length * batch")
+        True
+        >>> generic_size("batch") == generic_size("length"), generic_size(3)
+        (False, 3)
+    """
+    if isinstance(size, int):
+        return size
+    return int(evaluate(size, {name: _generic(name) for name in names_in(size)}))
+
+
+def _generic(name: str) -> int:
+    return (1 << 20) + zlib.crc32(name.encode())
 
 
 def _value(node: ast.expr, values: Mapping[str, int]) -> Any:

@@ -163,15 +163,6 @@ def test_transformers_agree_lowered_and_optimized(name: str) -> None:
     assert report.ok, str(report)
 
 
-def test_sizes_left_open_cannot_be_lowered() -> None:
-    graph = na.trace_graph(nn.Linear(3, 2), torch.ones(4, 3), dynamic={"input": {0: "batch"}})
-    with pytest.raises(
-        errors.ConversionError,
-        match=r"lower: Linear: the sizes of the input 'input' are not known; trace the source again",
-    ):
-        graph.lower()
-
-
 # -- single passes -------------------------------------------------------------------------
 
 

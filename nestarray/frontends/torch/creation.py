@@ -20,7 +20,7 @@ from nestarray import dtypes
 from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.torch.dims import sizes
-from nestarray.frontends.torch.promotion import cast, is_number
+from nestarray.frontends.torch.promotion import cast, fill_number, is_number
 from nestarray.typing import Array, DTypeLike
 
 
@@ -49,7 +49,7 @@ def full(size: Sequence[int], fill_value: float, *, dtype: DTypeLike | None = No
     dtype = default_dtype(fill_value) if dtype is None else dtype
     if _is_array(fill_value):
         return na.broadcast_to(cast(fill_value, dtype), sizes((size,)))
-    return na.full(sizes((size,)), fill_value, dtype=dtype)
+    return na.full(sizes((size,)), fill_number("full", fill_value, dtype), dtype=dtype)
 
 
 def scalar_tensor(s: float, *, dtype: DTypeLike | None = None) -> Array:
@@ -104,7 +104,8 @@ def empty_like(input: Array, *, dtype: DTypeLike | None = None) -> Array:
 
 def full_like(input: Array, fill_value: float, *, dtype: DTypeLike | None = None) -> Array:
     """`fill_value` everywhere, in the shape and dtype of `input`."""
-    return na.full_like(input, fill_value, dtype=_own(input, dtype))
+    wanted = _own(input, dtype)
+    return na.full_like(input, fill_number("full_like", fill_value, wanted), dtype=wanted)
 
 
 def _own(x: Array, dtype: DTypeLike | None) -> DType:
@@ -137,7 +138,8 @@ def arange(
     if step == 0:
         raise ArgumentError("arange: step: got 0, expected another number")
     if wanted is dtypes.int64 and all(is_number(n) for n in numbers):
-        start, end, step = (int(n) for n in numbers)  # truncated first, as upstream does
+        # truncated first, as upstream does
+        start, end, step = (n if isinstance(n, int) else int(n) for n in numbers)
     if integral or wanted is dtypes.int64:
         return cast(na.arange(start, end, step, dtype=dtypes.int64), wanted)
     count = builtins.max(math.ceil((end - start) / step), 0)

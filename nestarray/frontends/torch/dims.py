@@ -26,6 +26,21 @@ def numel_of(x: Array) -> int:
     return math.prod(shape_of(x))
 
 
+def is_empty(x: Array) -> bool:
+    """Whether there are no elements, as far as the sizes are known before the call."""
+    return has_zero(shape_of(x))
+
+
+def has_zero(shape: Iterable[int]) -> bool:
+    """Whether one of these sizes is 0, as far as they are known before the call."""
+    return any(type(n) is int and n == 0 for n in shape)
+
+
+def same_shape(a: Sequence[int], b: Sequence[int]) -> bool:
+    """Whether two shapes are equal, as far as that is known before the call."""
+    return None not in a and [str(n) for n in a] == [str(n) for n in b]
+
+
 def wrap(name: str, dim: int, ndim: int) -> int:
     """`dim` counted from the front. A 0-d array counts as 1-d, as in torch.
 
@@ -61,7 +76,7 @@ def sizes(given: tuple[Any, ...]) -> tuple[int, ...]:
     """The sizes of ``f(2, 3)``, ``f((2, 3))`` or ``f([2, 3])``."""
     if len(given) == 1 and isinstance(given[0], Iterable):
         given = tuple(given[0])
-    return tuple(int(size) for size in given)
+    return tuple(size if isinstance(size, int) else int(size) for size in given)
 
 
 def per_dim(name: str, value: int | Sequence[int], count: int) -> tuple[int, ...]:
@@ -80,8 +95,9 @@ def broadcast_shape(*shapes: Sequence[int]) -> tuple[int, ...]:
     """The shape that arrays of these shapes broadcast to."""
     result: list[int] = []
     for i in range(builtins.max((len(s) for s in shapes), default=0)):
-        found = {s[-1 - i] for s in shapes if len(s) > i} - {1}
+        lengths = [s[-1 - i] for s in shapes if len(s) > i]
+        found = {str(n): n for n in lengths if type(n) is not int or n != 1}
         if len(found) > 1:
             raise ShapeError(f"broadcast: got the shapes {', '.join(map(str, map(tuple, shapes)))}")
-        result.append(found.pop() if found else 1)
+        result.append(found.popitem()[1] if found else 1)
     return tuple(reversed(result))

@@ -7,6 +7,7 @@ https://docs.pytorch.org/docs/stable/generated/torch.gather.html
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,13 +16,16 @@ from nestarray import dtypes
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.frontends.torch.dims import (
     broadcast_shape,
+    is_empty,
     ndim_of,
     numel_of,
     shape_of,
     wrap,
 )
+from nestarray.frontends.torch.pointwise import add, mul
 from nestarray.frontends.torch.promotion import (
     cast,
+    fill_number,
     is_number,
     result_type,
     to_array,
@@ -40,7 +44,7 @@ def where(
     if input is None or other is None:
         return nonzero(condition, as_tuple=True)
     dtype = result_type(input, other)
-    x, y = to_array(input, dtype, condition), to_array(other, dtype, condition)
+    x, y = (to_array(fill_number("where", v, dtype), dtype, condition) for v in (input, other))
     return na.where(_mask(condition), x, y)
 
 
@@ -81,22 +85,18 @@ def select(input: Array, dim: int, index: int) -> Array:
 
 def narrow(input: Array, dim: int, start: int, length: int) -> Array:
     """`length` elements of a dimension from `start` on."""
-    if hasattr(start, "dtype") and (
-        ndim_of(start) or dtypes.dtype_of(start).kind not in ("int", "uint")
-    ):
-        raise ArgumentError("narrow: start: expected an integer, or a 0-d array of one")
-    size = shape_of(input)[wrap("narrow", dim, ndim_of(input))]
-    if (
-        length < 0
-        or not -size <= int(start) <= size
-        or int(start) % (size + (start >= 0)) + length > size
-    ):
+    if hasattr(start, "dtype"):
+        if ndim_of(start) or not dtypes.dtype_of(start).is_integer:
+            raise ArgumentError("narrow: start: expected an integer, or a 0-d array of one")
+        start = int(start)
+    axis = wrap("narrow", dim, ndim_of(input))
+    size = shape_of(input)[axis]
+    first = start + size if start < 0 else start
+    if length < 0 or not 0 <= first <= size - length:
         raise ArgumentError(
             f"narrow: start, length: got {start} and {length}, expected a part of {size} elements"
         )
-    axis = wrap("narrow", dim, ndim_of(input))
-    start = int(start) % builtins.max(shape_of(input)[axis], 1) if start < 0 else start
-    return na.getitem(input, (_ALL,) * axis + (builtins.slice(start, start + length),))
+    return na.getitem(input, (_ALL,) * axis + (builtins.slice(first, first + length),))
 
 
 def select_scatter(input: Array, src: Array, dim: int, index: int) -> Array:
@@ -152,14 +152,14 @@ def index_select(input: Array, dim: int, index: Array) -> Array:
 
 def gather(input: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Array:
     """out[i, j] = input[index[i, j], j] for ``dim=0``; `index` may be smaller than input."""
-    if ndim_of(input) and numel_of(index) and ndim_of(index) not in (0, ndim_of(input)):
+    if ndim_of(input) and not is_empty(index) and ndim_of(index) not in (0, ndim_of(input)):
         raise ShapeError(
             f"gather: index: got {ndim_of(index)} dimensions, expected {ndim_of(input)} as input has"
         )
     if ndim_of(input) == 0 or ndim_of(index) == 0:
         flat = na.take(na.reshape(input, (-1,)), na.reshape(index, (-1,)), axis=0)
         return na.reshape(flat, shape_of(index))
-    if numel_of(index) == 0:  # of any number of dimensions
+    if is_empty(index):  # of any number of dimensions
         return na.zeros(shape_of(index), dtype=dtypes.dtype_of(input), like=input)
     axis = wrap("gather", dim, ndim_of(input))
     sizes = zip(shape_of(index), shape_of(input))
@@ -258,7 +258,7 @@ def _scatter(x: Array, dim: int, index: Array, src: Array | float, mode: str) ->
         return na.reshape(flat, ())
     axis = wrap("scatter", dim, ndim_of(x))
     index = na.reshape(index, (1,)) if ndim_of(index) == 0 else index
-    if numel_of(index) == 0:
+    if is_empty(index):
         return x
     others = [index] if is_number(src) else [index, src]
     if any(ndim_of(a) not in (0, ndim_of(x)) for a in others):
@@ -267,10 +267,18 @@ def _scatter(x: Array, dim: int, index: Array, src: Array | float, mode: str) ->
             f"shape {shape_of(x)}, expected as many dimensions each"
         )
     if is_number(src):
-        updates = na.full(shape_of(index), src, dtype=dtype, like=x)
+        updates = na.full(shape_of(index), fill_number("scatter", src, dtype), dtype=dtype, like=x)
     else:
         updates = cast(na.reshape(src, (1,)) if ndim_of(src) == 0 else src, dtype)
-    return na.scatter(x, index, updates, axis=axis, mode=mode)
+    return _combined(functools.partial(na.scatter, axis=axis), x, index, updates, mode)
+
+
+def _combined(function: Any, x: Array, index: Any, values: Array, mode: str) -> Array:
+    """`function`, which puts values in places; booleans are combined as the numbers 0 and 1."""
+    if mode == "replace" or dtypes.dtype_of(x) is not dtypes.bool:
+        return function(x, index, values, mode=mode)
+    number, added = na.astype(x, dtypes.int32), na.astype(values, dtypes.int32)
+    return na.not_equal(function(number, index, added, mode=mode), 0)
 
 
 def _flat(src: Array | float) -> Array | float:
@@ -288,7 +296,7 @@ def index_add(input: Array, dim: int, index: Array, source: Array, *, alpha: flo
             f"index_add: source: got the shape {shape_of(source)}, expected {shape_of(input)} but for "
             f"dim {dim}"
         )
-    source = source if alpha == 1 else na.multiply(source, alpha)
+    source = source if alpha == 1 else mul(source, alpha)
     return _at_slices(input, dim, index, source, "add")
 
 
@@ -299,7 +307,8 @@ def index_copy(input: Array, dim: int, index: Array, source: Array) -> Array:
 
 def index_fill(input: Array, dim: int, index: Array, value: Array | float) -> Array:
     """input with the slices at the indices of a dimension set to one value."""
-    value = to_array(value, dtypes.dtype_of(input), input)
+    dtype = dtypes.dtype_of(input)
+    value = to_array(fill_number("index_fill", value, dtype), dtype, input)
     return _at_slices(input, dim, index, value, "replace")
 
 
@@ -328,13 +337,11 @@ def index_reduce(
 def _at_slices(x: Array, dim: int, index: Array, source: Array, mode: str) -> Array:
     source = cast(source, dtypes.dtype_of(x))
     if ndim_of(x) == 0:
-        whole = na.setitem(
-            na.reshape(x, (1,)), (na.reshape(index, (-1,)),), na.reshape(source, (-1,)), mode=mode
-        )
-        return na.reshape(whole, ())
+        places, values = (na.reshape(index, (-1,)),), na.reshape(source, (-1,))
+        return na.reshape(_combined(na.setitem, na.reshape(x, (1,)), places, values, mode), ())
     place = (_ALL,) * wrap("index_add", dim, ndim_of(x))
     index = na.reshape(index, (-1,)) if ndim_of(index) == 0 else index
-    return na.setitem(x, (*place, index), source, mode=mode)
+    return _combined(na.setitem, x, (*place, index), source, mode)
 
 
 # -- anywhere ------------------------------------------------------------------------------
@@ -355,9 +362,9 @@ def index_put(
     one_for_all = ndim_of(values) == 0 or (whole_mask and _fits_rows(input, mask, values))
     if whole_mask and one_for_all:  # no size depends on a value: this can be compiled
         shape = shape_of(mask) + (1,) * (ndim_of(input) - ndim_of(mask))
-        new = na.add(input, values) if accumulate else values
+        new = add(input, values) if accumulate else values
         return na.where(na.reshape(mask, shape), new, input)
-    return na.setitem(input, place, values, mode=mode)
+    return _combined(na.setitem, input, place, values, mode)
 
 
 def _fits_rows(x: Array, mask: Array, values: Array) -> bool:
@@ -373,12 +380,9 @@ def _index(x: Array, indices: Sequence[Array | None]) -> tuple[Any, ...]:
 
 def put(input: Array, index: Array, source: Array, accumulate: bool = False) -> Array:
     """The flattened input with `source` at `index`, in the old shape."""
-    flat = na.setitem(
-        na.reshape(input, (-1,)),
-        (na.reshape(index, (-1,)),),
-        na.reshape(cast(source, dtypes.dtype_of(input)), (-1,)),
-        mode="add" if accumulate else "replace",
-    )
+    values = na.reshape(cast(source, dtypes.dtype_of(input)), (-1,))
+    places, mode = (na.reshape(index, (-1,)),), "add" if accumulate else "replace"
+    flat = _combined(na.setitem, na.reshape(input, (-1,)), places, values, mode)
     return na.reshape(flat, shape_of(input))
 
 
@@ -388,7 +392,8 @@ def masked_fill(input: Array, mask: Array, value: Array | float) -> Array:
         raise ShapeError(
             f"masked_fill: value: got {ndim_of(value)} dimensions, expected a number or a 0-d array"
         )
-    value = to_array(value, dtypes.dtype_of(input), input)
+    dtype = dtypes.dtype_of(input)
+    value = to_array(fill_number("masked_fill", value, dtype), dtype, input)
     return na.where(_mask(mask), value, input)
 
 

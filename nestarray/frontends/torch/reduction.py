@@ -15,7 +15,15 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
 from nestarray.frontends.torch import ordering, pointwise
-from nestarray.frontends.torch.dims import axes_of, ndim_of, numel_of, shape_of, wrap, wrap_all
+from nestarray.frontends.torch.dims import (
+    axes_of,
+    is_empty,
+    ndim_of,
+    numel_of,
+    shape_of,
+    wrap,
+    wrap_all,
+)
 from nestarray.frontends.torch.promotion import accumulating, cast, expect_array, floating
 from nestarray.frontends.torch.return_types import MinMax, ValuesIndices
 from nestarray.typing import Array, DTypeLike
@@ -53,7 +61,7 @@ def mean(
 ) -> Array:
     """The average over the dimensions `dim`."""
     x = _inexact("mean", input if dtype is None else cast(input, dtype))
-    if numel_of(x) == 0:
+    if is_empty(x):
         return na.multiply(sum(x, dim, keepdim), math.nan)
     return _reduced(na.mean, "mean", x, dim, keepdim)
 
@@ -249,13 +257,17 @@ def _extreme(function: Any, name: str, x: Array, dim: Dims, keepdim: bool) -> Ar
 
 
 def all(input: Array, dim: Dims = None, keepdim: bool = False) -> Array:
-    """Whether all elements over the dimensions `dim` are true."""
-    return _reduced(na.all, "all", _truth(input), dim, keepdim)
+    """Whether all elements over the dimensions `dim` are true; of bytes a byte."""
+    return _said_of(input, _reduced(na.all, "all", _truth(input), dim, keepdim))
 
 
 def any(input: Array, dim: Dims = None, keepdim: bool = False) -> Array:
-    """Whether an element over the dimensions `dim` is true."""
-    return _reduced(na.any, "any", _truth(input), dim, keepdim)
+    """Whether an element over the dimensions `dim` is true; of bytes a byte."""
+    return _said_of(input, _reduced(na.any, "any", _truth(input), dim, keepdim))
+
+
+def _said_of(x: Array, found: Array) -> Array:
+    return cast(found, dtypes.uint8) if dtypes.dtype_of(x) is dtypes.uint8 else found
 
 
 def _truth(x: Array) -> Array:
@@ -314,6 +326,10 @@ def mode(input: Array, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     """The most frequent element, the smallest of several, and where it is last."""
     if ndim_of(input) == 0:
         return ValuesIndices(input, na.zeros((), dtype=dtypes.int64, like=input))
+    own = dtypes.dtype_of(input)
+    if own is dtypes.bool:  # not all frameworks order them
+        found = mode(na.astype(input, dtypes.uint8), dim, keepdim)
+        return ValuesIndices(na.astype(found.values, own), found.indices)
     axis = wrap("mode", dim, ndim_of(input))
     x = na.moveaxis(input, axis, -1)
     same = na.equal(na.expand_dims(x, axis=-1), na.expand_dims(x, axis=-2))

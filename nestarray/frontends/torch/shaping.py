@@ -15,8 +15,10 @@ from nestarray import dtypes
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.torch.dims import (
     broadcast_shape,
+    has_zero,
     ndim_of,
     numel_of,
+    same_shape,
     shape_of,
     sizes,
     wrap,
@@ -126,7 +128,7 @@ def roll(
 def reshape(input: Array, shape: Sequence[int]) -> Array:
     """The elements in another shape; one size may be −1."""
     wanted = sizes((shape,))
-    if -1 in wanted and 0 in wanted:
+    if -1 in wanted and has_zero(wanted):
         raise ShapeError(
             f"reshape: shape: got {wanted}, expected no -1 beside 0: it could be any size"
         )
@@ -178,7 +180,7 @@ def broadcast_to(input: Array, size: Sequence[int]) -> Array:
     for i, n in enumerate(wanted):
         if n == -1:
             wanted[i] = own[i - offset]
-    return input if tuple(wanted) == own else na.broadcast_to(input, tuple(wanted))
+    return input if same_shape(wanted, own) else na.broadcast_to(input, tuple(wanted))
 
 
 def broadcast_tensors(*tensors: Array) -> tuple[Array, ...]:
@@ -235,7 +237,7 @@ def _product(numbers: Sequence[int]) -> int:
 def cat(tensors: Sequence[Array], dim: int = 0) -> Array:
     """The arrays one after the other along `dim`; 1-d arrays without elements are left out."""
     dtype = result_type(*tensors)
-    arrays = [x for x in tensors if shape_of(x) != (0,)] or list(tensors)[:1]
+    arrays = [x for x in tensors if ndim_of(x) != 1 or shape_of(x)[0] != 0] or list(tensors)[:1]
     arrays = [cast(x, dtype) for x in arrays]
     if len(arrays) == 1:
         return arrays[0]

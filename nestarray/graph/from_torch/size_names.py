@@ -14,7 +14,7 @@ from typing import Any
 
 from nestarray.errors import ConversionError
 from nestarray.graph.from_torch.dynamic import Dynamic, dim_name, is_hint, is_tensor
-from nestarray.graph.sizes import Sizes
+from nestarray.graph.sizes import Binding, Sizes
 
 
 class SizeNames:
@@ -31,6 +31,7 @@ class SizeNames:
     def __init__(self, dynamic: Dynamic, placeholders: list[Any]) -> None:
         self._dynamic = dynamic
         self._names: dict[Any, str] = {}  # torch's symbol → name
+        self._placeholders = placeholders
         self._read(placeholders)
 
     def _read(self, placeholders: list[Any]) -> None:
@@ -91,7 +92,19 @@ class SizeNames:
             if symbol in self._names:
                 most = int(found.upper) if found.upper.is_Integer else None
                 ranges[self._names[symbol]] = (int(found.lower), most)
-        return Sizes(ranges, tuple(dict.fromkeys(self._conditions(program))))
+        return Sizes(ranges, tuple(dict.fromkeys(self._conditions(program))), self._example())
+
+    def _example(self) -> dict[str, int]:
+        """The sizes of the example."""
+        found = Binding("trace_graph", Sizes())
+        for (place, leaf), placeholder in zip(
+            self._dynamic.leaves.items(), self._placeholders, strict=True
+        ):
+            value = placeholder.meta.get("val")
+            if is_tensor(leaf) and hasattr(value, "shape"):
+                found.fit(place, tuple([self.text(n) for n in value.shape]), tuple(leaf.shape))
+        found.finish()
+        return found.values
 
     def _conditions(self, program: Any) -> Iterator[str]:
         """What the code asked of sizes, as far as ranges and equal names do not say it."""

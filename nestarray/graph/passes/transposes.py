@@ -20,6 +20,7 @@ from nestarray.dispatch import Op
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node, iter_nodes, map_nodes
 from nestarray.graph.passes.rewriting import Writer
+from nestarray.graph.sizes import generic_size
 from nestarray.graph.substitution import substituted
 
 Order = tuple[int, ...]
@@ -85,9 +86,9 @@ def _cost(graph: Graph) -> tuple[int, int]:
 
 
 def _shape(node: Node) -> tuple[int, ...]:
-    """The sizes of a lowered graph's value, which are all known."""
+    """The sizes of a value; for those that are left open, numbers that stand for them."""
     assert node.aval is not None
-    return tuple([int(size) for size in node.aval.shape])
+    return tuple([generic_size(size) for size in node.aval.shape])
 
 
 def _argument(node: Node, name: str) -> Any:
@@ -113,6 +114,8 @@ class _Transposer:
         self.origin: dict[Node, tuple[Node, Order]] = {}
         #: calls of several results, of which the first is transposed
         self.firsts: dict[Node, Order] = {}
+        #: calls that give the shape of a value that is transposed
+        self.shapes: dict[Node, Order] = {}
 
     def run(self) -> Graph:
         """The new graph."""
@@ -190,9 +193,17 @@ class _Transposer:
         pairs = [self.kept[used] for used in iter_nodes(node.args) if used in self.kept]
         if node.target is operator.getitem and node.args[0] in self.firsts and node.args[1] == 0:
             return self.first_result(node)
+        if node.target is operator.getitem and node.args[0] in self.shapes:
+            order = self.shapes[node.args[0]]
+            self.emit(node, (self.writer.stands_for[node.args[0]], order[node.args[1]]), {})
+            return True
         if record is None or not pairs:
             return False
         order = pairs[0][1]
+        if record.name == "shape":
+            self.emit(node, (pairs[0][0],), {})
+            self.shapes[node] = order
+            return True
         if record.name == "batch_norm_training":
             return self.normalize(node, order)
         if node.aval is None:
@@ -265,21 +276,24 @@ class _Transposer:
 
     def in_order(self, used: Node, order: Order, like: Node) -> Node:
         """An operand as it broadcasts with a value whose transpose in `order` it went with."""
+        if used.aval is None:
+            return self.plain(used)  # a size, which is a number
         base, own = self.pair(used)
-        assert used.aval is not None
         shape = _shape(used)
         if math.prod(shape) == 1 and len(shape) < len(order):
             return self.plain(used)
         if len(shape) == len(order):
             return self.transposed(base, tuple([own[i] for i in _inverse(order)]), like)
-        full = (1,) * (len(order) - len(shape)) + shape
-        place = tuple([full[i] for i in _inverse(order)])
-        if sum(n > 1 for n in full) > 1:  # several axes, which change places
+        lead = len(order) - len(shape)
+        full = (1,) * lead + used.aval.shape
+        if sum(n != 1 for n in full) > 1:  # several axes, which change places
             aval = Aval(full, used.aval.dtype)
-            wide = self.writer.call("reshape", self.plain(used), full, like=like, aval=aval)
+            axes = tuple(range(lead))
+            wide = self.writer.call("expand_dims", self.plain(used), axes, like=like, aval=aval)
             return self.transposed(wide, _inverse(order), like)
+        place = tuple([full[i] for i in _inverse(order)])
         aval = Aval(place, used.aval.dtype)
-        return self.writer.call("reshape", self.plain(used), place, like=like, aval=aval)
+        return self.writer.call("reshape", self.plain(used), _numbers(place), like=like, aval=aval)
 
     def reduce(self, node: Node, base: Node, order: Order) -> bool:
         """A reduction: over the renamed axes, and what is left keeps its order."""
@@ -344,7 +358,8 @@ class _Transposer:
         if len(widths) != len(order):
             return False
         x, settings = node.args[0], {k: x for k, x in node.kwargs.items() if k != "pad_width"}
-        moved = tuple([tuple(widths[i]) for i in _inverse(order)])
+        moved = tuple([tuple(map_nodes(self.plain, widths[i])) for i in _inverse(order)])
+        settings = map_nodes(self.plain, settings)
         self.call(node, order, (self.in_order(x, order, node), moved), settings)
         return True
 
@@ -366,13 +381,26 @@ class _Transposer:
         ranks = sorted(places)
         result = tuple([ranks.index(p) for p in places])
         sizes = tuple([node.aval.shape[i] for _, i in ranks])
+        numbers = _numbers(sizes)
+        if numbers is None:  # of several open sizes, which the call computes
+            given = _argument(node, "shape") if node.target_name == "na.reshape" else ()
+            if len(given) != len(sizes):
+                return False
+            numbers = tuple(map_nodes(self.plain, [given[i] for _, i in ranks]))
         aval = Aval(sizes, node.aval.dtype)
         is_same = result == tuple(range(len(result)))
         new = self.writer.call(
-            "reshape", base, sizes, like=node, aval=aval, name=node.name if is_same else ""
+            "reshape", base, numbers, like=node, aval=aval, name=node.name if is_same else ""
         )
         self.keep(node, new, result)
         return True
+
+
+def _numbers(sizes: Sequence[int | str]) -> tuple[int, ...] | None:
+    """Sizes as an argument of reshape, -1 for one that is open; None if several are."""
+    if sum(isinstance(n, str) for n in sizes) > 1:
+        return None
+    return tuple([-1 if isinstance(n, str) else n for n in sizes])
 
 
 def _merged(before: Sequence[int], after: Sequence[int]) -> list[list[int]] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,11 +73,16 @@ def slice(
     """The elements ``start:end:step`` of a dimension."""
     axis = wrap("slice", dim, ndim_of(input))
     size = shape_of(input)[axis]
-    first, last, _ = builtins.slice(start, end).indices(size)
-    if first == 0 and last == size and step == 1:
+    if all(type(n) is int for n in (size, start or 0, end or 0)):
+        start, end, _ = builtins.slice(start, end).indices(size)
+        end = builtins.max(start, end)
+        is_all = start == 0 and end == size
+    else:  # of a size that is not known before the call
+        end = None if type(end) is int and end == sys.maxsize else end
+        is_all = type(start) in (int, type(None)) and not start and end is None
+    if is_all and step == 1:
         return input
-    last = builtins.max(first, last)
-    place = (builtins.slice(None),) * axis + (builtins.slice(first, last, step),)
+    place = (builtins.slice(None),) * axis + (builtins.slice(start, end, step),)
     return na.getitem(input, place)
 
 

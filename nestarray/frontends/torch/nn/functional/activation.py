@@ -8,7 +8,7 @@ from __future__ import annotations
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.frontends.torch.dims import ndim_of, numel_of, shape_of, wrap
+from nestarray.frontends.torch.dims import is_empty, ndim_of, shape_of, wrap
 from nestarray.frontends.torch.pointwise import tanh as tanh
 from nestarray.frontends.torch.promotion import cast, floating
 from nestarray.frontends.torch.sampling import required_key
@@ -179,7 +179,7 @@ def _normalized(function, name: str, x: Array, dim: int | None, dtype: DTypeLike
         raise ArgumentError(f"{name}: dim: got None, expected the dimension to normalize along")
     if dtype is not None:
         x = cast(x, dtype)
-    if numel_of(x) == 0:
+    if is_empty(x):
         return floating(x)
     if ndim_of(x) == 0:
         return na.reshape(function(na.reshape(x, (1,)), axis=0), ())

@@ -8,7 +8,7 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.frontends.torch.dims import ndim_of, per_dim, shape_of
+from nestarray.frontends.torch.dims import has_zero, ndim_of, per_dim, shape_of
 from nestarray.typing import Array
 
 Ints = int | Sequence[int]
@@ -98,7 +98,7 @@ def _max_pool(
     return_indices: bool,
 ) -> Any:
     _expect_narrow_margins(count, kernel_size, padding)
-    if ndim_of(x) not in (count + 1, count + 2) or 0 in shape_of(x)[-count - 1 :]:
+    if ndim_of(x) not in (count + 1, count + 2) or has_zero(shape_of(x)[-count - 1 :]):
         raise ShapeError(
             f"max_pool{count}d: input: got the shape {shape_of(x)}, expected channels and {count} "
             "more dimensions, none of them empty, with a batch in front or without"
