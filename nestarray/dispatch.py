@@ -220,10 +220,15 @@ def _leafwise(op: Op, /, *args: Any) -> Any:
 def _mixed(
     record: Op,
     native: Callable[..., Any],
-    supports: Callable[..., bool],
+    supports: Callable[..., bool] | str,
     default: Callable[..., Any],
 ) -> Callable[..., Any]:
     """`native` for the arguments that `supports` accepts, else the op's `default`."""
+    if isinstance(supports, str):
+        known: dict[str, Any] = getattr(inspect.unwrap(native), "__globals__", {})
+        used = compile(supports, record.name, "eval").co_names
+        names = {name: known[name] for name in used if name in known}
+        return choosing(record.parameters, supports, native, default, **names)
     _, passed = texts(record.parameters)
     condition = f"_supports({passed})"
     return choosing(record.parameters, condition, native, default, _supports=supports)

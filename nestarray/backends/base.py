@@ -13,10 +13,11 @@ Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 
 
-def supports(predicate: Callable[..., bool]) -> Callable[[F], F]:
+def supports(predicate: Callable[..., bool] | str) -> Callable[[F], F]:
     """Mark a backend function as holding only for arguments that `predicate` accepts.
 
-    `predicate` takes the op's arguments; the op's default body serves the others.
+    `predicate` takes the op's arguments, or is the text of an expression of their names and of
+    the names of its module, which costs no call. The op's default body serves the others.
     """
 
     def mark(native: F) -> F:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+#: ``gathered(QRResult, fields)``: a native tuple as one of these, in a third of the time of
+#: ``QRResult(*fields)``, whose arguments NamedTuple reads in Python.
+gathered: Any = tuple.__new__
+
 
 class TopKResult(NamedTuple):
     """What `top_k` returns."""

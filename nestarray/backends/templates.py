@@ -82,13 +82,13 @@ def choosing(
         condition: an expression of the parameters' names and of `names`.
         native: what the result is named and documented as, too.
         otherwise: what serves the rest.
-        **names: what else the condition looks at; they start with an underscore.
+        **names: what else the condition looks at.
     """
     declared, passed = texts(parameters)
     source = f"def op({declared}):\n    return (_native if {condition} else _otherwise)({passed})\n"
     code = code_of(source, f"<nestarray choice of op({declared}) by {condition}>")
     name = getattr(native, "__name__", "choice")
-    namespace = {"_native": native, "_otherwise": otherwise, **names}
+    namespace = {**names, "_native": native, "_otherwise": otherwise}
     return wraps(native)(generated(code, namespace, name, parameters))
 
 

@@ -9,14 +9,14 @@ import numpy as np
 from nestarray.backends.base import supports
 
 
-def _is_plane(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> bool:
+def _is_plane(x: Any, axes: Any) -> bool:
     """Whether `axes` are two different axes of `x`; the body has words for others."""
     if len(axes) != 2 or not all(-x.ndim <= a < x.ndim for a in axes):
         return False
     return (axes[0] - axes[1]) % x.ndim != 0
 
 
-@supports(_is_plane)
+@supports("(axes == (0, 1) and x.ndim > 1) or _is_plane(x, axes)")
 def rot90(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.rot90.html"""
     return np.rot90(x, k, axes)

@@ -13,7 +13,8 @@ from nestarray.backends.numpy.elementwise import _cast
 
 
 def _matmul(x1: Any, x2: Any, /) -> Any:
-    return in_dtype(np.matmul(x1, x2), x1.dtype)
+    found = np.matmul(x1, x2)
+    return found if found.dtype is x1.dtype else in_dtype(found, x1.dtype)
 
 
 matmul = promoting(_matmul, _cast)
@@ -21,14 +22,18 @@ matmul = promoting(_matmul, _cast)
 
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.tensordot.html"""
-    x1, x2 = promoted((x1, x2), _cast)
-    return in_dtype(np.tensordot(x1, x2, axes=axes), x1.dtype)
+    if getattr(x1, "dtype", x1) is not getattr(x2, "dtype", None):
+        x1, x2 = promoted((x1, x2), _cast)
+    found = np.tensordot(x1, x2, axes)
+    return found if found.dtype is x1.dtype else in_dtype(found, x1.dtype)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.vecdot.html"""
-    x1, x2 = promoted((x1, x2), _cast)
-    return in_dtype(np.vecdot(x1, x2, axis=axis), x1.dtype)
+    if x1.dtype is not x2.dtype:
+        x1, x2 = promoted((x1, x2), _cast)
+    found = np.vecdot(x1, x2) if axis == -1 else np.vecdot(x1, x2, axis=axis)
+    return found if found.dtype is x1.dtype else in_dtype(found, x1.dtype)
 
 
 def einsum(subscripts: str, /, *operands: Any) -> Any:

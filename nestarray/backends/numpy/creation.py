@@ -42,18 +42,24 @@ def full(
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.zeros_like.html"""
+    if dtype is device is None:
+        return np.zeros_like(x)
     check_device(device)
     return np.zeros_like(x, dtype=_dtype(dtype, x.dtype))
 
 
 def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ones_like.html"""
+    if dtype is device is None:
+        return np.ones_like(x)
     check_device(device)
     return np.ones_like(x, dtype=_dtype(dtype, x.dtype))
 
 
 def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.empty_like.html"""
+    if dtype is device is None:
+        return np.empty_like(x)
     check_device(device)
     return np.empty_like(x, dtype=_dtype(dtype, x.dtype))
 

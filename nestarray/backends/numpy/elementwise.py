@@ -49,19 +49,19 @@ reciprocal = floating(np.reciprocal, _cast)
 
 
 def _are_finite(x1: Any, x2: Any) -> bool:
-    """Whether there is no infinity; no, too, for NaN and for numbers whose products overflow.
-
-    One inner product sees both operands, in a third of the time of looking for infinities.
-    """
+    """Whether there is no infinity; no, too, for NaN and for numbers whose squares overflow."""
     if (x1 if hasattr(x1, "dtype") else x2).dtype.kind in "biu":
         return True
-    if getattr(x1, "shape", None) == getattr(x2, "shape", None):
-        return math.isfinite(np.vdot(x1, x2))
     return math.isfinite(np.vdot(x1, x1)) and math.isfinite(np.vdot(x2, x2))
 
 
 def _floor_divide(x1: Any, x2: Any) -> Any:
-    if _are_finite(x1, x2):
+    # one inner product sees both operands, in a third of the time of looking for infinities
+    if x1.__class__ is x2.__class__ is np.ndarray and x1.size == x2.size:
+        plain = x1.dtype.kind in "biu" or math.isfinite(np.vdot(x1, x2))
+    else:
+        plain = _are_finite(x1, x2)
+    if plain:
         return np.floor_divide(x1, x2)
     with np.errstate(invalid="ignore"):
         return division.floor_divided(np, np.floor_divide, x1, x2)
@@ -83,7 +83,7 @@ divide = _promoting(floating_pair(np.divide, _cast))
 copysign = _promoting(floating_pair(np.copysign, _cast))
 
 
-@supports(lambda x, decimals=0: decimals == 0)
+@supports("decimals == 0")
 def round(x: Any, /, *, decimals: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.round.html"""
     return np.round(x)

@@ -15,6 +15,7 @@ from nestarray.backends.results import (
     LUFactorResult,
     QRResult,
     SVDResult,
+    gathered,
 )
 
 try:
@@ -31,30 +32,32 @@ eigvalsh = _single(np.linalg.eigvalsh)
 @_single
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.cholesky.html"""
-    return np.linalg.cholesky(x, upper=upper)
+    return np.linalg.cholesky(x, upper=True) if upper else np.linalg.cholesky(x)
 
 
 @_single
 def qr(x: Any, /, *, mode: Any = "reduced") -> QRResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.qr.html"""
-    return QRResult(*np.linalg.qr(x, mode))
+    return gathered(QRResult, np.linalg.qr(x, mode))
 
 
 @_single
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.svd.html"""
-    return SVDResult(*np.linalg.svd(x, full_matrices))
+    return gathered(SVDResult, np.linalg.svd(x, full_matrices))
 
 
 @_single
 def eigh(x: Any, /) -> EighResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigh.html"""
-    return EighResult(*np.linalg.eigh(x))
+    return gathered(EighResult, np.linalg.eigh(x))
 
 
 @_single
 def eig(x: Any, /) -> EigResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.eig.html"""
+    if x.dtype.kind == "c":
+        return gathered(EigResult, np.linalg.eig(x))
     dtype = np.result_type(x.dtype, np.complex64)  # NumPy gives real ones if none is complex
     return EigResult(*(part.astype(dtype, copy=False) for part in np.linalg.eig(x)))
 

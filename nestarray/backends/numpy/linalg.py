@@ -11,7 +11,7 @@ from nestarray.backends.matrices import check_square
 from nestarray.backends.numpy.core import in_dtype, native_dtype
 from nestarray.backends.numpy.elementwise import _cast
 from nestarray.backends.precision import in_single_precision
-from nestarray.backends.results import SlogdetResult
+from nestarray.backends.results import SlogdetResult, gathered
 
 try:
     import scipy.linalg as _scipy
@@ -26,7 +26,7 @@ matrix_norm = _single(np.linalg.matrix_norm)
 _power = in_single_precision(_cast, integers=True)(np.linalg.matrix_power)
 
 
-@supports(lambda x, n: n >= 0)  # of integers the inverse is no integer
+@supports("n >= 0")  # of integers the inverse is no integer
 def matrix_power(x: Any, /, n: int) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.matrix_power.html"""
     return _power(x, n)
@@ -39,26 +39,34 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.cross.html"""
+    if x1.dtype is x2.dtype:
+        return np.linalg.cross(x1, x2, axis=axis)
     return np.linalg.cross(*promoted((x1, x2), _cast), axis=axis)
 
 
 def kron(x1: Any, x2: Any, /) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.kron.html"""
+    if getattr(x1, "dtype", x1) is getattr(x2, "dtype", None):
+        return np.kron(x1, x2)
     return np.kron(*promoted((x1, x2), _cast))
 
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.vector_norm.html"""
-    x = x.astype(native_dtype(mean_dtype(x)), copy=False)
-    axis = tuple(axis) if isinstance(axis, list) else axis
+    dtype = x.dtype
+    if dtype.kind not in "fc":
+        dtype = native_dtype(mean_dtype(x))
+        x = x.astype(dtype)
+    if axis.__class__ is list:
+        axis = tuple(axis)
     found = np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
-    return found if x.dtype.kind == "c" else in_dtype(found, x.dtype)
+    return found if found.dtype is dtype or dtype.kind == "c" else in_dtype(found, dtype)
 
 
 @_single
 def slogdet(x: Any, /) -> SlogdetResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.slogdet.html"""
-    return SlogdetResult(*np.linalg.slogdet(x))
+    return gathered(SlogdetResult, np.linalg.slogdet(x))
 
 
 if _scipy is not None:

@@ -19,4 +19,6 @@ inv = _single(np.linalg.inv)
 @_single_pair
 def solve(x1: Any, x2: Any, /) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.solve.html"""
+    if x1.dtype is x2.dtype:
+        return np.linalg.solve(x1, x2)
     return np.linalg.solve(*promoted((x1, x2), _cast))

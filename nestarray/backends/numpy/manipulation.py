@@ -58,6 +58,8 @@ def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: f
 
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.diff.html"""
+    if prepend is append is None:
+        return np.diff(x, n, axis)
     ends = {"prepend": prepend, "append": append}
     return np.diff(x, n=n, axis=axis, **{k: v for k, v in ends.items() if v is not None})
 

@@ -9,7 +9,7 @@ import numpy as np
 from nestarray.backends.base import supports
 
 
-@supports(lambda x, k=0: x.ndim in (1, 2))
+@supports("x.ndim in (1, 2)")
 def diag(x: Any, /, *, k: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.diag.html"""
     return np.diag(x, k)

@@ -16,12 +16,16 @@ def _axes(axis: Any) -> Any:
 
 def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.nansum.html"""
+    if dtype is None and x.dtype.kind == "f" and axis.__class__ is not list:
+        return np.nansum(x, axis, None, None, keepdims)
     dtype = native_dtype(accumulation_dtype(x, dtype))
     return np.nansum(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
 
 
 def nanprod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.nanprod.html"""
+    if dtype is None and x.dtype.kind == "f" and axis.__class__ is not list:
+        return np.nanprod(x, axis, None, None, keepdims)
     dtype = native_dtype(accumulation_dtype(x, dtype))
     return np.nanprod(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
 

@@ -13,7 +13,7 @@ gcd = _promoting(np.gcd)
 lcm = _promoting(np.lcm)
 
 
-@supports(lambda x: x.dtype.kind in "iu")
+@supports("x.dtype.kind in 'iu'")
 def bitwise_count(x: Any, /) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.bitwise_count.html"""
     return np.bitwise_count(x)

@@ -19,5 +19,6 @@ where = choosing(np.where, _cast, scalar_ok=_has_weak_numbers)
 
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.searchsorted.html"""
-    x1, x2 = promoted((x1, x2), _cast)
-    return np.searchsorted(x1, x2, side=side, sorter=sorter)
+    if x1.dtype is not getattr(x2, "dtype", None):
+        x1, x2 = promoted((x1, x2), _cast)
+    return x1.searchsorted(x2, side, sorter)

@@ -12,4 +12,6 @@ from nestarray.backends.numpy.elementwise import _cast
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.isin.html"""
+    if getattr(x1, "dtype", x1) is getattr(x2, "dtype", None):
+        return np.isin(x1, x2, invert=invert)
     return np.isin(*promoted((x1, x2), _cast), invert=invert)

@@ -9,16 +9,18 @@ import torch
 from nestarray.backends.base import supports
 
 
-def _is_plane(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> bool:
+def _is_plane(x: Any, axes: Any) -> bool:
     """Whether `axes` are two different axes of `x`; the body has words for others."""
     if len(axes) != 2 or not all(-x.ndim <= a < x.ndim for a in axes):
         return False
     return (axes[0] - axes[1]) % x.ndim != 0
 
 
-@supports(_is_plane)
+@supports("(axes == (0, 1) and x.ndim > 1) or _is_plane(x, axes)")
 def rot90(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.rot90.html"""
+    if k == 1 and axes == (0, 1):
+        return torch.rot90(x)
     return torch.rot90(x, k, list(axes))
 
 

@@ -9,24 +9,11 @@ import torch.nn.functional as F
 from nestarray.backends.base import supports
 
 
-def _is_native(
-    query: Any,
-    key: Any,
-    value: Any,
-    mask: Any = None,
-    dropout_key: Any = None,
-    *,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-) -> bool:
-    if dropout_p != 0 or (enable_gqa and query.shape[-3] % key.shape[-3]):
-        return False  # torch draws from its own generator
-    return mask is None or not is_causal  # torch takes one of the two
-
-
-@supports(_is_native)
+# torch draws from its own generator, and takes one of a mask and causality
+@supports(
+    "dropout_p == 0 and (mask is None or not is_causal)"
+    " and not (enable_gqa and query.shape[-3] % key.shape[-3])"
+)
 def scaled_dot_product_attention(
     query: Any,
     key: Any,
@@ -40,6 +27,8 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html"""
+    if mask is None and scale is None and not (is_causal or enable_gqa):
+        return F.scaled_dot_product_attention(query, key, value)
     return F.scaled_dot_product_attention(
         query, key, value, mask, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa
     )

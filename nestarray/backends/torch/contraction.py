@@ -8,8 +8,9 @@ import torch
 import torch.nn.functional as F
 
 from nestarray.backends.base import promoted, promoting, supports
+from nestarray.backends.torch.core import INEXACT  # noqa: F401 - in conditions
 from nestarray.backends.torch.elementwise import _cast
-from nestarray.backends.torch.integers import through_int64
+from nestarray.backends.torch.integers import LACKING, through_int64
 
 matmul = promoting(torch.matmul, _cast, otherwise=through_int64(torch.matmul))
 
@@ -28,21 +29,24 @@ _tensordot = through_int64(torch.tensordot)
 
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.tensordot.html"""
+    if (
+        axes.__class__ is int
+        and getattr(x1, "dtype", x1) is getattr(x2, "dtype", None)
+        and x1.dtype not in LACKING
+    ):
+        return torch.tensordot(x1, x2, axes)
     x1, x2 = promoted((x1, x2), _cast)
     if not isinstance(axes, int):
         axes = tuple([a] if isinstance(a, int) else list(a) for a in axes)
     return _tensordot(x1, x2, dims=axes)
 
 
-def _are_vectors(x1: Any, x2: Any, /, *, axis: int = -1) -> bool:
-    """What torch takes: no integers; of unequal lengths it would broadcast one."""
-    inexact = x1.is_floating_point() or x1.is_complex()
-    return inexact and x1.shape[axis] == x2.shape[axis]
-
-
-@supports(_are_vectors)
+# torch takes no integers; of unequal lengths it would broadcast one
+@supports("x1.dtype in INEXACT and x1.shape[axis] == x2.shape[axis]")
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.vecdot.html"""
+    if x1.dtype is x2.dtype:
+        return torch.linalg.vecdot(x1, x2, dim=axis)
     return torch.linalg.vecdot(*promoted((x1, x2), _cast), dim=axis)
 
 

@@ -26,6 +26,10 @@ def native_dtype(dtype: Any) -> torch.dtype:
 
 
 _NATIVE: dict[DType, torch.dtype] = {d: getattr(torch, d.name) for d in dtypes.ALL}
+#: To look a dtype up takes less time than to ask an array what it is of.
+FLOATING = frozenset(d for d in _NATIVE.values() if d.is_floating_point)
+INEXACT = FLOATING.union(d for d in _NATIVE.values() if d.is_complex)
+
 for _dtype in _NATIVE.values():
     dtypes.as_dtype(_dtype)  # known before torch.compile follows a look-up
 

@@ -49,16 +49,22 @@ def full(
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.zeros_like.html"""
+    if dtype is device is None:
+        return torch.zeros_like(x)
     return torch.zeros_like(x, dtype=_dtype(dtype, x.dtype), device=find_device(device))
 
 
 def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.ones_like.html"""
+    if dtype is device is None:
+        return torch.ones_like(x)
     return torch.ones_like(x, dtype=_dtype(dtype, x.dtype), device=find_device(device))
 
 
 def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.empty_like.html"""
+    if dtype is device is None:
+        return torch.empty_like(x)
     return torch.empty_like(x, dtype=_dtype(dtype, x.dtype), device=find_device(device))
 
 
@@ -113,9 +119,9 @@ def eye(
 
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.tril.html"""
-    return torch.tril(x, k)
+    return torch.tril(x, k) if k else torch.tril(x)
 
 
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.triu.html"""
-    return torch.triu(x, k)
+    return torch.triu(x, k) if k else torch.triu(x)

@@ -10,10 +10,16 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 
+_peek_interpreter_stack = torch._C._functorch.peek_interpreter_stack
+_len_torch_dispatch_stack = torch._C._len_torch_dispatch_stack
+
 
 def is_constant(x: Any) -> bool:
     """Whether no derivative by `x` is asked for, backward or forward; None is constant."""
-    return x is None or (not x.requires_grad and forward_ad.unpack_dual(x).tangent is None)
+    return x is None or (
+        not x.requires_grad
+        and (forward_ad._current_level < 0 or forward_ad.unpack_dual(x).tangent is None)
+    )
 
 
 def is_observed() -> bool:
@@ -21,6 +27,6 @@ def is_observed() -> bool:
     return (
         forward_ad._current_level >= 0
         or torch.compiler.is_compiling()
-        or torch._C._functorch.peek_interpreter_stack() is not None
-        or torch._C._len_torch_dispatch_stack() > 0
+        or _peek_interpreter_stack() is not None
+        or _len_torch_dispatch_stack() > 0
     )

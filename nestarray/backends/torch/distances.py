@@ -9,21 +9,20 @@ import torch
 from nestarray.backends.base import supports
 from nestarray.backends.torch.derivatives import is_constant, is_observed
 
-
-def _is_native(x1: Any, x2: Any, /, *, p: float = 2.0) -> bool:
-    is_plain = x1.dtype is x2.dtype and x1.dtype in (torch.float32, torch.float64)
-    is_points = x1.ndim > 1 < x2.ndim and x1.shape[-1] == x2.shape[-1]
-    return p == 2 and is_plain and is_points
+_EXACT = "donot_use_mm_for_euclid_dist"
+_REAL = (torch.float32, torch.float64)
 
 
-@supports(_is_native)
+@supports(
+    "p == 2 and x1.dtype is x2.dtype and x1.dtype in _REAL"
+    " and x1.ndim > 1 < x2.ndim and x1.shape[-1] == x2.shape[-1]"
+)
 def cdist(x1: Any, x2: Any, /, *, p: float = 2.0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.cdist.html"""
     # its derivative cannot be differentiated, so that comes from |x1|² + |x2|² − 2 x1·x2
-    mode = "donot_use_mm_for_euclid_dist"
-    distance = torch.cdist(x1.detach(), x2.detach(), compute_mode=mode)
     if is_constant(x1) and is_constant(x2) and not is_observed():
-        return distance
+        return torch.cdist(x1, x2, 2.0, _EXACT)
+    distance = torch.cdist(x1.detach(), x2.detach(), 2.0, _EXACT)
     x1, x2 = (torch.where(torch.isfinite(x), x, 0.0) for x in (x1, x2))
     origin = x2.detach().sum(-2, keepdim=True) / max(x2.shape[-2], 1)
     x1, x2 = x1 - origin, x2 - origin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import torch
 from nestarray.backends import division
 from nestarray.backends.base import promoting, supports
 from nestarray.backends.torch import integers
-from nestarray.backends.torch.core import native_dtype
+from nestarray.backends.torch.core import FLOATING, INEXACT, native_dtype
 from nestarray.backends.torch.derivatives import is_observed
 from nestarray.backends.torch.integers import LACKING, by_order, through_int64
 
@@ -23,7 +24,7 @@ def _floating_pair(native: Callable[..., Any]) -> Callable[..., Any]:
     """`native`, which lacks integers, with these as float32."""
 
     def call(x1: Any, x2: Any, /) -> Any:
-        if not (x1.is_floating_point() or x1.is_complex()):
+        if x1.dtype not in INEXACT:
             x1, x2 = x1.to(torch.float32), x2.to(torch.float32)
         return native(x1, x2)
 
@@ -47,7 +48,6 @@ angle = torch.angle
 ceil = torch.ceil
 conj = torch.conj
 floor = torch.floor
-nan_to_num = torch.nan_to_num
 negative = _guarded(torch.negative, through_int64(torch.negative))
 positive = torch.positive
 real = torch.real
@@ -61,17 +61,21 @@ def _floored(x1: Any, x2: Any) -> Any:
 
 
 def _floor_divide(x1: Any, x2: Any) -> Any:
-    if not x1.is_floating_point():
+    if x1.dtype not in FLOATING:
         return integers.floor_divide(x1, x2)
+    may_look = x1.is_cpu and x2.is_cpu and not (x1.requires_grad or x2.requires_grad)
+    # one sum sees both operands, in a fifth of the time of looking for infinities
+    if may_look and not is_observed() and math.isfinite(torch.sum(x1 * x2).item()):
+        return _floored(x1, x2)
     return division.floor_divided(torch, _floored, x1, x2)
 
 
 def _remainder(x1: Any, x2: Any) -> Any:
-    if x1.dtype in LACKING:
-        return subtract(x1, multiply(integers.floor_divide(x1, x2), x2))
+    if x1.dtype not in FLOATING:
+        if x1.dtype in LACKING:
+            return subtract(x1, multiply(integers.floor_divide(x1, x2), x2))
+        return torch.remainder(x1, x2)
     found = torch.remainder(x1, x2)
-    if not x1.is_floating_point():
-        return found
     if found.requires_grad or is_observed():  # copysign has the derivative 0 at 0
         return division.with_sign_of_divisor(torch, found, x2)
     return found.copysign_(x2)  # other than zeros it has the sign already
@@ -139,16 +143,23 @@ def sign(x: Any, /) -> Any:
     if x.dtype in LACKING:
         return (x != 0).to(x.dtype)
     found = torch.sgn(x)
+    if x.dtype not in FLOATING:
+        return found
     # torch gives 0 for NaN: https://github.com/pytorch/pytorch/issues/53963
-    return torch.where(x.isnan(), x, found) if x.is_floating_point() else found
+    return torch.where(x.isnan(), x, found)
 
 
-@supports(lambda x, decimals=0: decimals == 0)
+def nan_to_num(x: Any, /, *, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nan_to_num.html"""
+    return torch.nan_to_num(x, nan, posinf, neginf)
+
+
+@supports("decimals == 0")
 def round(x: Any, /, *, decimals: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.round.html"""
-    if x.is_complex():  # no kernel
-        return torch.complex(torch.round(x.real), torch.round(x.imag))
-    return torch.round(x)
+    if x.dtype in FLOATING or not x.is_complex():
+        return torch.round(x)
+    return torch.complex(torch.round(x.real), torch.round(x.imag))  # no kernel
 
 
 def _plain_bounds(x: Any, min: Any = None, max: Any = None) -> bool:

@@ -15,6 +15,7 @@ from nestarray.backends.results import (
     LUResult,
     QRResult,
     SVDResult,
+    gathered,
 )
 from nestarray.backends.torch.elementwise import _cast
 
@@ -35,25 +36,25 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
 @_single
 def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.qr.html"""
-    return QRResult(*torch.linalg.qr(x, mode))
+    return gathered(QRResult, torch.linalg.qr(x, mode))
 
 
 @_single
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.svd.html"""
-    return SVDResult(*torch.linalg.svd(x, full_matrices))
+    return gathered(SVDResult, torch.linalg.svd(x, full_matrices))
 
 
 @_single
 def eigh(x: Any, /) -> EighResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.eigh.html"""
-    return EighResult(*torch.linalg.eigh(x))
+    return gathered(EighResult, torch.linalg.eigh(x))
 
 
 @_single
 def eig(x: Any, /) -> EigResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.eig.html"""
-    return EigResult(*torch.linalg.eig(x))
+    return gathered(EigResult, torch.linalg.eig(x))
 
 
 @_single

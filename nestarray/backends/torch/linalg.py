@@ -7,9 +7,9 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import promoted, supports
-from nestarray.backends.matrices import check_square
 from nestarray.backends.precision import in_single_precision
-from nestarray.backends.results import SlogdetResult
+from nestarray.backends.results import SlogdetResult, gathered
+from nestarray.backends.torch.core import INEXACT
 from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import through_int64
 from nestarray.backends.torch.statistical import _inexact
@@ -29,7 +29,7 @@ def matrix_transpose(x: Any, /) -> Any:
     return torch.transpose(x, -2, -1)
 
 
-@supports(lambda x, n: n >= 0)  # of integers the inverse is no integer
+@supports("n >= 0")  # of integers the inverse is no integer
 def matrix_power(x: Any, /, n: int) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_power.html"""
     return _power(x, n)
@@ -45,6 +45,9 @@ _cross = through_int64(torch.linalg.cross)
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.cross.html"""
+    dtype = x1.dtype
+    if dtype is x2.dtype and dtype in INEXACT and x1.shape == x2.shape:
+        return torch.linalg.cross(x1, x2, dim=axis)
     x1, x2 = promoted((x1, x2), _cast)
     if x1.shape != x2.shape:
         x1, x2 = torch.broadcast_tensors(x1, x2)
@@ -53,29 +56,34 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 def kron(x1: Any, x2: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.kron.html"""
+    if getattr(x1, "dtype", x1) is getattr(x2, "dtype", None):
+        return torch.kron(x1, x2)
     return torch.kron(*promoted((x1, x2), _cast))
 
 
-@supports(lambda x, *, axis=None, **_: axis is None or isinstance(axis, int) or len(axis) > 0)
+@supports("axis is None or isinstance(axis, int) or len(axis) > 0")
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html"""
-    return torch.linalg.vector_norm(_inexact(x), ord, axis, keepdims)
+    if x.dtype not in INEXACT:
+        x = _inexact(x)
+    return torch.linalg.vector_norm(x, ord, axis, keepdims)
 
 
 @_single
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_norm.html"""
+    if ord == "fro" and not keepdims:
+        return torch.linalg.matrix_norm(x)
     return torch.linalg.matrix_norm(x, ord, keepdim=keepdims)
 
 
 @_single
 def slogdet(x: Any, /) -> SlogdetResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.slogdet.html"""
-    return SlogdetResult(*torch.linalg.slogdet(x))
+    return gathered(SlogdetResult, torch.linalg.slogdet(x))
 
 
 @_single
 def expm(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_exp.html"""
-    check_square("expm", "x", x)
     return torch.linalg.matrix_exp(x)

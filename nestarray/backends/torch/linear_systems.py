@@ -50,10 +50,10 @@ def solve_triangular(
 
 # of complex numbers it is wrong when compiled: https://github.com/pytorch/pytorch/issues/198118
 @_single
-@supports(lambda x, /, *, rtol=None: not x.is_complex())
+@supports("not x.is_complex()")
 def pinv(x: Any, /, *, rtol: float | None = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.pinv.html"""
-    return torch.linalg.pinv(x, rtol=rtol)
+    return torch.linalg.pinv(x) if rtol is None else torch.linalg.pinv(x, rtol=rtol)
 
 
 @in_single_precision(_cast, arrays=(0, 2))

@@ -10,7 +10,7 @@ import torch
 from nestarray.backends.base import promoting
 from nestarray.backends.torch import integers
 from nestarray.backends.torch.elementwise import _cast
-from nestarray.backends.torch.integers import by_order, through_int64
+from nestarray.backends.torch.integers import LACKING, by_order, through_int64
 
 
 def _of_tensors(native: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,7 +31,14 @@ isinf = torch.isinf
 isnan = torch.isnan
 logical_not = torch.logical_not
 signbit = torch.signbit
-bitwise_invert = through_int64(torch.bitwise_not)
+
+_bitwise_invert = through_int64(torch.bitwise_not)
+
+
+def bitwise_invert(x: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.bitwise_not.html"""
+    return _bitwise_invert(x) if x.dtype in LACKING else torch.bitwise_not(x)
+
 
 equal = promoting(torch.eq, _cast, scalar_ok=False, otherwise=by_order(torch.eq))
 not_equal = promoting(torch.ne, _cast, scalar_ok=False, otherwise=by_order(torch.ne))

@@ -7,35 +7,39 @@ from typing import Any
 import torch.nn.functional as F
 
 from nestarray.backends.base import supports
+from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.derivatives import is_constant
 
 _REDUCTIONS = ("mean", "sum", "none")
 
 
-def _is_native(x: Any, target: Any, *, reduction: str = "mean", **_: Any) -> bool:
-    # torch warns where the shapes differ, and computes in the dtype of x alone
-    return x.shape == target.shape and x.dtype is target.dtype and reduction in _REDUCTIONS
+# torch warns where the shapes differ, and computes in the dtype of x alone
+_IS_NATIVE = "x.shape == target.shape and x.dtype is target.dtype and reduction in _REDUCTIONS"
 
 
-@supports(_is_native)
+@supports(_IS_NATIVE)
 def mse_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.mse_loss.html"""
+    if reduction == "mean":
+        return F.mse_loss(x, target)
     return F.mse_loss(x, target, reduction=reduction)
 
 
-@supports(_is_native)
+@supports(_IS_NATIVE)
 def l1_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.l1_loss.html"""
+    if reduction == "mean":
+        return F.l1_loss(x, target)
     return F.l1_loss(x, target, reduction=reduction)
 
 
-@supports(_is_native)
+@supports(_IS_NATIVE)
 def huber_loss(x: Any, target: Any, /, *, delta: float = 1.0, reduction: str = "mean") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.huber_loss.html"""
     return F.huber_loss(x, target, reduction=reduction, delta=delta)
 
 
-@supports(_is_native)
+@supports(_IS_NATIVE)
 def smooth_l1_loss(x: Any, target: Any, /, *, beta: float = 1.0, reduction: str = "mean") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.smooth_l1_loss.html"""
     return F.smooth_l1_loss(x, target, reduction=reduction, beta=beta)
@@ -50,28 +54,18 @@ def _classes_first(x: Any, target: Any, axis: int) -> tuple[Any, Any]:
             target = target.movedim(axis, 1)
     elif count == 2 and axis % count == 0:
         x, target = x.T, target.T if target.ndim == count else target
-    if not target.is_floating_point():
-        target = target.long()
-    return x, target
+    return x, target if target.dtype in FLOATING else target.long()
 
 
-def _classes_fit(
-    x: Any,
-    target: Any,
-    weight: Any = None,
-    *,
-    axis: int = -1,
-    reduction: str = "mean",
-    **_: Any,
-) -> bool:
-    expected = list(x.shape)
-    if not target.is_floating_point():
-        del expected[axis]
-    fits = list(target.shape) == expected and reduction in _REDUCTIONS
-    return fits and is_constant(weight)
+def _classes_fit(x: Any, target: Any, weight: Any, axis: int, reduction: str) -> bool:
+    expected = x.shape
+    if target.dtype not in FLOATING:
+        axis = axis % len(expected)
+        expected = expected[:axis] + expected[axis + 1 :]
+    return target.shape == expected and reduction in _REDUCTIONS and is_constant(weight)
 
 
-@supports(_classes_fit)
+@supports("_classes_fit(logits, target, weight, axis, reduction)")
 def cross_entropy(
     logits: Any,
     target: Any,
@@ -94,7 +88,7 @@ def cross_entropy(
     )
 
 
-@supports(_classes_fit)
+@supports("_classes_fit(log_probs, target, weight, axis, reduction)")
 def nll_loss(
     log_probs: Any,
     target: Any,
@@ -109,11 +103,7 @@ def nll_loss(
     return F.nll_loss(log_probs, target, weight, ignore_index=ignore_index, reduction=reduction)
 
 
-def _weighted_is_native(x: Any, target: Any, *weights: Any, reduction: str = "mean") -> bool:
-    return _is_native(x, target, reduction=reduction) and all(map(is_constant, weights))
-
-
-@supports(_weighted_is_native)
+@supports(f"{_IS_NATIVE} and is_constant(weight) and is_constant(pos_weight)")
 def binary_cross_entropy_with_logits(
     x: Any,
     target: Any,

@@ -16,7 +16,7 @@ from nestarray.backends.axes import (
 )
 from nestarray.backends.base import promoted, supports
 from nestarray.backends.torch.elementwise import _cast
-from nestarray.backends.torch.integers import by_bits, through_int64
+from nestarray.backends.torch.integers import LACKING, by_bits, through_int64
 
 permute_dims = torch.permute
 broadcast_to = torch.broadcast_to
@@ -50,6 +50,8 @@ def expand_dims(x: Any, /, axis: Any) -> Any:
 
 def squeeze(x: Any, /, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.squeeze.html"""
+    if axis is None and x.__class__ is torch.Tensor:  # no length is a symbol
+        return torch.squeeze(x)
     return torch.squeeze(x, squeezed_axes(x.shape, axis, "squeeze"))
 
 
@@ -126,6 +128,8 @@ _diff = through_int64(torch.diff)
 
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.diff.html"""
+    if prepend is append is None and x.dtype not in LACKING:
+        return torch.diff(x, n, axis)
     return _diff(x, n, axis, prepend, append)
 
 

@@ -7,20 +7,21 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import supports
+from nestarray.backends.torch.core import FLOATING  # noqa: F401 - in conditions
+
+_NO_AXES: tuple[Any, ...] = ((), [])
 
 
-def _is_floating(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> bool:
-    """PyTorch has no complex numbers here, and takes no axes for all axes."""
-    return x.is_floating_point() and dtype is None and axis not in ((), [])
+# PyTorch has no complex numbers here, and takes no axes for all axes.
 
 
-@supports(_is_floating)
+@supports("x.dtype in FLOATING and dtype is None and axis not in _NO_AXES")
 def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nansum.html"""
     return torch.nansum(x, axis, keepdims)
 
 
-@supports(_is_floating)
+@supports("x.dtype in FLOATING and axis not in _NO_AXES")
 def nanmean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nanmean.html"""
     return torch.nanmean(x, axis, keepdims)

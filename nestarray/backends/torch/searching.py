@@ -7,9 +7,10 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import choosing, promoted
-from nestarray.backends.results import TopKResult
+from nestarray.backends.results import TopKResult, gathered
+from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.elementwise import _cast
-from nestarray.backends.torch.integers import by_order
+from nestarray.backends.torch.integers import LACKING, by_order
 from nestarray.errors import ShapeError
 
 where = choosing(torch.where, _cast)
@@ -24,8 +25,6 @@ _searchsorted = by_order(torch.searchsorted)
 
 
 def _placed(search: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    if x.is_floating_point() and axis.__class__ is int:
-        return search(x, axis, keepdims)
     if axis is None:
         found = search(_numbers(x))
         return found.reshape((1,) * x.ndim) if keepdims else found
@@ -34,11 +33,21 @@ def _placed(search: Any, x: Any, axis: Any, keepdims: bool) -> Any:
 
 def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.argmax.html"""
+    if x.dtype in FLOATING:
+        if axis is None and not keepdims:
+            return torch.argmax(x)
+        if axis.__class__ is int:
+            return torch.argmax(x, axis, keepdims)
     return _placed(_argmax, x, axis, keepdims)
 
 
 def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.argmin.html"""
+    if x.dtype in FLOATING:
+        if axis is None and not keepdims:
+            return torch.argmin(x)
+        if axis.__class__ is int:
+            return torch.argmin(x, axis, keepdims)
     return _placed(_argmin, x, axis, keepdims)
 
 
@@ -51,10 +60,14 @@ def nonzero(x: Any, /) -> tuple[Any, ...]:
 
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.searchsorted.html"""
+    dtype = x1.dtype
+    is_plain = dtype is getattr(x2, "dtype", None) and dtype not in LACKING and sorter is None
+    if is_plain and x1.is_contiguous() and x2.is_contiguous():
+        return torch.searchsorted(x1, x2, side=side)
     x1, x2 = (x.contiguous() for x in promoted((x1, x2), _cast))
     return _searchsorted(x1, x2, side=side, sorter=sorter)
 
 
 def top_k(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.topk.html"""
-    return TopKResult(*torch.topk(x, k, axis, largest))
+    return gathered(TopKResult, torch.topk(x, k, axis, largest))

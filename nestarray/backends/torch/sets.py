@@ -8,11 +8,13 @@ import torch
 
 from nestarray.backends.base import promoted
 from nestarray.backends.torch.elementwise import _cast
-from nestarray.backends.torch.integers import by_order
+from nestarray.backends.torch.integers import LACKING, by_order
 
 _isin = by_order(torch.isin)
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.isin.html"""
+    if getattr(x1, "dtype", x1) is getattr(x2, "dtype", None) and x1.dtype not in LACKING:
+        return torch.isin(x1, x2, invert=True) if invert else torch.isin(x1, x2)
     return _isin(*promoted((x1, x2), _cast), invert=invert)

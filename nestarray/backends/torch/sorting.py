@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.torch.integers import by_order
+from nestarray.backends.torch.integers import LACKING, by_order
 
 
 def _sorted(x: Any, **settings: Any) -> Any:
@@ -19,9 +19,13 @@ _argsort = by_order(torch.argsort)
 
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.sort.html"""
+    if x.dtype not in LACKING:
+        return torch.sort(x, dim=axis, descending=descending, stable=stable).values
     return _sort(x, dim=axis, descending=descending, stable=stable)
 
 
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.argsort.html"""
+    if x.dtype not in LACKING:
+        return torch.argsort(x, dim=axis, descending=descending, stable=stable)
     return _argsort(x, dim=axis, descending=descending, stable=stable)

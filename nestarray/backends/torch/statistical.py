@@ -8,7 +8,7 @@ import torch
 
 from nestarray.backends.axes import many_axes
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
-from nestarray.backends.torch.core import native_dtype
+from nestarray.backends.torch.core import FLOATING, INEXACT, native_dtype
 from nestarray.backends.torch.integers import LACKING, by_order
 
 
@@ -21,20 +21,20 @@ def _over(x: Any, axis: Any, keepdims: bool) -> tuple[Any, Any, bool]:
 
 def _inexact(x: Any) -> Any:
     """`x`, integers as float32."""
-    if x.is_floating_point() or x.is_complex():
+    if x.dtype in INEXACT:
         return x
     return x.to(native_dtype(mean_dtype(x)))
 
 
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.sum.html"""
-    if dtype is None and x.is_floating_point():
+    if dtype is None and x.dtype in FLOATING:
         if axis is None and not keepdims:
             return torch.sum(x)
         if axis.__class__ is int:
             return torch.sum(x, axis, keepdims)
     x, dim, keepdim = _over(x, axis, keepdims)
-    if dtype is None and x.is_floating_point():
+    if dtype is None and x.dtype in FLOATING:
         return torch.sum(x, dim, keepdim)
     wanted = native_dtype(accumulation_dtype(x, dtype))
     if wanted in LACKING:  # sums of int64 have the same bits
@@ -44,7 +44,7 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
 
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.prod.html"""
-    if dtype is None and x.is_floating_point():
+    if dtype is None and x.dtype in FLOATING:
         if axis is None and not keepdims:
             return torch.prod(x)
         if axis.__class__ is int:
@@ -62,19 +62,19 @@ def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
 
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.mean.html"""
-    if x.is_floating_point():
+    if x.dtype in FLOATING:
         if axis is None and not keepdims:
             return torch.mean(x)
         if axis.__class__ is int:
             return torch.mean(x, axis, keepdims)
     x, dim, keepdim = _over(x, axis, keepdims)
-    if x.is_floating_point():
+    if x.dtype in FLOATING:
         return torch.mean(x, dim, keepdim)
     return torch.mean(x, dim, keepdim, dtype=native_dtype(mean_dtype(x)))
 
 
 #: Dtypes of which torch.all and torch.any make bools, as of uint8 they do not.
-_TRUTHS = (torch.bool, torch.float32, torch.float64, torch.int32, torch.int64)
+_TRUTHS = frozenset((torch.bool, torch.float32, torch.float64, torch.int32, torch.int64))
 
 _amax = by_order(torch.amax, selects=True)
 _amin = by_order(torch.amin, selects=True)
@@ -82,7 +82,7 @@ _amin = by_order(torch.amin, selects=True)
 
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.amax.html"""
-    if x.is_floating_point():
+    if x.dtype in FLOATING:
         if axis is None and not keepdims:
             return torch.amax(x)
         if axis.__class__ is int:
@@ -93,7 +93,7 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.amin.html"""
-    if x.is_floating_point():
+    if x.dtype in FLOATING:
         if axis is None and not keepdims:
             return torch.amin(x)
         if axis.__class__ is int:
@@ -136,23 +136,19 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     return torch.std(x, dim, correction=correction, keepdim=keepdim)
 
 
-def _no_initial(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
-) -> bool:
-    return not include_initial
-
-
 def _flat(x: Any, axis: Any) -> tuple[Any, int]:
     return (x.reshape(-1), 0) if axis is None else (x, axis)
 
 
-@supports(_no_initial)
+@supports("not include_initial")
 def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.cumsum.html"""
+    if axis.__class__ is int and dtype is None and x.dtype in FLOATING:
+        return torch.cumsum(x, axis)
     x, dim = _flat(x, axis)
-    if dtype is None and x.is_floating_point():
+    if dtype is None and x.dtype in FLOATING:
         return torch.cumsum(x, dim)
     wanted = native_dtype(accumulation_dtype(x, dtype))
     if wanted in LACKING:
@@ -160,13 +156,15 @@ def cumulative_sum(
     return torch.cumsum(x, dim, dtype=wanted)
 
 
-@supports(_no_initial)
+@supports("not include_initial")
 def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.cumprod.html"""
+    if axis.__class__ is int and dtype is None and x.dtype in FLOATING:
+        return torch.cumprod(x, axis)
     x, dim = _flat(x, axis)
-    if dtype is None and x.is_floating_point():
+    if dtype is None and x.dtype in FLOATING:
         return torch.cumprod(x, dim)
     wanted = native_dtype(accumulation_dtype(x, dtype))
     if wanted in LACKING:
@@ -186,11 +184,15 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
 
 def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.logsumexp.html"""
+    if axis.__class__ is int:
+        return torch.logsumexp(x, axis, keepdims)
     x, dim, keepdim = _over(x, axis, keepdims)
     return torch.logsumexp(x, tuple(range(x.ndim)) if dim is None else dim, keepdim)
 
 
 def cumulative_logsumexp(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.logcumsumexp.html"""
+    if axis.__class__ is int and x.dtype in INEXACT:
+        return torch.logcumsumexp(x, axis)
     x, dim = _flat(x, axis)
     return torch.logcumsumexp(_inexact(x), dim)

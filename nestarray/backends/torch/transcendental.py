@@ -7,25 +7,26 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import promoting
+from nestarray.backends.base import own_code, promoting
 from nestarray.backends.nonfinite import completed
+from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.elementwise import _cast, _floating_pair
 
 
-def _completed(name: str, native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, on complex numbers with the standard's values at infinities and NaN."""
-    of_complex = completed(name, native, torch.complex)
+def _completed(
+    name: str, native: Callable[..., Any], finite: Callable[..., Any]
+) -> Callable[..., Any]:
+    """`native`, on complex numbers `finite` with the standard's values at infinities and NaN."""
+    of_complex = completed(name, finite, torch.complex)
 
     def call(x: Any, /) -> Any:
-        return of_complex(x) if x.is_complex() else native(x)
+        return native(x) if x.dtype in FLOATING or not x.is_complex() else of_complex(x)
 
-    return call
+    return own_code(call)
 
 
 def _expm1(x: Any) -> Any:
     """(eᵃ − 1) cos b − 2 sin²(b/2) + i eᵃ sin b: of complex numbers torch loses the small ones."""
-    if not x.is_complex():
-        return torch.expm1(x)
     a, b = x.real, x.imag
     real = torch.expm1(a) * torch.cos(b) - 2.0 * torch.sin(0.5 * b).square()
     return torch.complex(real + 0.0, torch.exp(a) * torch.sin(b))  # + 0 makes −0 a 0
@@ -33,14 +34,12 @@ def _expm1(x: Any) -> Any:
 
 def _acos(x: Any) -> Any:
     """``torch.acos``, with the sign of the imaginary part right where it is 0."""
-    if not x.is_complex():
-        return torch.acos(x)
     y = torch.acos(x)
     sign = -torch.copysign(torch.ones_like(y.imag), x.imag.detach())
     return torch.complex(y.real, sign * (sign * y.imag + 0.0))  # + 0 makes −0 a 0
 
 
-acos = _completed("acos", _acos)
+acos = _completed("acos", torch.acos, _acos)
 acosh = torch.acosh
 asin = torch.asin
 asinh = torch.asinh
@@ -50,16 +49,16 @@ cos = torch.cos
 cosh = torch.cosh
 exp = torch.exp
 exp2 = torch.exp2
-expm1 = _completed("expm1", _expm1)
+expm1 = _completed("expm1", torch.expm1, _expm1)
 log = torch.log
 log10 = torch.log10
-log1p = _completed("log1p", torch.log1p)
+log1p = _completed("log1p", torch.log1p, torch.log1p)
 log2 = torch.log2
 sin = torch.sin
 sinh = torch.sinh
 sqrt = torch.sqrt
 tan = torch.tan
-tanh = _completed("tanh", torch.tanh)
+tanh = _completed("tanh", torch.tanh, torch.tanh)
 rsqrt = torch.rsqrt
 
 atan2 = promoting(torch.atan2, _cast, scalar_ok=False)
