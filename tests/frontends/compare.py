@@ -15,6 +15,8 @@ from nestarray import backends, dtypes
 TOLERANCE = {"float32": (2e-5, 2e-5), "complex64": (2e-5, 2e-5)}
 #: float64 functions that a framework computes in series of its own.
 TOLERANCE |= {"float64": (1e-9, 1e-10), "complex128": (1e-9, 1e-10)}
+#: Half precision: a few roundings to 11 or to 8 bits, of which upstream has some in the middle.
+TOLERANCE |= {"float16": (4 * 2.0**-10, 1e-5), "bfloat16": (4 * 2.0**-7, 1e-5)}
 
 
 def to_backend(value: Any, backend: str) -> Any:
@@ -44,13 +46,18 @@ def _host(x: torch.Tensor) -> np.ndarray:
     return backends.core("torch").to_numpy(x).copy()
 
 
-def assert_same(actual: Any, expected: Any, backend: str, *, values: bool = True) -> None:
-    """`actual` of `backend` has the structure, dtypes, shapes and values of torch's result."""
+def assert_same(
+    actual: Any, expected: Any, backend: str, *, values: bool = True, off_by: int = 0
+) -> None:
+    """`actual` of `backend` has the structure, dtypes, shapes and values of torch's result.
+
+    `off_by` is how far integers may be from torch's.
+    """
     if isinstance(expected, (list, tuple)):
         assert isinstance(actual, (list, tuple)), f"got {type(actual).__name__}"
         assert len(actual) == len(expected), f"got {len(actual)} results, expected {len(expected)}"
         for one, other in zip(actual, expected):
-            assert_same(one, other, backend, values=values)
+            assert_same(one, other, backend, values=values, off_by=off_by)
         return
     if not isinstance(expected, torch.Tensor):
         assert actual == expected, f"got {actual!r}, expected {expected!r}"
@@ -63,9 +70,14 @@ def assert_same(actual: Any, expected: Any, backend: str, *, values: bool = True
     assert ours.shape == theirs.shape, f"got the shape {ours.shape}, expected {theirs.shape}"
     if not values:
         return
-    rtol, atol = TOLERANCE.get(found.name, (0, 0))
-    if theirs.dtype.kind in "fc" and theirs.size:
+    if wanted is na.bfloat16:  # of which NumPy's comparisons know little
+        ours, theirs = ours.astype(np.float32), theirs.astype(np.float32)
+    if wanted.is_integer and off_by:
+        ours, theirs = ours.astype(np.int64), theirs.astype(np.int64)
+    rtol, atol = TOLERANCE.get(found.name, (0, off_by))
+    if wanted.is_inexact and theirs.size:
         # Where large terms cancel, the error follows their size and not that of the result.
         largest = np.abs(np.where(np.isfinite(theirs), theirs, 0)).max()
-        atol = max(atol, 8 * np.finfo(theirs.dtype).eps * float(largest))
+        steps = 4 if wanted.bits == 16 else 8
+        atol = max(atol, steps * float(na.finfo(wanted).eps) * float(largest))
     np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=atol)

@@ -36,15 +36,32 @@ TIES = {"topk", "kthvalue", "sort", "argsort", "median", "msort", "mode"}
 #: Vectors are defined up to a sign: what they multiply to is compared.
 FACTORS = {"linalg.qr", "qr", "linalg.svd", "svd", "linalg.eigh", "linalg.eig"}
 
+#: Bytes between bytes: upstream's weights have 15 bits, so that one in fifty is rounded elsewhere,
+#: once along each dimension.
+WEIGHTS_OF_15_BITS = {
+    "_upsample_bilinear2d_aa", "nn.functional.interpolate", "nn.functional.upsample_bilinear",
+}  # fmt: skip
+
+#: Coordinates of 8 bits decide which elements are read. NumPy computes them in float32, and is
+#: compared with what upstream reads there.
+READ_AT_COORDINATES = {"grid_sampler_2d", "grid_sampler_3d"}
+
 #: (record, dtype) → why it is not compared.
 DTYPES = {
+    ("complex", torch.float16): "there are no complex numbers of 32 bits",
+    ("view_as_complex", torch.float16): "there are no complex numbers of 32 bits",
     ("nn.functional.local_response_norm", torch.int64): "upstream rounds its mean to an integer",
     ("cov", torch.float64): "upstream sums the records' weights of float32 in that precision",
 }
 
 
 NAMES = sorted(name for name in records() if name not in LEFT_OUT)
-DTYPE = {"float32": torch.float32, "float64": torch.float64, "int64": torch.int64}
+#: What each function is compared in by ``make test``, and one of the narrow ones beside.
+WIDE = (torch.float32, torch.int64)
+NARROW = (
+    torch.float16, torch.bfloat16, torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32,
+)  # fmt: skip
+DTYPE = {str(d).partition(".")[2]: d for d in (*WIDE, torch.float64, *NARROW)}
 
 
 def _compare(name: str, dtype: torch.dtype, backend: str, limit: int | None) -> int:
@@ -58,7 +75,11 @@ def _compare(name: str, dtype: torch.dtype, backend: str, limit: int | None) -> 
     with jax.enable_x64(True), na.use_backend(backend), np.errstate(all="ignore"):
         for args, kwargs in samples(info, dtype, limit):
             actual = function(*to_backend(args, backend), **to_backend(kwargs, backend))
-            wanted = expected(info, args, kwargs)
+            if dtype is torch.bfloat16 and backend == "numpy" and name in READ_AT_COORDINATES:
+                single = [x.float() if isinstance(x, torch.Tensor) else x for x in args]
+                wanted = expected(info, tuple(single), kwargs).to(dtype)
+            else:
+                wanted = expected(info, args, kwargs)
             _assert_equivalent(info.name, args, kwargs, actual, wanted, backend)
             count += 1
     return count
@@ -85,7 +106,8 @@ def _assert_equivalent(
         theirs = torch.gather(args[0], _dim(name, args, kwargs), wanted)
         assert torch.equal(ordered, theirs)
     else:
-        assert_same(actual, wanted, backend, values=name not in UNDEFINED)
+        off_by = 2 if name in WEIGHTS_OF_15_BITS else 0
+        assert_same(actual, wanted, backend, values=name not in UNDEFINED, off_by=off_by)
 
 
 def _nearest(values: Any, wanted: torch.Tensor, backend: str) -> torch.Tensor:
@@ -108,7 +130,7 @@ def _dim(name: str, args: Any, kwargs: Any) -> int:
 
 
 def _tensor(x: Any, backend: str) -> torch.Tensor:
-    return torch.as_tensor(backends.core(backend).to_numpy(x).copy())
+    return backends.core("torch").from_numpy(backends.core(backend).to_numpy(x).copy())
 
 
 def _assert_names_values(x: torch.Tensor, dim: int, result: Any, backend: str) -> None:
@@ -155,16 +177,22 @@ def _quick() -> list[Any]:
 
 @pytest.mark.parametrize(("name", "backend"), _quick())
 def test_function(name: str, backend: str) -> None:
-    # JAX compiles each new shape: one input there, three elsewhere.
-    for dtype in (torch.float32, torch.int64)[: 1 if backend == "jax" else 2]:
-        _compare(name, dtype, backend, 1 if backend == "jax" else 3)
+    if backend == "jax":  # which compiles each new shape
+        _compare(name, torch.float32, backend, 1)
+        return
+    for dtype in WIDE:
+        _compare(name, dtype, backend, 3)
+    supported = [d for d in NARROW if records()[name].supports_dtype(d, "cpu")]
+    if supported:
+        _compare(name, supported[zlib.crc32(name.encode()) % len(supported)], backend, 1)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("dtype", list(DTYPE))
 @pytest.mark.parametrize("name", NAMES)
 def test_function_on_all_inputs(name: str, dtype: str, backend: str) -> None:
-    _compare(name, DTYPE[dtype], backend, 8 if backend == "jax" else 60)
+    limit = 60 if backend != "jax" else 2 if DTYPE[dtype] in NARROW else 8
+    _compare(name, DTYPE[dtype], backend, limit)
 
 
 def test_records_are_many() -> None:

@@ -15,7 +15,7 @@ from nestarray import dtypes
 from nestarray.errors import ShapeError
 from nestarray.frontends.torch.dims import broadcast_shape, ndim_of, shape_of, wrap
 from nestarray.frontends.torch.pointwise import add, mul
-from nestarray.frontends.torch.promotion import promote
+from nestarray.frontends.torch.promotion import cast, promote
 from nestarray.typing import Array
 
 
@@ -93,13 +93,16 @@ def addbmm(
     input: Array, batch1: Array, batch2: Array, *, beta: float = 1, alpha: float = 1
 ) -> Array:
     """β · input + α · Σ over the batch of batch1 @ batch2."""
-    return _added(input, na.sum(na.matmul(batch1, batch2), axis=0), beta, alpha)
+    total = na.sum(na.matmul(batch1, batch2), axis=0, dtype=dtypes.dtype_of(batch1))
+    return _added(input, total, beta, alpha)
 
 
 def _added(input: Array, product: Array, beta: float, alpha: float) -> Array:
     """β · input + α · product; ``beta=0`` ignores the input, even NaN."""
-    if not dtypes.dtype_of(product).is_inexact:  # upstream casts the factors
-        beta, alpha = int(beta), int(alpha)
+    dtype = dtypes.dtype_of(product)
+    if not dtype.is_inexact:  # upstream casts the factors
+        kind = bool if dtype is dtypes.bool else int
+        beta, alpha = kind(beta), kind(alpha)
     product = product if alpha == 1 else mul(product, alpha)
     if beta == 0:
         shape = broadcast_shape(shape_of(product), shape_of(input))
@@ -118,9 +121,9 @@ def tensordot(a: Array, b: Array, dims: Any = 2) -> Array:
     )
     for i, j in zip(*axes):  # a size of 1 stands for any other
         if shape_of(a)[i] == 1 != shape_of(b)[j]:
-            b = na.sum(b, axis=j, keepdims=True)
+            b = na.sum(b, axis=j, keepdims=True, dtype=dtypes.dtype_of(b))
         elif shape_of(b)[j] == 1 != shape_of(a)[i]:
-            a = na.sum(a, axis=i, keepdims=True)
+            a = na.sum(a, axis=i, keepdims=True, dtype=dtypes.dtype_of(a))
     return na.tensordot(a, b, axes=axes)
 
 
@@ -128,7 +131,31 @@ def einsum(equation: str, *operands: Any) -> Array:
     """The Einstein sum of `equation`."""
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
-    return na.einsum(_without_lost_ellipsis(equation.replace(" ", ""), operands), *operands)
+    equation = _without_lost_ellipsis(equation.replace(" ", ""), operands)
+    if not any(dtypes.dtype_of(x).is_inexact for x in operands):
+        equation, operands = _summed_alone(equation, operands)
+    return na.einsum(equation, *operands)
+
+
+def _summed_alone(equation: str, operands: Sequence[Array]) -> tuple[str, tuple[Array, ...]]:
+    """Integers with what only one of them is summed over gone: sums are int64, products are not."""
+    inputs, arrow, output = equation.partition("->")
+    terms, summed = inputs.split(","), []
+    letters = inputs.replace(".", "").replace(",", "")
+    if not arrow:
+        output = "".join(x for x in letters if letters.count(x) == 1)
+    for i, (term, x) in enumerate(zip(terms, operands)):
+        elsewhere = output + "".join(terms[:i] + terms[i + 1 :])
+        kept = "".join(dict.fromkeys(c for c in term if c in elsewhere or c == "."))
+        kept = kept.replace(".", "...")
+        if any(c not in elsewhere for c in term if c != "."):
+            x = na.einsum(f"{term}->{kept}", na.astype(x, dtypes.int64))
+            terms[i] = kept
+        summed.append(x)
+    if not arrow and "..." in inputs:
+        output = f"...{output}"
+    common = dtypes.result_dtype(*summed)
+    return f"{','.join(terms)}->{output}", tuple(cast(x, common) for x in summed)
 
 
 def _without_lost_ellipsis(equation: str, operands: Sequence[Array]) -> str:

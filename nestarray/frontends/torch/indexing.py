@@ -45,13 +45,13 @@ def where(
         return nonzero(condition, as_tuple=True)
     dtype = result_type(input, other)
     x, y = (to_array(fill_number("where", v, dtype), dtype, condition) for v in (input, other))
-    return na.where(_mask(condition), x, y)
+    return na.where(_mask("where", "condition", condition), x, y)
 
 
 def masked_select(input: Array, mask: Array) -> Array:
     """The elements where `mask` holds, in one dimension."""
     shape = broadcast_shape(shape_of(input), shape_of(mask))
-    return na.getitem(na.broadcast_to(input, shape), (na.broadcast_to(_mask(mask), shape),))
+    return na.getitem(na.broadcast_to(input, shape), (na.broadcast_to(_mask("masked_select", "mask", mask), shape),))
 
 
 def nonzero(input: Array, *, as_tuple: bool = False) -> Any:
@@ -71,8 +71,14 @@ def argwhere(input: Array) -> Array:
     return nonzero(input)
 
 
-def _mask(x: Array) -> Array:
-    return x if dtypes.dtype_of(x) is dtypes.bool else na.not_equal(x, 0)
+def _mask(name: str, argument: str, x: Array) -> Array:
+    """A mask as bool; uint8 was upstream's before there was bool."""
+    dtype = dtypes.dtype_of(x)
+    if dtype is dtypes.bool:
+        return x
+    if dtype is not dtypes.uint8:
+        raise DtypeError(f"{name}: {argument}: got {dtype}, expected bool")
+    return na.not_equal(x, 0)
 
 
 # -- one place along a dimension -----------------------------------------------------------
@@ -394,7 +400,7 @@ def masked_fill(input: Array, mask: Array, value: Array | float) -> Array:
         )
     dtype = dtypes.dtype_of(input)
     value = to_array(fill_number("masked_fill", value, dtype), dtype, input)
-    return na.where(_mask(mask), value, input)
+    return na.where(_mask("masked_fill", "mask", mask), value, input)
 
 
 def masked_scatter(input: Array, mask: Array, source: Array) -> Array:

@@ -16,7 +16,13 @@ from nestarray.frontends.torch.indefinite import ldl_factor as ldl_factor
 from nestarray.frontends.torch.indefinite import ldl_factor_ex as ldl_factor_ex
 from nestarray.frontends.torch.indefinite import ldl_solve as ldl_solve
 from nestarray.frontends.torch.indexing import diagonal as _diagonal
-from nestarray.frontends.torch.promotion import cast, promote, with_derivative_of
+from nestarray.frontends.torch.promotion import (
+    HALF,
+    accumulating,
+    cast,
+    promote,
+    with_derivative_of,
+)
 from nestarray.frontends.torch.shaping import adjoint
 from nestarray.frontends.torch.unchecked import cholesky_ex as cholesky_ex
 from nestarray.frontends.torch.unchecked import inv_ex as inv_ex
@@ -38,6 +44,9 @@ def vector_norm(
 ) -> Array:
     """(Σ|x|ᵖ)^(1/p); p = ∞ is the largest modulus, p = 0 counts."""
     x = x if dtype is None else cast(x, dtype)
+    own = dtypes.dtype_of(x)
+    if own in HALF:  # whose powers would overflow
+        return cast(vector_norm(cast(x, dtypes.float32), ord, dim, keepdim), own)
     axis = axes_of("vector_norm", x, dim)
     order = float(ord)
     modulus = na.abs(x)
@@ -269,8 +278,9 @@ def matrix_exp(A: Array) -> Array:
 
 
 def vander(x: Array, N: int | None = None) -> Array:
-    """The powers of each element, from 0 on."""
-    return na.vander(x if ndim_of(x) else na.reshape(x, (1,)), N=N, increasing=True)
+    """The powers of each element, from 0 on; of integers int64."""
+    x = accumulating(x if ndim_of(x) else na.reshape(x, (1,)))
+    return na.vander(x, N=N, increasing=True)
 
 
 def householder_product(A: Array, tau: Array) -> Array:

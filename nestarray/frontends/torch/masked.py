@@ -172,16 +172,16 @@ def norm(
 def cumsum(
     input: Array, dim: int, *, dtype: DTypeLike | None = None, mask: Array | None = None
 ) -> Array:
-    """Running sums along `dim`."""
-    x = _as(_filled(input, mask, 0), dtype, _summed(input))
+    """Running sums along `dim`, in the dtype of `input`."""
+    x = _as(_filled(input, mask, 0), dtype, dtypes.dtype_of(input))
     return ordering.cumsum(x, dim, dtype=dtypes.dtype_of(x))
 
 
 def cumprod(
     input: Array, dim: int, *, dtype: DTypeLike | None = None, mask: Array | None = None
 ) -> Array:
-    """Running products along `dim`."""
-    x = _as(_filled(input, mask, 1), dtype, _summed(input))
+    """Running products along `dim`, in the dtype of `input`."""
+    x = _as(_filled(input, mask, 1), dtype, dtypes.dtype_of(input))
     return ordering.cumprod(x, dim, dtype=dtypes.dtype_of(x))
 
 

@@ -16,7 +16,7 @@ from nestarray import dtypes
 from nestarray.errors import ShapeError, UnsupportedError
 from nestarray.frontends.torch import contraction, pointwise, representation, shaping
 from nestarray.frontends.torch.dims import ndim_of, shape_of, sizes, wrap
-from nestarray.frontends.torch.promotion import cast, is_number, to_array
+from nestarray.frontends.torch.promotion import cast, fill_number, is_number, to_array
 from nestarray.frontends.torch.sampling import cauchy as cauchy
 from nestarray.frontends.torch.sampling import exponential as exponential
 from nestarray.frontends.torch.sampling import geometric as geometric
@@ -100,7 +100,7 @@ def sum_to_size(input: Array, *size: Any) -> Array:
         )
     summed = [*range(lead), *(lead + i for i, n in enumerate(wanted) if n != own[lead + i])]
     dtype = dtypes.dtype_of(input)
-    x = input if dtype.is_inexact or not summed else cast(input, dtypes.int64)
+    x = input if dtype.is_inexact or not (summed or not wanted) else cast(input, dtypes.int64)
     return na.reshape(na.sum(x, axis=builtins.tuple(summed)) if summed else x, wanted)
 
 
@@ -197,7 +197,8 @@ def copy(input: Array, src: Array) -> Array:
 
 def fill(input: Array, value: Array | builtins.float) -> Array:
     """`value` everywhere: ``fill_`` as a function."""
-    value = to_array(value, dtypes.dtype_of(input), input)
+    dtype = dtypes.dtype_of(input)
+    value = to_array(fill_number("fill", value, dtype), dtype, input)
     return na.broadcast_to(value, shape_of(input))
 
 
@@ -234,7 +235,9 @@ def new_full(
     dtype: DTypeLike | None = None,
 ) -> Array:
     """`fill_value` everywhere, of the dtype of input."""
-    return na.full(sizes((size,)), fill_value, dtype=_own(input, dtype), like=input)
+    wanted = _own(input, dtype)
+    value = fill_number("new_full", fill_value, wanted)
+    return na.full(sizes((size,)), value, dtype=wanted, like=input)
 
 
 def new_tensor(input: Array, data: Any, *, dtype: DTypeLike | None = None) -> Array:
@@ -255,7 +258,9 @@ def fill_diagonal(input: Array, fill_value: builtins.float) -> Array:
     """input with one value on the main diagonal of a matrix."""
     rows, columns = shape_of(input)[-2:]
     places = na.eye(rows, columns, dtype=dtypes.bool, like=input)
-    return na.where(places, to_array(fill_value, dtypes.dtype_of(input), input), input)
+    dtype = dtypes.dtype_of(input)
+    value = to_array(fill_number("fill_diagonal", fill_value, dtype), dtype, input)
+    return na.where(places, value, input)
 
 
 def __getitem__(input: Array, index: Any) -> Array:

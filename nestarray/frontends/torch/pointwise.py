@@ -16,6 +16,7 @@ from nestarray.errors import ArgumentError, DtypeError
 from nestarray.frontends.torch.promotion import (
     cast,
     expect_array,
+    fill_number,
     floating,
     is_number,
     promote,
@@ -94,6 +95,8 @@ def pow(input: Array | float, exponent: Array | float) -> Array:
     x, y = promote(input, exponent)
     if is_number(y) or result_type(x, y).is_inexact:
         return na.pow(x, y)
+    if dtypes.dtype_of(y).kind == "uint":
+        return na.pow(x, y)
     is_odd = na.not_equal(na.bitwise_and(y, 1), 0)
     inverse = na.where(
         na.logical_and(na.equal(x, -1), is_odd), na.full_like(y, -1), na.ones_like(y)
@@ -154,7 +157,10 @@ def clamp(
     if all(is_number(bound) for bound in bounds) and not (
         min is not None and max is not None and min > max
     ):
-        return na.clip(input, min, max)
+        name, dtype = "clamp", dtypes.dtype_of(input)
+        low, high = (b if b is None else fill_number(name, b, dtype) for b in (min, max))
+        if low is None or high is None or low <= high:  # negative ones wrap in unsigned dtypes
+            return na.clip(input, low, high)
     if min is not None:
         input = maximum(input, min)
     return input if max is None else minimum(input, max)
@@ -174,19 +180,21 @@ def clamp_max(input: Array, max: Array | float) -> Array:
 
 def maximum(input: Array, other: Array | float) -> Array:
     """The larger of two; NaN if one is."""
-    return na.maximum(*promote_arrays(input, other))
+    x, y = promote_arrays(input, other)
+    return na.logical_or(x, y) if _is_bool(x) else na.maximum(x, y)
 
 
 def minimum(input: Array, other: Array | float) -> Array:
     """The smaller of two; NaN if one is."""
-    return na.minimum(*promote_arrays(input, other))
+    x, y = promote_arrays(input, other)
+    return na.logical_and(x, y) if _is_bool(x) else na.minimum(x, y)
 
 
 def fmax(input: Array, other: Array) -> Array:
     """The larger of two; a NaN loses against a number."""
     x, y = promote_arrays(input, other)
     if not dtypes.dtype_of(x).is_inexact:
-        return na.maximum(x, y)
+        return maximum(x, y)
     return na.where(na.isnan(x), y, na.where(na.isnan(y), x, na.maximum(x, y)))
 
 
@@ -194,7 +202,7 @@ def fmin(input: Array, other: Array) -> Array:
     """The smaller of two; a NaN loses against a number."""
     x, y = promote_arrays(input, other)
     if not dtypes.dtype_of(x).is_inexact:
-        return na.minimum(x, y)
+        return minimum(x, y)
     return na.where(na.isnan(x), y, na.where(na.isnan(y), x, na.minimum(x, y)))
 
 

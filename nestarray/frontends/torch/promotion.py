@@ -22,6 +22,8 @@ from nestarray.typing import Array, DTypeLike
 
 Number = (builtins.bool, int, float, complex)
 _CATEGORY = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
+#: What torch computes in float32 and rounds once.
+HALF = (dtypes.float16, dtypes.bfloat16)
 _COMPLEX_OF = {
     dtypes.float16: dtypes.complex64,
     dtypes.bfloat16: dtypes.complex64,
@@ -77,7 +79,35 @@ def cast(x: Array, dtype: DTypeLike) -> Array:
 
 def to_array(x: Any, dtype: DTypeLike, like: Array) -> Array:
     """An array of `dtype`, from an array or from a Python number next to the array `like`."""
-    return na.full((), x, dtype=dtype, like=like) if is_number(x) else cast(x, dtype)
+    if not is_number(x):
+        return cast(x, dtype)
+    return na.full((), _held(x, dtypes.as_dtype(dtype)), dtype=dtype, like=like)
+
+
+def fill_number(name: str, x: Any, dtype: DTypeLike) -> Any:
+    """A Python number that elements of `dtype` are set to; unsigned integers take negative ones.
+
+    Raises:
+        ArgumentError: it is an integer that the dtype is too small for.
+    """
+    wanted = dtypes.as_dtype(dtype)
+    if type(x) is not int or not wanted.is_integer:
+        return x
+    info = na.iinfo(wanted)
+    if not (-info.max if wanted.kind == "uint" else info.min) <= x <= info.max:
+        raise ArgumentError(
+            f"{name}: got {x} for elements of {wanted}, expected a number from {info.min} to "
+            f"{info.max}; cast the array to a wider dtype first"
+        )
+    return _held(x, wanted)
+
+
+def _held(x: Any, dtype: DType) -> Any:
+    """A Python number as one of `dtype`: integers are taken modulo 2 to the number of bits."""
+    if type(x) is not int or 0 <= x < 128 or not dtype.is_integer:
+        return x
+    x &= (1 << dtype.bits) - 1
+    return x if dtype.kind == "uint" or not x >> (dtype.bits - 1) else x - (1 << dtype.bits)
 
 
 def promote(x: Any, y: Any) -> tuple[Any, Any]:
@@ -85,9 +115,12 @@ def promote(x: Any, y: Any) -> tuple[Any, Any]:
 
     A Python number stays one: beside an array it is weakly typed in torch as in nestarray.
     """
-    if is_number(x) or is_number(y):
-        expect_array(x, y)
-        return x, y
+    if is_number(y):
+        if is_number(x):
+            expect_array(x, y)
+        return x, _held(y, dtypes.dtype_of(x))
+    if is_number(x):
+        return _held(x, dtypes.dtype_of(y)), y
     first, second = dtypes.dtype_of(x), dtypes.dtype_of(y)
     if first is second:
         return x, y

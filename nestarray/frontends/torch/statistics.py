@@ -39,9 +39,10 @@ def cov(
     if fweights is not None and dtypes.dtype_of(fweights).is_inexact:
         raise DtypeError(f"cov: fweights: got {dtypes.dtype_of(fweights)}, expected integers")
     rows = na.reshape(input, (1, -1)) if ndim_of(input) < 2 else input
-    found = na.cov(
-        floating(rows), correction=float(correction), fweights=fweights, aweights=aweights
-    )
+    rows = floating(rows)
+    if aweights is not None:
+        rows = cast(rows, dtypes.result_dtype(rows, aweights))
+    found = na.cov(rows, correction=float(correction), fweights=fweights, aweights=aweights)
     return found if ndim_of(input) == 2 else na.reshape(found, ())
 
 

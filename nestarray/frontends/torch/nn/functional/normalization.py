@@ -9,6 +9,7 @@ from nestarray import dtypes
 from nestarray.errors import ArgumentError
 from nestarray.frontends.torch import linalg
 from nestarray.frontends.torch.dims import ndim_of, shape_of
+from nestarray.frontends.torch.promotion import HALF, cast
 from nestarray.typing import Array
 
 
@@ -51,10 +52,18 @@ def rms_norm(
     weight: Array | None = None,
     eps: float | None = None,
 ) -> Array:
-    """x / √(mean(x²) + eps) over the last dimensions; eps is that of the dtype if not given."""
+    """x / √(mean(x²) + eps) over the last dimensions; half precision as float32.
+
+    eps is that of the dtype computed in, if not given.
+    """
+    own = dtypes.dtype_of(input)
+    if own in HALF:
+        input = cast(input, dtypes.float32)
+        weight = None if weight is None else cast(weight, dtypes.float32)
     if eps is None:
         eps = float(na.finfo(dtypes.dtype_of(input)).eps)
-    return na.rms_norm(input, weight, axis=last_axes("rms_norm", input, normalized_shape), eps=eps)
+    axes = last_axes("rms_norm", input, normalized_shape)
+    return cast(na.rms_norm(input, weight, axis=axes, eps=eps), own)
 
 
 def group_norm(

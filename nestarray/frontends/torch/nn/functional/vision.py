@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
@@ -71,6 +72,8 @@ def interpolate(
         )
         size = tuple(int(n * factor) for n, factor in zip(spatial, factors))
         scale_factor = None
+    if dtypes.dtype_of(input) is dtypes.uint8 and mode in ("bilinear", "bicubic"):
+        return _interpolated_bytes(input, size, scale_factor, mode, bool(align_corners), antialias)
     return na.interpolate(
         input,
         size=size,
@@ -79,6 +82,35 @@ def interpolate(
         align_corners=bool(align_corners),
         antialias=antialias,
     )
+
+
+def _interpolated_bytes(
+    x: Array,
+    size: int | Sequence[int] | None,
+    scale_factor: float | Sequence[float] | None,
+    mode: str,
+    align_corners: bool,
+    antialias: bool,
+) -> Array:
+    """Columns first and then rows, each rounded to a byte, as upstream does."""
+    height, _ = shape_of(x)[2:]
+    sizes = (size, size) if isinstance(size, int) else size
+    factors = (scale_factor,) * 2 if isinstance(scale_factor, (int, float)) else scale_factor
+    for axis in (1, 0):
+        given: dict[str, Any] = {}
+        if sizes is not None:
+            given["size"] = sizes if axis == 0 else (height, sizes[1])
+        elif factors is not None:
+            given["scale_factor"] = (factors[0], 1.0) if axis == 0 else (1.0, factors[1])
+        x = na.interpolate(
+            na.astype(x, dtypes.float32),
+            mode=mode,
+            align_corners=align_corners,
+            antialias=antialias,
+            **given,
+        )
+        x = na.astype(na.clip(na.floor(na.add(x, 0.5)), 0.0, 255.0), dtypes.uint8)
+    return x
 
 
 def upsample(
