@@ -13,7 +13,8 @@ wrong from one that hands on what went wrong before, or what rounding has added 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
 from nestarray.graph.report import Comparison, Report, Sample, first_divergence
 from nestarray.graph.sampling import drawn_like
-from nestarray.transforms import execute_with_gradients
+from nestarray.transforms import execute_with_gradients, jit
 
 if TYPE_CHECKING:
     from nestarray.graph.reference import PythonReference, TorchReference
@@ -50,6 +51,7 @@ def verify(
     nodes: bool = True,
     samples: int = 0,
     key: Any = None,
+    compiled: bool = False,
     **kwargs: Any,
 ) -> Report:
     """Run the source and the graph on the same inputs and compare everything.
@@ -66,6 +68,9 @@ def verify(
         samples: compare on so many further inputs too, drawn in the image of these
             (`sampling.drawn_like`), always the same ones.
         key: random key of a graph that draws random numbers; `na.random.key(0)` by default.
+        compiled: compare what the framework's compiler makes of the graph: outputs, state and
+            gradients are those of one compiled call (`nestarray.jit`). Nobody sees its nodes;
+            where outputs differ, they are those of the graph as it is.
 
     Returns:
         a `Report`: ``report.ok``, ``print(report)``, ``report.first_divergence``,
@@ -100,18 +105,24 @@ def verify(
         graph,
         rtol or (_FLOAT64_OUTPUT if is_double else _FLOAT32_OUTPUT),
         gradient_rtol or (_FLOAT64_GRADIENT if is_double else _FLOAT32_GRADIENT),
+        compiled,
     )
-    outputs, state, rows = proof.values(inputs, key, nodes)
-    found, note = [], ""
-    if gradients and not graph.v.leaves():
-        note = "there are no parameters"
-    elif gradients:
-        try:
-            found = proof.gradients(inputs, key)
-        except UnsupportedError as error:
-            note = str(error)
-    drawn = [proof.sample(inputs, key, seed, bool(found)) for seed in range(1, samples + 1)]
-    return Report(graph.name, graph.backend, graph.train, outputs, state, found, rows, note, drawn)
+    has_gradients = gradients and bool(graph.v.leaves())
+    found = proof.compare(inputs, key, nodes and not compiled, has_gradients)
+    drawn = [
+        proof.sample(inputs, key, seed, bool(found.gradients)) for seed in range(1, samples + 1)
+    ]
+    return Report(
+        graph.name,
+        graph.backend,
+        graph.train,
+        found.outputs,
+        found.state,
+        found.gradients,
+        found.nodes,
+        "there are no parameters" if gradients and not has_gradients else found.note,
+        drawn,
+    )
 
 
 class _Side(NamedTuple):
@@ -122,37 +133,54 @@ class _Side(NamedTuple):
     key: Any
 
 
+class _Found(NamedTuple):
+    """A row for each output, state array, gradient and node; why there are no gradients."""
+
+    outputs: list[Comparison]
+    state: list[Comparison]
+    gradients: list[Comparison]
+    nodes: list[Comparison]
+    note: str = ""
+
+
 @dataclasses.dataclass(frozen=True)
 class _Proof:
-    """A source, the graph on the source's backend, the graph itself, and tolerances."""
+    """A source, the graph on the source's backend, the graph itself, and how they are compared."""
 
     source: TorchReference | PythonReference
     original: Graph
     graph: Graph
     rtol: float
     gradient_rtol: float
+    is_compiled: bool
 
     def sides(self, inputs: list[Any], key: Any) -> tuple[_Side, _Side]:
         """(the source's, the graph's), for inputs on the source's backend."""
         backend = self.graph.backend
         return (
-            _Side(self.original, inputs, ops.to_backend(key, self.source.backend)),
-            _Side(self.graph, _moved(inputs, backend), ops.to_backend(key, backend)),
+            _Side(self.original, inputs, _key_on(key, self.source.backend)),
+            _Side(self.graph, _moved(inputs, backend), _key_on(key, backend)),
         )
 
-    def values(
-        self, inputs: list[Any], key: Any, nodes: bool
-    ) -> tuple[list[Comparison], list[Comparison], list[Comparison]]:
-        """(outputs, state, nodes)."""
+    def compare(self, inputs: list[Any], key: Any, nodes: bool, gradients: bool) -> _Found:
+        """What agrees and what does not, for inputs on the source's backend."""
         theirs, ours = self.sides(inputs, key)
+        rows: list[Comparison] = []
         if nodes:
             want, got, rows = self._in_lockstep(theirs, ours)
         else:
-            want, got, rows = (
-                result_of(self._source_steps(theirs)),
-                _program(ours, ours.graph.v),
-                [],
-            )
+            want, got = result_of(self._source_steps(theirs)), None
+        found, note = [], ""
+        if gradients:
+            try:
+                expected = self._expected_gradients(theirs)
+                (_, again), given = self._differentiated(*self._arguments(ours))
+                found = self._compare_gradients(expected, given)
+                if self.is_compiled:
+                    got = again
+            except UnsupportedError as error:
+                note = str(error)
+        got = got or self._program(*self._arguments(ours))
         outputs = [
             _compare(name, _host(a), _host(b), self.rtol)
             for (name, a), (_, b) in zip(_leaves(want[0]), _leaves(got[0]), strict=True)
@@ -163,7 +191,7 @@ class _Proof:
         ]
         if not nodes and not all(c.ok for c in (*outputs, *state)):
             _, _, rows = self._in_lockstep(theirs, ours)
-        return outputs, state, rows
+        return _Found(outputs, state, found, rows, note)
 
     def _source_steps(self, side: _Side) -> Steps:
         graph = side.graph
@@ -201,25 +229,15 @@ class _Proof:
             pass  # to its end, where it returns
         return leading.result, following.result, rows
 
-    def gradients(self, inputs: list[Any], key: Any) -> list[Comparison]:
+    def _expected_gradients(self, side: _Side) -> list[Any]:
+        loss = lambda out: _projection(out, self.source.backend)  # noqa: E731
+        return self.source.gradients(side.graph, side.inputs, side.key, loss)
+
+    def _compare_gradients(self, expected: list[Any], got: Container) -> list[Comparison]:
         """A row for each floating parameter."""
-        theirs, ours = self.sides(inputs, key)
-        expected = self.source.gradients(
-            theirs.graph,
-            theirs.inputs,
-            theirs.key,
-            lambda out: _projection(out, self.source.backend),
-        )
-        graph = ours.graph
-
-        def loss_fn(v: Container) -> Any:
-            output, _ = _program(ours, v)
-            return _projection(output, graph.backend)
-
-        _, got = execute_with_gradients(loss_fn, graph.v)
         pairs = [
             (path, _host(g), _host(y))
-            for path, g, y in zip(graph.v.paths(), expected, got.leaves(), strict=True)
+            for path, g, y in zip(got.paths(), expected, got.leaves(), strict=True)
             if g is not None
         ]
         largest = max((_magnitude(g) for _, g, _ in pairs), default=0.0)
@@ -227,30 +245,57 @@ class _Proof:
         floor = NOISE_ULPS * eps * largest / self.gradient_rtol
         return [_compare(path, g, y, self.gradient_rtol, floor=floor) for path, g, y in pairs]
 
+    def _arguments(self, side: _Side) -> tuple[Any, ...]:
+        """What the programs below take: a compiler makes constants of whatever they close over."""
+        graph = side.graph
+        return side.inputs, graph.v, graph.s, graph.constants, side.key
+
+    @cached_property
+    def _program(self) -> Callable[..., tuple[Any, Any]]:
+        """(output, new state) of the graph's program in one call."""
+        return self._run(self._plain)
+
+    @cached_property
+    def _differentiated(self) -> Callable[..., tuple[Any, Container]]:
+        """((projection, (output, new state)), gradients) in one call."""
+
+        def program(inputs: list[Any], v: Container, *others: Any) -> tuple[Any, Container]:
+            def loss(v: Container) -> tuple[Any, Any]:
+                found = self._plain(inputs, v, *others)
+                return _projection(found[0], self.graph.backend), found
+
+            return execute_with_gradients(loss, v, has_aux=True)
+
+        return self._run(program)
+
+    def _plain(
+        self, inputs: list[Any], v: Container, s: Container, constants: Container, key: Any
+    ) -> tuple[Any, Any]:
+        found = self.graph.function(*inputs, v=v, s=s, constants=constants, key=key)
+        return found if self.graph.returns_state else (found, s)
+
+    def _run(self, program: Callable[..., Any]) -> Callable[..., Any]:
+        run = jit(program) if self.is_compiled else program
+
+        def call(*args: Any) -> Any:
+            with self.graph.running():
+                return run(*args)
+
+        return call
+
     def sample(self, example: list[Any], key: Any, seed: int, gradients: bool) -> Sample:
         """The comparison on inputs, and with a key, that `seed` decides."""
         rng = np.random.default_rng(seed)
         inputs = [drawn_like(x, rng) for x in example]
         key = None if key is None else random.fold_in(key, seed)
-        outputs, state, nodes = self.values(inputs, key, nodes=False)
-        rows = self.gradients(inputs, key) if gradients else []
+        found = self.compare(inputs, key, nodes=False, gradients=gradients)
         largest = lambda found: max(found, key=lambda c: (not c.ok, c.relative))  # noqa: E731
         return Sample(
             seed,
-            largest([*outputs, *state]),
-            largest(rows) if rows else None,
-            first_divergence(nodes),
+            largest([*found.outputs, *found.state]),
+            largest(found.gradients) if found.gradients else None,
+            first_divergence(found.nodes),
         )
-
-
-def _program(side: _Side, v: Container) -> tuple[Any, Container]:
-    """(output, new state) of the graph's program in one call."""
-    graph = side.graph
-    with graph.running():
-        found = graph.function(
-            *side.inputs, v=v, s=graph.s, constants=graph.constants, key=side.key
-        )
-    return found if graph.returns_state else (found, graph.s)
 
 
 class _Run:
@@ -294,6 +339,10 @@ def _projection(output: Any, backend: str) -> Any:
     if total is None:
         raise UnsupportedError("verify: no output is floating, so there is no gradient to compare")
     return total
+
+
+def _key_on(key: Any, backend: str) -> Any:
+    return None if key is None else ops.to_backend(key, backend)
 
 
 def _moved(nest: Any, backend: str) -> Any:

@@ -12,6 +12,7 @@ from torch import nn
 
 import nestarray as na
 from nestarray import errors
+from nestarray.graph import verify as proof
 from nestarray.graph.execution import steps
 from nestarray.graph.sampling import drawn_like
 
@@ -141,6 +142,26 @@ def test_samples_agree_and_are_always_the_same(masked, backend):
     again = graph.verify(samples=3, nodes=False).samples
     assert [s.output for s in again] == [s.output for s in report.samples]
     assert "samples: 3 of 3 agree" in str(report)
+
+
+@pytest.mark.parametrize("backend", ["jax", pytest.param("tensorflow", marks=pytest.mark.full)])
+@pytest.mark.parametrize("train", [False, True])
+def test_the_compiled_graph_is_compared_by_one_program(monkeypatch, backend, train):
+    programs = []
+    monkeypatch.setattr(proof, "jit", lambda fn: programs.append(na.jit(fn)) or programs[-1])
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Linear(4, 2))
+    graph = na.trace_graph(net, torch.randn(8, 4), train=train).to_backend(backend)
+    report = graph.verify(compiled=True, samples=2)
+    assert report.ok, str(report)
+    assert [p.traces for p in programs] == [1]  # for the example and both samples
+    assert not report.nodes
+    assert len(report.gradients) == 6
+    assert len(report.state) == (3 if train else 0)
+    graph.calls[0].args = graph.calls[0].args[:2]  # without its bias
+    wrong = graph.replace(name="wrong").verify(compiled=True)
+    assert not wrong.ok
+    assert wrong.first_divergence.name == graph.calls[0].name
 
 
 class Chosen(nn.Module):

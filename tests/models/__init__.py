@@ -53,15 +53,21 @@ def build(name: str, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
     return module, {key: _input(spec) for key, spec in inputs.items()}
 
 
-def build_as(name: str, class_name: str, seed: int | None = None) -> Any:
-    """The model type as another class of it, such as ``"GPT2LMHeadModel"``."""
+def build_as(name: str, class_name: str, seed: int | None = None, **changes: Any) -> Any:
+    """The model type as another class of it, such as ``"GPT2LMHeadModel"``.
+
+    Args:
+        name, class_name: the type, and a class of `transformers`.
+        seed: see `build`.
+        **changes: settings that are others than the record's.
+    """
     import torch
     import transformers
 
     torch.manual_seed(_SEEDS.get(name, 0) if seed is None else seed)
     model_class = getattr(transformers, class_name)
-    config = model_class.config_class(**_RECORDS[name]["config"])
-    if name in _WITHOUT_CACHE:
+    config = model_class.config_class(**_RECORDS[name]["config"] | changes)
+    if name in _WITHOUT_CACHE and "num_hidden_layers" not in changes:
         config.use_cache = False
     return model_class(config).eval()
 
@@ -82,6 +88,33 @@ def pad(inputs: dict[str, Any]) -> dict[str, Any]:
     mask[0, -5:] = 0
     mask[1:, -2:] = 0
     return inputs | {"attention_mask": mask}
+
+
+def error_beside_module(graph: Any, module: Any, inputs: dict[str, Any]) -> float:
+    """The largest relative error of the graph's output on torch beside the module's own.
+
+    `Graph.verify` compares with the exported program; this is the module itself. Its output is
+    a dictionary, and the graph's has to have its keys.
+    """
+    import torch
+
+    import nestarray as na
+
+    with torch.no_grad():
+        want, got = module(**inputs), graph.to_backend("torch")(**inputs)
+    assert list(got) == list(want), (list(got), list(want))
+    worst = 0.0
+    for key, value in want.items():
+        theirs = value if isinstance(value, (tuple, list)) else (value,)
+        ours = got[key] if isinstance(value, (tuple, list)) else (got[key],)
+        ours = tuple(ours.values()) if isinstance(ours, na.Container) else ours
+        if not all(isinstance(x, torch.Tensor) for x in theirs):
+            continue  # a cache
+        for a, b in zip(theirs, ours, strict=True):
+            assert a.shape == b.shape, key
+            error, scale = (a - b).abs().max().item(), a.abs().max().item()
+            worst = max(worst, error / scale if error else 0.0)
+    return worst
 
 
 def computes_in_float32(graph: Any) -> bool:

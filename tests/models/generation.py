@@ -1,0 +1,69 @@
+"""Language models of the same types, and what torch generates with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests import models
+
+#: How many tokens are generated.
+COUNT = 8
+
+#: Decoders whose class with a head for the next token is not that of transformers' tables.
+_CLASSES = {"seamless_m4t": "SeamlessM4TForTextToText"}
+
+#: Encoders unless they are told to be decoders.
+_ENCODERS = (
+    *("bert", "bert-generation", "camembert", "data2vec-text", "electra", "ernie"),
+    *("megatron-bert", "reformer", "rembert", "roberta", "roberta-prelayernorm"),
+    *("roformer", "xlm-roberta", "xlm-roberta-xl"),
+)
+
+#: As many layers as it takes to have one of attention, which counts the tokens of a cache.
+_LAYERS = {"bailing_hybrid": 6, "lfm3": 5, "recurrent_gemma": 3}
+
+#: Tied to the embedding, their random heads answer with the token that they were given.
+_UNTIED = ("m2m_100", "marian", "seamless_m4t")
+
+
+def classes() -> dict[str, str]:
+    """Model type → class with a head for the next token, for those that generate."""
+    from transformers.models.auto import modeling_auto as auto
+
+    tables = (
+        _CLASSES,
+        auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+        auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    )
+    found = {name: next((t[name] for t in tables if name in t), None) for name in models.NAMES}
+    return {name: found_class for name, found_class in found.items() if found_class}
+
+
+def language_model(name: str) -> Any:
+    """A model whose likeliest tokens differ from place to place, which small weights would not give."""
+    import torch
+
+    changes: dict[str, Any] = {"is_decoder": True} if name in _ENCODERS else {}
+    if name in _UNTIED:
+        changes["tie_word_embeddings"] = False
+    if name in _LAYERS:
+        changes["num_hidden_layers"] = _LAYERS[name]
+    model = models.build_as(name, classes()[name], **changes)
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.ndim > 1:
+                weight.normal_(std=2.0 / weight.shape[-1] ** 0.5)
+    settings = model.generation_config
+    settings.eos_token_id = settings.forced_eos_token_id = None
+    if settings.decoder_start_token_id is None:
+        settings.decoder_start_token_id = 0
+    return model
+
+
+def greedy(model: Any, count: int = COUNT) -> tuple[Any, list[list[int]]]:
+    """(prompt, what torch generates from it)."""
+    import torch
+
+    torch.manual_seed(1)
+    prompt = torch.randint(3, 100, (2, 5))
+    return prompt, model.generate(prompt, max_new_tokens=count, do_sample=False).tolist()
