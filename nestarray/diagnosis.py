@@ -1,57 +1,143 @@
 """What was wrong with a call that a framework refused.
 
 A call that succeeds pays for no check. When a backend's function raises, the op's arguments
-are looked at here, in the order of `RULES`, and the first rule that is broken raises the
-error: the same type and the same text on every backend. What no rule knows keeps the
-framework's own error. A mistake that some framework would compute something for is checked
-in that backend's function, by the same rule.
+are looked at here: their kinds, as the signature has them, then `RULES` in their order. The
+first that is broken raises the error: the same type and the same text on every backend.
+Where no rule knows what was wrong, the error lists what the op was called with. Errors that
+come from the values of arrays (a singular matrix, an index out of bounds), and those of
+traced code, stay the framework's own. A mistake that some framework would compute something
+for is checked in that backend's function, by the same rule.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter
 from typing import Any
 
 import numpy as np
 
 from nestarray import backends, dtypes
+from nestarray.backends import matrices
 from nestarray.backends.axes import expanded_shape, many_axes, squeezed_axes
 from nestarray.backends.index import axes_taken, expanded, is_mask
 from nestarray.container import Container
-from nestarray.errors import DtypeError, IndexingError, NestarrayError, ShapeError
+from nestarray.errors import (
+    ArgumentError,
+    DtypeError,
+    IndexingError,
+    NestarrayError,
+    ShapeError,
+)
+from nestarray.typing import check_kind
 
 Arguments = Mapping[str, Any]
 Rule = Callable[[str, Arguments], None]
 
 
-def explain(name: str, chapter: str, error: Exception, arguments: Arguments) -> None:
-    """Raise our error in place of a framework's, if a rule says what was wrong.
+def explain(
+    name: str,
+    chapter: str,
+    error: Exception,
+    arguments: Arguments,
+    parameters: Mapping[str, Parameter],
+) -> None:
+    """Raise our error in place of a framework's.
 
     Args:
         name, chapter: of the op.
         error: what the framework raised.
         arguments: of the op's parameters that were given.
+        parameters: of the op's signature.
 
     Raises:
-        ShapeError, DtypeError: names the op, the argument, what came and what was expected.
+        ArgumentError, ShapeError, DtypeError: names the op, the argument, what came and what was
+            expected.
     """
-    if isinstance(error, NestarrayError) and not hasattr(error, "inner"):
-        return
-    if not _arrays(arguments) or any(isinstance(x, Container) for x in arguments.values()):
+    if any(isinstance(x, Container) for x in arguments.values()):
         return  # of trees, the leaf's own call has said it
-    rules = [*RULES.get(name, ()), *_GENERAL.get(chapter, ())]
-    if name not in _OWN_AXIS:
-        rules.append(check_axis)
+    is_ours = isinstance(error, NestarrayError) and not hasattr(error, "inner")
+    if is_ours and str(error).startswith(f"{name}: "):
+        return
+    rules = [_kinds_rule(parameters)]
+    if not is_ours:
+        rules += [*RULES.get(name, ()), *_GENERAL.get(chapter, ())]
+        if name not in _OWN_AXIS:
+            rules.append(check_axis)
+        rules += [_kernel_rule(error), _last_rule(error, parameters)]
     for rule in rules:
         try:
             rule(name, arguments)
         except NestarrayError as ours:
             ours.inner = name  # type: ignore[attr-defined]  # an op that called this one may say more
             raise ours from error
-        except (TypeError, ValueError, AttributeError, KeyError):
+        except (TypeError, ValueError, AttributeError, KeyError, IndexError):
             continue  # arguments that the rule cannot read are not what it is about
-    _check_kernel(name, error, arguments)
+
+
+def _kinds_rule(parameters: Mapping[str, Parameter]) -> Rule:
+    def check_kinds(name: str, arguments: Arguments) -> None:
+        """Settings are of the kinds that the signature names."""
+        for parameter, value in arguments.items():
+            check_kind(name, parameter, str(parameters[parameter].annotation), value)
+
+    return check_kinds
+
+
+# -- what no rule knows --------------------------------------------------------------------------
+
+#: What frameworks raise over arguments. Their subclasses are about something else: memory, traces.
+_OVER_ARGUMENTS = frozenset(
+    ("TypeError", "ValueError", "RuntimeError", "AttributeError", "KeyError", "AssertionError",
+     "AxisError", "UFuncTypeError", "_UFuncInputCastingError", "_UFuncOutputCastingError",
+     "_UFuncNoLoopError", "UnboundLocalError", "InvalidArgumentError", "UnimplementedError")
+)  # fmt: skip
+
+#: How they say that values were wrong, or that there was no memory.
+_OVER_VALUES = re.compile(
+    "out of bounds|out of range|is not in \\[|[Pp]ositive|invertible|singular|converge|successful"
+    "|[Aa]llocat|memory|must increase|must be monoton"
+)
+_OUT_OF_OUR_OWN_SHAPE = re.compile("^(tuple|list) index out of range")
+
+
+def _last_rule(error: Exception, parameters: Mapping[str, Parameter]) -> Rule:
+    def check_call(name: str, arguments: Arguments) -> None:
+        """There is no error over arguments."""
+        if type(error) is IndexError:
+            is_over_arguments = _OUT_OF_OUR_OWN_SHAPE.search(str(error)) is not None
+        elif isinstance(error, NestarrayError):
+            is_over_arguments = True  # of an op that this one is made of
+        else:
+            is_over_arguments = type(error).__name__ in _OVER_ARGUMENTS and not _OVER_VALUES.search(
+                str(error)
+            )
+        if is_over_arguments and not any(_is_traced(x) for _, x in _arrays(arguments)):
+            listed = ", ".join(
+                f"{key} {_shown(value)}"
+                for key, value in arguments.items()
+                if value is not parameters[key].default
+            )
+            raise ArgumentError(
+                f"{name}: cannot be computed for {listed}; help(na.{name}) says what it takes"
+            )
+
+    return check_call
+
+
+def _is_traced(x: Any) -> bool:
+    return backends.core(backends.backend_of(x)).is_traced(x)
+
+
+def _shown(value: Any) -> str:
+    """An array by dtype and shape, anything else as it prints."""
+    if isinstance(value, (list, tuple)) and _arrays({"": value}):
+        return f"[{', '.join(map(_shown, value))}]"
+    if backends.backend_of_type(type(value)) is not None:
+        return f"{dtypes.dtype_of(value).name} {tuple(value.shape)}"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 # -- shapes ----------------------------------------------------------------------------------
@@ -197,12 +283,7 @@ def check_linear(name: str, arguments: Arguments) -> None:
 
 def check_square(name: str, arguments: Arguments) -> None:
     """The matrices of the first argument are square."""
-    argument, x = _arrays(arguments)[0]
-    shape = _shape(x)
-    if len(shape) < 2 or shape[-1] != shape[-2]:
-        raise ShapeError(
-            f"{name}: {argument}: got shape {shape}, expected square matrices (*batch, n, n)"
-        )
+    matrices.check_square(name, *_arrays(arguments)[0])
 
 
 def check_right_side(name: str, arguments: Arguments) -> None:
@@ -217,11 +298,7 @@ def check_right_side(name: str, arguments: Arguments) -> None:
 
 def check_matrices(name: str, arguments: Arguments) -> None:
     """There are two axes at least."""
-    argument, x = _arrays(arguments)[0]
-    if len(x.shape) < 2:
-        raise ShapeError(
-            f"{name}: {argument}: got shape {_shape(x)}, expected matrices (*batch, m, n)"
-        )
+    matrices.check_matrices(name, *_arrays(arguments)[0])
 
 
 def check_concatenated(name: str, arguments: Arguments) -> None:
@@ -305,26 +382,34 @@ def check_indices(name: str, arguments: Arguments) -> None:
         )
 
 
-#: How the frameworks say that they have no kernel for a dtype.
+#: How the frameworks, and ops about ops that they are made of, say that they have no kernel for a
+#: dtype, or for two together.
 _NO_KERNEL = re.compile(
     "not implemented for ('|complex)|does not support .* dtypes"
     "|Expected a floating point or complex tensor|not supported for complex"
     "|not in the list of allowed values|Could not find device for node"
     "|not supported for the input types|did not contain a loop with signature"
     "|does not accept dtype|boolean subtract|Subtraction, the `-` operator, with"
-    "|data type is not supported"
+    "|data type is not supported|cannot compute it for|[Bb]ool(ean)? inputs not supported"
+    "|the same dtypes?\\b|was expected to be an? \\w+ tensor but is|should be the same"
+    "|Type promoting not supported|expected scalar type|Cannot cast ufunc"
+    "|to EagerTensor of dtype|carry input and carry output must have equal types"
 )
 
 
-def _check_kernel(name: str, error: Exception, arguments: Arguments) -> None:
-    arrays = [x for _, x in _arrays(arguments)]
-    if not arrays or not _NO_KERNEL.search(str(error)):
-        return
-    found = " and ".join(dict.fromkeys(dtypes.dtype_of(x).name for x in arrays))
-    raise DtypeError(
-        f"{name}: {backends.backend_of(arrays[0])} cannot compute it for {found}; cast to "
-        "a dtype that it takes with na.astype"
-    ) from error
+def _kernel_rule(error: Exception) -> Rule:
+    def check_kernel(name: str, arguments: Arguments) -> None:
+        """The framework has a kernel for the dtypes."""
+        arrays = [x for _, x in _arrays(arguments)]
+        if not arrays or not _NO_KERNEL.search(str(error)):
+            return
+        found = " and ".join(dict.fromkeys(dtypes.dtype_of(x).name for x in arrays))
+        raise DtypeError(
+            f"{name}: {backends.backend_of(arrays[0])} cannot compute it for {found}; cast to "
+            "a dtype that it takes with na.astype"
+        )
+
+    return check_kernel
 
 
 # -- which rules hold for which ops ------------------------------------------------------------

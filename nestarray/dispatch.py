@@ -63,6 +63,7 @@ class Op:
         self.sequence_parameters = [
             p.name for p in self.parameters if _holds_arrays(p) and _is_sequence(p)
         ]
+        self.required_arrays = {p.name for p in self.parameters if str(p.annotation) == "Array"}
         #: the function by the types of the array arguments, nested: tuples are slow to hash
         self.table: dict[Any, Any] = {}
         #: for Containers, by the tuple of types: the function, and the one for many arrays
@@ -105,6 +106,9 @@ class Op:
 
     def resolve(self, *types: Any) -> Callable[..., Any]:
         """The function for these argument types, kept in the table; called on a miss."""
+        for name, found in zip(self.array_parameters, types):
+            if found is type(None) and name in self.required_arrays:
+                raise self._bad_type(found)
         flat = [t for item in types for t in (item if isinstance(item, frozenset) else (item,))]
         function = self._find(flat)
         self.resolved[types] = function, self._find_foreach(flat, function)
@@ -166,7 +170,7 @@ class Op:
     def explain(self, error: Exception, /, *args: Any, **kwargs: Any) -> None:
         """Raise our own error for a call that a framework refused, if there is one to raise."""
         given = self.signature.bind(*args, **kwargs).arguments
-        diagnosis.explain(self.name, self.chapter, error, given)
+        diagnosis.explain(self.name, self.chapter, error, given, self.signature.parameters)
 
     def _bad_type(self, found: type) -> ArgumentError:
         expected = "an array of numpy, jax, torch or tensorflow, a Container or a number"

@@ -1,9 +1,15 @@
-"""Names for annotations. `Array` marks array arguments of ops: `nestarray.dispatch` reads it."""
+"""Names for annotations, and what they say of a value.
+
+`Array` marks array arguments of ops: `nestarray.dispatch` reads it. The annotations of
+settings are read by `check_kind` when a call has failed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
+
+from nestarray.errors import ArgumentError
 
 #: A native array of NumPy, JAX, PyTorch or TensorFlow, or a Container of these.
 Array: TypeAlias = Any
@@ -13,3 +19,54 @@ DTypeLike: TypeAlias = Any
 Nest: TypeAlias = Any
 Shape: TypeAlias = Sequence[int]
 Axis: TypeAlias = int | Sequence[int] | None
+
+
+def _is_int(value: Any) -> bool:
+    return hasattr(value, "__index__")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, complex)) or hasattr(value, "__float__")
+
+
+def _is_ints(value: Any) -> bool:
+    """Whether it is a sequence of ints, or of sizes that are known at run time only (None)."""
+    if isinstance(value, (list, tuple)):
+        return all(x is None or _is_int(x) for x in value)
+    return hasattr(value, "__iter__") and not isinstance(value, str)
+
+
+_SEVERAL = ("a sequence of ints", _is_ints)
+
+#: What an annotation asks for, in words, and whether a value is that.
+_KINDS: dict[str, list[tuple[str, Callable[[Any], bool]]]] = {
+    "None": [("None", lambda value: value is None)],
+    "str": [("a string", lambda value: isinstance(value, str))],
+    "int": [("an int", _is_int)],
+    "float": [("a number", _is_number)],
+    "Shape": [_SEVERAL],
+    "Sequence[int]": [_SEVERAL],
+    "Ints": [("an int", _is_int), _SEVERAL],
+}
+
+
+def check_kind(name: str, parameter: str, annotation: str, value: Any) -> None:
+    """Raise where a setting is not of the kind that its annotation names.
+
+    Annotations that name something else, such as arrays or axes, take any value here.
+
+    Args:
+        name: of the function.
+        parameter, annotation: of its signature, as they stand in the source.
+        value: what was given.
+
+    Raises:
+        ArgumentError: a number stands for a string, or the like.
+    """
+    kinds = [_KINDS.get(word) for word in annotation.split(" | ")]
+    if any(kind is None for kind in kinds):
+        return
+    wanted = [pair for kind in kinds for pair in kind or ()]
+    if not any(fits(value) for _, fits in wanted):
+        words = " or ".join(dict.fromkeys(word for word, _ in wanted))
+        raise ArgumentError(f"{name}: {parameter}: got {value!r}, expected {words}")

@@ -20,7 +20,7 @@ ERRORS: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
         (
             lambda x, op=op: op(x),
             ShapeError,
-            f"{op.__name__}: x: got the shape (2, 3), expected (*batch, n, n)",
+            f"{op.__name__}: x: got shape (2, 3), expected square matrices (*batch, n, n)",
         )
         for op in (na.expm, na.sqrtm)
     ),
@@ -28,7 +28,7 @@ ERRORS: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
         (
             lambda x, op=op: op(x[0]),
             ShapeError,
-            f"{op.__name__}: x: got the shape (3,), expected (*batch, m, n)",
+            f"{op.__name__}: x: got shape (3,), expected matrices (*batch, m, n)",
         )
         for op in (na.lu_factor, na.lu, na.polar_decomposition, na.matrix_cond)
     ),
@@ -40,7 +40,7 @@ ERRORS: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (
         lambda x: na.matrix_cond(x, p=1),
         ShapeError,
-        "matrix_cond: x: got the shape (2, 3), expected (*batch, n, n)",
+        "matrix_cond: x: got shape (2, 3), expected square matrices (*batch, n, n)",
     ),
     (
         lambda x: na.polar_decomposition(x, side="up"),
@@ -61,7 +61,7 @@ ERRORS: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (
         lambda x: na.lstsq(x[0], x[0]),
         ShapeError,
-        "lstsq: x1: got the shape (3,), expected (*batch, m, n)",
+        "lstsq: x1: got shape (3,), expected matrices (*batch, m, n)",
     ),
     *(
         (
@@ -79,7 +79,7 @@ ERRORS: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (
         lambda x: na.cho_solve(x, x),
         ShapeError,
-        "cho_solve: x1: got the shape (2, 3), expected (*batch, n, n)",
+        "cho_solve: x1: got shape (2, 3), expected square matrices (*batch, n, n)",
     ),
     (
         lambda x: na.lu_solve(na.eye(3, like=x), na.arange(2, like=x), x[0]),

@@ -10,13 +10,17 @@ from nestarray.errors import ShapeError
 def check_matrices(op: str, argument: str, x: Any) -> None:
     """Raise ShapeError where `x` is no stack of matrices."""
     if len(x.shape) < 2:
-        raise ShapeError(f"{op}: {argument}: got the shape {_text(x)}, expected (*batch, m, n)")
+        raise ShapeError(
+            f"{op}: {argument}: got shape {_text(x)}, expected matrices (*batch, m, n)"
+        )
 
 
 def check_square(op: str, argument: str, x: Any) -> None:
     """Raise ShapeError where `x` is no stack of square matrices."""
     if len(x.shape) < 2 or x.shape[-1] != x.shape[-2]:
-        raise ShapeError(f"{op}: {argument}: got the shape {_text(x)}, expected (*batch, n, n)")
+        raise ShapeError(
+            f"{op}: {argument}: got shape {_text(x)}, expected square matrices (*batch, n, n)"
+        )
 
 
 def check_right_side(op: str, x1: Any, x2: Any) -> None:
