@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import index as _as_integer
 from typing import TYPE_CHECKING, Any
 
+from nestarray.container.arguments import check_mapping, check_separator
 from nestarray.container.spec import (
     LEAF,
     Spec,
@@ -75,10 +76,8 @@ def to_plain(spec: Spec, leaves: Iterator[Any]) -> Any:
 def nest_flat(flat: Mapping[str, Any], sep: str, lists: bool) -> tuple[Spec, Leaves]:
     """Spec and leaves of ``{"a/b": x}`` split at `sep`; keys of one node stay together."""
     where = "Container.from_flat_dict"
-    if not isinstance(flat, Mapping):
-        raise ArgumentError(f"{where}: flat: got {type(flat).__name__}, expected a mapping")
-    if not isinstance(sep, str) or not sep:
-        raise ArgumentError(f"{where}: sep: got {sep!r}, expected a string such as '/' or '.'")
+    check_mapping(where, "flat", flat, "names to leaves")
+    check_separator(where, sep)
     tree: dict[str, Any] = {}
     for name, leaf in flat.items():
         if not isinstance(name, str):
@@ -88,9 +87,9 @@ def nest_flat(flat: Mapping[str, Any], sep: str, lists: bool) -> tuple[Spec, Lea
         for key in front:
             node = node.setdefault(key, {})
             if not isinstance(node, dict):
-                raise StructureError(f"Container: {name!r} goes below {key!r}, which is a leaf")
+                raise StructureError(f"{where}: {name!r} goes below {key!r}, which is a leaf")
         if last in node:
-            raise StructureError(f"Container: {name!r} is a leaf and also a node")
+            raise StructureError(f"{where}: {name!r} is a leaf and also a node")
         node[last] = (leaf,)  # boxed: a leaf may itself be a dict
     leaves: list[Any] = []
 

@@ -31,7 +31,9 @@ from nestarray.backends.results import UniqueInverseResult
 from nestarray.backends.windows import Ints
 from nestarray.backends.windows import Padding
 from nestarray.container import FusedContainer
+from nestarray.container import New
 from nestarray.container.container import Container
+from nestarray.container.container import Leaf
 from nestarray.container.spec import Key
 from nestarray.container.spec import Path
 from nestarray.methods.at import At
@@ -47,9 +49,6 @@ from nestarray.typing import Shape
 import os
 from typing import Any
 from typing import Generic
-from typing import TypeVar
-
-Leaf = TypeVar("Leaf", covariant=True)
 
 class Attached(Mapping[Key, Any], Generic[Leaf]):
     @property
@@ -145,7 +144,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: any number.
         """
 
-    def accumulate(self, fn: Callable[[Any, Any], Any], /, initial: Any = ...) -> Any:
+    def accumulate(self, fn: Callable[[Any, Any], Any], /, initial: Any = ...) -> Container[Any]:
         """The running reduction: each leaf becomes the reduction of all leaves up to it.
 
         The last leaf is what ``c.reduce(fn, initial)`` gives.
@@ -279,8 +278,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """
 
     def align(
-        self, /, *others: Container, join: str = "inner", fill: Any = None
-    ) -> tuple[Container, ...]:
+        self, /, *others: Container[Leaf], join: str = "inner", fill: Any = None
+    ) -> tuple[Container[Leaf], ...]:
         """The Containers with the same keys in the same order; then every op combines them.
 
         Args:
@@ -446,7 +445,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """
 
     @property
-    def at(self) -> At:
+    def at(self) -> At[Leaf]:
         """Functional updates: ``c.at[place].set(x)``; `c` stays as it is.
 
         A place is a path (``c.at["a/b"]``: what is there, leaf or tree, is changed), a pattern
@@ -1243,7 +1242,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             include_initial: put 0, the sum of nothing, in front.
         """
 
-    def cut(self, /, *, depth: int | None = None, height: int | None = None) -> Container:
+    def cut(self, /, *, depth: int | None = None, height: int | None = None) -> Container[Leaf]:
         """The upper part of a tree: what lies deeper than `depth`, or lower than `height`, is left out.
 
         Args:
@@ -1377,7 +1376,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
     def diff(
         self,
-        other: Container,
+        other: Container[Any],
         /,
         *,
         rtol: float = 0.0,
@@ -1502,7 +1501,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             alpha: minus the limit for x → −∞.
         """
 
-    def ema(self, new: Container, /, decay: Any, *, step: Any = None) -> Container:
+    def ema(self, new: Container[Any], /, decay: Any, *, step: Any = None) -> Container[Leaf]:
         """The next exponential moving average, decay · average + (1 − decay) · new.
 
         With `step` the average has no bias towards what it began with: that of step 1 is `new`,
@@ -1590,7 +1589,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: floating; integers become float32.
         """
 
-    def expand_batch(self, shape: int | Sequence[int], /, *, ndim: int | None = None) -> Container:
+    def expand_batch(
+        self, shape: int | Sequence[int], /, *, ndim: int | None = None
+    ) -> Container[Leaf]:
         """Every array repeated along new axes in front, and along those of length 1.
 
         Args:
@@ -1735,7 +1736,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             end_axis: the last axis to merge, included.
         """
 
-    def flatten_keys(self, /, sep: str = "/", *, depth: int | None = None) -> Container:
+    def flatten_keys(self, /, sep: str = "/", *, depth: int | None = None) -> Container[Leaf]:
         """One level of keys in place of several, ``{"a": {"b": x}}`` → ``{"a/b": x}``.
 
         Args:
@@ -1912,7 +1913,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """
 
     @staticmethod
-    def from_equinox(module: Any, /) -> Container:
+    def from_equinox(module: Any, /) -> Container[Any]:
         """The arrays of an ``equinox.Module``, nested by field.
 
         What Equinox does not call an array (functions, numbers, strings) stays in the module. An
@@ -1931,7 +1932,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """
 
     @staticmethod
-    def from_flax(variables: Any, /) -> Container:
+    def from_flax(variables: Any, /) -> Container[Any]:
         """The variables of a Flax model.
 
         Variables of Linen keep their keys; metadata boxes about arrays (``nn.Partitioned``) are
@@ -1954,7 +1955,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """
 
     @staticmethod
-    def from_haiku(params: Mapping[str, Any], /, *, nested: bool = False) -> Container:
+    def from_haiku(params: Mapping[str, Any], /, *, nested: bool = False) -> Container[Any]:
         """Haiku's parameters or state, ``{"mlp/~/linear_0": {"w": …}}``.
 
         Paths read alike both ways, ``c["mlp/~/linear_0/w"]``. The way back is `to_haiku`.
@@ -1975,7 +1976,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     @staticmethod
     def from_keras(
         model: Any, /, *, trainable: bool | None = None, random_state: bool = False
-    ) -> Container:
+    ) -> Container[Any]:
         """The weights of a Keras model or layer, nested by their paths.
 
         The arrays are of the framework that Keras runs on, with the values of now: the model goes
@@ -1998,7 +1999,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """
 
     @staticmethod
-    def from_object(obj: Any, /) -> Container:
+    def from_object(obj: Any, /) -> Container[Any]:
         """The fields of a dataclass, a named tuple or an attrs class, nested.
 
         Such records, mappings, lists and tuples inside become nodes as well; anything else is a
@@ -2017,7 +2018,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """
 
     @staticmethod
-    def from_pytree(pytree: Any, /) -> Container:
+    def from_pytree(pytree: Any, /) -> Container[Any]:
         """The leaves of a pytree of JAX, nested by the key paths that JAX gives them.
 
         Dicts, lists and tuples are nodes of their kind, with dicts in their own order; a node of
@@ -2039,7 +2040,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     @staticmethod
     def from_torch_module(
         module: Any, /, *, buffers: bool = False, lists: bool = False
-    ) -> Container:
+    ) -> Container[Any]:
         """The parameters of a ``torch.nn.Module``, nested by module path, sharing memory.
 
         Tied weights are one tensor under each of their names. The way back is
@@ -2060,7 +2061,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     @staticmethod
     def from_torch_state_dict(
         state_dict: Mapping[str, Any], /, *, lists: bool = False
-    ) -> Container:
+    ) -> Container[Any]:
         """The tensors of a state dict of torch, nested at the dots, sharing memory.
 
         Names that share one tensor (tied weights) share one leaf. The way back is
@@ -2091,7 +2092,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             device: None takes that of `x`.
         """
 
-    def fuse(self, /) -> FusedContainer:
+    def fuse(self, /) -> FusedContainer[Leaf]:
         """The same tree with its leaves in one buffer for each dtype; see `nestarray.methods.fusion`.
 
         Args:
@@ -2268,7 +2269,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             which `jax.jit` cannot compile.
         """
 
-    def global_clip(self, max_norm: Any, /, *, ord: float = 2, norm: Any = None) -> Container:
+    def global_clip(self, max_norm: Any, /, *, ord: float = 2, norm: Any = None) -> Container[Leaf]:
         """The tree with all leaves times min(1, max_norm / ‖c‖), so that its norm is at most `max_norm`.
 
         A tree that is short enough comes back with the same values. If the norm is NaN all is
@@ -2772,7 +2773,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         *,
         before: Key | None = None,
         after: Key | None = None,
-    ) -> Container:
+    ) -> Container[Leaf]:
         """A new entry at a place of its own among the others of its node.
 
         Args:
@@ -3136,7 +3137,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         lazy: bool = False,
         memory_map: bool = False,
         flat: bool = False,
-    ) -> Container:
+    ) -> Container[Any]:
         """Read a Container from a file, or the part of it that `patterns` select.
 
         Files of other programs are nested by their names: ``encoder.0.weight`` at dots, groups of
@@ -3503,7 +3504,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         *patterns: Any,
         depth: int | None = None,
         with_path: bool = False,
-    ) -> Container:
+    ) -> Container[Any]:
         """Apply `fn` to whole sub-containers, and put what it returns in their place.
 
         Of nodes inside of each other the outermost that matches is taken. Leaves, and nodes
@@ -3556,7 +3557,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
     def match(
         self,
-        other: Container,
+        other: Container[Any],
         /,
         *,
         known: Mapping[str, str] | None = None,
@@ -3880,8 +3881,13 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """
 
     def merge(
-        self, ours: Container, theirs: Container, /, *, resolve: str | Resolve | None = None
-    ) -> Container:
+        self,
+        ours: Container[Any],
+        theirs: Container[Any],
+        /,
+        *,
+        resolve: str | Resolve | None = None,
+    ) -> Container[Leaf]:
         """The three-way merge of two trees that both were made from `c`.
 
         Arrays count as changed if a bit of them, the dtype, the shape or the framework is
@@ -3950,7 +3956,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ShapeError: there is no element to choose.
         """
 
-    def move(self, old: Key | Path, new: Key | Path, /) -> Container:
+    def move(self, old: Key | Path, new: Key | Path, /) -> Container[Leaf]:
         """What is at `old` at the place `new`, which must be free; see `Container.rename` for a key.
 
         Raises:
@@ -4356,7 +4362,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ShapeError: there is not one score for each box.
         """
 
-    def nodes(self, /) -> Iterator[tuple[str, Container]]:
+    def nodes(self, /) -> Iterator[tuple[str, Container[Leaf]]]:
         """(path, sub-container) of every node, the tree itself first (its path is ``""``).
 
         `Container.flat_items` gives the leaves.
@@ -4504,12 +4510,12 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
     def parallel_map(
         self,
-        fn: Callable[..., Any],
+        fn: Callable[..., New],
         /,
         *others: Any,
         max_workers: int | None = None,
         with_path: bool = False,
-    ) -> Container:
+    ) -> Container[New]:
         """`Container.map` in threads, for work of the host that waits or releases the lock.
 
         Reading, decoding, compressing and large NumPy operations gain; calls of a framework
@@ -4533,7 +4539,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ArgumentError: `max_workers` is not positive.
         """
 
-    def patch(self, diff: Diff, /) -> Container:
+    def patch(self, diff: Diff, /) -> Container[Leaf]:
         """This tree with the changes of `diff`; exactly the new tree if `diff` was made from this one.
 
         A tree that differs from the old one in places which `diff` does not touch keeps those, and
@@ -4593,7 +4599,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ArgumentError: `method` is none of those of `quantile`.
         """
 
-    def permute_batch(self, axes: Sequence[int], /) -> Container:
+    def permute_batch(self, axes: Sequence[int], /) -> Container[Leaf]:
         """The axes in front of every array in another order; those behind stay.
 
         Args:
@@ -4775,7 +4781,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             keepdims: keep the reduced axes, with length 1.
         """
 
-    def prune(self, /) -> Container:
+    def prune(self, /) -> Container[Leaf]:
         """Without nodes that hold no leaf; what is left of a list keeps its numbers."""
 
     def ptp(self, /, *, axis: Axis = None, keepdims: bool = False) -> Container[Leaf]:
@@ -4882,6 +4888,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             array of `shape` and `dtype`, on the framework and device of `key`.
 
         Raises:
+            ArgumentError: `key` is no key of two words, such as a native one of four.
             DtypeError: `dtype` is no unsigned integer type.
         """
 
@@ -4923,6 +4930,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             array of `shape` and `dtype`; `low` everywhere if `high` is not above it.
 
         Raises:
+            ArgumentError: `key` is no key of two words, such as a native one of four.
             DtypeError: `dtype` is no integer type.
         """
 
@@ -4934,7 +4942,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         distribution: Callable[..., Any] = ...,
         dtype: DTypeLike | None = None,
         **parameters: Any,
-    ) -> Container:
+    ) -> Container[Leaf]:
         """Random arrays of the shapes, dtypes, backends and devices of a tree.
 
         The array at a path is drawn from ``na.random.fold_in(key, path)``, so that leaves beside
@@ -5002,6 +5010,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Returns:
             `(num, 2)`, uint32.
+
+        Raises:
+            ArgumentError: `key` is no key of two words, such as a native one of four.
         """
 
     def random_uniform(self, *, shape: Shape, dtype: DTypeLike = "float32") -> Container[Leaf]:
@@ -5016,6 +5027,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             array of `shape` and `dtype`, on the framework and device of `key`.
 
         Raises:
+            ArgumentError: `key` is no key of two words, such as a native one of four.
             DtypeError: `dtype` is no floating type.
         """
 
@@ -5141,7 +5153,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             MissingFrameworkError: einops is not installed.
         """
 
-    def replace(self, other: Mapping[Any, Any] | None = None, /, **entries: Any) -> Container:
+    def replace(self, other: Mapping[Any, Any] | None = None, /, **entries: Any) -> Container[Leaf]:
         """New values at paths that exist; `Container.set` and `Container.update` also make new ones.
 
         Args:
@@ -5169,7 +5181,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             array of shape `shape` and the dtype of `x`.
         """
 
-    def reshape_batch(self, shape: int | Sequence[int], /, *, ndim: int | None = None) -> Container:
+    def reshape_batch(
+        self, shape: int | Sequence[int], /, *, ndim: int | None = None
+    ) -> Container[Leaf]:
         """Other axes in front of every array, with the same elements in the same order.
 
         Args:
@@ -5188,7 +5202,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
     def restructure(
         self, paths: Mapping[Any, Any] | Callable[[str], str | None], /, *, rest: bool = False
-    ) -> Container:
+    ) -> Container[Leaf]:
         """A tree of another structure with the same leaves, by a mapping from old to new paths.
 
         Args:
@@ -5901,7 +5915,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
                 backends that know one algorithm use it either way.
         """
 
-    def sort_keys(self, /, *, key: Callable[[Key], Any] | None = None) -> Container:
+    def sort_keys(self, /, *, key: Callable[[Key], Any] | None = None) -> Container[Leaf]:
         """The keys of every dict node in order; lists and tuples keep theirs.
 
         Args:
@@ -5987,7 +6001,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ValueError: an axis of `axis` is longer than 1.
         """
 
-    def stack_keys(self, pattern: Any, /, *, into: str | None = None) -> Container:
+    def stack_keys(self, pattern: Any, /, *, into: str | None = None) -> Container[Leaf]:
         """Stack the sub-containers that match, node by node, on a new first axis of their arrays.
 
         Those of one node, such as the blocks of a list, become one sub-container in the node's
@@ -6666,7 +6680,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
     def unflatten_keys(
         self, /, sep: str = "/", *, depth: int | None = None, lists: bool = False
-    ) -> Container:
+    ) -> Container[Leaf]:
         """Keys of the top level split into nodes, ``{"a/b": x}`` → ``{"a": {"b": x}}``.
 
         Args:
@@ -6700,7 +6714,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ShapeError: the window is larger than the padded x.
         """
 
-    def unfuse(self, /) -> Container:
+    def unfuse(self, /) -> Container[Leaf]:
         """The same tree with leaves of their own: views of the buffers where there are views."""
 
     def union1d(self, x2: Array, /) -> Container[Leaf]:
@@ -6792,7 +6806,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         keys: Collection[Key] | None = None,
         kind: str = "list",
         spread: bool = False,
-    ) -> Container:
+    ) -> Container[Leaf]:
         """Take a sub-container of stacked arrays apart along the first axis: `stack_keys` back.
 
         Args:
@@ -6941,7 +6955,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             the broadcast shape; the promoted dtype, float32 for integers.
         """
 
-    def zip(self, /, *others: Any) -> Container:
+    def zip(self, /, *others: Any) -> Container[Any]:
         """A tuple of the leaves of several Containers at each leaf, as Python's ``zip`` of them.
 
         Args:

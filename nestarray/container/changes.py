@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import compress
 from typing import Any
 
 from nestarray.container.access import Leaves
+from nestarray.container.arguments import refuse
 from nestarray.container.spec import (
     Key,
     Path,
@@ -27,7 +29,8 @@ def replaced(
     try:
         start, stop, old = spec.locate(path)
     except PathError:
-        return _inserted(spec, leaves, parse_path(path), new_spec, new_leaves)
+        keys = parse_path(path, "Container.set")
+        return _inserted(spec, leaves, keys, new_spec, new_leaves, keys)
     whole = (*leaves[:start], *new_leaves, *leaves[stop:])
     if old is new_spec:
         return spec, whole
@@ -59,15 +62,21 @@ def _substitute(spec: Spec, keys: Path, new: Spec) -> Spec:
 
 
 def _inserted(
-    spec: Spec, leaves: Leaves, keys: Path, new: Spec, new_leaves: Leaves
+    spec: Spec, leaves: Leaves, keys: Path, new: Spec, new_leaves: Leaves, path: Path
 ) -> tuple[Spec, Leaves]:
+    """Put a subtree where the keys lead that are still to go, of the whole `path`."""
     if spec.kind == "leaf":
-        raise PathError(f"Container.set: cannot put {join_path(keys)!r} below a leaf")
+        above = path[: len(path) - len(keys)]
+        leaf = f"{join_path(above)!r} is a leaf" if above else "this is a bare array"
+        raise PathError(
+            f"Container.set: cannot put anything at {join_path(path)!r}: {leaf}, it has no keys; "
+            "set a tree in its place, or delete it first"
+        )
 
     own, rest = take_key(spec, keys)
     if own is not None:
         start, stop, child = spec.index[own]
-        inner, inner_leaves = _inserted(child, leaves[start:stop], rest, new, new_leaves)
+        inner, inner_leaves = _inserted(child, leaves[start:stop], rest, new, new_leaves, path)
         changed = _substitute(spec, (own,), inner)
         return changed, (*leaves[:start], *inner_leaves, *leaves[stop:])
     for key in reversed(keys[1:]):
@@ -76,26 +85,38 @@ def _inserted(
     if spec.kind in ("list", "tuple"):
         if str(key) != str(len(spec.keys)):
             raise PathError(
-                f"Container.set: a {spec.kind} of {len(spec.keys)} takes the next key "
-                f"{len(spec.keys)}, got {key!r}"
+                f"Container.set: {join_path(path)!r}: a {spec.kind} of {len(spec.keys)} takes the "
+                f"next key {len(spec.keys)}, got {key!r}"
             )
         key = int(key)
     changed = make_spec(spec.kind, (*spec.keys, key), (*spec.children, new))
     return changed, (*leaves, *new_leaves)
 
 
-def removed(spec: Spec, leaves: Leaves, path: Key | Path) -> tuple[Spec, Leaves]:
-    """Take the subtree at `path` out; a list or tuple is numbered anew."""
-    start, stop, _ = spec.locate(path)
-    changed = _without(spec, _located_keys(spec, path))
-    return changed, (*leaves[:start], *leaves[stop:])
+def removed(spec: Spec, leaves: Leaves, paths: Iterable[Key | Path]) -> tuple[Spec, Leaves]:
+    """Take the subtrees at some paths out, all at once; a list or tuple is numbered anew."""
+    gone: set[Path] = set()
+    kept = [True] * spec.num_leaves
+    for path in paths:
+        start, stop, _ = spec.locate(path, "Container.delete")
+        kept[start:stop] = [False] * (stop - start)
+        gone.add(_located_keys(spec, path))
+    changed = _without(spec, gone, _nodes_above(gone), ())
+    return changed, tuple(compress(leaves, kept))
 
 
-def _without(spec: Spec, keys: Path) -> Spec:
+def _nodes_above(paths: Iterable[Path]) -> set[Path]:
+    """The paths of the nodes on the way to some places; all others stay as they are."""
+    return {path[:length] for path in paths for length in range(len(path))}
+
+
+def _without(spec: Spec, gone: set[Path], nodes: set[Path], above: Path) -> Spec:
+    if above not in nodes:
+        return spec
     pairs = [
-        (key, _without(child, keys[1:]) if key == keys[0] else child)
+        (key, _without(child, gone, nodes, (*above, key)))
         for key, child in zip(spec.keys, spec.children, strict=True)
-        if keys != (key,)
+        if (*above, key) not in gone
     ]
     return _node(spec.kind, pairs)
 
@@ -106,23 +127,33 @@ def _node(kind: str, pairs: list[tuple[Key, Spec]]) -> Spec:
     return make_spec(kind, keys, tuple(s for _, s in pairs))
 
 
-def renamed(spec: Spec, names: Mapping[str, str]) -> Spec:
-    """Change the last key of each path in `names`."""
+def renamed(spec: Spec, names: Mapping[Key | Path, Key]) -> Spec:
+    """Change the last key of each path in `names`, of all at once: keys may be exchanged."""
+    new_keys: dict[Path, Key] = {}
     for path, new in names.items():
-        spec.locate(path)
-        spec = _with_new_key(spec, _located_keys(spec, path), new)
-    return spec
+        spec.locate(path, "Container.rename")
+        if isinstance(new, bool) or not isinstance(new, (str, int)):
+            shown = join_path(path) if isinstance(path, tuple) else path
+            refuse(
+                "Container.rename", f"names[{shown!r}]", new, "the new key, a string or an integer"
+            )
+        new_keys[_located_keys(spec, path)] = new
+    nodes = _nodes_above(new_keys)
 
+    def walk(node: Spec, above: Path) -> Spec:
+        if above not in nodes:
+            return node
+        paths = [(*above, key) for key in node.keys]
+        keys = tuple(new_keys.get(path, path[-1]) for path in paths)
+        if len(set(keys)) < len(keys):
+            taken = next(p for p in paths if p in new_keys and keys.count(new_keys[p]) > 1)
+            raise StructureError(
+                f"Container.rename: there already is a key {new_keys[taken]!r} beside {taken[-1]!r}"
+            )
+        kind = node.kind if keys == node.keys else "dict"  # a list with a name in it is none
+        return make_spec(kind, keys, tuple(map(walk, node.children, paths)))
 
-def _with_new_key(spec: Spec, keys: Path, new: str) -> Spec:
-    key, *rest = keys
-    if rest:
-        child = _with_new_key(spec.index[key][2], tuple(rest), new)
-        return _substitute(spec, (key,), child)
-    if new in spec.index:
-        raise StructureError(f"Container.rename: there already is a key {new!r} beside {key!r}")
-    renamed_keys = tuple(new if k == key else k for k in spec.keys)
-    return make_spec("dict", renamed_keys, spec.children)  # a list with a name in it is none
+    return walk(spec, ())
 
 
 def merged(
@@ -133,6 +164,10 @@ def merged(
     Where both have something at a leaf `b` wins, or, if they must be `disjoint`, it is an error.
     """
     if a.kind == "leaf" or b.kind == "leaf":
+        if disjoint and not a.num_leaves:  # nothing is there: what `partition` leaves of an array
+            return b, b_leaves
+        if disjoint and not b.num_leaves:
+            return a, a_leaves
         if disjoint:
             both = "in both Containers"
             mixed = "a leaf of one Container and a node of the other"

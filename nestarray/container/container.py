@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from copy import deepcopy
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar, overload
 
-from nestarray.container import access, changes, display, joins, selection
+from nestarray.container import access, arguments, changes, display, joins, selection
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
 from nestarray.errors import ArgumentError, ImmutableError, PathError, StructureError
 
@@ -25,9 +25,19 @@ else:
     Attached = Mapping
 
 Leaf = TypeVar("Leaf", covariant=True)
+New = TypeVar("New")  # of leaves that a function makes
 
 
-class Container(Attached[Leaf]):
+class _Parts:
+    """What a Container holds, while it is put together: the class that can be assigned to."""
+
+    __slots__ = ("__weakref__", "_leaves", "_note", "_spec")
+    _spec: Spec
+    _leaves: tuple[Any, ...]
+    _note: Any  # what nestarray.container.shortcuts found out about the leaves, or None
+
+
+class Container(_Parts, Attached[Leaf]):
     """An immutable nested mapping of native arrays; a pytree to every framework.
 
     Args:
@@ -57,10 +67,7 @@ class Container(Attached[Leaf]):
     _fused: ClassVar[type]
     _composed: ClassVar[Callable[..., Any]]
 
-    __slots__ = ("__weakref__", "_leaves", "_note", "_spec")
-    _spec: Spec
-    _leaves: tuple[Any, ...]
-    _note: Any  # what nestarray.container.shortcuts found out about the leaves, or None
+    __slots__ = ()
 
     _kind: ClassVar[str] = "dict"
 
@@ -68,7 +75,7 @@ class Container(Attached[Leaf]):
     __array_priority__ = 1000
     __hash__ = None  # type: ignore[assignment]  # == is elementwise, as for arrays
 
-    def __new__(cls, tree: Any = (), /, **entries: Any) -> Container:
+    def __new__(cls, tree: Any = (), /, **entries: Any) -> Container[Leaf]:
         if tree.__class__ is cls._fused and not entries:
             return tree
         own = tree if tree.__class__ is dict else {}
@@ -108,6 +115,7 @@ class Container(Attached[Leaf]):
         if self._spec is LEAF:
             changed = self._replace_part(self._leaves[0], access.bare(key), access.bare(value))
             object.__setattr__(self, "_leaves", (changed,))
+            object.__setattr__(self, "_note", None)
             return
         raise ImmutableError(
             f"Container is immutable: instead of c[{key!r}] = …, use c = c.set({key!r}, …)"
@@ -121,10 +129,10 @@ class Container(Attached[Leaf]):
     def __reduce__(self) -> tuple[Any, ...]:
         return from_leaves, (self._spec, self._leaves)
 
-    def __copy__(self) -> Container:
+    def __copy__(self) -> Container[Leaf]:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Container:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Container[Leaf]:
         """The same structure with copies of the leaves; a leaf that occurs twice is copied once."""
         return from_leaves(self._spec, tuple([deepcopy(leaf, memo) for leaf in self._leaves]))
 
@@ -249,12 +257,13 @@ class Container(Attached[Leaf]):
         """
         return access.to_plain(self._spec, iter(self._leaves))
 
-    def to_flat_dict(self, sep: str = "/") -> dict[str, Any]:
+    def to_flat_dict(self, sep: str = "/") -> dict[str, Leaf]:
         """``{"a/b": leaf}``, keys joined by `sep`.
 
         Raises:
             StructureError: two paths become the same name.
         """
+        arguments.check_separator("Container.to_flat_dict", sep)
         names = [sep.join(map(str, p)) for p in self._spec.paths]
         flat = dict(zip(names, self._leaves, strict=True))
         if len(flat) != len(names):
@@ -264,8 +273,8 @@ class Container(Attached[Leaf]):
 
     @classmethod
     def from_flat_dict(
-        cls, flat: Mapping[str, Any], sep: str = "/", *, lists: bool = False
-    ) -> Container:
+        cls, flat: Mapping[str, New], sep: str = "/", *, lists: bool = False
+    ) -> Container[New]:
         """Nest the entries of `flat` by splitting each name at `sep`; see `to_flat_dict`.
 
         Entries of one node come to stand together, else order is kept. Numbers in names stay
@@ -283,35 +292,60 @@ class Container(Attached[Leaf]):
 
     # -- change ----------------------------------------------------------------------------
 
-    def set(self, path: Key | Path, value: Any) -> Container:
+    def set(self, path: Key | Path, value: Any) -> Container[Leaf]:
         """A Container in which `path` holds `value` (an array or a tree), new or replaced."""
         return from_leaves(*changes.replaced(self._spec, self._leaves, path, *build(value)))
 
-    def update(self, other: Mapping[Key, Any] | None = None, /, **entries: Any) -> Container:
+    def update(self, other: Mapping[Key, Any] | None = None, /, **entries: Any) -> Container[Leaf]:
         """A Container with the entries of `other` merged in, nested mappings recursively."""
         result = self
         for source in (entries,) if other is None else (other, entries):
+            arguments.check_mapping("Container.update", "other", source, "keys to arrays or trees")
             new = source if isinstance(source, Container) else Container(source)
+            if not new._spec.num_leaves and not new._spec.keys:
+                continue
+            if LEAF in (result._spec, new._spec):
+                raise StructureError(
+                    "Container.update: a bare array has no entries; put it into a tree first, or "
+                    "set it at a path"
+                )
             spec, leaves = changes.merged(result._spec, result._leaves, new._spec, new._leaves)
             result = from_leaves(spec, leaves)
         return result
 
-    def delete(self, *paths: Key | Path) -> Container:
-        """A Container without the given paths.
+    def delete(self, *paths: Key | Path) -> Container[Leaf]:
+        """A Container without the given paths; what is left of a list is numbered anew.
+
+        All paths are those of this Container.
 
         Raises:
             PathError: a path is not there.
-        """
-        spec, leaves = self._spec, self._leaves
-        for path in paths:
-            spec, leaves = changes.removed(spec, leaves, path)
-        return from_leaves(spec, leaves)
 
-    def rename(self, names: Mapping[str, str]) -> Container:
-        """A Container in which the leaf or sub-container at each path got a new last key."""
+        Example:
+            >>> import nestarray as na
+            >>> na.Container(a={"b": 1, "c": 2}, l=[3, 4, 5]).delete("a/b", "l/0", "l/1").to_dict()
+            {'a': {'c': 2}, 'l': [5]}
+        """
+        return from_leaves(*changes.removed(self._spec, self._leaves, paths))
+
+    def rename(self, names: Mapping[Any, Key]) -> Container[Leaf]:
+        """A Container in which the leaf or sub-container at each path got a new last key.
+
+        All paths are those of this Container, so that keys can be exchanged.
+
+        Raises:
+            PathError: nothing is at a path.
+            StructureError: two members of a node would have one key.
+
+        Example:
+            >>> import nestarray as na
+            >>> na.Container(a=1, b={"c": 2}).rename({"a": "b", "b": "a", "b/c": "d"}).to_dict()
+            {'b': 1, 'a': {'d': 2}}
+        """
+        arguments.check_mapping("Container.rename", "names", names, "paths to new keys")
         return from_leaves(changes.renamed(self._spec, names), self._leaves)
 
-    def select(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container:
+    def select(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container[Leaf]:
         """The leaves that match any pattern and are of the dtype and shape, in their structure.
 
         Args:
@@ -333,14 +367,14 @@ class Container(Attached[Leaf]):
         hits = selection.matches(self._spec, self._leaves, patterns, dtype, shape)
         return from_leaves(*selection.selected(self._spec, self._leaves, hits))
 
-    def exclude(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container:
+    def exclude(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container[Leaf]:
         """The leaves that `select` by the same patterns leaves out."""
         hits = selection.matches(self._spec, self._leaves, patterns, dtype, shape)
         return from_leaves(*selection.selected(self._spec, self._leaves, [not h for h in hits]))
 
     def partition(
         self, *patterns: Any, dtype: Any = None, shape: Any = None
-    ) -> tuple[Container, Container]:
+    ) -> tuple[Container[Leaf], Container[Leaf]]:
         """(`select`, `exclude`) by the same patterns; `combine` puts them together again."""
         hits = selection.matches(self._spec, self._leaves, patterns, dtype, shape)
         taken, rest = hits, [not h for h in hits]
@@ -349,31 +383,50 @@ class Container(Attached[Leaf]):
             from_leaves(*selection.selected(self._spec, self._leaves, rest)),
         )
 
-    def combine(self, other: Container) -> Container:
+    def combine(self, other: Container[New]) -> Container[Leaf | New]:
         """The union of two Containers without a common leaf; the inverse of `partition`.
+
+        Keys come in the order of this one, then of the other; nodes without leaves are lost
+        where `partition` has left them out.
 
         Raises:
             StructureError: a path is in both.
         """
+        arguments.check_container("Container.combine", "other", other)
         return from_leaves(
             *changes.merged(self._spec, self._leaves, other._spec, other._leaves, disjoint=True)
         )
 
-    def mask(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container:
+    def mask(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container[bool]:
         """True at the leaves that `select` takes, False elsewhere."""
         hits = selection.matches(self._spec, self._leaves, patterns, dtype, shape)
         return from_leaves(self._spec, tuple(hits))
 
     # -- map and reduce --------------------------------------------------------------------
 
+    @overload
+    def map(self, fn: Callable[[Leaf], New], /) -> Container[New]: ...
+    @overload
+    def map(
+        self, fn: Callable[[str, Leaf], New], /, *, with_path: Literal[True]
+    ) -> Container[New]: ...
+    @overload
     def map(
         self,
-        fn: Callable[..., Any],
+        fn: Callable[..., New],
         *others: Any,
         with_path: bool = False,
         join: str | None = None,
         fill: Any = None,
-    ) -> Container:
+    ) -> Container[New]: ...
+    def map(
+        self,
+        fn: Callable[..., New],
+        *others: Any,
+        with_path: bool = False,
+        join: str | None = None,
+        fill: Any = None,
+    ) -> Container[New]:
         """Apply `fn` to each leaf, together with the matching leaves of `others`.
 
         Args:
@@ -393,6 +446,7 @@ class Container(Attached[Leaf]):
             >>> a.map(lambda x, y: x + y, b, join="outer", fill=0).to_dict()
             {'x': 11, 'y': 22, 'z': 30}
         """
+        arguments.check_function("Container.map", "fn", fn, "fn(leaf)")
         if join is not None:
             return self._map_joined(fn, others, with_path, join, fill)
         columns = [self._leaves, *(access.line_up(self._spec, o, "Container.map") for o in others)]
@@ -401,8 +455,8 @@ class Container(Attached[Leaf]):
         return from_leaves(self._spec, access.map_leaves(self._spec, fn, columns))
 
     def _map_joined(
-        self, fn: Callable[..., Any], others: tuple[Any, ...], with_path: bool, join: str, fill: Any
-    ) -> Container:
+        self, fn: Callable[..., New], others: tuple[Any, ...], with_path: bool, join: str, fill: Any
+    ) -> Container[New]:
         trees = [(o._spec, o._leaves) for o in (self, *others) if isinstance(o, Container)]
         spec, joined = joins.joined(trees, join, "Container.map")
         found = iter([tuple([fill if x is joins.MISSING else x for x in c]) for c in joined])
@@ -414,21 +468,22 @@ class Container(Attached[Leaf]):
             columns.insert(0, spec.path_names)
         return from_leaves(spec, access.map_leaves(spec, fn, columns))
 
-    def reduce(self, fn: Callable[[Any, Any], Any], initial: Any) -> Any:
+    def reduce(self, fn: Callable[[New, Leaf], New], initial: New) -> New:
         """``fn(…fn(fn(initial, leaf0), leaf1)…)`` over the leaves in order."""
+        arguments.check_function("Container.reduce", "fn", fn, "fn(reduction, leaf)")
         for leaf in self._leaves:
             initial = fn(initial, leaf)
         return initial
 
 
-class ListContainer(Container):
+class ListContainer(Container[Leaf]):
     """A Container node made from a list; `to_dict` gives a list again."""
 
     __slots__ = ()
     _kind = "list"
 
 
-class TupleContainer(Container):
+class TupleContainer(Container[Leaf]):
     """A Container node made from a tuple; `to_dict` gives a tuple again."""
 
     __slots__ = ()
@@ -441,17 +496,30 @@ _CLASSES = {
 }  # fmt: skip
 
 
-def from_leaves(spec: Spec, leaves: Iterable[Any]) -> Container:
-    """The Container of a spec and as many leaves, in depth-first order."""
-    self = object.__new__(_CLASSES[spec.kind])
-    # spelt out, not through a shorter name: torch.compile reads it only so
-    object.__setattr__(self, "_spec", spec)
-    object.__setattr__(self, "_leaves", leaves if leaves.__class__ is tuple else tuple(leaves))
-    object.__setattr__(self, "_note", None)
+def from_leaves(spec: Spec, leaves: Iterable[New], note: Any = None) -> Container[New]:
+    """The Container of a spec and as many leaves, in depth-first order.
+
+    An object whose class refuses assignments is slow to fill, so it becomes one at the end.
+    torch.compile, which does not follow that, reads `from_leaves_by_name` in its place.
+    """
+    self: Any = _Parts()
+    self._spec = spec
+    self._leaves = leaves if leaves.__class__ is tuple else tuple(leaves)
+    self._note = note
+    self.__class__ = _CLASSES[spec.kind]
     return self
 
 
-def rebuild(structure: Any, arrays: Iterable[Any]) -> Container:
+def from_leaves_by_name(spec: Spec, leaves: Iterable[New], note: Any = None) -> Container[New]:
+    """`from_leaves` for torch.compile."""
+    self = object.__new__(_CLASSES[spec.kind])
+    object.__setattr__(self, "_spec", spec)
+    object.__setattr__(self, "_leaves", leaves if leaves.__class__ is tuple else tuple(leaves))
+    object.__setattr__(self, "_note", note)
+    return self
+
+
+def rebuild(structure: Any, arrays: Iterable[New]) -> Container[New]:
     """The Container of a structure that `Container._flat` gave, and as many arrays."""
     if structure.__class__ is Spec:
         return from_leaves(structure, arrays)
@@ -462,8 +530,14 @@ def build(tree: Any, kind: str = "dict") -> tuple[Spec, tuple[Any, ...]]:
     """Spec and leaves of anything that `Container` takes; `kind` is for iterables of pairs."""
     leaves: list[Any] = []
     if isinstance(tree, Iterator) or (tree.__class__ is tuple and not tree):
-        tree = dict(tree)
-    spec = _build(tree, leaves, kind)
+        tree = arguments.pairs_of(iter(tree))
+    try:
+        spec = _build(tree, leaves, kind)
+    except RecursionError:
+        raise StructureError(
+            f"Container: the {type(tree).__name__} contains itself, or is nested deeper than "
+            "Python's sys.getrecursionlimit() lets it be read; expected a tree"
+        ) from None
     return spec, tuple(leaves)
 
 

@@ -17,7 +17,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-from nestarray.container.container import Container
+from nestarray.container.container import Container, Leaf
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
 
 _interned: WeakValueDictionary[Hashable, Layout] = WeakValueDictionary()
@@ -98,7 +98,7 @@ def make_layout(spec: Spec, places: tuple[Place, ...]) -> Layout:
     return layout
 
 
-class FusedContainer(Container):
+class FusedContainer(Container[Leaf]):
     """What `Container.fuse` returns: a Container, with its leaves in one buffer a dtype."""
 
     __slots__ = ("_buffers", "_cut", "_layout")

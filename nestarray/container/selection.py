@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from nestarray.container.access import Leaves
+from nestarray.container.access import Leaves, map_leaves
+from nestarray.container.arguments import refuse
 from nestarray.container.spec import LEAF, Spec, make_spec, part_of
 from nestarray.dtypes import dtype_of, isdtype
 from nestarray.errors import ArgumentError
@@ -66,13 +67,21 @@ def matches(
     anyone = [_predicate(p) for p in patterns]
     everyone = [_of_dtype(dtype)] if dtype is not None else []
     if shape is not None:
-        everyone.append(_of_shape(tuple(shape)))
+        everyone.append(_of_shape(_checked_shape(shape)))
     if not anyone and everyone:
         anyone = [lambda path, leaf: True]
-    return [
-        any(p(path, leaf) for p in anyone) and all(p(path, leaf) for p in everyone)
-        for path, leaf in zip(spec.path_names, leaves, strict=True)
-    ]
+
+    def is_hit(path: str, leaf: Any) -> bool:
+        return any(p(path, leaf) for p in anyone) and all(p(path, leaf) for p in everyone)
+
+    return list(map_leaves(spec, is_hit, (spec.path_names, leaves)))
+
+
+def _checked_shape(shape: Any) -> tuple[int | None, ...]:
+    is_sequence = isinstance(shape, Sequence) and not isinstance(shape, str)
+    if not is_sequence or not all(n is None or isinstance(n, int) for n in shape):
+        refuse("Container.select", "shape", shape, "sizes of axes such as (None, 3)")
+    return tuple(shape)
 
 
 def selected(spec: Spec, leaves: Leaves, hits: list[bool]) -> tuple[Spec, Leaves]:

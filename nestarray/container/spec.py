@@ -100,30 +100,33 @@ class Spec:
             order.extend(start + i for i in inner)
         return tuple(order)
 
-    def locate(self, path: Key | Path) -> tuple[int, int, Spec]:
+    def locate(self, path: Key | Path, what: str = "Container") -> tuple[int, int, Spec]:
         """(first leaf, one past the last, spec) of a key, an ``"a/b"`` path or a tuple of keys.
+
+        `what` is who asks, for the message of an error.
 
         Raises:
             PathError: nothing is there; the message names the nearest key.
         """
         hit = self._located.get(path)
         if hit is None:
-            hit = self._located[path] = self._locate(path)
+            hit = self._located[path] = self._locate(path, what)
         return hit
 
     @cached_property
     def _located(self) -> dict[Any, tuple[int, int, Spec]]:
         return {}
 
-    def _locate(self, path: Key | Path) -> tuple[int, int, Spec]:
+    def _locate(self, path: Key | Path, what: str) -> tuple[int, int, Spec]:
         if not isinstance(path, tuple) and path in self.index:
             return self.index[path]
         start, spec, done = 0, self, []
-        remaining = parse_path(path)
+        remaining = parse_path(path, what)
         while remaining:
             key, remaining = take_key(spec, remaining)
             if key is None:
-                raise PathError(_missing_key_message(spec, done, remaining[0], path))
+                message = _missing_key_message(spec, done, remaining[0], path)
+                raise PathError(f"{what}: {message}")
             first, _, spec = spec.index[key]
             start += first
             done.append(key)
@@ -149,8 +152,9 @@ def take_key(spec: Spec, remaining: Path) -> tuple[Key | None, Path]:
 def _missing_key_message(spec: Spec, done: list[Key], key: Key, path: Any) -> str:
     where = f"under {join_path(tuple(done))!r}" if done else "at the top"
     if spec.kind == "leaf":
-        return f"Container: no {_show(path)}: {join_path(tuple(done))!r} is a leaf, it has no keys"
-    return f"Container: no {_show(path)}: no key {key!r} {where}{nearest_key(key, spec.keys)}"
+        leaf = f"{join_path(tuple(done))!r} is a leaf" if done else "this is a bare array"
+        return f"no {_show(path)}: {leaf}, it has no keys"
+    return f"no {_show(path)}: no key {key!r} {where}{nearest_key(key, spec.keys)}"
 
 
 def _show(path: Any) -> str:
@@ -208,8 +212,10 @@ def merged_node(kind: str, pairs: dict[Key, Spec]) -> tuple[Spec, list[Key]]:
     return make_spec(kind, tuple(keys), tuple(pairs[k] for k in keys)), keys
 
 
-def parse_path(path: Key | Path) -> Path:
+def parse_path(path: Key | Path, what: str = "Container") -> Path:
     """Split ``"a/b/c"`` into keys; a tuple or an integer stays as it is.
+
+    `what` is who asks, for the message of an error.
 
     Raises:
         PathError: `path` is empty, or not a string, an integer or a tuple of these.
@@ -218,13 +224,13 @@ def parse_path(path: Key | Path) -> Path:
         keys = tuple(k for k in path.split("/") if k)
         if keys:
             return keys
-        raise PathError("Container: got an empty path, expected a key such as 'a' or 'a/b'")
+        raise PathError(f"{what}: got an empty path, expected a key such as 'a' or 'a/b'")
     if isinstance(path, int) and not isinstance(path, bool):
         return (path,)
     if isinstance(path, tuple) and path and all(isinstance(k, (str, int)) for k in path):
         return path
     raise PathError(
-        f"Container: got {path!r} as a path, expected a string, an integer or a tuple of these"
+        f"{what}: got {path!r} as a path, expected a string, an integer or a tuple of these"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nestarray import ops
-from nestarray.container import Container, method
+from nestarray.container import Container, Leaf, method
 from nestarray.container.container import from_leaves
 from nestarray.container.joins import MISSING, joined
 from nestarray.errors import ArgumentError
@@ -13,8 +13,8 @@ from nestarray.errors import ArgumentError
 
 @method
 def align(
-    c: Container, /, *others: Container, join: str = "inner", fill: Any = None
-) -> tuple[Container, ...]:
+    c: Container[Leaf], /, *others: Container[Leaf], join: str = "inner", fill: Any = None
+) -> tuple[Container[Leaf], ...]:
     """The Containers with the same keys in the same order; then every op combines them.
 
     Args:

@@ -12,8 +12,9 @@ from numbers import Integral, Real
 from typing import Any
 
 from nestarray import backends, ops
-from nestarray.container import Container, method
+from nestarray.container import Container, Leaf, method
 from nestarray.container.access import line_up, map_leaves
+from nestarray.container.arguments import refuse
 from nestarray.container.container import from_leaves
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError
@@ -21,7 +22,9 @@ from nestarray.methods.reductions import tree_norm
 
 
 @method
-def global_clip(c: Container, max_norm: Any, /, *, ord: float = 2, norm: Any = None) -> Container:
+def global_clip(
+    c: Container[Leaf], max_norm: Any, /, *, ord: float = 2, norm: Any = None
+) -> Container[Leaf]:
     """The tree with all leaves times min(1, max_norm / ‖c‖), so that its norm is at most `max_norm`.
 
     A tree that is short enough comes back with the same values. If the norm is NaN all is
@@ -52,10 +55,9 @@ def global_clip(c: Container, max_norm: Any, /, *, ord: float = 2, norm: Any = N
         Pascanu, Mikolov and Bengio, On the difficulty of training recurrent neural networks.
         ICML 2013.
     """
-    if isinstance(max_norm, Real) and not float(max_norm) > 0:
-        raise ArgumentError(
-            f"Container.global_clip: max_norm: got {max_norm!r}, expected a positive number"
-        )
+    is_number = isinstance(max_norm, Real)
+    if (is_number and not float(max_norm) > 0) or not (is_number or hasattr(max_norm, "dtype")):
+        refuse("Container.global_clip", "max_norm", max_norm, "a positive number")
     dtypes = _dtypes(c)
     if norm is None:
         norm = tree_norm(
@@ -72,7 +74,9 @@ def global_clip(c: Container, max_norm: Any, /, *, ord: float = 2, norm: Any = N
 
 
 @method
-def ema(average: Container, new: Container, /, decay: Any, *, step: Any = None) -> Container:
+def ema(
+    average: Container[Leaf], new: Container, /, decay: Any, *, step: Any = None
+) -> Container[Leaf]:
     """The next exponential moving average, decay · average + (1 − decay) · new.
 
     With `step` the average has no bias towards what it began with: that of step 1 is `new`,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic
 
 from nestarray import ops
-from nestarray.container import Container, method
+from nestarray.container import Container, Leaf, method
 from nestarray.container.access import is_leaf_index
 from nestarray.container.container import from_leaves
 from nestarray.container.selection import matches, selected
@@ -17,7 +17,7 @@ from nestarray.errors import ArgumentError, PathError
 
 @method
 @property
-def at(c: Container, /) -> At:
+def at(c: Container[Leaf], /) -> At[Leaf]:
     """Functional updates: ``c.at[place].set(x)``; `c` stays as it is.
 
     A place is a path (``c.at["a/b"]``: what is there, leaf or tree, is changed), a pattern
@@ -36,15 +36,15 @@ def at(c: Container, /) -> At:
     return At(c)
 
 
-class At:
+class At(Generic[Leaf]):
     """A part of a Container, and what can be done with it; see `Container.at`."""
 
     __slots__ = ("_container", "_place")
 
-    def __init__(self, container: Container, place: Any = None) -> None:
+    def __init__(self, container: Container[Leaf], place: Any = None) -> None:
         self._container, self._place = container, place
 
-    def __getitem__(self, place: Any) -> Any:
+    def __getitem__(self, place: Any) -> At[Leaf]:
         if not _is_pattern(place) and is_leaf_index(self._container.spec, place):
             return ops.at(self._container)[place]
         return At(self._container, place)
@@ -54,7 +54,7 @@ class At:
         chosen = self._chosen()
         return self._container[self._place] if chosen is None else _taken(self._container, chosen)
 
-    def set(self, value: Any) -> Container:
+    def set(self, value: Any) -> Container[Leaf]:
         """Put `value` there: at a path in place of what is there, if anything is; or at each leaf.
 
         Under a pattern `value` may be a Container of the selected leaves.
@@ -70,42 +70,42 @@ class At:
         old = _taken(self._container, chosen)
         return _put(self._container, chosen, old.map(lambda _, new: new, value))
 
-    def apply(self, fn: Callable[[Any], Any]) -> Container:
+    def apply(self, fn: Callable[[Any], Any]) -> Container[Leaf]:
         """Replace what is at the path, or each leaf that the pattern takes, by ``fn`` of it."""
         chosen = self._chosen()
         if chosen is None:
             return self._container.set(self._place, fn(self._container[self._place]))
         return _put(self._container, chosen, _taken(self._container, chosen).map(fn))
 
-    def add(self, value: Any) -> Container:
+    def add(self, value: Any) -> Container[Leaf]:
         """Add `value`, a number, an array or a tree of what is there."""
         return self._changed(ops.add, value)
 
-    def subtract(self, value: Any) -> Container:
+    def subtract(self, value: Any) -> Container[Leaf]:
         """Subtract `value`."""
         return self._changed(ops.subtract, value)
 
-    def multiply(self, value: Any) -> Container:
+    def multiply(self, value: Any) -> Container[Leaf]:
         """Multiply by `value`."""
         return self._changed(ops.multiply, value)
 
-    def divide(self, value: Any) -> Container:
+    def divide(self, value: Any) -> Container[Leaf]:
         """Divide by `value`."""
         return self._changed(ops.divide, value)
 
-    def power(self, value: Any) -> Container:
+    def power(self, value: Any) -> Container[Leaf]:
         """Raise to the power `value`."""
         return self._changed(ops.pow, value)
 
-    def min(self, value: Any) -> Container:
+    def min(self, value: Any) -> Container[Leaf]:
         """The lesser of what is there and `value`."""
         return self._changed(ops.minimum, value)
 
-    def max(self, value: Any) -> Container:
+    def max(self, value: Any) -> Container[Leaf]:
         """The greater of what is there and `value`."""
         return self._changed(ops.maximum, value)
 
-    def _changed(self, op: Callable[[Any, Any], Any], value: Any) -> Container:
+    def _changed(self, op: Callable[[Any, Any], Any], value: Any) -> Container[Leaf]:
         chosen = self._chosen()
         if chosen is None:
             old = self._container[self._place]
@@ -124,7 +124,7 @@ class At:
             raise ArgumentError("Container.at: name a place first: c.at['a/b'].set(x)")
         if not _is_pattern(place):
             try:
-                c.spec.locate(place)
+                c.spec.locate(place, "Container.at")
                 return None
             except PathError:
                 if not (isinstance(place, str) and _is_glob(place)):

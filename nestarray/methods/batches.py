@@ -18,7 +18,7 @@ from operator import index
 from typing import Any
 
 from nestarray import backends, ops
-from nestarray.container import Container, method
+from nestarray.container import Container, Leaf, method
 from nestarray.container.access import map_leaves
 from nestarray.container.container import from_leaves
 from nestarray.errors import ArgumentError, ShapeError
@@ -48,8 +48,8 @@ def batch_shape(c: Container, /) -> tuple[Any, ...]:
 
 @method
 def reshape_batch(
-    c: Container, shape: int | Sequence[int], /, *, ndim: int | None = None
-) -> Container:
+    c: Container[Leaf], shape: int | Sequence[int], /, *, ndim: int | None = None
+) -> Container[Leaf]:
     """Other axes in front of every array, with the same elements in the same order.
 
     Args:
@@ -87,7 +87,7 @@ def reshape_batch(
 
 
 @method
-def permute_batch(c: Container, axes: Sequence[int], /) -> Container:
+def permute_batch(c: Container[Leaf], axes: Sequence[int], /) -> Container[Leaf]:
     """The axes in front of every array in another order; those behind stay.
 
     Args:
@@ -119,8 +119,8 @@ def permute_batch(c: Container, axes: Sequence[int], /) -> Container:
 
 @method
 def expand_batch(
-    c: Container, shape: int | Sequence[int], /, *, ndim: int | None = None
-) -> Container:
+    c: Container[Leaf], shape: int | Sequence[int], /, *, ndim: int | None = None
+) -> Container[Leaf]:
     """Every array repeated along new axes in front, and along those of length 1.
 
     Args:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from nestarray.container import Container, method
+from nestarray.container import Container, Leaf, method
+from nestarray.container.arguments import check_container
 from nestarray.container.container import from_leaves
 from nestarray.container.display import describe
 from nestarray.container.spec import LEAF, Path, Spec, join_path
@@ -29,7 +30,7 @@ from nestarray.methods.comparison import (
     statistics,
 )
 from nestarray.methods.difference_report import as_html, as_text
-from nestarray.methods.merging import MISSING, Merging, check_container
+from nestarray.methods.merging import MISSING, Merging
 
 
 @dataclass(frozen=True)
@@ -411,7 +412,7 @@ def _changed_nodes(path: Path, old: Spec | None, new: Spec | None) -> Iterator[C
 
 
 @method
-def patch(c: Container, diff: Diff, /) -> Container:
+def patch(c: Container[Leaf], diff: Diff, /) -> Container[Leaf]:
     """This tree with the changes of `diff`; exactly the new tree if `diff` was made from this one.
 
     A tree that differs from the old one in places which `diff` does not touch keeps those, and

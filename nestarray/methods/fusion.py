@@ -16,7 +16,7 @@ import math
 from typing import Any
 
 from nestarray import backends, dispatch, ops
-from nestarray.container import Container, FusedContainer, algebra, method
+from nestarray.container import Container, FusedContainer, Leaf, algebra, method
 from nestarray.container.container import from_leaves
 from nestarray.container.fused import Layout, Place, from_buffers, make_layout
 from nestarray.dtypes import dtype_of
@@ -43,7 +43,7 @@ def is_elementwise(op: dispatch.Op, /) -> bool:
 
 
 @method
-def fuse(c: Container, /) -> FusedContainer:
+def fuse(c: Container[Leaf], /) -> FusedContainer[Leaf]:
     """The same tree with its leaves in one buffer for each dtype; see `nestarray.methods.fusion`.
 
     Args:
@@ -95,7 +95,7 @@ def _end_to_end(leaves: list[Any]) -> Any:
 
 
 @method
-def unfuse(c: Container, /) -> Container:
+def unfuse(c: Container[Leaf], /) -> Container[Leaf]:
     """The same tree with leaves of their own: views of the buffers where there are views.
 
     Example:

@@ -16,11 +16,12 @@ from typing import Any
 
 from nestarray import ops
 from nestarray.container import Container
+from nestarray.container.arguments import check_container
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import LEAF, Path, Spec, join_path
 from nestarray.errors import PathError, ShapeError, StructureError
 from nestarray.methods import key_map_files
-from nestarray.methods.merging import MISSING, check_container
+from nestarray.methods.merging import MISSING
 
 _SHOWN = 5
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from contextvars import copy_context
 from typing import Any
 
-from nestarray.container import Container, method
+from nestarray.container import Container, New, method
 from nestarray.container.access import Leaves, line_up, map_leaves
+from nestarray.container.arguments import check_depth, check_function
 from nestarray.container.container import build, from_leaves
 from nestarray.container.selection import matches
 from nestarray.container.spec import LEAF, Path, Spec, join_path, make_spec
@@ -45,7 +46,9 @@ def count(c: Container, /, *patterns: Any, dtype: Any = None, shape: Any = None)
 
 
 @method
-def accumulate(c: Container, fn: Callable[[Any, Any], Any], /, initial: Any = _NO_INITIAL) -> Any:
+def accumulate(
+    c: Container, fn: Callable[[Any, Any], Any], /, initial: Any = _NO_INITIAL
+) -> Container[Any]:
     """The running reduction: each leaf becomes the reduction of all leaves up to it.
 
     The last leaf is what ``c.reduce(fn, initial)`` gives.
@@ -64,6 +67,7 @@ def accumulate(c: Container, fn: Callable[[Any, Any], Any], /, initial: Any = _N
         >>> c.accumulate(lambda total, leaf: total + leaf).to_dict()
         {'a': 1, 'b': [11, 111]}
     """
+    check_function("Container.accumulate", "fn", fn, "fn(reduction, leaf)")
     reduction = initial
 
     def step(leaf: Any) -> Any:
@@ -77,12 +81,12 @@ def accumulate(c: Container, fn: Callable[[Any, Any], Any], /, initial: Any = _N
 @method
 def parallel_map(
     c: Container,
-    fn: Callable[..., Any],
+    fn: Callable[..., New],
     /,
     *others: Any,
     max_workers: int | None = None,
     with_path: bool = False,
-) -> Container:
+) -> Container[New]:
     """`Container.map` in threads, for work of the host that waits or releases the lock.
 
     Reading, decoding, compressing and large NumPy operations gain; calls of a framework
@@ -118,6 +122,7 @@ def parallel_map(
             f"Container.parallel_map: max_workers: got {max_workers!r}, expected a positive "
             "integer or None"
         )
+    check_function("Container.parallel_map", "fn", fn, "fn(leaf)")
     columns = [c.leaves(), *(line_up(c.spec, o, "Container.parallel_map") for o in others)]
     if with_path:
         columns.insert(0, c.spec.path_names)
@@ -159,12 +164,11 @@ def map_nodes(
         >>> c.map_nodes(len).to_dict()
         {'net': 2, 'step': 5}
     """
+    check_function("Container.map_nodes", "fn", fn, "fn(node)")
     if depth is None and not patterns:
         depth = 1
-    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 0):
-        raise ArgumentError(
-            f"Container.map_nodes: depth: got {depth!r}, expected an integer that is not negative"
-        )
+    if depth is not None:
+        check_depth("Container.map_nodes", "depth", depth, 0)
     found = [(path, node) for path, node in places(c) if isinstance(node, Container)]
     if depth is not None:
         found = [(path, node) for path, node in found if len(path) == depth]

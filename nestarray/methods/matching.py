@@ -15,13 +15,13 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 from nestarray.container import Container, method
+from nestarray.container.arguments import check_container
 from nestarray.container.spec import LEAF, Path, Spec
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.methods.key_maps import KeyMap, Pair, in_order
 from nestarray.methods.layouts import Steps, is_transposed, order_of, possible_steps
 from nestarray.methods.match_units import Side, Unit, depth, families, overlap
-from nestarray.methods.merging import check_container
 from nestarray.methods.parameter_names import is_transposed_by_name, likeness, name_of
 
 Words = tuple[str, ...]

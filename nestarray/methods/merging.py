@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from nestarray import dtypes, ops
-from nestarray.container import Container, method
+from nestarray.container import Container, Leaf, method
+from nestarray.container.arguments import check_container
 from nestarray.container.container import from_leaves
 from nestarray.container.display import describe
 from nestarray.container.spec import LEAF, Key, Path, Spec, join_path, make_spec
@@ -72,13 +73,13 @@ class Conflict:
 
 @method
 def merge(
-    c: Container,
+    c: Container[Leaf],
     ours: Container,
     theirs: Container,
     /,
     *,
     resolve: str | Resolve | None = None,
-) -> Container:
+) -> Container[Leaf]:
     """The three-way merge of two trees that both were made from `c`.
 
     Arrays count as changed if a bit of them, the dtype, the shape or the framework is
@@ -126,15 +127,6 @@ def merge(
     if merging.conflicts:
         raise MergeConflict(_message(merging.conflicts), tuple(merging.conflicts))
     return from_leaves(*result) if result is not None else Container()
-
-
-def check_container(function: str, name: str, value: Any) -> None:
-    """Raise an error if an argument is no Container."""
-    if not isinstance(value, Container):
-        raise ArgumentError(
-            f"{function}: {name}: got {type(value).__name__}, expected a Container; "
-            f"make it one with na.Container({name})"
-        )
 
 
 def _message(conflicts: list[Conflict]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nestarray import backends, random
-from nestarray.container import Container, method
+from nestarray.container import Container, Leaf, method
 from nestarray.container.access import line_up, map_leaves
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import Spec
@@ -19,14 +19,14 @@ from nestarray.typing import DTypeLike
 
 @method
 def random_like(
-    c: Container,
+    c: Container[Leaf],
     key: Any,
     /,
     *,
     distribution: Callable[..., Any] = random.normal,
     dtype: DTypeLike | None = None,
     **parameters: Any,
-) -> Container:
+) -> Container[Leaf]:
     """Random arrays of the shapes, dtypes, backends and devices of a tree.
 
     The array at a path is drawn from ``na.random.fold_in(key, path)``, so that leaves beside

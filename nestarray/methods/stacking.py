@@ -13,7 +13,7 @@ from collections.abc import Collection
 from typing import Any
 
 from nestarray import backends, ops
-from nestarray.container import Container, TupleContainer, method
+from nestarray.container import Container, Leaf, TupleContainer, method
 from nestarray.container.access import Leaves
 from nestarray.container.container import build, from_leaves
 from nestarray.container.spec import (
@@ -32,7 +32,7 @@ from nestarray.methods.mapping import outermost, places, with_parts
 
 
 @method
-def stack_keys(c: Container, pattern: Any, /, *, into: str | None = None) -> Container:
+def stack_keys(c: Container[Leaf], pattern: Any, /, *, into: str | None = None) -> Container[Leaf]:
     """Stack the sub-containers that match, node by node, on a new first axis of their arrays.
 
     Those of one node, such as the blocks of a list, become one sub-container in the node's
@@ -84,14 +84,14 @@ def stack_keys(c: Container, pattern: Any, /, *, into: str | None = None) -> Con
 
 @method
 def unstack_keys(
-    c: Container,
+    c: Container[Leaf],
     path: Key | Path = (),
     /,
     *,
     keys: Collection[Key] | None = None,
     kind: str = "list",
     spread: bool = False,
-) -> Container:
+) -> Container[Leaf]:
     """Take a sub-container of stacked arrays apart along the first axis: `stack_keys` back.
 
     Args:
@@ -134,7 +134,7 @@ def unstack_keys(
     if path == ():
         stacked, name = c, ""
     else:
-        start, stop, spec = c.spec.locate(path)
+        start, stop, spec = c.spec.locate(path, "Container.unstack_keys")
         stacked, name = from_leaves(spec, c.leaves()[start:stop]), join_path(parse_path(path))
     members = _unstacked(stacked, name, keys)
     if keys is None:

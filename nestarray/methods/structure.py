@@ -9,15 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from nestarray.container import Container, changes, method
+from nestarray.container import Container, Leaf, changes, method
+from nestarray.container.arguments import (
+    check_depth,
+    check_function,
+    check_mapping,
+    check_separator,
+)
 from nestarray.container.container import build, from_leaves
 from nestarray.container.selection import selected
-from nestarray.container.spec import Key, Path, Spec, join_path, nearest_key, parse_path
+from nestarray.container.spec import LEAF, Key, Path, Spec, join_path, nearest_key, parse_path
 from nestarray.errors import ArgumentError, PathError, StructureError
 
 
 @method
-def replace(c: Container, other: Mapping[Any, Any] | None = None, /, **entries: Any) -> Container:
+def replace(
+    c: Container[Leaf], other: Mapping[Any, Any] | None = None, /, **entries: Any
+) -> Container[Leaf]:
     """New values at paths that exist; `Container.set` and `Container.update` also make new ones.
 
     Args:
@@ -33,22 +41,23 @@ def replace(c: Container, other: Mapping[Any, Any] | None = None, /, **entries: 
         >>> na.Container(a={"b": 1, "c": 2}).replace({"a/b": 5}).to_dict()
         {'a': {'b': 5, 'c': 2}}
     """
+    check_mapping("Container.replace", "other", {} if other is None else other, "paths to values")
     for path, value in {**(other or {}), **entries}.items():
-        c.spec.locate(path)
+        c.spec.locate(path, "Container.replace")
         c = c.set(path, value)
     return c
 
 
 @method
 def insert(
-    c: Container,
+    c: Container[Leaf],
     path: Key | Path,
     value: Any,
     /,
     *,
     before: Key | None = None,
     after: Key | None = None,
-) -> Container:
+) -> Container[Leaf]:
     """A new entry at a place of its own among the others of its node.
 
     Args:
@@ -70,8 +79,8 @@ def insert(
         >>> c.insert("b", 2, after="a").insert("l/1", 20).to_dict()
         {'a': 1, 'b': 2, 'c': 3, 'l': [10, 20, 30]}
     """
-    above, last = _above(parse_path(path))
-    node = c.spec.locate(above)[2] if above else c.spec
+    above, last = _above(parse_path(path, "Container.insert"))
+    node = c.spec.locate(above, "Container.insert")[2] if above else c.spec
     return from_leaves(
         *changes.placed(
             c.spec,
@@ -120,7 +129,7 @@ def _position(node: Spec, path: str, key: Key, before: Key | None, after: Key | 
 
 
 @method
-def move(c: Container, old: Key | Path, new: Key | Path, /) -> Container:
+def move(c: Container[Leaf], old: Key | Path, new: Key | Path, /) -> Container[Leaf]:
     """What is at `old` at the place `new`, which must be free; see `Container.rename` for a key.
 
     Raises:
@@ -132,12 +141,13 @@ def move(c: Container, old: Key | Path, new: Key | Path, /) -> Container:
         >>> na.Container(a={"b": 1}, c=2).move("a/b", "d/e").to_dict()
         {'a': {}, 'c': 2, 'd': {'e': 1}}
     """
-    part, rest = c[old], c.delete(old)
+    start, stop, spec = c.spec.locate(old, "Container.move")
+    part, rest = from_leaves(spec, c.leaves()[start:stop]), c.delete(old)
     if new in rest:
         raise StructureError(
             f"Container.move: there is a {_shown(new)} already; delete it first, or move it"
         )
-    before, after = parse_path(old), parse_path(new)
+    before, after = parse_path(old), parse_path(new, "Container.move")
     if after[: len(before)] == before:
         raise StructureError(f"Container.move: {_shown(new)} lies inside {_shown(old)}")
     return rest.set(new, part)
@@ -149,8 +159,12 @@ def _shown(path: Key | Path) -> str:
 
 @method
 def restructure(
-    c: Container, paths: Mapping[Any, Any] | Callable[[str], str | None], /, *, rest: bool = False
-) -> Container:
+    c: Container[Leaf],
+    paths: Mapping[Any, Any] | Callable[[str], str | None],
+    /,
+    *,
+    rest: bool = False,
+) -> Container[Leaf]:
     """A tree of another structure with the same leaves, by a mapping from old to new paths.
 
     Args:
@@ -175,22 +189,26 @@ def restructure(
         ('fc1/kernel', 'fc1/bias', 'out')
     """
     if callable(paths):
+        if c.spec is LEAF:
+            raise StructureError(
+                "Container.restructure: a bare array has no path to give a function"
+            )
         named = ((old, paths(old)) for old in c.paths())
         keys = dict(zip(c.paths(), c.spec.paths, strict=True))
         paths = {keys[old]: new for old, new in named if new is not None}
         if rest:
             raise ArgumentError("Container.restructure: rest goes with a mapping, not a function")
-    parts, left = [], c
+    check_mapping("Container.restructure", "paths", paths, "old paths to new ones, or a function")
+    parts = []
     for old, new in paths.items():
-        start, stop, spec = c.spec.locate(old)
-        parts.append((parse_path(new), spec, c.leaves()[start:stop]))
-        left = left.delete(old) if rest and old in left else left
+        start, stop, spec = c.spec.locate(old, "Container.restructure")
+        parts.append((parse_path(new, "Container.restructure"), spec, c.leaves()[start:stop]))
     moved = from_leaves(*changes.nested(parts, "Container.restructure"))
-    return left.prune().combine(moved) if rest else moved
+    return c.delete(*paths).prune().combine(moved) if rest else moved
 
 
 @method
-def sort_keys(c: Container, /, *, key: Callable[[Key], Any] | None = None) -> Container:
+def sort_keys(c: Container[Leaf], /, *, key: Callable[[Key], Any] | None = None) -> Container[Leaf]:
     """The keys of every dict node in order; lists and tuples keep theirs.
 
     Args:
@@ -202,12 +220,13 @@ def sort_keys(c: Container, /, *, key: Callable[[Key], Any] | None = None) -> Co
         >>> na.Container(b=1, a={"y": 2, "x": 3}).sort_keys().to_dict()
         {'a': {'x': 3, 'y': 2}, 'b': 1}
     """
-    order = key or (lambda k: (isinstance(k, str), k))
+    order = (lambda k: (isinstance(k, str), k)) if key is None else key
+    check_function("Container.sort_keys", "key", order, "key(k)")
     return from_leaves(*changes.ordered(c.spec, c.leaves(), order))
 
 
 @method
-def prune(c: Container, /) -> Container:
+def prune(c: Container[Leaf], /) -> Container[Leaf]:
     """Without nodes that hold no leaf; what is left of a list keeps its numbers.
 
     Example:
@@ -219,7 +238,9 @@ def prune(c: Container, /) -> Container:
 
 
 @method
-def flatten_keys(c: Container, /, sep: str = "/", *, depth: int | None = None) -> Container:
+def flatten_keys(
+    c: Container[Leaf], /, sep: str = "/", *, depth: int | None = None
+) -> Container[Leaf]:
     """One level of keys in place of several, ``{"a": {"b": x}}`` → ``{"a/b": x}``.
 
     Args:
@@ -237,15 +258,19 @@ def flatten_keys(c: Container, /, sep: str = "/", *, depth: int | None = None) -
         >>> c.flatten_keys(".").to_dict(), c.flatten_keys(depth=2).to_dict()
         ({'a.b.c': 1, 'a.d': 2}, {'a/b': {'c': 1}, 'a/d': 2})
     """
-    _check_depth("flatten_keys", depth, 1)
+    check_separator("Container.flatten_keys", sep)
+    if depth is not None:
+        check_depth("Container.flatten_keys", "depth", depth, 1)
+    if c.spec is LEAF:
+        return c
     parts = changes.joined_keys(c.spec, c.leaves(), sep, depth)
     return from_leaves(*changes.nested(parts, "Container.flatten_keys"))
 
 
 @method
 def unflatten_keys(
-    c: Container, /, sep: str = "/", *, depth: int | None = None, lists: bool = False
-) -> Container:
+    c: Container[Leaf], /, sep: str = "/", *, depth: int | None = None, lists: bool = False
+) -> Container[Leaf]:
     """Keys of the top level split into nodes, ``{"a/b": x}`` → ``{"a": {"b": x}}``.
 
     Args:
@@ -263,16 +288,20 @@ def unflatten_keys(
         >>> na.Container({"a.0": 1, "a.1": 2}).unflatten_keys(".", lists=True).to_dict()
         {'a': [1, 2]}
     """
-    _check_depth("unflatten_keys", depth, 1)
-    if not sep:
-        raise ArgumentError("Container.unflatten_keys: sep: got '', expected a separator")
+    check_separator("Container.unflatten_keys", sep)
+    if depth is not None:
+        check_depth("Container.unflatten_keys", "depth", depth, 1)
+    if c.spec is LEAF:
+        return c
     parts = changes.split_keys(c.spec, c.leaves(), sep, depth or 0)
     spec, leaves = changes.nested(parts, "Container.unflatten_keys")
     return from_leaves(changes.with_lists(spec) if lists else spec, leaves)
 
 
 @method
-def cut(c: Container, /, *, depth: int | None = None, height: int | None = None) -> Container:
+def cut(
+    c: Container[Leaf], /, *, depth: int | None = None, height: int | None = None
+) -> Container[Leaf]:
     """The upper part of a tree: what lies deeper than `depth`, or lower than `height`, is left out.
 
     Args:
@@ -293,12 +322,11 @@ def cut(c: Container, /, *, depth: int | None = None, height: int | None = None)
     """
     if (depth is None) == (height is None):
         raise ArgumentError("Container.cut: give depth, or height")
-    _check_depth("cut", depth, 0)
-    if height is not None and height < 0:
-        raise ArgumentError(f"Container.cut: height: got {height}, expected at least 0")
     if depth is not None:
+        check_depth("Container.cut", "depth", depth, 0)
         hits = [len(path) <= depth for path in c.spec.paths]
     else:
+        check_depth("Container.cut", "height", height, 0)
         hits = _high_enough(c.spec, height or 0)
     return from_leaves(*selected(c.spec, c.leaves(), hits))
 
@@ -317,13 +345,8 @@ def _height(spec: Spec) -> int:
     return 1 + max(map(_height, spec.children), default=0)
 
 
-def _check_depth(name: str, depth: int | None, least: int) -> None:
-    if depth is not None and depth < least:
-        raise ArgumentError(f"Container.{name}: depth: got {depth}, expected at least {least}")
-
-
 @method
-def nodes(c: Container, /) -> Iterator[tuple[str, Container]]:
+def nodes(c: Container[Leaf], /) -> Iterator[tuple[str, Container[Leaf]]]:
     """(path, sub-container) of every node, the tree itself first (its path is ``""``).
 
     `Container.flat_items` gives the leaves.

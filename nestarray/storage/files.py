@@ -14,6 +14,7 @@ from typing import Any
 from nestarray import backends
 from nestarray.config import check_backend_name, current_backend
 from nestarray.container import Container, FusedContainer, constructor, method
+from nestarray.container.arguments import refuse
 from nestarray.errors import ArgumentError, StorageError, StructureError
 from nestarray.storage.elements import BITS
 from nestarray.storage.source import Source, reading, writing
@@ -97,7 +98,7 @@ def save(
 
     if isinstance(c, FusedContainer) and set(map(backends.backend_of, c.buffers())) & _ELSEWHERE:
         c = c.to_backend("numpy")  # one transfer for each buffer; the leaves are views then
-    place = Path(path)
+    place = _place("save", path)
     if max_shard_bytes is not None:
         shards.save(
             c, place, _format("save", place, format, "safetensors"), metadata, max_shard_bytes
@@ -172,7 +173,7 @@ def load(
         ('enc/w', 'enc/b')
     """
     backend = check_backend_name(backend or current_backend())
-    source = _open(Path(path), format, writable=memory_map and backend != "numpy")
+    source = _open(_place("load", path), format, writable=memory_map and backend != "numpy")
     with reading(source.path):
         c = _with_stored_arrays(source, backend, memory_map, flat)
     if patterns:
@@ -204,6 +205,12 @@ def metadata(path: str | os.PathLike[str], /, *, format: str | None = None) -> d
         return source.metadata
     finally:
         source.close()
+
+
+def _place(function: str, path: Any) -> Path:
+    if not isinstance(path, (str, os.PathLike)):
+        refuse(f"Container.{function}", "path", path, "the name of a file, text or a Path")
+    return Path(path)
 
 
 def _open(path: Path, format: str | None, *, writable: bool) -> Source:

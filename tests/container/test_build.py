@@ -142,10 +142,10 @@ def test_flat_names_that_meet() -> None:
     assert str(info.value) == "Container.to_flat_dict: two leaves are named 'a/b'"
     with pytest.raises(StructureError) as info:
         na.Container.from_flat_dict({"a": 1, "a/b": 2})
-    assert str(info.value) == "Container: 'a/b' goes below 'a', which is a leaf"
+    assert str(info.value) == "Container.from_flat_dict: 'a/b' goes below 'a', which is a leaf"
     with pytest.raises(StructureError) as info:
         na.Container.from_flat_dict({"a/b": 1, "a": 2})
-    assert str(info.value) == "Container: 'a' is a leaf and also a node"
+    assert str(info.value) == "Container.from_flat_dict: 'a' is a leaf and also a node"
 
 
 def test_a_leaf_of_a_flat_dict_may_be_a_dict() -> None:

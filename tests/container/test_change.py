@@ -60,13 +60,16 @@ def test_set_in_lists() -> None:
     assert c.set("l/2", 3).to_dict() == {"l": [1, 2, 3]}
     with pytest.raises(PathError) as info:
         c.set("l/5", 3)
-    assert str(info.value) == "Container.set: a list of 2 takes the next key 2, got '5'"
+    assert str(info.value) == "Container.set: 'l/5': a list of 2 takes the next key 2, got '5'"
 
 
 def test_set_below_a_leaf() -> None:
     with pytest.raises(PathError) as info:
         na.Container(a=1).set("a/b", 2)
-    assert str(info.value) == "Container.set: cannot put 'b' below a leaf"
+    assert (
+        str(info.value)
+        == "Container.set: cannot put anything at 'a/b': 'a' is a leaf, it has no keys; set a tree in its place, or delete it first"
+    )
 
 
 def test_update_with_entries_and_containers() -> None:
@@ -89,7 +92,9 @@ def test_delete() -> None:
     assert c.delete("b/d/0").to_dict() == {"a": 1, "b": {"c": 2, "d": [4, 5]}}
     with pytest.raises(PathError) as info:
         c.delete("b/x")
-    assert str(info.value) == "Container: no 'b/x': no key 'x' under 'b'; the keys are 'c', 'd'"
+    assert (
+        str(info.value) == "Container.delete: no 'b/x': no key 'x' under 'b'; the keys are 'c', 'd'"
+    )
 
 
 def test_rename() -> None:

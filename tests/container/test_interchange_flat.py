@@ -76,9 +76,9 @@ def test_leaves_are_the_same_objects() -> None:
 @pytest.mark.parametrize(
     ("flat", "message"),
     [
-        ({"a": 1, "a.b": 2}, "Container: 'a.b' goes below 'a', which is a leaf"),
-        ({"a.b": 1, "a": 2}, "Container: 'a' is a leaf and also a node"),
-        ({"a.b.c": 1, "a.b": 2}, "Container: 'a.b' is a leaf and also a node"),
+        ({"a": 1, "a.b": 2}, "Container.from_flat_dict: 'a.b' goes below 'a', which is a leaf"),
+        ({"a.b": 1, "a": 2}, "Container.from_flat_dict: 'a' is a leaf and also a node"),
+        ({"a.b.c": 1, "a.b": 2}, "Container.from_flat_dict: 'a.b' is a leaf and also a node"),
     ],
 )
 def test_messages_of_names_that_meet(flat: dict[str, int], message: str) -> None:
@@ -90,7 +90,7 @@ def test_messages_of_names_that_meet(flat: dict[str, int], message: str) -> None
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([1], "/"), "flat: got list, expected a mapping"),
+        (([1], "/"), "flat: got list, expected a mapping of names to leaves"),
         (({"a": 1}, ""), "sep: got '', expected a string such as '/' or '.'"),
         (({"a": 1}, None), "sep: got None, expected a string such as '/' or '.'"),
         (({"a": 1, 3: 2}, "/"), "flat: got the name 3, expected a string"),

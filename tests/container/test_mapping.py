@@ -123,7 +123,7 @@ def test_errors_of_map_nodes() -> None:
     with pytest.raises(ArgumentError) as info:
         NET.map_nodes(len, depth=-1)
     assert str(info.value) == (
-        "Container.map_nodes: depth: got -1, expected an integer that is not negative"
+        "Container.map_nodes: depth: got -1, expected an integer of at least 0"
     )
     with pytest.raises(KeyError) as error:
         NET.map_nodes(lambda node: node["w"], "**/x", "blocks")

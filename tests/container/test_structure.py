@@ -21,7 +21,10 @@ def test_replace_takes_existing_paths_only() -> None:
     assert C.replace(a={"q": 1})["a"].to_dict() == {"q": 1}
     with pytest.raises(PathError) as info:
         C.replace({"a/v": 7})
-    assert str(info.value) == "Container: no 'a/v': no key 'v' under 'a'; the keys are 'w', 'b'"
+    assert (
+        str(info.value)
+        == "Container.replace: no 'a/v': no key 'v' under 'a'; the keys are 'w', 'b'"
+    )
 
 
 def test_insert_in_dicts() -> None:
@@ -54,7 +57,7 @@ def test_insert_in_lists() -> None:
         (("l/3", 1), {}, StructureError,
          "Container.insert: 'l/3': got the position '3' in a list of 2, expected 0 to 2"),
         (("z/y", 1), {}, StructureError, "Container.insert: 'z/y' would lie below a leaf"),
-        (("q/y", 1), {}, PathError, "Container: no 'q': no key 'q' at the top; "
+        (("q/y", 1), {}, PathError, "Container.insert: no 'q': no key 'q' at the top; "
          "the keys are 'a', 'l', 't', 'e', 'z'"),
     ],
 )  # fmt: skip
@@ -162,9 +165,9 @@ def test_keys_of_lists() -> None:
         na.Container({"a/b": 1, "a": {"b": 2}}).flatten_keys()
     with pytest.raises(StructureError, match=r"^Container.unflatten_keys: 'a/b' goes below"):
         na.Container({"a": 1, "a/b": 2}).unflatten_keys()
-    with pytest.raises(ArgumentError, match=r"depth: got 0, expected at least 1"):
+    with pytest.raises(ArgumentError, match=r"depth: got 0, expected an integer of at least 1"):
         C.flatten_keys(depth=0)
-    with pytest.raises(ArgumentError, match=r"sep: got '', expected a separator"):
+    with pytest.raises(ArgumentError, match=r"sep: got '', expected a string such as '/' or '.'"):
         C.unflatten_keys("")
 
 

@@ -244,7 +244,8 @@ def test_names_that_are_no_tree(tmp_path: Path) -> None:
     with pytest.raises(StorageError) as info:
         na.Container.load(tmp_path / "c.safetensors")
     assert str(info.value) == (
-        f"Container.load: '{tmp_path}/c.safetensors': the names in it are no tree (Container: 'a.b' "
+        f"Container.load: '{tmp_path}/c.safetensors': the names in it are no tree "
+        "(Container.from_flat_dict: 'a.b' "
         "goes below 'a', which is a leaf); load it with flat=True"
     )
     assert set(na.Container.load(tmp_path / "c.safetensors", flat=True)) == {"a", "a.b"}

@@ -1,0 +1,73 @@
+"""What methods expect of their arguments, and the error that says what came instead.
+
+Arguments are looked at before anything is done with them, so that a wrong one neither fails
+inside of a loop over leaves nor gives a tree that nobody meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+
+from nestarray.container.spec import Spec
+from nestarray.errors import ArgumentError
+
+
+def refuse(function: str, name: str, value: Any, expected: str) -> NoReturn:
+    """Raise the error for an argument that is not what a function takes.
+
+    Example:
+        >>> refuse("Container.cut", "depth", [3], "an integer")
+        Traceback (most recent call last):
+        nestarray.errors.ArgumentError: Container.cut: depth: got list, expected an integer
+    """
+    is_short = value is None or isinstance(value, (bool, int, float, str))
+    shown = repr(value) if is_short else type(value).__name__
+    raise ArgumentError(f"{function}: {name}: got {shown}, expected {expected}")
+
+
+def check_container(function: str, name: str, value: Any) -> None:
+    """Raise an error if an argument is no Container."""
+    if not isinstance(getattr(value, "_spec", None), Spec):
+        raise ArgumentError(
+            f"{function}: {name}: got {type(value).__name__}, expected a Container; "
+            f"make it one with na.Container({name})"
+        )
+
+
+def check_function(function: str, name: str, value: Any, call: str) -> None:
+    """Raise an error unless `value` can be called; `call` says how it will be, ``fn(leaf)``."""
+    if not callable(value):
+        refuse(function, name, value, f"a function, called as {call}")
+
+
+def check_mapping(function: str, name: str, value: Any, entries: str) -> None:
+    """Raise an error unless `value` is a mapping; `entries` says of what to what."""
+    if not isinstance(value, Mapping):
+        refuse(function, name, value, f"a mapping of {entries}")
+
+
+def check_separator(function: str, value: Any) -> None:
+    """Raise an error unless `value` can stand between keys."""
+    if not isinstance(value, str) or not value:
+        refuse(function, "sep", value, "a string such as '/' or '.'")
+
+
+def check_depth(function: str, name: str, value: Any, least: int) -> None:
+    """Raise an error unless `value` counts levels of a tree."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        refuse(function, name, value, f"an integer of at least {least}")
+
+
+def pairs_of(tree: Iterator[Any]) -> dict[Any, Any]:
+    """The entries that an iterator gives.
+
+    Raises:
+        ArgumentError: something that it gives is no pair of a key and a value.
+    """
+    entries: dict[Any, Any] = {}
+    for pair in tree:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            refuse("Container", "tree", pair, "(key, value) pairs of an iterator")
+        entries[pair[0]] = pair[1]
+    return entries
