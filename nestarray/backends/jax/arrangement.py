@@ -10,16 +10,14 @@ from nestarray.backends.base import supports
 from nestarray.backends.jax.compiled import compiled
 
 
-def _is_plane(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> bool:
+def _is_plane(x: Any, axes: Any) -> bool:
     """Whether `axes` are two different axes of `x`; the body has words for others."""
-    if axes == (0, 1):
-        return x.ndim > 1
     if len(axes) != 2 or not all(-x.ndim <= a < x.ndim for a in axes):
         return False
     return (axes[0] - axes[1]) % x.ndim != 0
 
 
-@supports(_is_plane)
+@supports("(axes == (0, 1) and x.ndim > 1) or _is_plane(x, axes)")
 @compiled
 def rot90(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.rot90.html"""

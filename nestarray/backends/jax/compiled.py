@@ -8,6 +8,7 @@ looked at in Python (dtypes, axes, unknown names) is looked at once for each kin
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
@@ -34,9 +35,9 @@ def compiled_for_any(*numbers: str) -> Callable[[F], F]:
 
 def _compile(function: F, numbers: frozenset[str]) -> F:
     parameters = parameters_of(function)
-    settings = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    defaults = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+    settings = list(defaults)
     run = jax.jit(function, static_argnames=[n for n in settings if n not in numbers], inline=True)
-    defaults = {p.name: p.default for p in parameters if p.name in numbers}
 
     def again(args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
         hashable = {name: _hashable(value) for name, value in settings.items()}
@@ -48,7 +49,7 @@ def _compile(function: F, numbers: frozenset[str]) -> F:
         changed = {
             name: value
             for name, value in settings.items()
-            if name not in defaults
+            if name not in numbers
             or value.__class__ is not defaults[name].__class__
             or value != defaults[name]
         }
@@ -63,21 +64,21 @@ def _compile(function: F, numbers: frozenset[str]) -> F:
     named = ", ".join(f"{name!r}: {name}" for name in settings)
     if is_variadic(parameters):
         at_once, by_position = run, passed
-    elif numbers.issuperset(settings):  # all at their defaults
-        at_once, by_position = jax.jit(function, inline=True), arrays
     else:
         at_once, by_position = _by_position(function, parameters)
-    unchanged = [f"{n}.__class__ is _{n}.__class__ and {n} == _{n}" for n in defaults]
-    source = (
-        f"def op({declared}):\n"
-        "    try:\n"
-        f"        if {' and '.join(unchanged) or True}:\n"
-        f"            return _at_once({by_position})\n"
-        f"        return _with_numbers(({arrays}), {{{named}}})\n"
-        "    except Exception:\n"
-        f"        return _again(({arrays}), {{{named}}})\n"
-    )
+    source = f"def op({declared}):\n    try:\n"
+    if inspect.Parameter.empty not in defaults.values():
+        at_defaults = _are_at(defaults)
+        source += f"        if {at_defaults}:\n            return _plain({arrays})\n"
+    if settings:
+        source += (
+            f"        if {_are_at({name: defaults[name] for name in numbers})}:\n"
+            f"            return _at_once({by_position})\n"
+            f"        return _with_numbers(({arrays}), {{{named}}})\n"
+        )
+    source += f"    except Exception:\n        return _again(({arrays}), {{{named}}})\n"
     namespace = {
+        "_plain": jax.jit(function, inline=True),
         "_at_once": at_once,
         "_with_numbers": with_numbers,
         "_again": again,
@@ -85,6 +86,17 @@ def _compile(function: F, numbers: frozenset[str]) -> F:
     }
     code = code_of(source, f"<nestarray compiled op({declared}) of any {sorted(numbers)}>")
     return wraps(function)(generated(code, namespace, function.__name__, parameters))
+
+
+def _are_at(defaults: dict[str, Any]) -> str:
+    """The text of the condition that settings have these values."""
+    texts = (
+        f"{name} is {value}"
+        if value is None or isinstance(value, bool)
+        else f"{name}.__class__ is _{name}.__class__ and {name} == _{name}"
+        for name, value in defaults.items()
+    )
+    return " and ".join(texts) or "True"
 
 
 def _by_position(function: Any, parameters: Any) -> tuple[Any, str]:

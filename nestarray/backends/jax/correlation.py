@@ -11,22 +11,14 @@ from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
 
 
-def _is_plain(
-    x: Any,
-    /,
-    *,
-    rowvar: bool = True,
-    correction: float = 1.0,
-    fweights: Any = None,
-    aweights: Any = None,
-) -> bool:
-    """Whether there are no weights, a whole correction, and more observations than it."""
-    if x.ndim not in (1, 2) or fweights is not None or aweights is not None:
+def _is_plain(x: Any, rowvar: bool, correction: float) -> bool:
+    """Whether there is a whole correction, and more observations than it."""
+    if x.ndim not in (1, 2):
         return False
     return float(correction).is_integer() and x.shape[-1 if rowvar else 0] > correction
 
 
-@supports(_is_plain)
+@supports("fweights is aweights is None and _is_plain(x, rowvar, correction)")
 @compiled
 def cov(
     x: Any,
@@ -42,7 +34,7 @@ def cov(
     return jnp.cov(x, rowvar=rowvar, ddof=int(correction))
 
 
-@supports(lambda x, rowvar=True: x.ndim in (1, 2))
+@supports("x.ndim in (1, 2)")
 @compiled
 def corrcoef(x: Any, /, *, rowvar: bool = True) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.corrcoef.html"""

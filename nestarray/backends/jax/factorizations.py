@@ -24,7 +24,13 @@ from nestarray.backends.results import (
 _single = in_single_precision(_cast)
 
 svdvals = compiled(_single(jnp.linalg.svdvals))
-eigvalsh = compiled(_single(jnp.linalg.eigvalsh))
+
+
+@compiled
+@_single
+def eigvalsh(x: Any, /) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.eigvalsh.html"""
+    return jnp.linalg.eigvalsh(x)
 
 
 @compiled

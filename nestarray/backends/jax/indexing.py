@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from nestarray.backends.index import as_tuple, axes_taken, check_mode, expanded
+from nestarray.backends.jax.compiled import compiled
 
 _METHODS = {"replace": "set", "add": "add", "min": "min", "max": "max"}
 
@@ -75,6 +76,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     return jnp.take(x, indices, axis=axis)
 
 
+@compiled
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take_along_axis.html"""
     return jnp.take_along_axis(x, indices, axis)

@@ -23,7 +23,7 @@ matrix_norm = compiled(_single(jnp.linalg.matrix_norm))
 _power = in_single_precision(_cast, integers=True)(jnp.linalg.matrix_power)
 
 
-@supports(lambda x, n: n >= 0)  # of integers the inverse is no integer
+@supports("n >= 0")  # of integers the inverse is no integer
 def matrix_power(x: Any, /, n: int) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.matrix_power.html"""
     return _power(x, n)

@@ -10,7 +10,7 @@ from nestarray.backends.base import supports
 from nestarray.backends.jax.compiled import compiled
 
 
-@supports(lambda x, k=0: x.ndim in (1, 2))
+@supports("x.ndim in (1, 2)")
 @compiled
 def diag(x: Any, /, *, k: int = 0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.diag.html"""

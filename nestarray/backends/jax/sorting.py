@@ -8,10 +8,20 @@ import jax.numpy as jnp
 
 from nestarray import dtypes
 from nestarray.backends.base import supports
+from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
 
-sort = jnp.sort
-argsort = jnp.argsort
+
+@compiled
+def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.sort.html"""
+    return jnp.sort(x, axis=axis, descending=descending, stable=stable)
+
+
+@compiled
+def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.argsort.html"""
+    return jnp.argsort(x, axis=axis, descending=descending, stable=stable)
 
 
 def _has_place(x: Any, kth: int, /, *, axis: int = -1) -> bool:

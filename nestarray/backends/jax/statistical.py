@@ -81,13 +81,7 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     return jnp.std(x, axis=_axes(axis), correction=correction, keepdims=keepdims)
 
 
-def _no_initial(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
-) -> bool:
-    return not include_initial
-
-
-@supports(_no_initial)
+@supports("not include_initial")
 @compiled
 def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
@@ -96,7 +90,7 @@ def cumulative_sum(
     return jnp.cumsum(x, axis=axis, dtype=native_dtype(accumulation_dtype(x, dtype)))
 
 
-@supports(_no_initial)
+@supports("not include_initial")
 @compiled
 def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
