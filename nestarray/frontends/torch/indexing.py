@@ -45,13 +45,17 @@ def where(
         return nonzero(condition, as_tuple=True)
     dtype = result_type(input, other)
     x, y = (to_array(fill_number("where", v, dtype), dtype, condition) for v in (input, other))
-    return na.where(_mask("where", "condition", condition), x, y)
+    if dtypes.dtype_of(condition) is dtypes.uint8:  # upstream's masks, before there was bool
+        condition = na.not_equal(condition, 0)
+    _check_mask("where", "condition", condition)
+    return na.where(condition, x, y)
 
 
 def masked_select(input: Array, mask: Array) -> Array:
     """The elements where `mask` holds, in one dimension."""
+    _check_mask("masked_select", "mask", mask)
     shape = broadcast_shape(shape_of(input), shape_of(mask))
-    return na.getitem(na.broadcast_to(input, shape), (na.broadcast_to(_mask("masked_select", "mask", mask), shape),))
+    return na.getitem(na.broadcast_to(input, shape), (na.broadcast_to(mask, shape),))
 
 
 def nonzero(input: Array, *, as_tuple: bool = False) -> Any:
@@ -71,14 +75,9 @@ def argwhere(input: Array) -> Array:
     return nonzero(input)
 
 
-def _mask(name: str, argument: str, x: Array) -> Array:
-    """A mask as bool; uint8 was upstream's before there was bool."""
-    dtype = dtypes.dtype_of(x)
-    if dtype is dtypes.bool:
-        return x
-    if dtype is not dtypes.uint8:
-        raise DtypeError(f"{name}: {argument}: got {dtype}, expected bool")
-    return na.not_equal(x, 0)
+def _check_mask(name: str, argument: str, x: Array) -> None:
+    if dtypes.dtype_of(x) is not dtypes.bool:
+        raise DtypeError(f"{name}: {argument}: got {dtypes.dtype_of(x)}, expected bool")
 
 
 # -- one place along a dimension -----------------------------------------------------------
@@ -394,21 +393,21 @@ def put(input: Array, index: Array, source: Array, accumulate: bool = False) -> 
 
 def masked_fill(input: Array, mask: Array, value: Array | float) -> Array:
     """input with `value` where `mask` holds."""
+    _check_mask("masked_fill", "mask", mask)
     if ndim_of(value):
         raise ShapeError(
             f"masked_fill: value: got {ndim_of(value)} dimensions, expected a number or a 0-d array"
         )
     dtype = dtypes.dtype_of(input)
     value = to_array(fill_number("masked_fill", value, dtype), dtype, input)
-    return na.where(_mask("masked_fill", "mask", mask), value, input)
+    return na.where(mask, value, input)
 
 
 def masked_scatter(input: Array, mask: Array, source: Array) -> Array:
     """input with the elements where `mask` holds replaced by those of `source`, in order."""
-    if dtypes.dtype_of(mask) is not dtypes.bool:
-        raise DtypeError(f"masked_scatter: mask: got {dtypes.dtype_of(mask)}, expected bool")
+    _check_mask("masked_scatter", "mask", mask)
     shape = broadcast_shape(shape_of(input), shape_of(mask))
-    x, chosen = na.broadcast_to(input, shape), na.broadcast_to(_mask(mask), shape)
+    x, chosen = na.broadcast_to(input, shape), na.broadcast_to(mask, shape)
     if numel_of(source) == 0:  # so nothing is chosen
         return x
     flat = na.astype(na.reshape(chosen, (-1,)), dtypes.int64)
@@ -500,7 +499,7 @@ def nonzero_static(input: Array, *, size: int, fill_value: int = -1) -> Array:
     The shape of the result does not depend on values, so that it can be compiled.
     """
     ndim, count = ndim_of(input), numel_of(input)
-    found = na.reshape(_mask(input), (count,))
+    found = na.reshape(na.not_equal(input, 0), (count,))
     order = na.argsort(na.astype(na.logical_not(found), dtypes.int32), axis=0, stable=True)
     order = cast(order, dtypes.int64)[: builtins.min(size, count)]
     order = na.pad(order, [(0, builtins.max(size - count, 0))])

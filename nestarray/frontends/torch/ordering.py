@@ -49,6 +49,9 @@ def topk(
     input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> ValuesIndices:
     """The `k` largest (or smallest) elements in order, and where they are."""
+    extent = shape_of(input)[wrap("topk", dim, ndim_of(input))] if ndim_of(input) else 1
+    if isinstance(extent, int) and isinstance(k, int) and not 0 <= k <= extent:
+        raise ArgumentError(f"topk: k: got {k}, expected 0 to {extent}, the size of dim {dim}")
     if ndim_of(input) == 0:
         values, indices = sort(input)
         return ValuesIndices(values, indices)
@@ -87,6 +90,13 @@ def searchsorted(
     sorter: Array | None = None,
 ) -> Array:
     """Where `input` would go to keep each row in order: how many elements lie before it."""
+    leading = shape_of(sorted_sequence)[:-1]
+    if leading and leading != shape_of(input)[:-1]:
+        raise ShapeError(
+            f"searchsorted: input: got shape {shape_of(input)} beside sequences of shape "
+            f"{shape_of(sorted_sequence)}, expected all dimensions but the last to be equal, or "
+            "one sequence"
+        )
     rows, x = promote_arrays(sorted_sequence, input)
     if sorter is not None:
         rows = na.take_along_axis(rows, sorter, axis=-1)

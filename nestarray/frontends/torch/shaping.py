@@ -139,6 +139,10 @@ def flatten(input: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
     """The dimensions from `start_dim` to `end_dim` as one."""
     shape = shape_of(input)
     start, end = wrap("flatten", start_dim, len(shape)), wrap("flatten", end_dim, len(shape))
+    if start > end:
+        raise ArgumentError(
+            f"flatten: start_dim: got {start_dim}, which comes after the end_dim {end_dim}"
+        )
     merged = _product(shape[start : end + 1])
     return na.reshape(input, (*shape[:start], merged, *shape[end + 1 :]))
 
@@ -236,6 +240,8 @@ def _product(numbers: Sequence[int]) -> int:
 
 def cat(tensors: Sequence[Array], dim: int = 0) -> Array:
     """The arrays one after the other along `dim`; 1-d arrays without elements are left out."""
+    if not tensors:
+        raise ArgumentError("cat: tensors: got no arrays, expected at least one")
     dtype = result_type(*tensors)
     arrays = [x for x in tensors if ndim_of(x) != 1 or shape_of(x)[0] != 0] or list(tensors)[:1]
     arrays = [cast(x, dtype) for x in arrays]
@@ -246,6 +252,8 @@ def cat(tensors: Sequence[Array], dim: int = 0) -> Array:
 
 def stack(tensors: Sequence[Array], dim: int = 0) -> Array:
     """The arrays side by side along a new dimension."""
+    if not tensors:
+        raise ArgumentError("stack: tensors: got no arrays, expected at least one")
     dtype = result_type(*tensors)
     axis = wrap("stack", dim, ndim_of(tensors[0]) + 1)
     return na.stack([cast(x, dtype) for x in tensors], axis=axis)
@@ -317,6 +325,8 @@ def split(
 def chunk(input: Array, chunks: int, dim: int = 0) -> tuple[Array, ...]:
     """At most `chunks` parts of equal size, the last may be smaller."""
     axis = wrap("chunk", dim, ndim_of(input))
+    if chunks < 1:
+        raise ArgumentError(f"chunk: chunks: got {chunks}, expected at least 1")
     total = shape_of(input)[axis]
     if total == 0:
         return (input,) * chunks

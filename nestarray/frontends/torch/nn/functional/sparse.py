@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.frontends.torch.dims import ndim_of, numel_of, shape_of
 from nestarray.frontends.torch.linalg import vector_norm
 from nestarray.frontends.torch.promotion import cast
@@ -39,6 +39,8 @@ def embedding(
 
 def one_hot(tensor: Array, num_classes: int = -1) -> Array:
     """1 at the index, 0 elsewhere, in a new last dimension; −1 reads the largest index."""
+    if not dtypes.dtype_of(tensor).is_integer:
+        raise DtypeError(f"one_hot: tensor: got {dtypes.dtype_of(tensor)}, expected integers")
     if num_classes == -1:
         num_classes = int(na.max(tensor)) + 1
     classes = na.arange(num_classes, dtype=dtypes.dtype_of(tensor), like=tensor)
