@@ -28,7 +28,7 @@ from nestarray.backends import foreach
 from nestarray.backends.templates import choosing, code_of, generated, texts
 from nestarray.config import current_backend
 from nestarray.container import Container, algebra
-from nestarray.container.shortcuts import Leaves, Serve, shortcut
+from nestarray.container.shortcuts import Leaves, Served, shortcut
 from nestarray.errors import (
     ArgumentError,
     MixedBackendError,
@@ -69,7 +69,7 @@ class Op:
         #: for Containers, by the tuple of types: the function, and the one for many arrays
         self.resolved: dict[tuple[Any, ...], Resolved] = {}
         #: for Containers, by the types of the arguments: what served leaves that are alike
-        self.served: dict[tuple[type, ...], dict[Leaves, Serve]] = {}
+        self.served: dict[tuple[type, ...], dict[Leaves, Served]] = {}
         self._takes_one_or_two = (
             len(self.parameters) == len(self.array_parameters) <= 2
             and not self.sequence_parameters

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray.container.access import bare, line_up, map_leaves
 from nestarray.container.container import Container, from_leaves
-from nestarray.container.shortcuts import Leaves, dtypes_of, look_at, over_leaves
+from nestarray.container.shortcuts import Leaves, dtypes_of, look_ahead, look_at, over_leaves
 from nestarray.container.spec import Spec
 from nestarray.errors import StructureError
 
@@ -84,8 +84,9 @@ def apply(
         if together is not None and not is_leafwise:
             results = together(*(c if c.__class__ is tuple else a for c, a in zip(columns, args)))
             if results is not None:
-                _remember(op, args, known_leaves, together, is_of_trees=True)
-                return from_leaves(first._spec, results)
+                result = from_leaves(first._spec, results)
+                _remember(op, args, known_leaves, together, result, is_of_trees=True)
+                return result
         if len(columns) < 3:
             function = _without_promotion(function, args, columns, known_leaves)
     try:
@@ -101,7 +102,7 @@ def apply(
         results = map_leaves(first._spec, call, columns)
     result = _rebuild(op.name, first._spec, results)
     if function is not op.function and isinstance(result, Container):
-        _remember(op, args, known_leaves, function)
+        _remember(op, args, known_leaves, function, result)
     return result
 
 
@@ -110,6 +111,7 @@ def _remember(
     args: tuple[Any, ...],
     known_leaves: list[Leaves | None],
     function: Callable[..., Any],
+    result: Container,
     *,
     is_of_trees: bool = False,
 ) -> None:
@@ -123,9 +125,9 @@ def _remember(
     if of_trees or known is None or not known.are_alike:
         return
     if is_of_trees:
-        served[known] = function
+        served[known] = function, None
     elif known.dtypes is not None:  # which chose the function
-        served[known] = over_leaves(function, types)
+        served[known] = over_leaves(function, types), look_ahead(function, known, result)
 
 
 def _without_promotion(

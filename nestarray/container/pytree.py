@@ -22,6 +22,7 @@ from nestarray.container.container import (
     ListContainer,
     TupleContainer,
     from_leaves,
+    from_leaves_by_name,
     rebuild,
 )
 from nestarray.container.fused import FusedContainer, Layout, Place, make_layout
@@ -83,6 +84,12 @@ def _register_torch() -> None:
         )
 
 
+def _register_torch_compiler() -> None:
+    from torch.compiler import substitute_in_graph
+
+    substitute_in_graph(from_leaves)(from_leaves_by_name)
+
+
 def _register_optree() -> None:
     import optree
 
@@ -141,6 +148,7 @@ def _from_plain(plain: Any) -> Any:
 _REGISTER: dict[str, Callable[[], None]] = {
     "jax": _register_jax,
     "torch": _register_torch,
+    "torch._dynamo": _register_torch_compiler,
     "optree": _register_optree,
     "flax.serialization": _register_flax,
 }

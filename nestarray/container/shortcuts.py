@@ -3,19 +3,20 @@
 What `nestarray.container.algebra` finds out (the types and dtypes of leaves, the function that
 serves them) takes longer than adding ten arrays. A Container notes what its leaves are, and an
 op keeps what served one Container, two, or one and a number, of leaves that are alike: the next
-such call is one look-up and one ``map``.
+such call is one look-up and one ``map``. What a ufunc of NumPy makes of arrays with axes is
+known from their dtype, so its results come with their note.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from nestarray.container.container import Container, ListContainer, TupleContainer, from_leaves
-from nestarray.container.spec import LEAF
 
 #: Takes the leaves of each tree, and numbers; gives the leaves of the result, or None: not for these.
 Serve = Callable[..., Any]
@@ -34,15 +35,22 @@ class Leaves:
         kinds: the types.
         dtypes: the one dtype, a list of several, or None where that has to be looked at.
         are_alike: one type, and one dtype if that is known.
+        have_axes: these are NumPy arrays, none of which is 0-d.
     """
 
-    __slots__ = ("are_alike", "dtypes", "kinds")
+    __slots__ = ("are_alike", "dtypes", "have_axes", "kinds")
 
-    def __init__(self, kinds: set[type], dtypes: Any, are_alike: bool) -> None:
-        self.kinds, self.dtypes, self.are_alike = kinds, dtypes, are_alike
+    def __init__(
+        self, kinds: set[type], dtypes: Any, *, are_alike: bool, have_axes: bool = False
+    ) -> None:
+        self.kinds, self.dtypes = kinds, dtypes
+        self.are_alike, self.have_axes = are_alike, have_axes
 
 
-_alike: dict[tuple[type, Any], Leaves] = {}
+#: What served leaves, and what is known of the leaves that it gives.
+Served = tuple[Serve, Leaves | None]
+
+_alike: dict[tuple[type, Any, bool], Leaves] = {}
 
 
 def look_at(c: Container) -> Leaves:
@@ -50,7 +58,7 @@ def look_at(c: Container) -> Leaves:
     known = c._note if c.__class__ in _TREES else None
     if known is None:
         known = _look_at(c._leaves)
-        if c.__class__ in _TREES and c._spec is not LEAF:  # whose leaf is replaced by assignment
+        if c.__class__ in _TREES:
             object.__setattr__(c, "_note", known)
     return known
 
@@ -58,13 +66,26 @@ def look_at(c: Container) -> Leaves:
 def _look_at(leaves: tuple[Any, ...]) -> Leaves:
     kinds = set(map(type, leaves))
     if len(kinds) != 1:
-        return Leaves(kinds, None, False)
+        return Leaves(kinds, None, are_alike=False)
     kind = leaves[0].__class__
-    found = dtypes_of(leaves) if kind is np.ndarray else None
-    if found.__class__ is list:
-        return Leaves(kinds, found, False)
-    known = _alike.get((kind, found))
-    return known or _alike.setdefault((kind, found), Leaves(kinds, found, True))
+    found, have_axes = None, False
+    if kind is np.ndarray:
+        found = dtypes_of(leaves)
+        if found.__class__ is list:
+            return Leaves(kinds, found, are_alike=False)
+        have_axes = 0 not in [x.ndim for x in leaves]
+    identity = kind, found, have_axes
+    known = _alike.get(identity)
+    if known is None:  # of two threads that look at once, both get the same
+        known = Leaves(kinds, found, are_alike=True, have_axes=have_axes)
+        known = _alike.setdefault(identity, known)
+    return known
+
+
+def look_ahead(function: Callable[..., Any], known: Leaves, result: Container) -> Leaves | None:
+    """What all results of `function` on such leaves are, if the first shows that."""
+    is_exact = isinstance(function, np.ufunc) and function.signature is None
+    return look_at(result) if is_exact and known.have_axes else None
 
 
 def dtypes_of(leaves: tuple[Any, ...]) -> Any:
@@ -76,17 +97,15 @@ def dtypes_of(leaves: tuple[Any, ...]) -> Any:
 def over_leaves(function: Callable[..., Any], types: tuple[type, ...]) -> Serve:
     """`function` of a leaf, of two, or of a leaf and a number, over all leaves."""
     if types[-1] not in _TREES:
-        return lambda leaves, number: tuple(map(function, leaves, repeat(number)))
+        return lambda leaves, number: map(function, leaves, repeat(number))
     if types[0] not in _TREES:
-        return lambda number, leaves: tuple(map(function, repeat(number), leaves))
-    if len(types) == 1:
-        return lambda leaves: tuple(map(function, leaves))
-    return lambda left, right: tuple(map(function, left, right))
+        return lambda number, leaves: map(function, repeat(number), leaves)
+    return partial(map, function)
 
 
 def shortcut(
     types: tuple[type, ...],
-    served: dict[Leaves, Serve],
+    served: dict[Leaves, Served],
     general: Callable[..., Any],
     leafwise: Callable[..., Any],
 ) -> Callable[..., Any]:
@@ -104,34 +123,47 @@ def shortcut(
 
     def of_one(x: Any, /) -> Any:
         try:
-            results = served[x._note](x._leaves)
+            serve, note = served[x._note or look_at(x)]
+            results = serve(x._leaves)
+            if results is not None:
+                return from_leaves(x._spec, results, note)
         except Exception:  # none served these leaves yet, or the error is to name the leaf
             return general(x)
-        return leafwise(x) if results is None else from_leaves(x._spec, results)
+        return leafwise(x)
 
     def of_two(x1: Any, x2: Any, /) -> Any:
         spec = x1._spec
-        if spec is not x2._spec or x1._note is not x2._note:
+        known = x1._note or look_at(x1)
+        if spec is not x2._spec or known is not (x2._note or look_at(x2)):
             return general(x1, x2)
         try:
-            results = served[x1._note](x1._leaves, x2._leaves)
+            serve, note = served[known]
+            results = serve(x1._leaves, x2._leaves)
+            if results is not None:
+                return from_leaves(spec, results, note)
         except Exception:
             return general(x1, x2)
-        return leafwise(x1, x2) if results is None else from_leaves(spec, results)
+        return leafwise(x1, x2)
 
     def number_second(x: Any, number: Any, /) -> Any:
         try:
-            results = served[x._note](x._leaves, number)
+            serve, note = served[x._note or look_at(x)]
+            results = serve(x._leaves, number)
+            if results is not None:
+                return from_leaves(x._spec, results, note)
         except Exception:
             return general(x, number)
-        return leafwise(x, number) if results is None else from_leaves(x._spec, results)
+        return leafwise(x, number)
 
     def number_first(number: Any, x: Any, /) -> Any:
         try:
-            results = served[x._note](number, x._leaves)
+            serve, note = served[x._note or look_at(x)]
+            results = serve(number, x._leaves)
+            if results is not None:
+                return from_leaves(x._spec, results, note)
         except Exception:
             return general(number, x)
-        return leafwise(number, x) if results is None else from_leaves(x._spec, results)
+        return leafwise(number, x)
 
     if len(types) == 1:
         return of_one
