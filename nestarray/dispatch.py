@@ -282,7 +282,7 @@ def _compile(record: Op) -> Callable[..., Any]:
         "_explain": record.explain,
     }
     public = wraps(record.body)(generated(code, namespace, record.name, record.parameters))
-    public.op = record
+    public.op = record  # type: ignore[attr-defined]
     return public
 
 
