@@ -169,7 +169,6 @@ WITHOUT_FUNCTION = {
     "torch.ops.aten._flash_attention_forward": "a kernel of CUDA; `scaled_dot_product_attention`",
     "torch.ops.aten._efficient_attention_forward": "a kernel of CUDA; `scaled_dot_product_attention`",
     "chalf": "there are no complex numbers of 32 bits",
-    "hash_tensor": "a checksum of the bits of an array, not of its numbers",
     **dict.fromkeys(
         (
             "jiterator_unary", "jiterator_binary", "jiterator_4inputs_with_extra_args",

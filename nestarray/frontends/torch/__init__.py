@@ -363,6 +363,7 @@ from nestarray.frontends.torch.reflections import ormqr as ormqr
 from nestarray.frontends.torch.representation import conj_physical as conj_physical
 from nestarray.frontends.torch.representation import frexp as frexp
 from nestarray.frontends.torch.representation import gcd as gcd
+from nestarray.frontends.torch.representation import hash_tensor as hash_tensor
 from nestarray.frontends.torch.representation import lcm as lcm
 from nestarray.frontends.torch.representation import ldexp as ldexp
 from nestarray.frontends.torch.representation import nextafter as nextafter

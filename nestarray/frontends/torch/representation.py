@@ -5,10 +5,13 @@ Upstream: https://docs.pytorch.org/docs/stable/torch.html#pointwise-ops
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.errors import ArgumentError
+from nestarray.frontends.torch.dims import axes_of, ndim_of, shape_of
 from nestarray.frontends.torch.promotion import (
     cast,
     expect_array,
@@ -54,6 +57,54 @@ def frexp(input: Array) -> MantissaExponent:
     """Mantissa, of modulus from ½ to 1, and exponent, with input = mantissa · 2^exponent."""
     mantissa, exponent = na.frexp(input)
     return MantissaExponent(mantissa, cast(exponent, dtypes.int32))
+
+
+def hash_tensor(
+    input: Array, dim: int | Sequence[int] | None = None, *, keepdim: bool = False, mode: int = 0
+) -> Array:
+    """The bits of all elements as float64 or int64, joined by exclusive or; uint64."""
+    if mode != 0:
+        raise ArgumentError(f"hash_tensor: mode: got {mode}, expected 0, exclusive or")
+    wide = dtypes.float64 if dtypes.dtype_of(input).is_floating else dtypes.int64
+    bits = na.astype(input, wide)
+    bits = _bits(bits) if wide is dtypes.float64 else bits
+    axes = axes_of("hash_tensor", bits, () if dim is None else dim)
+    for axis in range(ndim_of(bits)) if axes is None else sorted(axes):
+        bits = _joined(bits, axis)
+    found = na.astype(bits, dtypes.uint64)
+    return found if keepdim else na.squeeze(found, axis=axes)
+
+
+def _joined(bits: Array, axis: int) -> Array:
+    """Exclusive or along a dimension, whose size is 1 then: one half with the other."""
+    size = shape_of(bits)[axis]
+    if size == 0:
+        return na.sum(bits, axis=axis, keepdims=True)
+    while size > 1:
+        half = size // 2
+        first, second, rest = (
+            na.getitem(bits, (slice(None),) * axis + (slice(start, stop),))
+            for start, stop in ((0, half), (half, 2 * half), (2 * half, size))
+        )
+        bits = na.concat([na.bitwise_xor(first, second), rest], axis=axis)
+        size -= half
+    return bits
+
+
+def _bits(x: Array) -> Array:
+    """The bits of float64 as int64: sign, exponent and mantissa, put together from their values."""
+    size = na.where(na.isfinite(x), na.abs(x), na.zeros_like(x))
+    mantissa, exponent = na.frexp(size)
+    is_normal = na.greater_equal(size, 2.0**-1022)
+    fraction = na.subtract(na.multiply(mantissa, 2.0**53), 2.0**52)
+    place = na.multiply(na.add(na.astype(exponent, dtypes.int64), 1022), 2**52)
+    normal = na.add(place, na.astype(fraction, dtypes.int64))
+    tiny = na.where(is_normal, na.zeros_like(size), size)
+    tiny = na.astype(na.multiply(na.multiply(tiny, 2.0**537), 2.0**537), dtypes.int64)
+    bits = na.where(is_normal, normal, tiny)
+    bits = na.where(na.isinf(x), na.full_like(bits, 0x7FF << 52), bits)
+    bits = na.where(na.isnan(x), na.full_like(bits, 0xFFF << 51), bits)
+    return na.where(na.signbit(x), na.bitwise_xor(bits, na.full_like(bits, -(1 << 63))), bits)
 
 
 def conj_physical(input: Array) -> Array:
