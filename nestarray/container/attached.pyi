@@ -2799,6 +2799,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         mode: str = "nearest",
         align_corners: bool = False,
         antialias: bool = False,
+        data_format: str = "channels_first",
     ) -> Container[Leaf]:
         """Resample the spatial axes to another size.
 
@@ -2806,7 +2807,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         to n; with `align_corners` it is a point instead, and the first and last points stay.
 
         Args:
-            x: `(batch, channels, *spatial)`, floating.
+            x: `(batch, channels, *spatial)`, or `(batch, *spatial, channels)`, floating.
             size: the new size; an integer, or one for each spatial axis.
             scale_factor: ⌊size · scale_factor⌋ is the new size, if `size` is None; positions
                 are scaled by this factor exactly.
@@ -2821,9 +2822,10 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             align_corners: for the linear and cubic modes.
             antialias: for all modes with a kernel, widen it when the size shrinks, so that every
                 element counts; the cubic kernel has a = −0.5 then.
+            data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
 
         Returns:
-            `(batch, channels, *size)`.
+            `(batch, channels, *size)`, or with the channels last.
 
         Raises:
             ArgumentError: `mode` is none of these or has no corners to align, both or neither of
@@ -4632,29 +4634,35 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             `(*batch, n, m)`.
         """
 
-    def pixel_shuffle(self, /, *, upscale_factor: int) -> Container[Leaf]:
+    def pixel_shuffle(
+        self, /, *, upscale_factor: int, data_format: str = "channels_first"
+    ) -> Container[Leaf]:
         """Trade channels for resolution: r² channels become r × r neighbouring elements.
 
         Args:
-            x: `(*batch, channels · r², height, width)`, any dtype.
+            x: `(*batch, channels · r², height, width)`, or with the channels last, any dtype.
             upscale_factor: r.
+            data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
 
         Returns:
-            `(*batch, channels, height · r, width · r)`.
+            `(*batch, channels, height · r, width · r)`, or with the channels last.
 
         Raises:
             ShapeError: r² does not divide the number of channels.
         """
 
-    def pixel_unshuffle(self, /, *, downscale_factor: int) -> Container[Leaf]:
+    def pixel_unshuffle(
+        self, /, *, downscale_factor: int, data_format: str = "channels_first"
+    ) -> Container[Leaf]:
         """Trade resolution for channels: the inverse of `pixel_shuffle`.
 
         Args:
-            x: `(*batch, channels, height · r, width · r)`, any dtype.
+            x: `(*batch, channels, height · r, width · r)`, or with the channels last, any dtype.
             downscale_factor: r.
+            data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
 
         Returns:
-            `(*batch, channels · r², height, width)`.
+            `(*batch, channels · r², height, width)`, or with the channels last.
 
         Raises:
             ShapeError: r does not divide height and width.

@@ -1,0 +1,71 @@
+"""Container is generic in the type of its leaves, and ops give the kind of thing they are given."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nestarray as na
+from nestarray.dispatch import OPS
+from tests.container import typed
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def test_the_sample_runs() -> None:
+    typed.everything()
+
+
+def test_the_stub_of_ops_has_their_names_and_parameters() -> None:
+    tree = ast.parse((ROOT / "nestarray/ops/typed.pyi").read_text())
+    found = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    assert {node.name for node in found} == set(OPS)
+    for node in found:
+        arguments = node.args
+        plain = [*arguments.posonlyargs, *arguments.args]
+        given = [
+            a.arg for a in (*plain, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg) if a
+        ]
+        assert given == list(inspect.signature(getattr(na, node.name)).parameters), node.name
+
+
+def _complaints(file: Path) -> list[tuple[int, str]]:
+    """(line, message) of what pyright has to say."""
+    pyright = [
+        str(Path(sys.executable).with_name("pyright")),
+        "--outputjson",
+        "-p",
+        str(file.parent),
+    ]
+    config = {
+        "include": [str(file)],
+        "venvPath": str(ROOT),
+        "venv": ".venv",
+        "extraPaths": [str(ROOT)],
+    }
+    (file.parent / "pyrightconfig.json").write_text(json.dumps(config))
+    run = subprocess.run(pyright, capture_output=True, text=True, check=False, timeout=500)
+    report = json.loads(run.stdout)
+    assert report["summary"]["filesAnalyzed"] == 1
+    return [
+        (found["range"]["start"]["line"], found["message"].split("\n")[0])
+        for found in report["generalDiagnostics"]
+    ]
+
+
+@pytest.mark.full
+def test_the_checker_agrees(tmp_path: Path) -> None:
+    file = tmp_path / "sample.py"
+    lines = Path(typed.__file__).read_text().splitlines()
+    wrong = ["na.exp(building()).leaves()[0].upper()", "building().map(len).leaves()[0].shape"]
+    file.write_text("\n".join([*lines, *wrong]))
+    (first, upper), (second, shape) = _complaints(file)
+    assert (first, second) == (len(lines), len(lines) + 1)
+    assert upper.startswith('Cannot access attribute "upper" for class "ndarray[')
+    assert shape == 'Cannot access attribute "shape" for class "int"'

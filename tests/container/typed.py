@@ -1,0 +1,125 @@
+"""What a type checker says of Containers and ops: `test_typing` runs it, and runs pyright over it.
+
+`assert_type` is pyright's to check; at run time it hands its argument on, and the classes are
+looked at by `isinstance`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, assert_type
+
+import numpy as np
+
+import nestarray as na
+from nestarray import Container
+from nestarray.container import FusedContainer
+from nestarray.methods.at import At
+
+
+class Framework:
+    """An array of a framework that the checker knows no more of than this."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+
+def is_tree(c: Container[Any]) -> None:
+    """Raise unless the annotation says what came."""
+    assert isinstance(c, Container)
+
+
+def building() -> Container[np.ndarray]:
+    assert_type(Container[np.ndarray](w=np.ones(2)), Container[np.ndarray])
+    assert_type(Container.from_flat_dict({"a.b": 1}, "."), Container[int])
+    c: Container[np.ndarray] = Container(enc={"w": np.ones((2, 3)), "b": np.zeros(3)})
+    return c
+
+
+def looking(c: Container[np.ndarray]) -> None:
+    assert_type(c.leaves(), tuple[np.ndarray, ...])
+    assert_type(c.paths(), tuple[str, ...])
+    assert_type(c.flat_items(), Iterator[tuple[str, np.ndarray]])
+    assert_type(c.nodes(), Iterator[tuple[str, Container[np.ndarray]]])
+    assert_type(c.to_flat_dict(), dict[str, np.ndarray])
+    assert_type(c.find({"w": 0, "b": 0}), tuple[str, ...])
+    for key, part in c.items():  # a leaf or a sub-container, whichever is there
+        assert_type(key, str | int)
+        assert_type(part, Any)
+    assert_type(c["enc/w"], Any)
+    assert_type(c.enc, Any)
+
+
+def changing(c: Container[np.ndarray]) -> None:
+    for same in (
+        assert_type(c.set("enc/b", np.ones(3)), Container[np.ndarray]),
+        assert_type(c.update(enc={"b": np.ones(3)}), Container[np.ndarray]),
+        assert_type(c.delete("enc/b"), Container[np.ndarray]),
+        assert_type(c.rename({"enc": "x"}), Container[np.ndarray]),
+        assert_type(c.select("**/w"), Container[np.ndarray]),
+        assert_type(c.exclude("**/w"), Container[np.ndarray]),
+        assert_type(c.prune(), Container[np.ndarray]),
+        assert_type(c.flatten_keys("."), Container[np.ndarray]),
+        assert_type(c.move("enc", "dec"), Container[np.ndarray]),
+        assert_type(c.at["**/w"].add(1.0), Container[np.ndarray]),
+        assert_type(c.fuse().unfuse(), Container[np.ndarray]),
+    ):
+        is_tree(same)
+    assert_type(c.at["**/w"], At[np.ndarray])
+    assert_type(c.fuse(), FusedContainer[np.ndarray])
+    left, right = c.partition("**/w")
+    assert_type(left.combine(right), Container[np.ndarray])
+    assert_type(c.mask("**/w"), Container[bool])
+    sizes = assert_type(c.map(lambda x: x.size), Container[int])  # `x` is known to be an array
+    assert_type(c.map(lambda path, x: path, with_path=True), Container[str])
+    assert_type(c.parallel_map(len), Container[int])
+    assert_type(c.exclude("**/b").combine(sizes.select("**/b")), Container[np.ndarray | int])
+    assert c.reduce(lambda total, x: total + x.size, 0) == 9
+
+
+def computing(c: Container[np.ndarray], x: np.ndarray) -> None:
+    assert_type(na.exp(c), Container[np.ndarray])
+    assert_type(c.exp(), Container[np.ndarray])
+    assert_type(na.add(c, 1.0), Container[np.ndarray])
+    assert_type(na.add(1.0, c), Container[np.ndarray])
+    assert_type(na.where(c > 0, c, 0.0), Container[np.ndarray])
+    assert_type(2 * c + 1, Container[np.ndarray])
+    assert_type(c == 1, Container[np.ndarray])
+    assert_type(na.mean(c, axis=0, keepdims=True), Container[np.ndarray])
+    assert_type(na.concat([c, c]), Container[np.ndarray])
+    assert_type(na.split(c.select("**/b"), 3), tuple[Container[np.ndarray], ...])
+    assert_type(na.to_backend(c, "numpy"), Container[Any])
+
+    assert_type(na.exp(x), np.ndarray)
+    assert_type(na.mean(np.ones((2, 3), np.float32), axis=0), np.ndarray)  # of another shape
+    assert_type(na.add(x, 1.0), np.ndarray)
+    assert_type(na.add(1, x), np.ndarray)
+    assert_type(na.greater(np.ones(2), np.arange(2)), np.ndarray)
+    assert_type(na.split(x, 2), tuple[np.ndarray, ...])
+    assert_type(na.exp(1.0), Any)  # an array of the backend that is the default then
+    assert_type(na.shape(x), tuple[Any, ...])
+    assert isinstance(na.exp(x), np.ndarray)
+
+
+def of_another_framework(x: Framework) -> None:
+    """Only for the checker: what comes in comes out."""
+    assert_type(na.exp(x), Framework)
+    assert_type(na.add(x, 1.0), Framework)
+    assert_type(na.add(1.0, x), Framework)
+    assert_type(na.concat([x, x]), Framework)
+    assert_type(na.linear(x, x, x), Framework)
+
+
+def of_unknown_type(x: Any, c: Container) -> None:
+    """What is not known stays so: nothing is claimed of ``c["w"]``."""
+    na.exp(x).anything()
+    na.add(x, x).anything()
+    na.exp(c["w"]).anything()
+    c.map(lambda leaf: leaf.anything())
+
+
+def everything() -> None:
+    c = building()
+    looking(c)
+    changing(c)
+    computing(c, np.ones(2))
