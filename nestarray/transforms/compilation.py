@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import update_wrapper, wraps
-from typing import Any
+from typing import Any, NamedTuple
 
 from nestarray import backends, tree
 from nestarray.config import current_backend
@@ -174,12 +174,21 @@ def _backend(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     return found or current_backend()
 
 
+class _Trace(NamedTuple):
+    """A compiled function of flat arrays."""
+
+    serves: Callable[[list[Any]], bool]  # whether other arrays are like those it was made of
+    compiled: Callable[..., Any]
+    result: list[Any]  # what of the result is no array; known once the function was traced
+
+
 class _Traces:
     """The traces of one function on a backend that compiles functions of flat arrays."""
 
     def __init__(self, fn: Callable[..., Any], transforms: Any, options: dict[str, Any]) -> None:
         self._fn, self._transforms, self._options = fn, transforms, options
-        self._traces: dict[Any, tuple[Callable[..., Any], list[Any]]] = {}
+        #: by structure and constants; in each list the trace used last comes first
+        self._traces: dict[Any, list[_Trace]] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         leaves, structure = tree.flatten((args, kwargs))
@@ -194,17 +203,21 @@ class _Traces:
         if self._transforms.runs_inline(arrays):
             return self._fn(*args, **kwargs)
         where = tuple(places) if others else None
-        key = (structure.key, where, tuple(constants), self._transforms.trace_key(arrays))
-        trace = self._traces.get(key)
-        if trace is None:
-            trace = self._traces[key] = self._trace(leaves, structure, places, arrays)
-        compiled, result = trace
-        values = compiled(*arrays)  # the first call may be the one that traces
-        return _put_back(result[0], values)
+        traces = self._traces.setdefault((structure.key, where, tuple(constants)), [])
+        for position, trace in enumerate(traces):
+            if trace.serves(arrays):
+                if position:
+                    traces.insert(0, traces.pop(position))
+                break
+        else:
+            trace = self._trace(leaves, structure, places, arrays)
+            traces.insert(0, trace)
+        values = trace.compiled(*arrays)  # the first call may be the one that traces
+        return _put_back(trace.result[0], values)
 
     def _trace(
         self, leaves: tuple[Any, ...], structure: Any, places: Sequence[int], arrays: list[Any]
-    ) -> tuple[Callable[..., Any], list[Any]]:
+    ) -> _Trace:
         constants = [None if i in set(places) else leaf for i, leaf in enumerate(leaves)]
         result: list[Any] = [None]
 
@@ -216,7 +229,8 @@ class _Traces:
             result[0], out = _take_out(self._fn(*args, **kwargs))
             return out
 
-        return self._transforms.compile_leaves(flat, arrays, self._options), result
+        serves = self._transforms.trace_guard(arrays)
+        return _Trace(serves, self._transforms.compile_leaves(flat, arrays, self._options), result)
 
 
 def _take_out(nest: Any) -> tuple[Any, tuple[Any, ...]]:

@@ -153,9 +153,14 @@ def runs_inline(arrays: list[Any]) -> bool:
     return not arrays
 
 
-def trace_key(arrays: list[Any]) -> tuple[Any, ...]:
-    """What a trace depends on besides the structure of the arguments."""
-    return tuple([(_shape(x), x.dtype) for x in arrays])
+def trace_guard(arrays: list[Any]) -> Callable[[list[Any]], bool]:
+    """A test whether a trace made with `arrays` serves others: of their shapes and dtypes."""
+    key = _trace_key(arrays)
+    return lambda others: _trace_key(others) == key
+
+
+def _trace_key(arrays: list[Any]) -> list[Any]:
+    return [(_shape(x), x.dtype) for x in arrays]
 
 
 def _shape(x: Any) -> tuple[int | None, ...] | None:

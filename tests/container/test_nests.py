@@ -1,0 +1,82 @@
+"""`na.tree`: nests of Containers, Python's own nodes and those that only dm-tree knows."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections import OrderedDict, namedtuple
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+import tree as dm_tree
+
+import nestarray as na
+from nestarray import tree
+
+Point = namedtuple("Point", "b a")
+
+
+@attrs.define
+class Pair:
+    """A node that dm-tree opens."""
+
+    x: Any
+    y: Any
+
+
+NESTS: dict[str, Any] = {
+    "dict": {"z": 1, "a": [na.Container(x=2, y={"u": 3}), None, "s"], "empty": {}},
+    "tuples": ((1, (), [2]), Point(na.Container(q=3), {"k": (4,)})),
+    "attrs": [Pair(na.Container(r=[1, 2]), 3), 4],
+    "ordered": (OrderedDict([("q", 1), ("b", na.Container(u=2))]), 3),
+    "numbers": {3: 1, 1: (2,)},
+}
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_there_and_back(name: str) -> None:
+    nest = NESTS[name]
+    leaves, structure = tree.flatten(nest)
+    back = tree.unflatten(structure, leaves)
+    assert repr(back) == repr(nest)  # which shows types, keys in their order, and leaves
+    assert tree.flatten(back)[0] == leaves
+    assert tree.flatten(back)[1].is_like(structure)
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_leaves_come_as_dm_tree_has_them(name: str) -> None:
+    def plain(node: Any) -> Any:
+        return node.to_dict() if isinstance(node, na.Container) else None
+
+    expected = dm_tree.flatten(dm_tree.traverse(plain, NESTS[name]))
+    assert list(tree.flatten(NESTS[name])[0]) == expected
+
+
+def test_keys_tell_structures_apart() -> None:
+    keys = [tree.flatten(nest)[1].key for nest in NESTS.values()]
+    keys += [tree.flatten(x)[1].key for x in (((1,),), ([1],), [(1,)], {"a": 1}, {"b": 1}, 1)]
+    keys += [tree.flatten((na.Container(a=1),))[1].key, tree.flatten((na.Container(b=1),))[1].key]
+    assert len(set(keys)) == len(keys)
+    one, two = tree.flatten({"a": 1, "b": 2})[1], tree.flatten({"b": 2, "a": 1})[1]
+    assert one.key == two.key
+
+
+class _Weak(np.ndarray):
+    """An array that can be told to be gone."""
+
+
+@pytest.mark.parametrize("wrap", [lambda c: (c, {"k": c}), lambda c: Point(c, c), lambda c: [c]])
+def test_nothing_keeps_leaves_alive(wrap: Any) -> None:
+    """Arrays of a training step must go when the step is over, not when garbage is collected."""
+    gc.disable()
+    try:
+        leaf = np.ones(3).view(_Weak)
+        gone = weakref.ref(leaf)
+        leaves, structure = tree.flatten(wrap(na.Container(a=leaf)))
+        del leaf, leaves
+        assert gone() is None
+        assert structure.key is not None
+    finally:
+        gc.enable()
