@@ -166,6 +166,7 @@ from nestarray.frontends.torch.indexing import where as where
 from nestarray.frontends.torch.linalg import det as det
 from nestarray.frontends.torch.linalg import inv as inverse
 from nestarray.frontends.torch.linalg import matrix_power as matrix_power
+from nestarray.frontends.torch.linalg import slogdet as slogdet
 from nestarray.frontends.torch.lowrank import pca_lowrank as pca_lowrank
 from nestarray.frontends.torch.lowrank import svd_lowrank as svd_lowrank
 from nestarray.frontends.torch.methods import detach as detach

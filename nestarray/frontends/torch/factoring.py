@@ -13,6 +13,7 @@ from nestarray.frontends.torch import linalg
 from nestarray.frontends.torch.dims import shape_of
 from nestarray.frontends.torch.linalg import matrix_exp as matrix_exp
 from nestarray.frontends.torch.promotion import cast
+from nestarray.frontends.torch.return_types import QR, ThinSVD
 from nestarray.ops.factorizations import permutation_of
 from nestarray.typing import Array
 
@@ -71,21 +72,21 @@ def pinverse(input: Array, rcond: float = 1e-15) -> Array:
     return linalg.pinv(input, rtol=rcond)
 
 
-def qr(input: Array, some: bool = True) -> tuple[Array, Array]:
+def qr(input: Array, some: bool = True) -> QR:
     """Q and R with A = Q R; `some` leaves the columns of Q out that R does not need."""
     return linalg.qr(input, "reduced" if some else "complete")
 
 
-def svd(input: Array, some: bool = True, compute_uv: bool = True) -> tuple[Array, Array, Array]:
+def svd(input: Array, some: bool = True, compute_uv: bool = True) -> ThinSVD:
     """U, S and V with A = U diag(S) Vᴴ; without `compute_uv` U and V are zeros."""
     if not compute_uv:
         *batch, m, n = shape_of(input)
         dtype = dtypes.dtype_of(input)
         U, V = (na.zeros((*batch, size, size), dtype=dtype, like=input) for size in (m, n))
-        return U, na.svdvals(input), V
+        return ThinSVD(U, na.svdvals(input), V)
     U, S, Vh = na.svd(input, full_matrices=not some)
     V = na.matrix_transpose(Vh)
-    return U, S, na.conj(V) if dtypes.dtype_of(V).kind == "complex" else V
+    return ThinSVD(U, S, na.conj(V) if dtypes.dtype_of(V).kind == "complex" else V)
 
 
 def lu(A: Array, pivot: bool = True, get_infos: bool = False) -> tuple[Array, ...]:

@@ -23,6 +23,7 @@ from nestarray.frontends.torch.promotion import (
     promote,
     with_derivative_of,
 )
+from nestarray.frontends.torch.return_types import PLU, QR, SVD, Eigen, LUFactor, SignLogDet
 from nestarray.frontends.torch.shaping import adjoint
 from nestarray.frontends.torch.unchecked import cholesky_ex as cholesky_ex
 from nestarray.frontends.torch.unchecked import inv_ex as inv_ex
@@ -192,10 +193,9 @@ def det(A: Array) -> Array:
     return na.det(A)
 
 
-def slogdet(A: Array) -> tuple[Array, Array]:
+def slogdet(A: Array) -> SignLogDet:
     """The sign and the logarithm of the modulus of the determinant."""
-    sign, logabsdet = na.slogdet(A)
-    return sign, logabsdet
+    return SignLogDet(*na.slogdet(A))
 
 
 def solve(A: Array, B: Array, *, left: bool = True) -> Array:
@@ -213,16 +213,14 @@ def cholesky(A: Array, *, upper: bool = False) -> Array:
     return na.cholesky(A, upper=upper)
 
 
-def qr(A: Array, mode: str = "reduced") -> tuple[Array, Array]:
+def qr(A: Array, mode: str = "reduced") -> QR:
     """Q and R with A = Q R."""
-    q, r = na.qr(A, mode=mode)
-    return q, r
+    return QR(*na.qr(A, mode=mode))
 
 
-def svd(A: Array, full_matrices: bool = True) -> tuple[Array, Array, Array]:
+def svd(A: Array, full_matrices: bool = True) -> SVD:
     """U, S and Vᴴ with A = U diag(S) Vᴴ."""
-    u, s, vh = na.svd(A, full_matrices=full_matrices)
-    return u, s, vh
+    return SVD(*na.svd(A, full_matrices=full_matrices))
 
 
 def svdvals(A: Array) -> Array:
@@ -230,10 +228,9 @@ def svdvals(A: Array) -> Array:
     return na.svdvals(A)
 
 
-def eigh(A: Array, UPLO: str = "L") -> tuple[Array, Array]:
+def eigh(A: Array, UPLO: str = "L") -> Eigen:
     """The eigenvalues of symmetric matrices, smallest first, and the eigenvectors."""
-    values, vectors = na.eigh(_hermitian(A, UPLO))
-    return values, vectors
+    return Eigen(*na.eigh(_hermitian(A, UPLO)))
 
 
 def eigvalsh(A: Array, UPLO: str = "L") -> Array:
@@ -256,10 +253,9 @@ def _hermitian(A: Array, UPLO: str = "L") -> Array:
     return with_derivative_of(whole, mirrored)
 
 
-def eig(A: Array) -> tuple[Array, Array]:
+def eig(A: Array) -> Eigen:
     """The eigenvalues of square matrices, in no order, and the eigenvectors."""
-    values, vectors = na.eig(A)
-    return values, vectors
+    return Eigen(*na.eig(A))
 
 
 def eigvals(A: Array) -> Array:
@@ -303,18 +299,18 @@ def tensorsolve(A: Array, B: Array, dims: Sequence[int] | None = None) -> Array:
     return na.tensorsolve(A, na.reshape(B, shape_of(A)[: ndim_of(B)]))
 
 
-def lu(A: Array, *, pivot: bool = True) -> tuple[Array, Array, Array]:
+def lu(A: Array, *, pivot: bool = True) -> PLU:
     """P, L and U with A = P L U."""
     _expect_pivot("lu", pivot)
     P, L, U = na.lu(A)
-    return cast(P, dtypes.dtype_of(A)), L, U
+    return PLU(cast(P, dtypes.dtype_of(A)), L, U)
 
 
-def lu_factor(A: Array, *, pivot: bool = True) -> tuple[Array, Array]:
+def lu_factor(A: Array, *, pivot: bool = True) -> LUFactor:
     """L and U in one matrix, and the exchanges of rows, counted from 1."""
     _expect_pivot("lu_factor", pivot)
     LU, pivots = na.lu_factor(A)
-    return LU, cast(na.add(pivots, 1), dtypes.int32)
+    return LUFactor(LU, cast(na.add(pivots, 1), dtypes.int32))
 
 
 def _expect_pivot(name: str, pivot: bool) -> None:

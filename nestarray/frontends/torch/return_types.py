@@ -22,3 +22,55 @@ class MinMax(NamedTuple):
 
     min: Array
     max: Array
+
+
+class SVD(NamedTuple):
+    """torch.return_types.linalg_svd: A = U diag(S) Vh."""
+
+    U: Array
+    S: Array
+    Vh: Array
+
+
+class ThinSVD(NamedTuple):
+    """torch.return_types.svd, which has V and not its adjoint."""
+
+    U: Array
+    S: Array
+    V: Array
+
+
+class QR(NamedTuple):
+    """torch.return_types.qr: A = Q R."""
+
+    Q: Array
+    R: Array
+
+
+class Eigen(NamedTuple):
+    """torch.return_types.linalg_eigh, linalg_eig."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class SignLogDet(NamedTuple):
+    """torch.return_types.slogdet."""
+
+    sign: Array
+    logabsdet: Array
+
+
+class PLU(NamedTuple):
+    """torch.return_types.linalg_lu: A = P L U."""
+
+    P: Array
+    L: Array
+    U: Array
+
+
+class LUFactor(NamedTuple):
+    """torch.return_types.linalg_lu_factor."""
+
+    LU: Array
+    pivots: Array
