@@ -23,6 +23,7 @@ INDICES = {
 }
 METHODS = {
     "add": np.add,
+    "subtract": np.subtract,
     "multiply": np.multiply,
     "min": np.minimum,
     "max": np.maximum,
@@ -49,6 +50,21 @@ def test_at_sets(backend: str) -> None:
     value = on_backend(np.asarray([7.0, 8.0]), backend)
     found = na.at(on_backend(X, backend))[1, 2:].set(value)
     assert_close(found, on_backend(expected, backend))
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("index", INDICES.values(), ids=INDICES)
+def test_at_changes_what_is_there_once(backend: str, index: Any) -> None:
+    x, where = on_backend(X, backend), on_backend(index, backend)
+    for method, value, function in [
+        ("divide", 4.0, lambda part: part / 4.0),
+        ("power", 2.0, np.square),
+        ("apply", na.negative, np.negative),
+    ]:
+        expected = X.copy()
+        expected[index] = function(X[index])
+        assert_close(getattr(na.at(x)[where], method)(value), on_backend(expected, backend))
+    assert_close(na.at(x)[where].get(), on_backend(X[index], backend))
 
 
 def test_at_of_a_container_and_in_a_graph() -> None:

@@ -7,7 +7,7 @@ NaN or drops the update.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from nestarray import backends, dtypes
 from nestarray.backends.axes import one_axis
 from nestarray.backends.index import check_mode
 from nestarray.config import current_backend
+from nestarray.container import Container
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, Shape
@@ -587,6 +588,18 @@ class at:
     def __getitem__(self, index: Any) -> at:
         return at(self._x, index)
 
+    def get(self) -> Array:
+        """What is there."""
+        from nestarray import ops
+
+        return ops.getitem(self._x, self._checked_index())
+
+    def apply(self, fn: Callable[[Array], Array]) -> Array:
+        """Put ``fn`` of what is there in its place, however often the index names a position."""
+        if isinstance(self._x, Container):
+            return self.set(self.get().map(fn))
+        return self.set(fn(self.get()))
+
     def set(self, value: Array | float) -> Array:
         """Put `value` there."""
         return self._changed(value, "replace")
@@ -595,9 +608,28 @@ class at:
         """Add `value`, once for each time that the index names a position."""
         return self._changed(value, "add")
 
+    def subtract(self, value: Array | float) -> Array:
+        """Subtract `value`, once for each time that the index names a position."""
+        from nestarray import ops
+
+        is_number = isinstance(value, (int, float, complex))
+        return self.add(-value if is_number else ops.negative(value))
+
     def multiply(self, value: Array | float) -> Array:
         """Multiply by `value`, once for each time that the index names a position."""
         return self._changed(value, "mul")
+
+    def divide(self, value: Array | float) -> Array:
+        """Divide by `value`, once, however often the index names a position."""
+        from nestarray import ops
+
+        return self.set(ops.divide(self.get(), value))
+
+    def power(self, value: Array | float) -> Array:
+        """Raise to the power `value`, once, however often the index names a position."""
+        from nestarray import ops
+
+        return self.set(ops.pow(self.get(), value))
 
     def min(self, value: Array | float) -> Array:
         """The lesser of what is there and `value`."""
@@ -610,6 +642,9 @@ class at:
     def _changed(self, value: Array | float, mode: str) -> Array:
         from nestarray import ops
 
+        return ops.setitem(self._x, self._checked_index(), value, mode=mode)
+
+    def _checked_index(self) -> Any:
         if self._index is _NO_INDEX:
             raise ArgumentError("at: name a part first: na.at(x)[index].set(value)")
-        return ops.setitem(self._x, self._index, value, mode=mode)
+        return self._index

@@ -69,6 +69,11 @@ def test_patterns_change_every_leaf_they_take(backend: str, pattern: Any) -> Non
 def test_indices_change_the_same_part_of_every_leaf(backend: str) -> None:
     c = tree(backend)
     assert values(c.at[0].set(0.0)) == {p: [0.0, x[1]] for p, x in OLD.items()}
+    assert values(c.at[0].subtract(1.0)) == {p: [x[0] - 1, x[1]] for p, x in OLD.items()}
+    assert values(c.at[0].divide(2.0)) == {p: [x[0] / 2, x[1]] for p, x in OLD.items()}
+    assert values(c.at[1].power(2.0)) == {p: [x[0], x[1] ** 2] for p, x in OLD.items()}
+    assert values(c.at[0].apply(na.negative)) == {p: [-x[0], x[1]] for p, x in OLD.items()}
+    assert c.at[1].get().leaves() == tuple(x[1] for x in OLD.values())
     assert values(c.at[1:].add(1.0)) == {p: [x[0], x[1] + 1] for p, x in OLD.items()}
     row = c[1]
     assert values(c.at[0].set(row)) == {p: [x[1], x[1]] for p, x in OLD.items()}

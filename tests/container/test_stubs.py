@@ -112,4 +112,4 @@ def test_generic_in_the_type_of_leaves() -> None:
     assert isinstance(c["b"], ListContainer)
     assert isinstance(c, Mapping)
     assert pickle.loads(pickle.dumps(c)).spec is c.spec
-    assert na.Container.__mro__[:3] == (na.Container, Mapping, *Mapping.__mro__[1:2])
+    assert not {"Attached", "Generic"} & {base.__name__ for base in na.Container.__mro__}
