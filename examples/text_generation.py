@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -40,8 +41,13 @@ class Step(torch.nn.Module):
     ) -> tuple[torch.Tensor, Tensors]:
         """`tokens`: (batch, tokens); `encoded`: the encoder's output, (batch, tokens, channels)."""
         past = with_tensors(self.past, cache["layers"])
-        logits = self.advance(tokens, past, cache["used"], encoded)
-        return logits, {"layers": tensors_of(past), "used": cache["used"] + tokens.shape[1]}
+        before = held_by(self.model)
+        try:
+            hold(self.model, {place: x.clone() for place, x in cache["held"].items()})
+            logits = self.advance(tokens, past, cache["used"], encoded)
+            return logits, state_of(self.model, past, cache["used"] + tokens.shape[1])
+        finally:
+            hold(self.model, before)
 
     def advance(
         self,
@@ -63,7 +69,29 @@ class Step(torch.nn.Module):
         return self.model(**inputs, use_cache=True).logits[:, -1]
 
 
-def empty_cache(model: torch.nn.Module, length: int) -> cache_utils.Cache:
+def state_of(model: torch.nn.Module, past: cache_utils.Cache, used: torch.Tensor) -> Tensors:
+    """What a step takes and returns; `used`: how many tokens have been read."""
+    return {"layers": tensors_of(past), "held": held_by(model), "used": used}
+
+
+def held_by(model: torch.nn.Module) -> Tensors:
+    """Tensors that modules keep in plain attributes, which for some are a part of the cache."""
+    return {
+        f"{path}:{name}": x
+        for path, module in model.named_modules()
+        for name, x in vars(module).items()
+        if isinstance(x, torch.Tensor)
+    }
+
+
+def hold(model: torch.nn.Module, tensors: Tensors) -> None:
+    """Put tensors of `held_by` into their places."""
+    for place, x in tensors.items():
+        path, name = place.split(":")
+        setattr(model.get_submodule(path), name, x)
+
+
+def empty_cache(model: torch.nn.Module, batch: int, length: int) -> cache_utils.Cache:
     """A cache with room for `length` tokens, so that no shape depends on how many there are.
 
     Layers with a window have room for all tokens too: the mask is what hides the older ones,
@@ -71,9 +99,17 @@ def empty_cache(model: torch.nn.Module, length: int) -> cache_utils.Cache:
     """
     past = cache_utils.StaticCache(model.config, max_cache_len=length)
     past.layers = [_without_window(layer, length) for layer in past.layers]
-    if not model.config.is_encoder_decoder:
+    if model.config.is_encoder_decoder:
+        return cache_utils.EncoderDecoderCache(past, cache_utils.DynamicCache())
+    with torch.no_grad():
+        found = model(torch.zeros(batch, 1, dtype=torch.int64), use_cache=True)
+    kind = type(found.get("past_key_values"))
+    if not issubclass(kind, cache_utils.DynamicCache) or kind is cache_utils.DynamicCache:
         return past
-    return cache_utils.EncoderDecoderCache(past, cache_utils.DynamicCache())
+    own = kind()  # of this model alone: it has further lists, with a place for each layer
+    lists = [name for name, value in vars(own).items() if value == []]
+    vars(own).update({name: [None] * len(past.layers) for name in lists}, layers=past.layers)
+    return own
 
 
 def _without_window(layer: Any, length: int) -> Any:
@@ -86,52 +122,48 @@ def _without_window(layer: Any, length: int) -> Any:
 
 
 def tensors_of(past: cache_utils.Cache) -> list[Tensors]:
-    """For each layer its tensors by attribute; those in a mapping by attribute and key."""
+    """The tensors of the cache and of each layer by attribute, and by key or number within."""
+    if isinstance(past, cache_utils.EncoderDecoderCache):
+        return tensors_of(past.self_attention_cache) + tensors_of(past.cross_attention_cache)
     found = []
-    for layer in _layers(past):
-        tensors: Tensors = {}
-        for name, value in vars(layer).items():
-            members = value.items() if isinstance(value, dict) else [("", value)]
-            tensors |= {f"{name}{k}": x for k, x in members if isinstance(x, torch.Tensor)}
-        found.append(tensors)
+    for part in (past, *past.layers):
+        members = [(f"{name}{k}", x) for name, v in vars(part).items() for k, x in _members(v)]
+        found.append({name: x for name, x in members if isinstance(x, torch.Tensor)})
     return found
 
 
-def with_tensors(past: cache_utils.Cache, tensors: list[Tensors]) -> cache_utils.Cache:
+def with_tensors(past: cache_utils.Cache, tensors: Iterable[Tensors]) -> cache_utils.Cache:
     """A cache like `past` with other tensors, in copies that may be written into."""
-    past = copy.copy(past)
-    if isinstance(past, cache_utils.EncoderDecoderCache):
-        past.is_updated = dict(past.is_updated)
-        past.self_attention_cache = copy.copy(past.self_attention_cache)
-        past.cross_attention_cache = copy.copy(past.cross_attention_cache)
-        parts = [past.self_attention_cache, past.cross_attention_cache]
-    else:
-        parts = [past]
     given = iter(tensors)
-    for part in parts:
-        part.layers = [_filled(layer, next(given)) for layer in part.layers]
+    if isinstance(past, cache_utils.EncoderDecoderCache):
+        past = _filled(past, {})
+        past.self_attention_cache = with_tensors(past.self_attention_cache, given)
+        past.cross_attention_cache = with_tensors(past.cross_attention_cache, given)
+        return past
+    past = _filled(past, next(given))
+    past.layers = [_filled(layer, next(given)) for layer in past.layers]
     return past
 
 
-def _filled(layer: Any, tensors: Tensors) -> Any:
-    layer = copy.copy(layer)
-    for name, value in vars(layer).items():
+def _filled(part: Any, tensors: Tensors) -> Any:
+    part = copy.copy(part)
+    for name, value in vars(part).items():
+        changed = {k: _copied(tensors.get(f"{name}{k}", x)) for k, x in _members(value)}
         if isinstance(value, dict):
-            members = {k: tensors.get(f"{name}{k}", x) for k, x in value.items()}
-            setattr(layer, name, {k: _copied(x) for k, x in members.items()})
+            setattr(part, name, changed)
         else:
-            setattr(layer, name, _copied(tensors.get(name, value)))
-    return layer
+            setattr(part, name, [*changed.values()] if isinstance(value, list) else changed[""])
+    return part
+
+
+def _members(value: Any) -> Iterable[tuple[Any, Any]]:
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else [("", value)]
 
 
 def _copied(x: Any) -> Any:
     return x.clone() if isinstance(x, torch.Tensor) else x
-
-
-def _layers(past: cache_utils.Cache) -> list[Any]:
-    if isinstance(past, cache_utils.EncoderDecoderCache):
-        return [*past.self_attention_cache.layers, *past.cross_attention_cache.layers]
-    return past.layers
 
 
 class Generator:
@@ -151,16 +183,16 @@ class Generator:
             encoded = self.encoder(tokens, mask)["last_hidden_state"]
             tokens = torch.full((len(tokens), 1), model.generation_config.decoder_start_token_id)
         self.prompt, self.count = tokens, count
-        past = empty_cache(model, tokens.shape[1] + count)
+        past = empty_cache(model, len(tokens), tokens.shape[1] + count)
         used = torch.tensor(0)
         others = () if encoded is None else (encoded,)
-        self.cache = {"layers": tensors_of(past), "used": used}
+        self.cache = state_of(model, past, used)
         first = Step(model, past).eval()
         self.first = na.trace_graph(first, tokens, self.cache, *others)
         past = with_tensors(past, self.cache["layers"])
         with torch.no_grad():
             first.advance(tokens, past, used, encoded)  # now it says what has been filled
-        filled = {"layers": tensors_of(past), "used": used + tokens.shape[1]}
+        filled = state_of(model, past, used + tokens.shape[1])
         self.next = na.trace_graph(Step(model, past).eval(), tokens[:, :1], filled, *others)
 
     def generate(self, backend: str) -> list[list[int]]:

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 #: An error of so many units in the last place of the model's largest gradient is rounding,
 #: in whichever leaf it stands: the gradient of a bias before a normalization is zero, and
-#: what is computed for it is the rounding of a sum of large numbers.
+#: what is computed for it is the rounding of a sum of large numbers. It is so for new state
+#: too: the mean of what a normalization has centred.
 NOISE_ULPS = 4
 
 _FLOAT32_OUTPUT, _FLOAT32_GRADIENT = 1e-4, 1e-3
@@ -186,9 +187,9 @@ class _Proof:
             for (name, a), (_, b) in zip(_leaves(want[0]), _leaves(got[0]), strict=True)
             if _is_array(a)
         ]
-        state = [
-            _compare(path, _host(x), _host(got[1][path]), self.rtol) for path, x in want[1].items()
-        ]
+        written = [(path, _host(x), _host(got[1][path])) for path, x in want[1].items()]
+        floor = _noise([x for _, x, _ in written], self.rtol)
+        state = [_compare(path, x, y, self.rtol, floor=floor) for path, x, y in written]
         if not nodes and not all(c.ok for c in (*outputs, *state)):
             _, _, rows = self._in_lockstep(theirs, ours)
         return _Found(outputs, state, found, rows, note)
@@ -240,9 +241,7 @@ class _Proof:
             for path, g, y in zip(got.paths(), expected, got.leaves(), strict=True)
             if g is not None
         ]
-        largest = max((_magnitude(g) for _, g, _ in pairs), default=0.0)
-        eps = max((float(np.finfo(g.dtype).eps) for _, g, _ in pairs), default=0.0)
-        floor = NOISE_ULPS * eps * largest / self.gradient_rtol
+        floor = _noise([g for _, g, _ in pairs], self.gradient_rtol)
         return [_compare(path, g, y, self.gradient_rtol, floor=floor) for path, g, y in pairs]
 
     def _arguments(self, side: _Side) -> tuple[Any, ...]:
@@ -370,6 +369,14 @@ def _host(x: Any) -> np.ndarray:
 def _magnitude(x: np.ndarray) -> float:
     finite = np.abs(x[np.isfinite(x)]) if x.dtype.kind in "fc" else np.abs(x.astype(np.float64))
     return float(finite.max()) if finite.size else 0.0
+
+
+def _noise(arrays: list[np.ndarray], rtol: float) -> float:
+    """The smallest scale of one of these arrays, at which `NOISE_ULPS` of the largest pass."""
+    inexact = [x for x in arrays if x.dtype.kind in "fc"]
+    largest = max(map(_magnitude, inexact), default=0.0)
+    eps = max((float(np.finfo(x.dtype).eps) for x in inexact), default=0.0)
+    return NOISE_ULPS * eps * largest / rtol
 
 
 def _compare(

@@ -10,7 +10,8 @@ from typing import Any
 #: jumps at zero, and of millions of units one may stand so close to it that rounding decides:
 #: at seed 0 torch's own gradient in float32 is 2e-2 (resnet) and 6e-4 (regnet) from torch's in
 #: float64, at most seeds, this one too, 3e-6. A gradient is compared where torch has one.
-_SEEDS = {"resnet": 1, "regnet": 1}
+#: Of t5's with padded tokens, one is 5e-7 in torch and -8e-7 in NumPy at seed 0.
+_SEEDS = {"resnet": 1, "regnet": 1, "t5": 2}
 
 #: Inputs that are others than the record's: smaller images. Of 1024 by 1024 or 640 by 640,
 #: millions of numbers are compared by max pooling or rectified, and of some of them rounding
@@ -69,6 +70,9 @@ def build_as(name: str, class_name: str, seed: int | None = None, **changes: Any
     config = model_class.config_class(**_RECORDS[name]["config"] | changes)
     if name in _WITHOUT_CACHE and "num_hidden_layers" not in changes:
         config.use_cache = False
+    for setting in vars(config):
+        if setting.endswith("layerdrop"):  # an `if` on a drawn number, which torch.export refuses
+            setattr(config, setting, 0.0)
     return model_class(config).eval()
 
 
