@@ -43,8 +43,10 @@ def jit(
         static_argnums: the numbers of arguments that are settings: hashable, and another
             value is another trace. Needed on JAX; elsewhere whatever is no array is one.
         static_argnames: the same by name.
-        donate_argnums: the numbers of arguments whose memory the results may take; JAX uses
-            it, and deletes them. Elsewhere it changes nothing.
+        donate_argnums: the numbers of arguments whose memory the results may take. JAX deletes
+            them; on PyTorch results of their shapes and dtypes are written over them, unless
+            arrays of the call share memory or require gradients. TensorFlow and NumPy do not
+            use it.
         new_shapes: what a call with arrays of other shapes or dtypes than the first one's
             does: ``"recompile"``, or ``"raise"`` a ShapeError that names the array.
         **options: handed to the backend's own function, for example ``mode`` and ``backend``
@@ -130,7 +132,8 @@ class _Jitted:
 
         transforms = backends.chapter(backend, "transforms")
         if hasattr(transforms, "compile_leaves"):
-            return _Traces(traced, transforms, self._options)
+            donated = self._jax_only.get("donate_argnums", ())
+            return _Traces(traced, transforms, self._options, donated)
         return transforms.jit(traced, self._options | self._jax_only)
 
     def _check_shapes(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -185,8 +188,15 @@ class _Trace(NamedTuple):
 class _Traces:
     """The traces of one function on a backend that compiles functions of flat arrays."""
 
-    def __init__(self, fn: Callable[..., Any], transforms: Any, options: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        transforms: Any,
+        options: dict[str, Any],
+        donated: int | Sequence[int],
+    ) -> None:
         self._fn, self._transforms, self._options = fn, transforms, options
+        self._donated = (donated,) if isinstance(donated, int) else tuple(donated)
         #: by structure and constants; in each list the trace used last comes first
         self._traces: dict[Any, list[_Trace]] = {}
 
@@ -210,13 +220,26 @@ class _Traces:
                     traces.insert(0, traces.pop(position))
                 break
         else:
-            trace = self._trace(leaves, structure, places, arrays)
+            trace = self._trace(leaves, structure, places, arrays, self._given_up(args, places))
             traces.insert(0, trace)
         values = trace.compiled(*arrays)  # the first call may be the one that traces
         return _put_back(trace.result[0], values)
 
+    def _given_up(self, args: tuple[Any, ...], places: Sequence[int]) -> list[int]:
+        """The numbers of the arrays in donated arguments."""
+        if not self._donated:
+            return []
+        numbers = {i % len(args) if args else i for i in self._donated}
+        owner = [i for i, arg in enumerate(args) for _ in tree.flatten(arg)[0]]
+        return [n for n, p in enumerate(places) if p < len(owner) and owner[p] in numbers]
+
     def _trace(
-        self, leaves: tuple[Any, ...], structure: Any, places: Sequence[int], arrays: list[Any]
+        self,
+        leaves: tuple[Any, ...],
+        structure: Any,
+        places: Sequence[int],
+        arrays: list[Any],
+        donated: list[int],
     ) -> _Trace:
         constants = [None if i in set(places) else leaf for i, leaf in enumerate(leaves)]
         result: list[Any] = [None]
@@ -230,7 +253,8 @@ class _Traces:
             return out
 
         serves = self._transforms.trace_guard(arrays)
-        return _Trace(serves, self._transforms.compile_leaves(flat, arrays, self._options), result)
+        compiled = self._transforms.compile_leaves(flat, arrays, self._options, donated)
+        return _Trace(serves, compiled, result)
 
 
 def _take_out(nest: Any) -> tuple[Any, tuple[Any, ...]]:

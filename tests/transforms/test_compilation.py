@@ -213,6 +213,43 @@ def test_donated_arrays_are_deleted_on_jax() -> None:
     assert x.is_deleted()
 
 
+def test_donated_arrays_are_written_over_on_torch() -> None:
+    def step(v: Any, x: Any) -> Any:
+        return na.sum(v.w * x), v - na.grad(lambda v: na.sum(v.w * x * v.w))(v)
+
+    rows, x = torch.arange(6.0).reshape(3, 2), torch.ones(3, 2)
+    expected = step(na.Container(w=rows.clone()), x)
+    v = na.Container(w=rows.clone())
+    value, new = na.jit(step, donate_argnums=0)(v, x)
+    assert new.w.data_ptr() == v.w.data_ptr()
+    assert torch.equal(value, expected[0]) and torch.equal(new.w, expected[1].w)
+    kept = na.Container(w=rows.clone())
+    assert na.jit(step)(kept, x)[1].w.data_ptr() != kept.w.data_ptr()
+    assert torch.equal(kept.w, rows)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda a, b: (a * 2, a + 0, b, b[0], (a * b)[:1]),  # some are, or are parts of, arguments
+        lambda a, b: (b @ a, a @ b),  # both read until the end
+    ],
+)
+def test_donation_changes_no_value(fn: Any) -> None:
+    arrays = torch.arange(9.0).reshape(3, 3), torch.ones(3, 3)
+    expected = fn(*arrays)
+    compiled = na.jit(fn, donate_argnums=(0, 1))
+    for _ in range(2):
+        found = compiled(*map(torch.clone, arrays))
+        assert all(map(torch.equal, found, expected))
+    one = arrays[0].clone()
+    assert all(map(torch.equal, compiled(one, one), fn(arrays[0], arrays[0])))  # shared memory
+    assert torch.equal(one, arrays[0])
+    leaf = arrays[0].clone().requires_grad_()
+    for got, want in zip(compiled(leaf, arrays[1].clone()), fn(leaf, arrays[1]), strict=True):
+        assert torch.equal(got, want)
+
+
 @pytest.mark.parametrize("name", ["jax", "torch", "tensorflow"])
 def test_new_shapes_may_raise(name: str) -> None:
     options = {"backend": "aot_eager"} if name == "torch" else {}

@@ -168,10 +168,14 @@ def _shape(x: Any) -> tuple[int | None, ...] | None:
 
 
 def compile_leaves(
-    fn: Callable[..., tuple[Any, ...]], arrays: list[Any], options: dict[str, Any]
+    fn: Callable[..., tuple[Any, ...]],
+    arrays: list[Any],
+    options: dict[str, Any],
+    donated: Sequence[int],
 ) -> Callable[..., tuple[Any, ...]]:
     """https://www.tensorflow.org/api_docs/python/tf/function
 
+    Its tensors cannot be written to, so nothing is made of `donated`.
     AutoGraph is off unless asked for: it would rewrite the code of nestarray as well. The
     concrete function is taken at once: the key of the trace has chosen it already.
     """

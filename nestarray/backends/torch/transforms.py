@@ -27,6 +27,7 @@ from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from nestarray import tree
 from nestarray.backends.torch.core import native_dtype
+from nestarray.backends.torch.donation import writing_over
 from nestarray.errors import UnsupportedError
 
 #: How many gradients are being taken around the running code.
@@ -243,7 +244,10 @@ def trace_guard(arrays: list[Any]) -> Callable[[list[Any]], bool]:
 
 
 def compile_leaves(
-    fn: Callable[..., tuple[Any, ...]], arrays: list[Any], options: dict[str, Any]
+    fn: Callable[..., tuple[Any, ...]],
+    arrays: list[Any],
+    options: dict[str, Any],
+    donated: Sequence[int],
 ) -> Callable[..., tuple[Any, ...]]:
     """https://github.com/pytorch/pytorch/blob/main/torch/_inductor/__init__.py
 
@@ -265,8 +269,16 @@ def compile_leaves(
         not_differentiable.reset(token)
     graph.graph.eliminate_dead_code()  # checks of forward mode, which compilers cannot read
     graph.recompile()
-    if not_again and torch.is_grad_enabled() and any(x.requires_grad for x in arrays):
+    differentiated = torch.is_grad_enabled() and any(x.requires_grad for x in arrays)
+    if not_again and differentiated:
         return fn
+    plain = _compiled(graph, arrays, options)
+    if not donated or differentiated:
+        return plain
+    return writing_over(graph, arrays, donated, plain, lambda g: _compiled(g, arrays, options))
+
+
+def _compiled(graph: Any, arrays: list[Any], options: dict[str, Any]) -> Callable[..., Any]:
     if options:
         return torch.compile(graph, **{"fullgraph": True, "dynamic": False} | options)
     from torch import _inductor  # half a second to import
