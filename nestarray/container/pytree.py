@@ -15,6 +15,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
+from operator import attrgetter
 from typing import Any
 
 from nestarray.container.container import (
@@ -30,10 +31,6 @@ from nestarray.container.spec import Spec, make_spec
 from nestarray.errors import StructureError
 
 _CLASSES = (Container, ListContainer, TupleContainer, FusedContainer)
-
-
-def _flatten(c: Container) -> tuple[tuple[Any, ...], Any]:
-    return c._flat()
 
 
 def _names(c: Container) -> tuple[str, ...]:
@@ -53,8 +50,10 @@ def _register_jax() -> None:
         return [(key(name), x) for name, x in zip(_names(c), arrays, strict=True)], structure
 
     for cls in _CLASSES:
+        # no function of Python's: taking a tree apart is part of every call of a compiled function
+        names = ("_buffers", "_layout") if cls is FusedContainer else ("_leaves", "_spec")
         unflatten = rebuild if cls is FusedContainer else from_leaves
-        tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, _flatten)
+        tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, attrgetter(*names))
 
 
 def _register_torch() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import subprocess
 import sys
@@ -436,3 +437,133 @@ def test_a_framework_that_is_not_installed_stays_an_import_error() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.splitlines() == ["hidden", "[1]"]
+
+
+# -- what other libraries do with trees, against plain dicts and their own modules -----------------
+
+SHARDED = """
+import os
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+import numpy as np, jax, jax.numpy as jnp, nestarray as na
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+rows = NamedSharding(Mesh(np.asarray(jax.devices()), ("x",)), P("x"))
+everywhere = NamedSharding(rows.mesh, P())
+c = na.Container(w=jnp.arange(8.0).reshape(4, 2), b=[jnp.arange(4.0)])
+shardings = na.Container(w=rows, b=[everywhere])
+
+def has(c, expected):
+    return [x.sharding for x in c.leaves()] == expected
+
+placed = jax.device_put(c, shardings)
+assert placed.spec is c.spec and has(placed, [rows, everywhere])
+assert has(jax.device_put(c, rows), [rows, rows])  # one for the whole tree
+assert has(jax.device_put(c, c.map(lambda _, s: s, na.Container(w=rows, b=rows))), [rows, rows])
+double = jax.jit(lambda c: c * 2, in_shardings=(shardings,), out_shardings=shardings)
+assert has(double(c), [rows, everywhere])
+np.testing.assert_array_equal(double(c)["w"], 2 * c["w"])
+assert has(placed + placed, [rows, everywhere])
+given = jax.tree.map(jnp.copy, placed)
+jax.block_until_ready(jax.jit(lambda c: c + 1, donate_argnums=0)(given))
+assert all(x.is_deleted() for x in given.leaves())
+by_device = jax.shard_map(lambda c: c * 2, mesh=rows.mesh, in_specs=P("x"), out_specs=P("x"))
+np.testing.assert_array_equal(by_device(c)["b/0"], 2 * c["b/0"])
+fused = jax.device_put(c, rows).fuse()
+np.testing.assert_array_equal((fused + fused)["w"], 2 * c["w"])
+"""
+
+
+def test_jax_shards_over_several_devices() -> None:
+    run = subprocess.run([sys.executable, "-c", SHARDED], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "chain",
+        *(pytest.param(n, marks=pytest.mark.full) for n in ("ema", "hyperparameters", "steps")),
+    ],
+)
+def test_optax_transformations_give_what_they_give_for_dicts(name: str) -> None:
+    import optax
+
+    optimizer: Any = {
+        "chain": lambda: optax.chain(
+            optax.clip_by_global_norm(0.1), optax.scale_by_adam(), optax.add_decayed_weights(0.01)
+        ),
+        "ema": lambda: optax.ema(0.9),
+        "hyperparameters": lambda: optax.inject_hyperparams(optax.adamw)(
+            learning_rate=optax.linear_schedule(0.1, 0.0, 10)
+        ),
+        "steps": lambda: optax.MultiSteps(optax.sgd(0.1, momentum=0.9), 2),
+    }[name]()
+    plain: Any = {"w": jnp.arange(6.0).reshape(2, 3), "b": [jnp.ones(3)]}
+    v, slopes = na.Container(plain), na.Container(plain) * 0.5 + 1.0
+    state, expected_state = optimizer.init(v), optimizer.init(plain)
+    for _ in range(2):
+        updates, state = optimizer.update(slopes, state, v)
+        expected, expected_state = optimizer.update(slopes.to_dict(), expected_state, plain)
+    assert updates.spec is v.spec
+    np.testing.assert_array_equal(updates["w"], expected["w"])
+    np.testing.assert_array_equal(updates["b/0"], expected["b"][0])
+
+
+def test_torch_calls_a_module_with_any_parameters() -> None:
+    import torch
+
+    net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
+    v = na.Container.from_torch_module(net).map(torch.detach)
+    x = torch.linspace(-1.0, 1.0, 15).reshape(5, 3)
+
+    def output(v: na.Container) -> Any:
+        return torch.func.functional_call(net, v.to_flat_dict("."), (x,))
+
+    net(x).sum().backward()
+    slopes = torch.func.grad(lambda v: output(v).sum())(v)
+    assert slopes.spec is v.spec
+    for name, parameter in net.named_parameters():
+        torch.testing.assert_close(slopes[name.replace(".", "/")], parameter.grad)
+    models = v.map(lambda p: torch.stack([p, 2 * p]))
+    both = torch.func.vmap(output)(models)
+    torch.testing.assert_close(both, torch.stack([output(v), output(v * 2)]))
+    torch._dynamo.reset()
+    compiled = torch.compile(output, backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(v), output(v))
+
+
+PROCESSES = """
+import multiprocessing
+import numpy as np, nestarray as na
+
+def double(c):
+    return c * 2
+
+if __name__ == "__main__":
+    c = na.Container(a={"w": np.arange(6.0).reshape(2, 3)}, b=[np.ones(2), (np.zeros(1),)])
+    for method in ("fork", "spawn"):
+        with multiprocessing.get_context(method).Pool(1) as pool:
+            plain, fused = pool.map(double, [c, c.fuse()])
+        assert plain.spec is fused.spec is c.spec
+        assert fused.fuse() is fused
+        for path, x in c.flat_items():
+            np.testing.assert_array_equal(plain[path], 2 * x)
+            np.testing.assert_array_equal(fused[path], 2 * x)
+"""
+
+
+def test_multiprocessing(tmp_path: Any) -> None:
+    file = tmp_path / "pool.py"
+    file.write_text(PROCESSES)
+    run = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+def test_copies_share_or_do_not_share_memory() -> None:
+    x = np.ones(3)
+    c = na.Container(a=x, b=[x])
+    assert copy.copy(c) is c
+    deep = copy.deepcopy(c)
+    assert deep.spec is c.spec
+    assert deep["a"] is deep["b/0"]
+    assert not np.shares_memory(deep["a"], x)

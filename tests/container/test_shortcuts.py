@@ -10,6 +10,7 @@ import pytest
 
 import nestarray as na
 from nestarray import backends
+from nestarray.container.shortcuts import look_at
 from nestarray.testing import assert_close
 
 CALLS: dict[str, Callable[[Any, Any], Any]] = {
@@ -82,3 +83,33 @@ def test_an_array_object_takes_another_dtype() -> None:
     na.add(x, x)
     x[...] = np.zeros(3, "float32")
     assert_close(na.add(x, x).leaves()[0], np.zeros(3, "float32"))
+
+
+def test_results_of_ufuncs_come_with_what_is_known_of_them() -> None:
+    left, right = trees("numpy")
+    for function in (na.add, na.less, na.exp):
+        args = (left, right) if function is not na.exp else (left,)
+        for _ in range(2):
+            found = function(*args)
+        # what was inferred is what looking would find: chains are right in dtypes and types
+        assert found._note is not None
+        assert found._note is look_at(na.Container(found.to_dict()))
+    assert_close(na.subtract(na.less(left, right) * 1.0, left)["b/0"], 1.0 - left["b/0"])
+
+
+def test_scalars_among_results_are_looked_for() -> None:
+    """NumPy gives scalars for 0-d arrays, so nothing is inferred of those."""
+    c = na.Container(a=np.ones(2, "float32"), b=np.asarray(2.0, "float32"))
+    for _ in range(3):
+        found = (c + c) * c
+    assert type(found["b"]) is np.float32
+    assert_close(found["a"], np.full(2, 2, "float32"))
+    assert (c + c)._note is None
+
+
+def test_functions_that_take_axes_away_are_not_inferred() -> None:
+    c = na.Container(a=np.ones(2, "float32"), b=np.ones(3, "float32"))
+    for _ in range(3):
+        found = na.matmul(c, c)
+    assert [type(x) for x in found.leaves()] == [np.float32, np.float32]
+    assert_close(found + found, na.Container(a=np.float32(4), b=np.float32(6)))

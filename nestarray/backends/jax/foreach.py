@@ -33,9 +33,14 @@ def of_op(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...] | None]
             )
 
         compiled = jax.jit(leafwise)
+        is_one_part = len(parts(columns)) == 1
 
         def run(*columns: Any) -> tuple[Any, ...]:
             nonlocal is_known
+            if is_one_part:
+                whole = compiled(*columns)
+                is_known = True
+                return whole
             results: list[Any] = []
             for part in parts(columns):
                 results += compiled(*part)
