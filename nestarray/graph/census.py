@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from nestarray import dtypes
+from nestarray.graph.node import iter_nodes
 from nestarray.graph.passes.transposes import order_of
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ class GraphReport:
         backend: on which the graph runs.
         train: whether the training behaviour was traced.
         calls: function, as it is printed → number of calls.
-        transposes: calls that transpose.
+        transposes: calls that transpose what is computed.
+        parameter_transposes: calls that transpose a parameter, which a graph that trains has
+            where the backend's kernels want another layout than the source's parameters have.
         hidden_transposes: transposes that the backend makes inside of other calls, because its
             kernels have the channels last.
         parameters, state, constants: numbers of elements.
@@ -53,6 +56,7 @@ class GraphReport:
     train: bool
     calls: dict[str, int]
     transposes: int
+    parameter_transposes: int
     hidden_transposes: int
     parameters: int
     state: int
@@ -66,8 +70,8 @@ class GraphReport:
         lines = [
             f"{self.name} on {self.backend} ({mode}): {sum(self.calls.values())} calls, "
             f"{_readable(self.parameters)}parameters, {_readable(self.bytes)}B, {flops}",
-            f"  transposes: {self.transposes}"
-            + (f", and {self.hidden_transposes} inside of calls" if self.hidden_transposes else ""),
+            f"  transposes: {self.transposes}{_and(self.parameter_transposes, 'of parameters')}"
+            f"{_and(self.hidden_transposes, 'inside of calls')}",
         ]
         width = max((len(str(n)) for n in self.calls.values()), default=0)
         lines += [f"  {n:{width}}  {name}" for name, n in self.calls.items()]
@@ -78,6 +82,8 @@ def census(graph: Graph) -> GraphReport:
     """The counts of a graph; see `Graph.report`."""
     names = Counter(node.target_name for node in graph.calls)
     sizes = [_elements(c) for c in (graph.v, graph.s, graph.constants)]
+    transposing = [node for node in graph.calls if _transposes(node)]
+    of_parameters = sum(_of_variable(node) for node in transposing)
     hidden = 0
     if graph.backend == "tensorflow":
         hidden = sum(_hidden(_short(node)) for node in graph.calls)
@@ -86,7 +92,8 @@ def census(graph: Graph) -> GraphReport:
         backend=graph.backend,
         train=graph.train,
         calls=dict(sorted(names.items(), key=lambda item: (-item[1], item[0]))),
-        transposes=sum(map(_transposes, graph.calls)),
+        transposes=len(transposing) - of_parameters,
+        parameter_transposes=of_parameters,
         hidden_transposes=hidden,
         parameters=sizes[0][0],
         state=sizes[1][0],
@@ -94,6 +101,10 @@ def census(graph: Graph) -> GraphReport:
         bytes=sum(size for _, size in sizes),
         flops=_flops(graph.calls),
     )
+
+
+def _and(count: int, what: str) -> str:
+    return f", and {count} {what}" if count else ""
 
 
 def _short(node: Node) -> str:
@@ -104,6 +115,11 @@ def _transposes(node: Node) -> bool:
     return order_of(node) is not None or (
         node.target_name.startswith("torch.") and _short(node) in _TORCH
     )
+
+
+def _of_variable(node: Node) -> bool:
+    given = next(iter_nodes((node.args, node.kwargs)), None)
+    return given is not None and given.source in ("v", "s", "constants")
 
 
 def _hidden(name: str) -> int:

@@ -89,13 +89,15 @@ def conv_transpose(
     dilation: Ints = 1,
     groups: int = 1,
     data_format: str = "channels_first",
+    weight_format: str = "channels_first",
 ) -> Array:
     """`conv_transpose1d`, `2d` or `3d`, as x has axes, with the channels first or last.
 
     Args:
         x: `(batch, in, *spatial)`, or `(batch, *spatial, in)` with the channels last, with one
             to three spatial axes, floating.
-        weight: `(in, out / groups, *kernel)` in either layout.
+        weight: `(in, out / groups, *kernel)`, or `(*kernel, out / groups, in)` with the channels
+            last.
         bias: `(out,)`, or None.
         stride: the step between the kernels in the output.
         padding: how much to take off the output at each side: an integer, one for each axis,
@@ -105,12 +107,13 @@ def conv_transpose(
         dilation: the step between the elements of the kernel.
         groups: into how many independent groups the channels are cut.
         data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
+        weight_format: the same of `weight`.
 
     Returns:
         `(batch, out, *out_spatial)`, or with the channels last.
 
     Raises:
-        ArgumentError: `data_format` is none of these.
+        ArgumentError: `data_format` or `weight_format` is none of these.
         ShapeError: the channels or the ranks do not fit.
 
     Example:
@@ -123,6 +126,8 @@ def conv_transpose(
         https://keras.io/api/ops/nn/#convtranspose-function
     """
     count = _spatial("conv_transpose", x, data_format)
+    if _is_last("conv_transpose", "weight_format", weight_format):
+        weight = ops.permute_dims(weight, (count + 1, count, *range(count)))
     function = (ops.conv_transpose1d, ops.conv_transpose2d, ops.conv_transpose3d)[count - 1]
     if padding == "same":
         steps = windows.per_axis("conv_transpose", "stride", stride, count)

@@ -53,6 +53,7 @@ def interpolate(
     mode: str = "nearest",
     align_corners: bool = False,
     antialias: bool = False,
+    data_format: str = "channels_first",
 ) -> Array:
     """Resample the spatial axes to another size.
 
@@ -60,7 +61,7 @@ def interpolate(
     to n; with `align_corners` it is a point instead, and the first and last points stay.
 
     Args:
-        x: `(batch, channels, *spatial)`, floating.
+        x: `(batch, channels, *spatial)`, or `(batch, *spatial, channels)`, floating.
         size: the new size; an integer, or one for each spatial axis.
         scale_factor: ⌊size · scale_factor⌋ is the new size, if `size` is None; positions
             are scaled by this factor exactly.
@@ -75,9 +76,10 @@ def interpolate(
         align_corners: for the linear and cubic modes.
         antialias: for all modes with a kernel, widen it when the size shrinks, so that every
             element counts; the cubic kernel has a = −0.5 then.
+        data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
 
     Returns:
-        `(batch, channels, *size)`.
+        `(batch, channels, *size)`, or with the channels last.
 
     Raises:
         ArgumentError: `mode` is none of these or has no corners to align, both or neither of
@@ -99,11 +101,17 @@ def interpolate(
             f"interpolate: align_corners: got True with mode {mode!r}, expected a linear or a cubic "
             "mode"
         )
-    sizes, scales = _sizes(tuple(x.shape), size, scale_factor)
+    is_last = _is_last("interpolate", data_format)
+    shape = tuple(x.shape)
+    shape = (shape[0], shape[-1], *shape[1:-1]) if is_last else shape
+    sizes, scales = _sizes(shape, size, scale_factor)
     if kind == "area":
         pool = {1: ops.adaptive_avg_pool1d, 2: ops.adaptive_avg_pool2d, 3: ops.adaptive_avg_pool3d}
-        return pool[len(sizes)](x, output_size=sizes)
-    for axis, (new, scale) in enumerate(zip(sizes, scales), start=2):
+        if is_last:
+            x = ops.moveaxis(x, -1, 1)
+        x = pool[len(sizes)](x, output_size=sizes)
+        return ops.moveaxis(x, 1, -1) if is_last else x
+    for axis, (new, scale) in enumerate(zip(sizes, scales), start=1 if is_last else 2):
         old = x.shape[axis]
         if kind.startswith("nearest"):
             index = _nearest(old, new, scale, 0.5 if kind == "nearest-exact" else 0.0)
@@ -119,15 +127,18 @@ def interpolate(
 
 
 @op
-def pixel_shuffle(x: Array, /, *, upscale_factor: int) -> Array:
+def pixel_shuffle(
+    x: Array, /, *, upscale_factor: int, data_format: str = "channels_first"
+) -> Array:
     """Trade channels for resolution: r² channels become r × r neighbouring elements.
 
     Args:
-        x: `(*batch, channels · r², height, width)`, any dtype.
+        x: `(*batch, channels · r², height, width)`, or with the channels last, any dtype.
         upscale_factor: r.
+        data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
 
     Returns:
-        `(*batch, channels, height · r, width · r)`.
+        `(*batch, channels, height · r, width · r)`, or with the channels last.
 
     Raises:
         ShapeError: r² does not divide the number of channels.
@@ -141,14 +152,22 @@ def pixel_shuffle(x: Array, /, *, upscale_factor: int) -> Array:
     References:
         https://arxiv.org/abs/1609.05158
     """
+    is_last = _is_last("pixel_shuffle", data_format)
     *batch, channels, height, width = x.shape
+    if is_last:
+        height, width, channels = channels, height, width
     r, count = upscale_factor, len(x.shape) - 3
     if channels % (r * r):
         raise ShapeError(
-            f"pixel_shuffle: x has {channels} channels (axis -3 of {tuple(x.shape)}), expected "
+            f"pixel_shuffle: x has {channels} channels (axis {-1 if is_last else -3} of {tuple(x.shape)}), expected "
             f"a multiple of upscale_factor² = {r * r}"
         )
     lead = _known(batch)
+    if is_last:
+        x = ops.reshape(x, (*lead, height, width, channels // (r * r), r, r))
+        order = [count + i for i in (0, 3, 1, 4, 2)]
+        x = ops.permute_dims(x, (*range(count), *order))
+        return ops.reshape(x, (*lead, height * r, width * r, channels // (r * r)))
     x = ops.reshape(x, (*lead, channels // (r * r), r, r, height, width))
     order = [count + i for i in (0, 3, 1, 4, 2)]
     x = ops.permute_dims(x, (*range(count), *order))
@@ -156,15 +175,18 @@ def pixel_shuffle(x: Array, /, *, upscale_factor: int) -> Array:
 
 
 @op
-def pixel_unshuffle(x: Array, /, *, downscale_factor: int) -> Array:
+def pixel_unshuffle(
+    x: Array, /, *, downscale_factor: int, data_format: str = "channels_first"
+) -> Array:
     """Trade resolution for channels: the inverse of `pixel_shuffle`.
 
     Args:
-        x: `(*batch, channels, height · r, width · r)`, any dtype.
+        x: `(*batch, channels, height · r, width · r)`, or with the channels last, any dtype.
         downscale_factor: r.
+        data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
 
     Returns:
-        `(*batch, channels · r², height, width)`.
+        `(*batch, channels · r², height, width)`, or with the channels last.
 
     Raises:
         ShapeError: r does not divide height and width.
@@ -177,7 +199,10 @@ def pixel_unshuffle(x: Array, /, *, downscale_factor: int) -> Array:
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pixel_unshuffle.html
     """
+    is_last = _is_last("pixel_unshuffle", data_format)
     *batch, channels, height, width = x.shape
+    if is_last:
+        height, width, channels = channels, height, width
     r, count = downscale_factor, len(x.shape) - 3
     if height % r or width % r:
         raise ShapeError(
@@ -185,6 +210,11 @@ def pixel_unshuffle(x: Array, /, *, downscale_factor: int) -> Array:
             f"downscale_factor = {r}"
         )
     lead = _known(batch)
+    if is_last:
+        x = ops.reshape(x, (*lead, height // r, r, width // r, r, channels))
+        order = [count + i for i in (0, 2, 4, 1, 3)]
+        x = ops.permute_dims(x, (*range(count), *order))
+        return ops.reshape(x, (*lead, height // r, width // r, channels * r * r))
     x = ops.reshape(x, (*lead, channels, height // r, r, width // r, r))
     order = [count + i for i in (0, 2, 4, 1, 3)]
     x = ops.permute_dims(x, (*range(count), *order))
@@ -480,6 +510,14 @@ _KERNELS: dict[str, tuple[float, Callable[[np.ndarray], np.ndarray]]] = {
     "lanczos5": (5, _lanczos(5)),
     "gaussian": (1.5, _gaussian),
 }
+
+
+def _is_last(name: str, data_format: str) -> bool:
+    if data_format not in ("channels_first", "channels_last"):
+        raise ArgumentError(
+            f"{name}: data_format: got {data_format!r}, expected one of channels_first, channels_last"
+        )
+    return data_format == "channels_last"
 
 
 def _along(x: Array, weights: np.ndarray, axis: int) -> Array:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from nestarray import ops
+from nestarray.backends.axes import many_axes, one_axis
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array
@@ -145,7 +146,7 @@ def layer_norm(
     References:
         https://arxiv.org/abs/1607.06450
     """
-    axes = _axes(x, axis)
+    axes = _axes("layer_norm", x, axis)
     centered = x - ops.mean(x, axis=axes, keepdims=True)
     variance = ops.mean(centered * centered, axis=axes, keepdims=True)
     out = centered / ops.sqrt(variance + eps)
@@ -181,7 +182,7 @@ def rms_norm(
     References:
         https://arxiv.org/abs/1910.07467
     """
-    axes = _axes(x, axis)
+    axes = _axes("rms_norm", x, axis)
     out = x / ops.sqrt(ops.mean(x * x, axis=axes, keepdims=True) + eps)
     return _affine(out, _on_axes("rms_norm", x, weight, axes), None)
 
@@ -194,6 +195,7 @@ def group_norm(
     *,
     num_groups: int,
     eps: float = 1e-5,
+    axis: int = 1,
 ) -> Array:
     """Normalize over groups of neighbouring channels and all spatial axes, per example.
 
@@ -203,6 +205,7 @@ def group_norm(
         bias: the shift, `(channels,)`; None: 0.
         num_groups: how many groups; divides the number of channels.
         eps: added to the variance, under the root.
+        axis: the axis of the channels, any but the first.
 
     Returns:
         The shape and dtype of x.
@@ -219,20 +222,27 @@ def group_norm(
         https://arxiv.org/abs/1803.08494
     """
     shape = tuple(x.shape)
-    if len(shape) < 2 or num_groups < 1 or shape[1] % num_groups:
+    channel = _channel_axis("group_norm", shape, axis) if len(shape) > 1 else 0
+    if len(shape) < 2 or num_groups < 1 or shape[channel] % num_groups:
         raise ShapeError(
             f"group_norm: x has shape {shape}, num_groups is {num_groups}; expected "
             "(batch, channels, *spatial) with num_groups a divisor of the channels"
         )
-    grouped = ops.reshape(x, (-1, num_groups, math.prod(shape[1:]) // num_groups))
-    mean = ops.mean(grouped, axis=-1, keepdims=True)
+    if channel == 1:
+        grouped = ops.reshape(x, (-1, num_groups, math.prod(shape[1:]) // num_groups))
+        axes: int | tuple[int, ...] = -1
+    else:
+        split = (num_groups, shape[channel] // num_groups)
+        grouped = ops.reshape(x, (-1, *shape[1:channel], *split, *shape[channel + 1 :]))
+        axes = tuple([i for i in range(1, len(shape) + 1) if i != channel])
+    mean = ops.mean(grouped, axis=axes, keepdims=True)
     centered = grouped - mean
-    variance = ops.mean(centered * centered, axis=-1, keepdims=True)
+    variance = ops.mean(centered * centered, axis=axes, keepdims=True)
     out = ops.reshape(centered / ops.sqrt(variance + eps), (-1, *shape[1:]))
     return _affine(
         out,
-        None if weight is None else _on_axis(x, weight, 1),
-        None if bias is None else _on_axis(x, bias, 1),
+        None if weight is None else _on_axis(x, weight, channel),
+        None if bias is None else _on_axis(x, bias, channel),
     )
 
 
@@ -243,6 +253,7 @@ def instance_norm(
     bias: Array | None = None,
     *,
     eps: float = 1e-5,
+    axis: int = 1,
 ) -> Array:
     """Normalize each channel of each example over the spatial axes.
 
@@ -251,6 +262,7 @@ def instance_norm(
         weight: the scale, `(channels,)`; None: 1.
         bias: the shift, `(channels,)`; None: 0.
         eps: added to the variance, under the root.
+        axis: the axis of the channels, any but the first.
 
     Returns:
         The shape and dtype of x.
@@ -272,13 +284,14 @@ def instance_norm(
             f"instance_norm: x has shape {tuple(x.shape)}, expected (batch, channels, *spatial) "
             "with at least one spatial axis"
         )
-    spatial = tuple(range(2, len(x.shape)))
+    channel = _channel_axis("instance_norm", tuple(x.shape), axis)
+    spatial = tuple([i for i in range(1, len(x.shape)) if i != channel])
     centered = x - ops.mean(x, axis=spatial, keepdims=True)
     variance = ops.mean(centered * centered, axis=spatial, keepdims=True)
     return _affine(
         centered / ops.sqrt(variance + eps),
-        None if weight is None else _on_axis(x, weight, 1),
-        None if bias is None else _on_axis(x, bias, 1),
+        None if weight is None else _on_axis(x, weight, channel),
+        None if bias is None else _on_axis(x, bias, channel),
     )
 
 
@@ -344,7 +357,7 @@ def normalize(
     """
     if not ord > 0:
         raise ArgumentError(f"normalize: ord: got {ord!r}, expected a positive number")
-    axes = _axes(x, axis)
+    axes = many_axes(axis, len(x.shape), "normalize")
     if ord == 2:
         # The floor goes under the root: the root's slope at zero is infinite.
         square = ops.sum(x * x, axis=axes, keepdims=True)
@@ -386,7 +399,7 @@ def weight_norm(weight: Array, g: Array, /, *, axis: int | None = 0) -> Array:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrizations.weight_norm.html
     """
     count = len(weight.shape)
-    kept = () if axis is None else (axis % count,)
+    kept = () if axis is None else (one_axis(axis, count, "weight_norm"),)
     expected = tuple(n if i in kept else 1 for i, n in enumerate(weight.shape))
     if math.prod(g.shape) != math.prod(expected):
         raise ShapeError(
@@ -450,9 +463,19 @@ def spectral_norm(
     return weight / sigma, u
 
 
-def _axes(x: Array, axis: int | Sequence[int]) -> tuple[int, ...]:
-    axes = (axis,) if isinstance(axis, int) else tuple(axis)
-    return tuple(sorted(a % len(x.shape) for a in axes))
+def _axes(name: str, x: Array, axis: int | Sequence[int]) -> tuple[int, ...]:
+    return tuple(sorted(many_axes(axis, len(x.shape), name)))
+
+
+def _channel_axis(name: str, shape: tuple[int, ...], axis: int) -> int:
+    """The axis of the channels, counted from the front."""
+    rank = len(shape)
+    if not -rank < axis < rank or axis == 0:
+        raise ShapeError(
+            f"{name}: axis: got {axis} for x of shape {shape}, expected the axis of the channels, "
+            "any but the first"
+        )
+    return axis % rank
 
 
 def _on_axis(x: Array, vector: Array, axis: int) -> Array:

@@ -109,6 +109,27 @@ CASES = [
     ),
     Case(
         "conv_transpose",
+        draw((2, 3, 2, 4), (3, 2, 2, 4), (2,)),
+        {
+            "stride": 2,
+            "padding": 1,
+            "output_padding": 1,
+            "dilation": (1, 2),
+            "data_format": "channels_last",
+            "weight_format": "channels_last",
+        },
+        kernel_last(F.conv_transpose2d),
+        id="kernel-last",
+    ),
+    Case(
+        "conv_transpose",
+        draw((2, 4, 3), (3, 2, 3)),
+        {"data_format": "channels_last", "weight_format": "channels_last"},
+        kernel_last(F.conv_transpose1d),
+        id="kernel-last-1d",
+    ),
+    Case(
+        "conv_transpose",
         draw((2, 3, 4, 2), (2, 3, 4, 1)),
         {"stride": (1, 2), "padding": "same", "data_format": "channels_last"},
         same_transposed,

@@ -57,6 +57,16 @@ def by_torch(op: str, **renamed: str) -> Callable[..., Any]:
     return reference
 
 
+def last(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A reference around which the channels, the last axis of x, are moved."""
+
+    def reference(x: Any, *, data_format: str, **settings: Any) -> Any:
+        assert data_format == "channels_last"
+        return function(torch.as_tensor(x).movedim(-1, 1), **settings).movedim(1, -1)
+
+    return reference
+
+
 def affine_grid(theta: Any, *, size: Any, align_corners: bool = False) -> Any:
     return F.affine_grid(torch.as_tensor(theta), list(size), align_corners)
 
@@ -121,8 +131,32 @@ CASES = [
     by_tensorflow("mitchellcubic-antialias", size=(2, 3), antialias=True),
     by_tensorflow("gaussian", size=(9, 2)),
     by_tensorflow("gaussian-antialias", size=(2, 3), antialias=True),
+    *[
+        Case(
+            "interpolate",
+            draw(2, 5, 4, 3),
+            {"size": (7, 3), "mode": mode, "data_format": "channels_last"},
+            last(interpolate),
+            id=f"last-{mode}",
+        )
+        for mode in ("nearest", "bilinear", "area")
+    ],
     Case("pixel_shuffle", draw(2, 8, 2, 3), {"upscale_factor": 2}, by_torch("pixel_shuffle")),
+    Case(
+        "pixel_shuffle",
+        draw(2, 2, 3, 8),
+        {"upscale_factor": 2, "data_format": "channels_last"},
+        last(by_torch("pixel_shuffle")),
+        id="last",
+    ),
     Case("pixel_unshuffle", draw(2, 2, 4, 6), {"downscale_factor": 2}, by_torch("pixel_unshuffle")),
+    Case(
+        "pixel_unshuffle",
+        draw(2, 4, 6, 2),
+        {"downscale_factor": 2, "data_format": "channels_last"},
+        last(by_torch("pixel_unshuffle")),
+        id="last",
+    ),
     Case(
         "channel_shuffle",
         draw(2, 6, 2, 3),

@@ -60,15 +60,16 @@ def rms_norm(x: Any, *affine: Any, axis: Any = -1, eps: float = 1e-6) -> Any:
     return F.rms_norm(x, x.shape[-len(axes) :], *affine, eps=eps).movedim(last, axes)
 
 
-def group_norm(x: Any, *affine: Any, num_groups: int, eps: float = 1e-5) -> Any:
+def group_norm(x: Any, *affine: Any, num_groups: int, eps: float = 1e-5, axis: int = 1) -> Any:
     x, *affine = tensors(x, *affine)
-    return F.group_norm(x, num_groups, *affine, eps=eps)
+    return F.group_norm(x.movedim(axis, 1), num_groups, *affine, eps=eps).movedim(1, axis)
 
 
-def instance_norm(x: Any, *affine: Any, eps: float = 1e-5) -> Any:
+def instance_norm(x: Any, *affine: Any, eps: float = 1e-5, axis: int = 1) -> Any:
     x, *affine = tensors(x, *affine)
     weight, bias = affine or (None, None)
-    return F.instance_norm(x, weight=weight, bias=bias, eps=eps)
+    out = F.instance_norm(x.movedim(axis, 1), weight=weight, bias=bias, eps=eps)
+    return out.movedim(1, axis)
 
 
 def local_response_norm(x: Any, **settings: Any) -> Any:
@@ -133,7 +134,16 @@ CASES = [
         group_norm,
         id="affine",
     ),
+    Case(
+        "group_norm",
+        draw(2, 2, 3, 6, vectors=2, size=6),
+        {"num_groups": 3, "axis": -1},
+        group_norm,
+        id="last",
+    ),
+    Case("group_norm", draw(2, 3, 6, 2), {"num_groups": 2, "axis": 2}, group_norm, id="inner"),
     Case("instance_norm", draw(2, 3, 4), reference=instance_norm),
+    Case("instance_norm", draw(2, 2, 4, 3, vectors=2), {"axis": -1}, instance_norm, id="last"),
     Case("instance_norm", draw(2, 3, 2, 2, vectors=2), {"eps": 0.1}, instance_norm, id="affine"),
     Case("local_response_norm", draw(2, 5, 3), {"size": 2, "alpha": 0.5}, local_response_norm),
     Case(

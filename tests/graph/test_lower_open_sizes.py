@@ -108,7 +108,8 @@ def test_images_of_all_sizes_stay_channels_last_on_tensorflow():
         assert report.ok, str(report)
 
 
-@pytest.mark.parametrize("name", ["bert", pytest.param("gpt2", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama"])
 def test_a_language_model_is_lowered_for_all_sizes(name):
     net, _ = models.build(name)
 

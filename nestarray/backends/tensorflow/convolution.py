@@ -128,9 +128,31 @@ def _one_group(
     return groups == 1 and _has_kernel(x)
 
 
-def _transposed_convolution(count: int) -> Callable[..., Any]:
-    native = tf.nn.conv3d_transpose if count == 3 else tf.nn.conv2d_transpose
+def _spread_out(x: Any, kernel: Any, bias: Any, at: windows.Transposed) -> Any:
+    """The transposed convolution of (batch, *spatial, in) with (*kernel, out, in).
 
+    The zeros of the dilation are in the kernel.
+    """
+    steps = at.windows.stride
+    count = len(steps)
+    native = tf.nn.conv3d_transpose if count == 3 else tf.nn.conv2d_transpose
+    sizes = [(n - 1) * s + e for n, s, e in zip(x.shape[1:-1], steps, at.windows.extent)]
+    full = (tf.shape(x)[0], *sizes, kernel.shape[-2])
+    strides = (1, *steps, 1)
+    if count == 1:
+        x, kernel = tf.expand_dims(x, 1), tf.expand_dims(kernel, 0)
+        full, strides = (full[0], 1, *full[1:]), (1, *strides)
+    out = native(x, kernel, full, strides, "VALID")
+    if count == 1:
+        out = tf.squeeze(out, 1)
+    kept = (slice(low, n - max(high, 0)) for n, (low, high) in zip(sizes, at.crop))
+    out = out[(slice(None), *kept)]
+    if any(high < 0 for _, high in at.crop):
+        out = tf.pad(out, ((0, 0), *((0, max(-high, 0)) for _, high in at.crop), (0, 0)))
+    return out if bias is None else out + bias
+
+
+def _transposed_convolution(count: int) -> Callable[..., Any]:
     @supports(_one_group)
     def transposed_convolution(
         x: Any,
@@ -155,23 +177,8 @@ def _transposed_convolution(count: int) -> Callable[..., Any]:
             dilation=dilation,
             groups=groups,
         )
-        steps = at.windows.stride
-        sizes = [(n - 1) * s + e for n, s, e in zip(x.shape[2:], steps, at.windows.extent)]
-        x = _channels_last(x, count)
         kernel = _filter(weight, at.windows.dilation)
-        full = (tf.shape(x)[0], *sizes, weight.shape[1])
-        strides = (1, *steps, 1)
-        if count == 1:
-            x, kernel = tf.expand_dims(x, 1), tf.expand_dims(kernel, 0)
-            full, strides = (full[0], 1, *full[1:]), (1, *strides)
-        out = native(x, kernel, full, strides, "VALID")
-        if count == 1:
-            out = tf.squeeze(out, 1)
-        kept = (slice(low, n - max(high, 0)) for n, (low, high) in zip(sizes, at.crop))
-        out = out[(slice(None), *kept)]
-        if any(high < 0 for _, high in at.crop):
-            out = tf.pad(out, ((0, 0), *((0, max(-high, 0)) for _, high in at.crop), (0, 0)))
-        return _channels_first(out if bias is None else out + bias, count)
+        return _channels_first(_spread_out(_channels_last(x, count), kernel, bias, at), count)
 
     return transposed_convolution
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from nestarray.backends import windows
 from nestarray.backends.base import supports
-from nestarray.backends.tensorflow.convolution import _convolved, _spread
+from nestarray.backends.tensorflow.convolution import _convolved, _spread, _spread_out
 
 
 def _is_native(
@@ -49,3 +49,46 @@ def conv(
         groups=groups,
     )
     return _convolved(x, _spread(weight, at.dilation), bias, at, groups)
+
+
+def _is_native_transpose(
+    x: Any,
+    *_: Any,
+    padding: Any = 0,
+    groups: int = 1,
+    data_format: str = "channels_first",
+    weight_format: str = "channels_first",
+    **__: Any,
+) -> bool:
+    formats = {"data_format": data_format, "weight_format": weight_format}
+    return groups == 1 and padding != "same" and _is_native(x, **formats)
+
+
+@supports(_is_native_transpose)
+def conv_transpose(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    *,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    data_format: str = "channels_first",
+    weight_format: str = "channels_first",
+) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/nn/conv_transpose"""
+    count = len(x.shape) - 2
+    at = windows.transposed_convolution(
+        "conv_transpose",
+        count,
+        (x.shape[0], x.shape[-1], *x.shape[1:-1]),
+        (weight.shape[-1], weight.shape[-2], *weight.shape[:-2]),
+        stride=stride,
+        padding=padding,
+        output_padding=output_padding,
+        dilation=dilation,
+        groups=groups,
+    )
+    return _spread_out(x, _spread(weight, at.windows.dilation), bias, at)

@@ -29,9 +29,14 @@ def _is_native(
     mode: str = "nearest",
     align_corners: bool = False,
     antialias: bool = False,
+    data_format: str = "channels_first",
 ) -> bool:
     spelling = _SPELLING.get((mode, x.ndim))
-    if spelling is None or (size is None) == (scale_factor is None):
+    if (
+        data_format != "channels_first"
+        or spelling is None
+        or (size is None) == (scale_factor is None)
+    ):
         return False
     if antialias and x.is_cpu and x.itemsize < 4:  # no kernel for half precision
         return False
@@ -48,6 +53,7 @@ def interpolate(
     mode: str = "nearest",
     align_corners: bool = False,
     antialias: bool = False,
+    data_format: str = "channels_first",
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.interpolate.html"""
     mode = _SPELLING[mode, x.ndim]
@@ -55,18 +61,26 @@ def interpolate(
     return F.interpolate(x, size, scale_factor, mode, corners, antialias=antialias)
 
 
-@supports(lambda x, *, upscale_factor: x.shape[-3] % upscale_factor**2 == 0)
-def pixel_shuffle(x: Any, /, *, upscale_factor: int) -> Any:
+@supports(
+    lambda x, *, upscale_factor, data_format="channels_first": (
+        data_format == "channels_first" and x.shape[-3] % upscale_factor**2 == 0
+    )
+)
+def pixel_shuffle(x: Any, /, *, upscale_factor: int, data_format: str = "channels_first") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pixel_shuffle.html"""
     return F.pixel_shuffle(x, upscale_factor)
 
 
 @supports(
-    lambda x, *, downscale_factor: (
-        x.shape[-1] % downscale_factor == 0 and x.shape[-2] % downscale_factor == 0
+    lambda x, *, downscale_factor, data_format="channels_first": (
+        data_format == "channels_first"
+        and x.shape[-1] % downscale_factor == 0
+        and x.shape[-2] % downscale_factor == 0
     )
 )
-def pixel_unshuffle(x: Any, /, *, downscale_factor: int) -> Any:
+def pixel_unshuffle(
+    x: Any, /, *, downscale_factor: int, data_format: str = "channels_first"
+) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pixel_unshuffle.html"""
     return F.pixel_unshuffle(x, downscale_factor)
 

@@ -83,23 +83,33 @@ def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -
 
 
 @supports(
-    lambda x, weight=None, bias=None, *, num_groups, eps=1e-5: (
-        x.ndim > 1 and num_groups > 0 and x.shape[1] % num_groups == 0
+    lambda x, weight=None, bias=None, *, num_groups, eps=1e-5, axis=1: (
+        axis == 1 and x.ndim > 1 and num_groups > 0 and x.shape[1] % num_groups == 0
     )
 )
 def group_norm(
-    x: Any, weight: Any = None, bias: Any = None, *, num_groups: int, eps: float = 1e-5
+    x: Any,
+    weight: Any = None,
+    bias: Any = None,
+    *,
+    num_groups: int,
+    eps: float = 1e-5,
+    axis: int = 1,
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.group_norm.html"""
     return F.group_norm(x, num_groups, weight, bias, eps)
 
 
-def _several_a_channel(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> bool:
-    return x.ndim > 2 and x.shape[2:].numel() > 1
+def _several_a_channel(
+    x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5, axis: int = 1
+) -> bool:
+    return axis == 1 and x.ndim > 2 and x.shape[2:].numel() > 1
 
 
 @supports(_several_a_channel)
-def instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Any:
+def instance_norm(
+    x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5, axis: int = 1
+) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.instance_norm.html"""
     return F.instance_norm(x, weight=weight, bias=bias, eps=eps)
 

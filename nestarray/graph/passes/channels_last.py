@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from typing import Any
 
 from nestarray.graph.graph import Graph
@@ -12,7 +13,9 @@ from nestarray.graph.passes.rewriting import Writer, rewrite
 from nestarray.graph.passes.transposes import cancel_transposes
 
 _CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
+_TRANSPOSED = ("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 _POOLINGS = tuple(f"{kind}_pool{n}d" for kind in ("max", "avg") for n in (1, 2, 3))
+_ADAPTIVE = tuple(f"adaptive_{name}" for name in _POOLINGS)
 
 
 def channels_last(graph: Graph) -> Graph:
@@ -26,26 +29,41 @@ def channels_last(graph: Graph) -> Graph:
 
 
 def _rule(writer: Writer, node: Node) -> Node | None:
-    is_convolution = is_op(node, *_CONVOLUTIONS)
-    if (not is_convolution and not is_op(node, *_POOLINGS)) or node.aval is None:
+    if not is_op(node, *_CONVOLUTIONS, *_TRANSPOSED, *_POOLINGS, *_ADAPTIVE) or node.aval is None:
         return None
     arguments = _arguments(node)
     x = arguments.pop("x")
     if not isinstance(x, Node) or x.aval is None:
         return None
+    if is_op(node, *_TRANSPOSED) and arguments["groups"] != 1:
+        return None  # of which no framework has a kernel with the channels last
+    name = node.target_name.removeprefix("na.")[: -len("2d")]
+    if is_op(node, *_ADAPTIVE):
+        window = _even_parts(x.aval.shape[2:], node.aval.shape[2:])
+        if window is None:
+            return None
+        name, arguments = name.removeprefix("adaptive_"), {"kernel_size": window, "stride": window}
     rank = len(node.aval.shape)
     last, first = (0, *range(2, rank), 1), (0, rank - 1, *range(1, rank - 1))
     moved = _permuted(writer, x, last, node)
     aval = Aval(tuple([node.aval.shape[i] for i in last]), node.aval.dtype)
-    name = node.target_name.removeprefix("na.")[: -len("2d")]
     arrays: list[Any] = [moved]
-    if is_convolution:
+    if "weight" in arguments:
         order = (*range(2, rank), 1, 0)
         arrays += [_permuted(writer, arguments.pop("weight"), order, node), arguments.pop("bias")]
         arguments["weight_format"] = "channels_last"
     settings = {k: v for k, v in arguments.items() if v != _default(node, k)}
     out = writer.call(name, *arrays, like=node, aval=aval, **settings, data_format="channels_last")
     return _permuted(writer, out, first, node, node.name)
+
+
+def _even_parts(before: tuple[Any, ...], after: tuple[Any, ...]) -> tuple[int, ...] | None:
+    """The window of adaptive pooling, if all parts are of one length and more than one."""
+    if math.prod(after) == 1 or not all(isinstance(n, int) and n for n in (*before, *after)):
+        return None  # one part is a reduction over whole axes
+    if any(n % parts for n, parts in zip(before, after, strict=True)):
+        return None
+    return tuple([n // parts for n, parts in zip(before, after, strict=True)])
 
 
 def _permuted(writer: Writer, x: Node, order: tuple[int, ...], like: Node, name: str = "") -> Node:

@@ -35,6 +35,12 @@ _OTHER_ELEMENTWISE = frozenset(["where", "clip"])
 _ALONG_AXIS = frozenset(
     ["softmax", "log_softmax", "batch_norm", "cumulative_sum", "cumulative_prod"]
 )
+#: Those of them for which the first axis is the batch.
+_PER_EXAMPLE = frozenset(["group_norm", "instance_norm"])
+#: Functions of each row, whose axis is the last unless they say otherwise.
+_OF_ROWS = frozenset(["linear", "layer_norm", "rms_norm"])
+#: Functions of images, with the channels first or last.
+_OF_IMAGES = frozenset(["interpolate", "pixel_shuffle", "pixel_unshuffle"])
 _REDUCTIONS = frozenset(
     ["sum", "mean", "max", "min", "prod", "var", "std", "any", "all", "logsumexp"]
 )
@@ -165,9 +171,11 @@ class _Transposer:
         if found is None:
             assert base.aval is not None
             shape = tuple([base.aval.shape[i] for i in order])
-            found = self.writer.call(
-                "permute_dims", base, order, like=like, aval=Aval(shape, base.aval.dtype), name=name
-            )
+            moved = [i for i in order if base.aval.shape[i] != 1]
+            numbers = _numbers(shape) if moved == sorted(moved) else None
+            op, setting = ("permute_dims", order) if numbers is None else ("reshape", numbers)
+            aval = Aval(shape, base.aval.dtype)
+            found = self.writer.call(op, base, setting, like=like, aval=aval, name=name)
             self.written[base, order] = found
             self.origin[found] = base, order
         return found
@@ -216,7 +224,13 @@ class _Transposer:
             return self.reduce(node, *pairs[0])
         if record.name in ("concat", "stack", "pad"):
             return record.name != "stack" and getattr(self, record.name)(node, order)
-        if record.name in _ALONG_AXIS:
+        if record.name in _OF_ROWS and order[-1] == len(order) - 1 and node.args[0] in self.kept:
+            axis = () if record.name == "linear" else _argument(node, "axis")
+            is_last = axis in ((), -1, (-1,), (len(order) - 1,))
+            return is_last and self.same_shape(node, order, first_only=True)
+        if record.name in _OF_IMAGES:
+            return self.images(node, order)
+        if record.name in _ALONG_AXIS or (record.name in _PER_EXAMPLE and order[0] == 0):
             axis = order[_argument(node, "axis") % len(order)]
             return self.same_shape(node, order, first_only=True, axis=axis)
         is_elementwise = record.chapter in _ELEMENTWISE or record.name in _OTHER_ELEMENTWISE
@@ -341,6 +355,18 @@ class _Transposer:
         self.reduced(node, base, order, range(2, len(order)), True, op)
         return True
 
+    def images(self, node: Node, order: Order) -> bool:
+        """A function that takes the channels first as well as last."""
+        rank = len(order)
+        last = (0, rank - 1, *range(1, rank - 1))
+        formats = {last: "channels_last", _inverse(last): "channels_first"}
+        now = _argument(node, "data_format")
+        if order not in formats or formats[order] == now:
+            return False
+        settings = map_nodes(self.plain, node.kwargs) | {"data_format": formats[order]}
+        self.call(node, order, (self.in_order(node.args[0], order, node),), settings)
+        return True
+
     def concat(self, node: Node, order: Order) -> bool:
         """A concatenation along the renamed axis."""
         axis = _argument(node, "axis")
@@ -364,20 +390,21 @@ class _Transposer:
         return True
 
     def reshape(self, node: Node, base: Node, order: Order) -> bool:
-        """Axes that become one, where they are neighbours in the same order before the transpose."""
+        """Axes that become one or several, where they are neighbours before the transpose too."""
         assert node.aval is not None
         used = next(iter_nodes(node.args))
         assert used.aval is not None
-        groups = _merged(_shape(used), _shape(node))
+        shape = _shape(used)
+        groups = _aligned(shape, _shape(node))
         if groups is None:
             return False
-        shape, places = _shape(used), []
-        for i, group in enumerate(groups):
-            axes = [order[a] for a in group if shape[a] != 1]
+        places = []
+        for before, after in groups:
+            axes = [order[a] for a in before if shape[a] != 1]
             between = [a for a in order if axes and axes[0] < a < axes[-1] and a not in axes]
             if axes != sorted(axes) or any(shape[order.index(a)] != 1 for a in between):
                 return False
-            places.append((axes[0] if axes else -1, i))
+            places += [(axes[0] if axes else -1, i) for i in after]
         ranks = sorted(places)
         result = tuple([ranks.index(p) for p in places])
         sizes = tuple([node.aval.shape[i] for _, i in ranks])
@@ -403,18 +430,19 @@ def _numbers(sizes: Sequence[int | str]) -> tuple[int, ...] | None:
     return tuple([-1 if isinstance(n, str) else n for n in sizes])
 
 
-def _merged(before: Sequence[int], after: Sequence[int]) -> list[list[int]] | None:
-    """For each axis after a reshape the axes before that it is made of; None if some are cut."""
-    groups: list[list[int]] = []
-    at = 0
-    for size in after:
-        group: list[int] = []
-        product = 1
-        while at < len(before) and product < size:
-            product *= before[at]
-            group.append(at)
-            at += 1
-        if product != size:
-            return None
-        groups.append(group)
-    return groups if all(n == 1 for n in before[at:]) else None
+def _aligned(
+    before: Sequence[int], after: Sequence[int]
+) -> list[tuple[list[int], list[int]]] | None:
+    """The axes before and after a reshape in groups of as many elements, as small as can be."""
+    groups: list[tuple[list[int], list[int]]] = []
+    old, new = list(enumerate(before)), list(enumerate(after))
+    while old or new:
+        had, has = old[:1], new[:1]
+        old, new = old[1:], new[1:]
+        while (counts := [math.prod(n for _, n in axes) for axes in (had, has)])[0] != counts[1]:
+            short, rest = (had, old) if counts[0] < counts[1] else (has, new)
+            if not rest:
+                return None
+            short.append(rest.pop(0))
+        groups.append(([i for i, _ in had], [i for i, _ in has]))
+    return groups
