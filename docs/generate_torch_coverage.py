@@ -37,7 +37,9 @@ name and source line before anything runs.
 What compares a function with PyTorch: *inputs*, PyTorch's own test inputs (`op_db`); *ATen*, the
 operation itself through the rule; *expression*, one expression run by both; *distribution*, for
 random functions, which need a `key`. On each backend: **v** values and dtypes, **g** gradients of
-the test inputs that have them, **e** errors of the inputs that PyTorch refuses.
+the test inputs that have them, **e** errors of the inputs that PyTorch refuses. Values are
+compared in {dtypes},
+as far as PyTorch itself computes in them.
 
 | function | ATen overloads | compared by | NumPy | JAX | PyTorch | TensorFlow |
 |---|---|---|---|---|---|---|
@@ -56,6 +58,16 @@ Records whose values, or gradients only, are not compared:
 | record | why |
 |---|---|
 {compared}
+Records that are not compared in one dtype:
+
+| record | dtype | why |
+|---|---|---|
+{dtypes}
+Records compared with another than PyTorch's own result, or less narrowly:
+
+| record | how |
+|---|---|
+{otherwise}
 Modules of PyTorch's records (`module_db`) that are not traced:
 
 | module | why |
@@ -176,11 +188,37 @@ def left_out() -> str:
     def table(rows: dict[str, str]) -> str:
         return "".join(f"| `{name}` | {why} |\n" for name, why in sorted(rows.items()))
 
+    def of_dtype(row: tuple[tuple[str, Any], str]) -> str:
+        (name, dtype), why = row
+        return f"| `{name}` | {str(dtype).removeprefix('torch.')} | {why} |\n"
+
     return LEFT_OUT.format(
+        dtypes="".join(sorted(map(of_dtype, test_torch_functions.DTYPES.items()))),
+        otherwise=table(otherwise()),
         records=table(op_samples.WITHOUT_FUNCTION),
         compared=table(test_torch_functions.LEFT_OUT | gradients.WITHOUT),
         modules=table(test_module_db.LEFT_OUT),
     )
+
+
+def otherwise() -> dict[str, str]:
+    """Record → what it is compared with instead of upstream's own elements."""
+    from tests.frontends import op_samples
+    from tests.frontends import test_torch_functions as functions
+
+    return {
+        **dict.fromkeys(functions.UNDEFINED, "shape and dtype: its elements are undefined"),
+        **dict.fromkeys(functions.TIES, "indices by what they name: which of equals is undefined"),
+        **dict.fromkeys(functions.FACTORS, "the product of the factors, whose signs are undefined"),
+        **dict.fromkeys(
+            functions.WEIGHTS_OF_15_BITS, "bytes may be 2 off: upstream's weights have 15 bits"
+        ),
+        **dict.fromkeys(
+            functions.READ_AT_COORDINATES,
+            "bfloat16 on NumPy with upstream's float32: coordinates of 8 bits decide what is read",
+        ),
+        **op_samples.ORACLES_INSTEAD,
+    }
 
 
 def text() -> str:
@@ -207,7 +245,10 @@ def text() -> str:
             rows.append(f"| `{name}` | {listed} | {how} | {marks} |\n")
     count = sum(map(len, read.values()))
     version = torch.__version__.partition("+")[0]
-    head = HEAD.format(version=version, functions=len(rows), overloads=count)
+    from tests.frontends.test_torch_functions import DTYPE
+
+    dtypes = ", ".join(DTYPE)
+    head = HEAD.format(version=version, functions=len(rows), overloads=count, dtypes=dtypes)
     return head + "".join(rows) + left_out()
 
 

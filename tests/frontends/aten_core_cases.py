@@ -108,6 +108,7 @@ CORE_RANDOM: dict[str, list[Case]] = {
     "aten.exponential.default": [lambda d: call(d.f(2, 3), 2.0)],
     "aten.cauchy.default": [lambda d: call(d.f(2, 3), 1.0, 2.0)],
     "aten.log_normal.default": [lambda d: call(d.f(2, 3), 0.0, 0.5)],
+    "aten.poisson.default": [lambda d: call(d.p(2, 3))],
     "aten.geometric.default": [lambda d: call(d.i(0, 3, 2, 3), 0.3)],
     "aten.feature_alpha_dropout.default": [lambda d: call(d.f(2, 3, 4), 0.5, True)],
 }

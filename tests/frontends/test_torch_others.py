@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import numpy as np
 import pytest
 import torch
 
@@ -15,12 +16,26 @@ import nestarray.frontends.torch as frontend
 from tests.frontends.aten_cases import Draw
 from tests.frontends.compare import assert_same, to_backend
 
+FLOAT_LIMITS = (
+    "bits", "eps", "max", "min", "tiny", "smallest_normal", "resolution", "dtype",
+)  # fmt: skip
+
 #: Function → an expression of the namespace `t` and of drawn arrays `x(*sizes)`.
 EXPRESSIONS: dict[str, Callable[[Any, Callable[..., Any]], Any]] = {
     "torch.adjoint": lambda t, x: t.adjoint(x(2, 3, 4)),
     "torch.as_tensor": lambda t, x: t.as_tensor([[1, 2], [3, 4]]),
     "torch.tensor": lambda t, x: [t.tensor(2), t.tensor([1.0, 2]), t.tensor([True])],
     "torch.chain_matmul": lambda t, x: t.chain_matmul(x(2, 3), x(3, 4), x(4, 2)),
+    "torch.finfo": lambda t, x: [
+        tuple(getattr(t.finfo(dtype), name) for name in FLOAT_LIMITS)
+        for dtype in (t.float16, t.bfloat16, t.float32, t.float64, t.complex64)
+    ],
+    "torch.from_numpy": lambda t, x: t.from_numpy(np.arange(6.0, dtype="float32")),
+    "torch.iinfo": lambda t, x: [
+        tuple(getattr(t.iinfo(dtype), name) for name in ("bits", "max", "min"))
+        for dtype in (t.uint8, t.int8, t.int32, t.int64)
+    ],
+    "torch.is_tensor": lambda t, x: [t.is_tensor(x(2)), t.is_tensor([1.0]), t.is_tensor(1)],
     "torch.hamming_window": lambda t, x: [t.hamming_window(7), t.hamming_window(1)],
     "torch.hann_window": lambda t, x: [t.hann_window(7), t.hann_window(7, False)],
     "torch.range": lambda t, x: [t.range(1, 4.5, 0.5), t.range(0, 4)],

@@ -2,15 +2,42 @@
 
 Names, parameters, defaults and semantics are upstream's, https://docs.pytorch.org/docs/stable:
 ``dim`` and ``keepdim``, 0-d arrays that do not promote, integers divided as float32. What
-differs from nestarray's ops is written here and in no backend. Random functions take one
-more parameter, ``key``.
+differs from nestarray's ops is written here and in no backend. The same functions are the
+rules by which ATen graphs are read: `vocabulary`.
 
-The same functions are the rules by which ATen graphs are read: `vocabulary`.
+What a program has to do differently:
+
+- Arrays are the framework's own, so that methods and operators are its own too; upstream's
+  methods are functions, ``torch.Tensor.view(x, -1)``. Nothing is changed in place.
+- Random functions take one more parameter, ``key``; there is no state to seed.
+- Gradients are `nestarray.grad` of a function, or those of the framework.
+- ``device``, ``layout`` and ``requires_grad`` are not taken. What is made from no array is of
+  the default backend: ``na.set_backend("jax")``.
+- JAX has 64-bit numbers only with ``jax_enable_x64``; without, integers are int32, and float64
+  is an error.
 
 Example:
-    >>> import numpy as np, nestarray.frontends.torch as torch
+    >>> import numpy as np, nestarray as na, nestarray.frontends.torch as torch
     >>> torch.add(np.asarray([1.0, 2.0]), np.asarray([10.0, 20.0]), alpha=2)
     array([21., 42.])
+    >>> torch.nn.functional.one_hot(np.asarray([2, 0]), 3)
+    array([[0, 0, 1],
+           [1, 0, 0]])
+    >>> torch.randn(2, 3, key=na.random.key(0)).shape
+    (2, 3)
+    >>> torch.linalg.svd(np.eye(2)).S
+    array([1., 1.])
+
+    A step of training, on any backend:
+
+    >>> F = torch.nn.functional
+    >>> def loss(w, x, labels, key):
+    ...     x = F.dropout(torch.tanh(x), 0.5, key=key)
+    ...     return F.cross_entropy(F.linear(x, w), labels)
+    >>> x, w = np.ones((4, 3), "float32"), np.zeros((2, 3), "float32")
+    >>> gradient = na.grad(loss)(w, x, np.asarray([0, 1, 1, 1]), na.random.key(1))
+    >>> (w - 0.1 * gradient).dtype
+    dtype('float32')
 """
 
 import math as _math
@@ -39,6 +66,7 @@ from nestarray.dtypes import uint16 as uint16
 from nestarray.dtypes import uint32 as uint32
 from nestarray.dtypes import uint64 as uint64
 from nestarray.frontends.torch import _higher_order_ops as _higher_order_ops
+from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch import fft as fft
 from nestarray.frontends.torch import linalg as linalg
 from nestarray.frontends.torch import masked as masked
@@ -100,6 +128,7 @@ from nestarray.frontends.torch.creation import as_tensor as as_tensor
 from nestarray.frontends.torch.creation import empty as empty
 from nestarray.frontends.torch.creation import empty_like as empty_like
 from nestarray.frontends.torch.creation import eye as eye
+from nestarray.frontends.torch.creation import from_numpy as from_numpy
 from nestarray.frontends.torch.creation import full as full
 from nestarray.frontends.torch.creation import full_like as full_like
 from nestarray.frontends.torch.creation import hamming_window as hamming_window
@@ -164,6 +193,7 @@ from nestarray.frontends.torch.indexing import tril as tril
 from nestarray.frontends.torch.indexing import triu as triu
 from nestarray.frontends.torch.indexing import where as where
 from nestarray.frontends.torch.linalg import det as det
+from nestarray.frontends.torch.linalg import householder_product as orgqr
 from nestarray.frontends.torch.linalg import inv as inverse
 from nestarray.frontends.torch.linalg import matrix_power as matrix_power
 from nestarray.frontends.torch.linalg import slogdet as slogdet
@@ -325,8 +355,11 @@ from nestarray.frontends.torch.pointwise import trunc as trunc
 from nestarray.frontends.torch.pointwise import view_as_complex as view_as_complex
 from nestarray.frontends.torch.pointwise import view_as_real as view_as_real
 from nestarray.frontends.torch.promotion import can_cast as can_cast
+from nestarray.frontends.torch.promotion import finfo as finfo
+from nestarray.frontends.torch.promotion import iinfo as iinfo
 from nestarray.frontends.torch.promotion import is_complex as is_complex
 from nestarray.frontends.torch.promotion import is_floating_point as is_floating_point
+from nestarray.frontends.torch.promotion import is_tensor as is_tensor
 from nestarray.frontends.torch.promotion import promote_types as promote_types
 from nestarray.frontends.torch.promotion import result_type as result_type
 from nestarray.frontends.torch.recurrent import gru as gru
@@ -371,6 +404,7 @@ from nestarray.frontends.torch.representation import nextafter as nextafter
 from nestarray.frontends.torch.sampling import bernoulli as bernoulli
 from nestarray.frontends.torch.sampling import multinomial as multinomial
 from nestarray.frontends.torch.sampling import normal as normal
+from nestarray.frontends.torch.sampling import poisson as poisson
 from nestarray.frontends.torch.sampling import rand as rand
 from nestarray.frontends.torch.sampling import rand_like as rand_like
 from nestarray.frontends.torch.sampling import randint as randint
@@ -484,3 +518,5 @@ from nestarray.frontends.torch.uniqueness import unique_consecutive as unique_co
 from nestarray.frontends.torch.uniqueness import unravel_index as unravel_index
 
 e, inf, nan, pi = _math.e, _math.inf, _math.nan, _math.pi
+
+__getattr__ = _absent.names_of(__name__)

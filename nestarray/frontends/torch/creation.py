@@ -64,6 +64,11 @@ def tensor(data: Any, *, dtype: DTypeLike | None = None) -> Array:
     return na.asarray(data, dtype=_dtype_of_data(data) if dtype is None else dtype)
 
 
+def from_numpy(ndarray: Any) -> Array:
+    """The array of NumPy as one of the default backend."""
+    return na.asarray(ndarray, dtype=dtypes.dtype_of(ndarray))
+
+
 def as_tensor(data: Any, dtype: DTypeLike | None = None) -> Array:
     """`tensor`: arrays are values, so that a copy is the same."""
     return tensor(data, dtype=dtype)

@@ -11,10 +11,11 @@ Source: https://docs.pytorch.org/docs/stable/tensor_attributes.html#type-promoti
 from __future__ import annotations
 
 import builtins
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import nestarray as na
-from nestarray import dtypes
+from nestarray import backends, dtypes
 from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError
 from nestarray.frontends.torch.dims import ndim_of
@@ -166,6 +167,38 @@ def with_derivative_of(x: Array, value: Array) -> Array:
     nothing = na.subtract(x, na.stop_gradient(x))
     # ∞ − ∞ is NaN
     return na.add(value, na.where(na.isfinite(na.stop_gradient(x)), nothing, na.zeros_like(x)))
+
+
+class FloatInfo(NamedTuple):
+    """torch.finfo: the limits of a floating dtype; of a complex one, of its parts."""
+
+    bits: int
+    max: float
+    min: float
+    eps: float
+    tiny: float
+    smallest_normal: float
+    resolution: float
+    dtype: str
+
+
+def finfo(type: DTypeLike = dtypes.float32) -> FloatInfo:
+    """torch.finfo."""
+    info = na.finfo(type)
+    digits = int(-math.log10(info.eps))
+    tiny = info.smallest_normal
+    name = info.dtype.name
+    return FloatInfo(info.bits, info.max, info.min, info.eps, tiny, tiny, 10.0**-digits, name)
+
+
+def iinfo(type: DTypeLike) -> dtypes.IntegerInfo:
+    """torch.iinfo: the limits of an integer dtype."""
+    return na.iinfo(type)
+
+
+def is_tensor(obj: Any) -> builtins.bool:
+    """torch.is_tensor: whether `obj` is an array of one of the frameworks."""
+    return backends.backend_of_type(type(obj)) is not None
 
 
 def is_floating_point(input: Array) -> builtins.bool:

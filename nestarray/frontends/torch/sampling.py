@@ -111,6 +111,12 @@ def bernoulli(input: Array, p: float | None = None, *, key: Array | None = None)
     return na.astype(draw, dtypes.dtype_of(input))
 
 
+def poisson(input: Array, *, key: Array | None = None) -> Array:
+    """How many events happen where `input` are expected; of the dtype of `input`."""
+    draw = na.random.poisson(required_key("poisson", key), input, shape_of(input))
+    return na.astype(draw, dtypes.dtype_of(input))
+
+
 def multinomial(
     input: Array, num_samples: int, replacement: bool = False, *, key: Array | None = None
 ) -> Array:

@@ -1,3 +1,6 @@
 """torch.nn: its functions. Layers are `nestarray.nn`."""
 
+from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch.nn import functional as functional
+
+__getattr__ = _absent.names_of(__name__)

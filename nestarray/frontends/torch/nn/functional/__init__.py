@@ -1,5 +1,6 @@
 """torch.nn.functional, https://docs.pytorch.org/docs/stable/nn.functional.html."""
 
+from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch.nn.functional.activation import celu as celu
 from nestarray.frontends.torch.nn.functional.activation import elu as elu
 from nestarray.frontends.torch.nn.functional.activation import gelu as gelu
@@ -152,3 +153,5 @@ from nestarray.frontends.torch.nn.functional.vision import pixel_unshuffle as pi
 from nestarray.frontends.torch.nn.functional.vision import upsample as upsample
 from nestarray.frontends.torch.nn.functional.vision import upsample_bilinear as upsample_bilinear
 from nestarray.frontends.torch.nn.functional.vision import upsample_nearest as upsample_nearest
+
+__getattr__ = _absent.names_of(__name__)

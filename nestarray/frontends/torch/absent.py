@@ -1,0 +1,60 @@
+"""What of PyTorch's namespace is not here, and what does its work."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+_KEYS = "random functions take a key, for example torch.randn(2, 3, key=na.random.key(0))"
+_GRADIENTS = "gradients are na.grad and na.execute_with_gradients of a function"
+_LAYERS = "layers, initializers and optimizers are those of na.nn"
+_DEVICES = "an array lives where its framework puts it; na.to_device moves it"
+_MODES = "arrays are values, and no function changes one"
+_LISTED = "docs/torch_coverage.md lists the functions that there are"
+
+#: Name → what to use.
+INSTEAD = {
+    **dict.fromkeys(("manual_seed", "seed", "Generator", "get_rng_state", "random"), _KEYS),
+    **dict.fromkeys(("autograd", "no_grad", "enable_grad", "inference_mode"), _GRADIENTS),
+    **dict.fromkeys(("set_grad_enabled", "is_grad_enabled"), _GRADIENTS),
+    "func": "transformations are na.grad, na.vjp, na.jvp, na.vmap and na.jit",
+    "vmap": "it is na.vmap",
+    "compile": "it is na.jit",
+    **dict.fromkeys(("Module", "Parameter", "init", "optim"), _LAYERS),
+    **dict.fromkeys(("Linear", "Conv2d", "LayerNorm", "Embedding", "Sequential"), _LAYERS),
+    **dict.fromkeys(("device", "cuda", "mps", "get_device"), _DEVICES),
+    **dict.fromkeys(("strided", "contiguous_format", "channels_last", "preserve_format"), _DEVICES),
+    **dict.fromkeys(("is_inference", "is_conj", "is_neg"), _MODES),
+    "Size": "a shape is a tuple",
+    "dtype": "the dtype of an array is na.dtype_of(x)",
+    **dict.fromkeys(("get_default_dtype", "set_default_dtype"), "the default dtype is float32"),
+    **dict.fromkeys(("chalf", "complex32"), "there are no complex numbers of 32 bits"),
+    **dict.fromkeys(("save", "load"), "files are Container.save and Container.load"),
+    **dict.fromkeys(("sparse", "sparse_coo_tensor", "sparse_csr_tensor"), "arrays are dense"),
+}
+
+
+def names_of(module: str) -> Callable[[str], Any]:
+    """``__getattr__`` of a namespace: an error that says what to use, or the nearest name.
+
+    Example:
+        >>> import nestarray.frontends.torch as torch
+        >>> torch.manual_seed(0)
+        Traceback (most recent call last):
+        AttributeError: torch.manual_seed: nestarray.frontends.torch has no such name; random
+        functions take a key, for example torch.randn(2, 3, key=na.random.key(0))
+    """
+    space = module.removeprefix("nestarray.frontends.")
+
+    def __getattr__(name: str) -> Any:
+        text = f"{space}.{name}: nestarray.frontends.torch has no such name"
+        if name.startswith("__"):
+            raise AttributeError(text)
+        public = [n for n in vars(sys.modules[module]) if not n.startswith("_")]
+        near = difflib.get_close_matches(name, public, n=1, cutoff=0.8)
+        instead = INSTEAD.get(name) or (f"did you mean {near[0]}?" if near else _LISTED)
+        raise AttributeError(f"{text}; {instead}")
+
+    return __getattr__
