@@ -28,6 +28,22 @@ CONVOLUTIONS: dict[str, tuple[Callable[[Any, Any], Any], tuple[int, ...], tuple[
         " dilated": {"dilation": 2, "padding": 2}, " grouped": {"groups": 2},
     }.items()
 }  # fmt: skip
+for n in (1, 2, 3):
+    CONVOLUTIONS[f"conv{n}d depthwise"] = (
+        lambda x, w, n=n: getattr(na, f"conv{n}d")(x, w, groups=4, padding=1),
+        SHAPES[n],
+        (8, 1, *(3,) * n),
+    )
+    CONVOLUTIONS[f"conv_transpose{n}d"] = (
+        lambda x, w, n=n: getattr(na, f"conv_transpose{n}d")(x, w, stride=2, padding=1),
+        SHAPES[n],
+        (4, 6, *(3,) * n),
+    )
+INTERPOLATIONS = {
+    1: ("nearest", "linear"),
+    2: ("nearest", "bilinear", "bicubic", "area"),
+    3: ("trilinear",),
+}
 POOLINGS: dict[str, Callable[[Any], Any]] = {
     f"{kind}_pool{n}d": lambda x, kind=kind, n=n: getattr(na, f"{kind}_pool{n}d")(x, kernel_size=2)
     for kind in ("max", "avg")
@@ -36,6 +52,8 @@ POOLINGS: dict[str, Callable[[Any], Any]] = {
 KERNELS = {
     "Conv2D",
     "Conv3D",
+    "Conv2DBackpropInput",
+    "Conv3DBackpropInputV2",
     "DepthwiseConv2dNative",
     "MaxPool",
     "MaxPool3D",
@@ -82,6 +100,14 @@ def test_a_convolution_transposes_once_a_side(name: str) -> None:
 def test_a_pooling_transposes_once_a_side(name: str) -> None:
     function = POOLINGS[name]
     assert_one_a_side(graph_of(function, SHAPES[int(name[-2])]), weights=0)
+
+
+@pytest.mark.parametrize(
+    ("n", "mode"), [(n, m) for n, modes in INTERPOLATIONS.items() for m in modes]
+)
+def test_an_interpolation_transposes_nothing(n: int, mode: str) -> None:
+    graph = graph_of(lambda x: na.interpolate(x, scale_factor=2, mode=mode), SHAPES[n])
+    assert "Transpose" not in {o.type for o in graph.get_operations()}
 
 
 @pytest.mark.parametrize("name", CONVOLUTIONS)
