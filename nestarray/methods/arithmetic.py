@@ -113,10 +113,11 @@ def ema(
         float(decay) if isinstance(decay, Real) else decay,
         int(step) if isinstance(step, Integral) else step,
     )
-    columns = [average.leaves(), line_up(average.spec, new, "Container.ema")]
     dtypes = _dtypes(average)
-    if None not in dtypes and dtypes == _dtypes(new) == {_dtype(weight, dtypes)}:
+    is_one_dtype = None not in dtypes and dtypes == {_dtype(weight, dtypes)}
+    if is_one_dtype and getattr(new, "spec", None) is average.spec and _dtypes(new) == dtypes:
         return ops.lerp(average, new, weight)  # one call for the tree, where the backend has that
+    columns = [average.leaves(), line_up(average.spec, new, "Container.ema")]
 
     def mixed(old: Any, other: Any) -> Any:
         if not _is_inexact(old):
@@ -152,7 +153,9 @@ def _dtype(weight: Any, dtypes: set[Any]) -> Any:
 
 def _dtypes(c: Container) -> set[Any]:
     """The dtypes of the floating and complex arrays, and None if there is anything else."""
-    return {dtype_of(x) if _is_inexact(x) else None for x in c.leaves()}
+    return {
+        dtype_of(x) if _is_inexact(x) else None for x in c._flat()[0]
+    }  # of a fused one, buffers
 
 
 def _is_inexact(leaf: Any) -> bool:

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import nestarray as na
 from nestarray import backends, nn
@@ -119,6 +120,50 @@ def test_reductions(backend: str) -> None:
         assert_close(reduction(fused), reduction(c))
     assert_close(na.tree_dot(fused, fused), na.tree_dot(c, c))
     assert_close(na.tree_dot(fused, c), na.tree_dot(c, c))
+
+
+class _Calls(TorchDispatchMode):
+    """Counts the operations that reach torch's kernels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count += 1
+        return func(*args, **(kwargs or {}))
+
+
+def adam_step(c: na.Container) -> Any:
+    adam = nn.Adam(0.1)
+    return adam.step(c, c * 0.5, adam.init(c))
+
+
+WORK: dict[str, Any] = {
+    "ops": lambda c: na.exp(c * 2 - c),
+    "norm": lambda c: c.tree_norm(),
+    "clip": lambda c: c.global_clip(1.0),
+    "ema": lambda c: c.ema(c * 2, 0.9, step=3),
+    "optimizer": adam_step,
+}
+
+
+@pytest.mark.parametrize("work", WORK)
+def test_native_calls_do_not_grow_with_the_tree(work: str) -> None:
+    """One for each op and dtype: as many for 40 leaves as for 2."""
+
+    def calls(count: int) -> tuple[int, int]:
+        leaves = [np.full((2, i % 3 + 1), 1.0 + i, "float32") for i in range(count)]
+        of_torch = na.Container(leaves).map(torch.from_numpy).fuse()
+        with _Calls() as seen:
+            WORK[work](of_torch)
+        of_jax = na.Container(leaves).map(jnp.asarray).fuse()
+        return seen.count, len(jax.make_jaxpr(WORK[work])(of_jax).eqns)
+
+    few = calls(2)
+    assert calls(40) == few
+    if work == "ops":
+        assert few == (3, 3)
 
 
 # -- structure ----------------------------------------------------------------------------
