@@ -141,7 +141,7 @@ class Measured:
     def generates(self, backend: str) -> str:
         from tests.models import generation
 
-        if self.name not in generation.classes():
+        if self.name not in generation.names():
             return NOTHING
         graphs, want = self.generator
         return "equal" if graphs.generate(backend) == want else "**other**"

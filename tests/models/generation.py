@@ -25,9 +25,20 @@ _LAYERS = {"bailing_hybrid": 6, "lfm3": 5, "recurrent_gemma": 3}
 #: Tied to the embedding, their random heads answer with the token that they were given.
 _UNTIED = ("m2m_100", "marian", "seamless_m4t")
 
+#: Decoders that transformers has as parts of other models only, without a head.
+_BODIES = (
+    *("cosmos3_edge_text", "glm_ocr_text", "granite_docling_text", "molmo2_text"),
+    *("muse_glimmer_text", "qwen3_vl_moe_text"),
+)
+
+
+def names() -> tuple[str, ...]:
+    """The model types that generate."""
+    return (*classes(), *_BODIES)
+
 
 def classes() -> dict[str, str]:
-    """Model type → class with a head for the next token, for those that generate."""
+    """Model type → class with a head for the next token, where there is one."""
     from transformers.models.auto import modeling_auto as auto
 
     tables = (
@@ -48,11 +59,16 @@ def language_model(name: str) -> Any:
         changes["tie_word_embeddings"] = False
     if name in _LAYERS:
         changes["num_hidden_layers"] = _LAYERS[name]
-    model = models.build_as(name, classes()[name], **changes)
+    if name in _BODIES:
+        model = _headed(models.build(name)[0])
+    else:
+        model = models.build_as(name, classes()[name], **changes)
     with torch.no_grad():
         for weight in model.parameters():
             if weight.ndim > 1:
                 weight.normal_(std=2.0 / weight.shape[-1] ** 0.5)
+    if name in _BODIES:
+        return model
     settings = model.generation_config
     settings.eos_token_id = settings.forced_eos_token_id = None
     if settings.decoder_start_token_id is None:
@@ -60,10 +76,40 @@ def language_model(name: str) -> Any:
     return model
 
 
+def _headed(body: Any) -> Any:
+    """A decoder with a head for the next token."""
+    import torch
+    from transformers.modeling_outputs import CausalLMOutputWithPast
+
+    class Headed(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.body, self.config = body, body.config
+            self.head = torch.nn.Linear(body.config.hidden_size, body.config.vocab_size, False)
+
+        def forward(self, input_ids: Any, past_key_values: Any = None, use_cache: Any = None):
+            found = self.body(input_ids, past_key_values=past_key_values, use_cache=use_cache)
+            logits = self.head(found.last_hidden_state)
+            return CausalLMOutputWithPast(logits=logits, past_key_values=found.past_key_values)
+
+    return Headed().eval()
+
+
 def greedy(model: Any, count: int = COUNT) -> tuple[Any, list[list[int]]]:
-    """(prompt, what torch generates from it)."""
+    """(prompt, what torch generates from it).
+
+    A model with its own `generate` uses its cache there; of others the whole text is read
+    again for each token.
+    """
     import torch
 
     torch.manual_seed(1)
     prompt = torch.randint(3, 100, (2, 5))
-    return prompt, model.generate(prompt, max_new_tokens=count, do_sample=False).tolist()
+    if hasattr(model, "generate"):
+        return prompt, model.generate(prompt, max_new_tokens=count, do_sample=False).tolist()
+    written = prompt
+    with torch.no_grad():
+        for _ in range(count):
+            token = model(written, use_cache=False).logits[:, -1].argmax(-1, keepdim=True)
+            written = torch.cat([written, token], dim=1)
+    return prompt, written.tolist()

@@ -12,7 +12,7 @@ _ALWAYS = ("gpt2",)
 
 @pytest.mark.parametrize(
     "name",
-    [n if n in _ALWAYS else pytest.param(n, marks=pytest.mark.full) for n in generation.classes()],
+    [n if n in _ALWAYS else pytest.param(n, marks=pytest.mark.full) for n in generation.names()],
 )
 def test_greedy_tokens(name):
     model = generation.language_model(name)
