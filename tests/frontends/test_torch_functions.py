@@ -58,10 +58,11 @@ DTYPES = {
 NAMES = sorted(name for name in records() if name not in LEFT_OUT)
 #: What each function is compared in by ``make test``, and one of the narrow ones beside.
 WIDE = (torch.float32, torch.int64)
+HIGH = (torch.float64, torch.complex64, torch.complex128)
 NARROW = (
     torch.float16, torch.bfloat16, torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32,
 )  # fmt: skip
-DTYPE = {str(d).partition(".")[2]: d for d in (*WIDE, torch.float64, *NARROW)}
+DTYPE = {str(d).partition(".")[2]: d for d in (*WIDE, *HIGH, *NARROW)}
 
 
 def _compare(name: str, dtype: torch.dtype, backend: str, limit: int | None) -> int:

@@ -16,6 +16,7 @@ from nestarray.frontends.torch.indefinite import ldl_factor as ldl_factor
 from nestarray.frontends.torch.indefinite import ldl_factor_ex as ldl_factor_ex
 from nestarray.frontends.torch.indefinite import ldl_solve as ldl_solve
 from nestarray.frontends.torch.indexing import diagonal as _diagonal
+from nestarray.frontends.torch.pointwise import real
 from nestarray.frontends.torch.promotion import (
     HALF,
     accumulating,
@@ -230,12 +231,13 @@ def svdvals(A: Array) -> Array:
 
 def eigh(A: Array, UPLO: str = "L") -> Eigen:
     """The eigenvalues of symmetric matrices, smallest first, and the eigenvectors."""
-    return Eigen(*na.eigh(_hermitian(A, UPLO)))
+    values, vectors = na.eigh(_hermitian(A, UPLO))
+    return Eigen(real(values), vectors)
 
 
 def eigvalsh(A: Array, UPLO: str = "L") -> Array:
     """The eigenvalues of symmetric matrices, smallest first."""
-    return na.eigvalsh(_hermitian(A, UPLO))
+    return real(na.eigvalsh(_hermitian(A, UPLO)))
 
 
 def _hermitian(A: Array, UPLO: str = "L") -> Array:
@@ -245,6 +247,9 @@ def _hermitian(A: Array, UPLO: str = "L") -> Array:
     """
     whole = na.multiply(na.add(A, adjoint(A)), 0.5)
     A = na.stop_gradient(A)
+    if dtypes.dtype_of(A).kind == "complex":
+        on_diagonal = na.eye(*shape_of(A)[-2:], dtype=dtypes.bool, like=A)
+        A = na.where(on_diagonal, na.astype(na.real(A), dtypes.dtype_of(A)), A)
     rest = na.tril(A, k=-1) if UPLO.upper() == "L" else na.triu(A, k=1)
     mirrored = na.swapaxes(rest, -2, -1)
     if dtypes.dtype_of(A).kind == "complex":

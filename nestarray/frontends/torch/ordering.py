@@ -7,11 +7,13 @@ https://docs.pytorch.org/docs/stable/generated/torch.sort.html
 from __future__ import annotations
 
 import builtins
+import itertools
 from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.frontends.torch import pointwise
 from nestarray.frontends.torch.dims import ndim_of, numel_of, shape_of, wrap
 from nestarray.frontends.torch.promotion import accumulating, cast, promote_arrays
 from nestarray.frontends.torch.return_types import ValuesIndices
@@ -182,6 +184,9 @@ def logcumsumexp(input: Array, dim: int) -> Array:
     if ndim_of(input) == 0:
         return input
     axis = wrap("logcumsumexp", dim, ndim_of(input))
+    if dtypes.dtype_of(input).kind == "complex":
+        parts = itertools.accumulate(na.unstack(input, axis=axis), pointwise.logaddexp)
+        return na.stack(list(parts), axis=axis)
     x = na.moveaxis(input, axis, -1)
     size = shape_of(x)[-1]
     places = na.arange(size, like=x)

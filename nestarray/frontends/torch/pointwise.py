@@ -360,7 +360,14 @@ def log1p(input: Array) -> Array:
 
 def logaddexp(input: Array, other: Array) -> Array:
     """ln(eˣ + eʸ)."""
-    return na.logaddexp(*promote(input, other))
+    x, y = promote(input, other)
+    if result_type(x, y).kind != "complex":
+        return na.logaddexp(x, y)
+    is_first = na.greater_equal(na.real(x), na.real(y))
+    high, low = na.where(is_first, x, y), na.where(is_first, y, x)
+    # the angle may leave the circle, which that of a logarithm of the sum would not
+    total = na.add(high, na.log(na.add(na.exp(na.subtract(low, high)), 1.0)))
+    return na.where(na.equal(na.real(high), -math.inf), high, total)
 
 
 def logaddexp2(input: Array, other: Array) -> Array:

@@ -84,7 +84,12 @@ def count_nonzero(input: Array, dim: Dims = None) -> Array:
 def logsumexp(input: Array, dim: Dims, keepdim: bool = False) -> Array:
     """ln Σ eˣ over the dimensions `dim`."""
     x = floating(input)
-    return _reduced(na.logsumexp, "logsumexp", x, dim, keepdim)
+    if dtypes.dtype_of(x).kind != "complex":
+        return _reduced(na.logsumexp, "logsumexp", x, dim, keepdim)
+    high = na.stop_gradient(amax(na.real(x), dim if dim is not None else (), True))
+    high = cast(na.where(na.isfinite(high), high, na.zeros_like(high)), dtypes.dtype_of(x))
+    total = sum(na.exp(na.subtract(x, high)), dim, keepdim)
+    return na.add(na.log(total), na.reshape(high, shape_of(total)))
 
 
 def trapezoid(y: Array, x: Array | None = None, *, dx: float = 1, dim: int = -1) -> Array:

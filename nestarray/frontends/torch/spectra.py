@@ -6,6 +6,7 @@ Upstream: https://docs.pytorch.org/docs/stable/torch.html#spectral-ops
 from __future__ import annotations
 
 import nestarray as na
+from nestarray.frontends.torch.dims import shape_of
 from nestarray.typing import Array
 
 
@@ -48,7 +49,14 @@ def istft(
     length: int | None = None,
     return_complex: bool = False,
 ) -> Array:
-    """The signal whose frames have these spectra, by least squares."""
+    """The signal whose frames have these spectra, by least squares.
+
+    Of a real signal the second half of a whole spectrum is not looked at.
+    """
+    frequencies = n_fft // 2 + 1
+    is_whole = shape_of(input)[-2] == n_fft if onesided is None else not onesided
+    if is_whole and not return_complex:
+        input, onesided = na.getitem(input, (..., slice(0, frequencies), slice(None))), True
     return na.istft(
         input,
         window,

@@ -103,6 +103,8 @@ def softplus(input: Array, beta: float = 1, threshold: float = 20) -> Array:
 
 def softsign(input: Array) -> Array:
     """x / (1 + |x|)."""
+    if dtypes.dtype_of(input).kind == "complex":
+        return na.divide(input, cast(na.add(na.abs(input), 1.0), dtypes.dtype_of(input)))
     return na.softsign(floating(input))
 
 
