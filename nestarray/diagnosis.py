@@ -1,8 +1,9 @@
 """What was wrong with a call that a framework refused.
 
 A call that succeeds pays for no check. When a backend's function raises, the op's arguments
-are looked at here: their kinds, as the signature has them, then `RULES` in their order. The
-first that is broken raises the error: the same type and the same text on every backend.
+are looked at here: their kinds, as the signature has them, then `RULES` in their order, then
+the checks in the op's own body. The first that is broken raises the error: the same type and
+the same text on every backend.
 Where no rule knows what was wrong, the error lists what the op was called with. Errors that
 come from the values of arrays (a singular matrix, an index out of bounds), and those of
 traced code, stay the framework's own. A mistake that some framework would compute something
@@ -20,7 +21,16 @@ import numpy as np
 
 from nestarray import backends, dtypes
 from nestarray.backends import matrices
-from nestarray.backends.axes import expanded_shape, many_axes, squeezed_axes
+from nestarray.backends.axes import (
+    check_order,
+    check_pad_mode,
+    expanded_shape,
+    many_axes,
+    moved_axes,
+    one_axis,
+    pad_widths,
+    squeezed_axes,
+)
 from nestarray.backends.index import axes_taken, expanded, is_mask
 from nestarray.container import Container
 from nestarray.errors import (
@@ -42,6 +52,7 @@ def explain(
     error: Exception,
     arguments: Arguments,
     parameters: Mapping[str, Parameter],
+    body: Callable[[], Any] | None,
 ) -> None:
     """Raise our error in place of a framework's.
 
@@ -50,6 +61,7 @@ def explain(
         error: what the framework raised.
         arguments: of the op's parameters that were given.
         parameters: of the op's signature.
+        body: a call of the op's default body with the arguments; None: it has none.
 
     Raises:
         ArgumentError, ShapeError, DtypeError: names the op, the argument, what came and what was
@@ -57,15 +69,14 @@ def explain(
     """
     if any(isinstance(x, Container) for x in arguments.values()):
         return  # of trees, the leaf's own call has said it
-    is_ours = isinstance(error, NestarrayError) and not hasattr(error, "inner")
+    is_ours = isinstance(error, NestarrayError)
     if is_ours and str(error).startswith(f"{name}: "):
         return
-    rules = [_kinds_rule(parameters)]
-    if not is_ours:
-        rules += [*RULES.get(name, ()), *_GENERAL.get(chapter, ())]
-        if name not in _OWN_AXIS:
-            rules.append(check_axis)
-        rules += [_kernel_rule(error), _last_rule(error, parameters)]
+    rules = [_kinds_rule(parameters), *RULES.get(name, ()), *_GENERAL.get(chapter, ())]
+    if name not in _OWN_AXIS:
+        rules.append(check_axis)
+    if not is_ours or hasattr(error, "inner"):
+        rules += [_body_rule(body), _kernel_rule(error), _last_rule(error, parameters)]
     for rule in rules:
         try:
             rule(name, arguments)
@@ -76,11 +87,17 @@ def explain(
             continue  # arguments that the rule cannot read are not what it is about
 
 
+_AXES = frozenset(("axis", "axes", "source", "destination"))
+
+
 def _kinds_rule(parameters: Mapping[str, Parameter]) -> Rule:
     def check_kinds(name: str, arguments: Arguments) -> None:
         """Settings are of the kinds that the signature names."""
         for parameter, value in arguments.items():
-            check_kind(name, parameter, str(parameters[parameter].annotation), value)
+            annotation = str(parameters[parameter].annotation)
+            if parameter in _AXES and "Sequence" in annotation:
+                continue  # the rules about axes say it
+            check_kind(name, parameter, annotation, value)
 
     return check_kinds
 
@@ -96,24 +113,46 @@ _OVER_ARGUMENTS = frozenset(
 
 #: How they say that values were wrong, or that there was no memory.
 _OVER_VALUES = re.compile(
-    "out of bounds|out of range|is not in \\[|[Pp]ositive|invertible|singular|converge|successful"
-    "|[Aa]llocat|memory|must increase|must be monoton"
+    "index .*out of bounds|index out of (bounds|range)|Target .*out of bounds|is not in \\["
+    "|not positive|positive.definite|invertible|singular|converge|successful|[Aa]llocat|memory"
+    "|must increase|must be monoton"
 )
-_OUT_OF_OUR_OWN_SHAPE = re.compile("^(tuple|list) index out of range")
+#: What an IndexError says that is about shapes.
+_OVER_SHAPES = re.compile(
+    "^(tuple|list) index out of range|[Tt]oo many indices|indexing arrays could not be broadcast"
+    "|only integers, slices"
+)
+
+
+def _body_rule(body: Callable[[], Any] | None) -> Rule:
+    """What the op's own composition says of arguments that a native function refused."""
+
+    def check_by_body(name: str, arguments: Arguments) -> None:
+        if body is None or _is_any_traced(arguments):
+            return
+        try:
+            body()
+        except NestarrayError as error:
+            if str(error).startswith(f"{name}: "):
+                raise
+        except Exception:
+            return
+
+    return check_by_body
 
 
 def _last_rule(error: Exception, parameters: Mapping[str, Parameter]) -> Rule:
     def check_call(name: str, arguments: Arguments) -> None:
         """There is no error over arguments."""
         if type(error) is IndexError:
-            is_over_arguments = _OUT_OF_OUR_OWN_SHAPE.search(str(error)) is not None
+            is_over_arguments = _OVER_SHAPES.search(str(error)) is not None
         elif isinstance(error, NestarrayError):
             is_over_arguments = True  # of an op that this one is made of
         else:
             is_over_arguments = type(error).__name__ in _OVER_ARGUMENTS and not _OVER_VALUES.search(
                 str(error)
             )
-        if is_over_arguments and not any(_is_traced(x) for _, x in _arrays(arguments)):
+        if is_over_arguments and not _is_any_traced(arguments):
             listed = ", ".join(
                 f"{key} {_shown(value)}"
                 for key, value in arguments.items()
@@ -126,8 +165,8 @@ def _last_rule(error: Exception, parameters: Mapping[str, Parameter]) -> Rule:
     return check_call
 
 
-def _is_traced(x: Any) -> bool:
-    return backends.core(backends.backend_of(x)).is_traced(x)
+def _is_any_traced(arguments: Arguments) -> bool:
+    return any(backends.core(backends.backend_of(x)).is_traced(x) for _, x in _arrays(arguments))
 
 
 def _shown(value: Any) -> str:
@@ -201,6 +240,17 @@ def check_broadcast(name: str, arguments: Arguments) -> None:
         raise ShapeError(f"{name}: got arrays of shapes {listed}, which do not broadcast") from None
 
 
+def check_moved(name: str, arguments: Arguments) -> None:
+    """`source` and `destination` name as many axes."""
+    moved_axes(arguments["source"], arguments["destination"], len(arguments["x"].shape), name)
+
+
+def check_swapped(name: str, arguments: Arguments) -> None:
+    """Both are axes of x."""
+    for argument in ("axis1", "axis2"):
+        one_axis(arguments[argument], len(arguments["x"].shape), name, argument)
+
+
 def check_new_axis(name: str, arguments: Arguments) -> None:
     """`axis` is a place among the axes of the result."""
     expanded_shape(arguments["x"].shape, arguments.get("axis", 0), name)
@@ -235,6 +285,8 @@ def check_contraction(name: str, arguments: Arguments) -> None:
 def check_tensordot(name: str, arguments: Arguments) -> None:
     """The contracted axes are equally long."""
     a, b, axes = _shape(arguments["x1"]), _shape(arguments["x2"]), arguments.get("axes", 2)
+    if not isinstance(axes, (int, tuple, list)):
+        raise ArgumentError(f"{name}: axes: got {axes!r}, expected an int or two sequences of ints")
     if isinstance(axes, int):
         left, right = a[len(a) - axes :], b[:axes]
     else:
@@ -333,6 +385,7 @@ def check_stacked(name: str, arguments: Arguments) -> None:
 
 def check_reshaped(name: str, arguments: Arguments) -> None:
     """The new shape has as many elements."""
+    check_order(arguments.get("order", "C"))
     old, new = _shape(arguments["x"]), arguments["shape"]
     new = (new,) if isinstance(new, int) else tuple(new)
     size, known = _size(old), _size([n for n in new if n != -1])
@@ -341,6 +394,12 @@ def check_reshaped(name: str, arguments: Arguments) -> None:
         raise ShapeError(
             f"{name}: shape: got {new} for an array of shape {old} with {size} elements"
         )
+
+
+def check_pad(name: str, arguments: Arguments) -> None:
+    """The mode is known, and there is a pair for each axis."""
+    check_pad_mode(arguments.get("mode", "constant"), name)
+    pad_widths(arguments["pad_width"], len(arguments["x"].shape), name)
 
 
 def check_broadcast_to(name: str, arguments: Arguments) -> None:
@@ -447,11 +506,14 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "getitem": (check_masks,),
     "linear": (check_linear,),
     "matmul": (check_contraction,),
+    "moveaxis": (check_moved,),
+    "pad": (check_pad,),
     "permute_dims": (check_axes,),
     "reshape": (check_reshaped,),
     "solve": (check_square, check_right_side),
     "squeeze": (check_squeezed,),
     "stack": (check_stacked,),
+    "swapaxes": (check_swapped,),
     "tensordot": (check_tensordot,),
     "take": (check_axis, check_indices),
     "where": (check_broadcast,),

@@ -170,7 +170,8 @@ class Op:
     def explain(self, error: Exception, /, *args: Any, **kwargs: Any) -> None:
         """Raise our own error for a call that a framework refused, if there is one to raise."""
         given = self.signature.bind(*args, **kwargs).arguments
-        diagnosis.explain(self.name, self.chapter, error, given, self.signature.parameters)
+        body = None if self.is_primitive else partial(self.body, *args, **kwargs)
+        diagnosis.explain(self.name, self.chapter, error, given, self.signature.parameters, body)
 
     def _bad_type(self, found: type) -> ArgumentError:
         expected = "an array of numpy, jax, torch or tensorflow, a Container or a number"

@@ -68,5 +68,5 @@ def check_kind(name: str, parameter: str, annotation: str, value: Any) -> None:
         return
     wanted = [pair for kind in kinds for pair in kind or ()]
     if not any(fits(value) for _, fits in wanted):
-        words = " or ".join(dict.fromkeys(word for word, _ in wanted))
+        words = " or ".join(dict.fromkeys(word for word, _ in wanted if word != "None"))
         raise ArgumentError(f"{name}: {parameter}: got {value!r}, expected {words}")

@@ -7,10 +7,11 @@ from operator import index
 from typing import Any
 
 from nestarray.errors import ArgumentError, IndexingError, ShapeError
+from nestarray.typing import check_kind
 
 
-def one_axis(axis: Any, ndim: int, op: str) -> int:
-    """`axis` counted from the front.
+def one_axis(axis: Any, ndim: int, op: str, argument: str = "axis") -> int:
+    """`axis` counted from the front; `argument` is its name in the op.
 
     Raises:
         IndexingError: the array has no such axis.
@@ -18,16 +19,16 @@ def one_axis(axis: Any, ndim: int, op: str) -> int:
     try:
         axis = index(axis)
     except TypeError:
-        raise ArgumentError(f"{op}: axis: got {axis!r}, expected an int") from None
+        raise ArgumentError(f"{op}: {argument}: got {axis!r}, expected an int") from None
     if not -ndim <= axis < ndim:
         raise IndexingError(
-            f"{op}: axis: got {axis} for an array of {ndim} dimensions, "
+            f"{op}: {argument}: got {axis} for an array of {ndim} dimensions, "
             f"expected {-ndim} <= axis < {ndim}"
         )
     return axis + ndim if axis < 0 else axis
 
 
-def many_axes(axis: Any, ndim: int, op: str) -> tuple[int, ...]:
+def many_axes(axis: Any, ndim: int, op: str, argument: str = "axis") -> tuple[int, ...]:
     """One axis, several, or all (None), counted from the front, in the order given.
 
     Raises:
@@ -36,16 +37,17 @@ def many_axes(axis: Any, ndim: int, op: str) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(ndim))
     if isinstance(axis, (tuple, list)):
-        axes = tuple(one_axis(a, ndim, op) for a in axis)
+        axes = tuple(one_axis(a, ndim, op, argument) for a in axis)
         if len(set(axes)) != len(axes):
-            raise ShapeError(f"{op}: axis: got {tuple(axis)}, in which an axis stands twice")
+            raise ShapeError(f"{op}: {argument}: got {tuple(axis)}, in which an axis stands twice")
         return axes
-    return (one_axis(axis, ndim, op),)
+    return (one_axis(axis, ndim, op, argument),)
 
 
 def moved_axes(source: Any, destination: Any, ndim: int, op: str) -> tuple[int, ...]:
     """The permutation that puts the axes `source` at the places `destination`."""
-    start, end = many_axes(source, ndim, op), many_axes(destination, ndim, op)
+    start = many_axes(source, ndim, op, "source")
+    end = many_axes(destination, ndim, op, "destination")
     if len(start) != len(end):
         raise ShapeError(
             f"{op}: got {len(start)} source axes and {len(end)} destinations, "
@@ -101,6 +103,25 @@ def part_sizes(sizes: Any, length: int, op: str) -> list[int]:
         raise ShapeError(f"{op}: sizes: got {size}, expected at least 1")
     full, rest = divmod(length, size)
     return [size] * full + [rest] * (rest > 0) or [0]
+
+
+PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
+
+
+def check_pad_mode(mode: Any, op: str, argument: str = "mode") -> None:
+    """Raise ArgumentError where `mode` is no way of padding."""
+    check_kind(op, argument, "str", mode)
+    if mode not in PAD_MODES:
+        raise ArgumentError(
+            f"{op}: {argument}: got {mode!r}, expected one of {', '.join(PAD_MODES)}"
+        )
+
+
+def check_order(order: Any) -> None:
+    """Raise ArgumentError where `order` is no order of elements that `reshape` knows."""
+    check_kind("reshape", "order", "str", order)
+    if order not in ("C", "F"):
+        raise ArgumentError(f"reshape: order: got {order!r}, expected 'C' or 'F'")
 
 
 def pad_widths(pad_width: Any, ndim: int, op: str) -> list[tuple[int, int]]:

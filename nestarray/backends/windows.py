@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.typing import check_kind
 
 #: An integer for all spatial axes, or one for each.
 Ints = int | Sequence[int]
@@ -53,9 +54,8 @@ def per_axis(op: str, name: str, value: Ints, count: int, *, least: int = 1) -> 
     """`value` for each of `count` spatial axes."""
     if isinstance(value, int):
         values: tuple[int, ...] = (value,) * count
-    elif isinstance(value, str):
-        raise ArgumentError(f"{op}: {name}: got {value!r}, expected {_integers(count)}")
     else:
+        check_kind(op, name, "Ints", value)
         values = tuple(value)
         if len(values) == 1:
             values *= count
@@ -180,6 +180,7 @@ def convolution(
     """
     _check_rank(op, "x", "(batch, in, *spatial)", x_shape, count)
     _check_rank(op, "weight", "(out, in / groups, *kernel)", weight_shape, count)
+    check_kind(op, "groups", "int", groups)
     if x_shape[1] is not None and x_shape[1] != weight_shape[1] * groups:
         raise ShapeError(
             f"{op}: x has {x_shape[1]} channels (axis 1 of {tuple(x_shape)}), expected "

@@ -6,6 +6,7 @@ default backend decides (`nestarray.use_backend`). The dtype is never taken from
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -615,6 +616,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
 
 def _triangle(x: Array, k: int) -> Array:
     """True on and below the k-th diagonal of the matrices in `x`."""
+    k = index(k)
     return ops.asarray(np.tri(int(x.shape[-2]), int(x.shape[-1]), k, dtype=bool), like=x)
 
 
@@ -675,6 +677,7 @@ def one_hot(
 
     Raises:
         DtypeError: `indices` are not integers.
+        ArgumentError: `num_classes` is negative.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -688,6 +691,8 @@ def one_hot(
     found = dtypes.dtype_of(indices)
     if not found.is_integer:
         raise DtypeError(f"one_hot: indices: got {found}, expected integers; cast with na.astype")
+    if num_classes < 0:
+        raise ArgumentError(f"one_hot: num_classes: got {num_classes}, expected at least 0")
     ndim = len(indices.shape) + 1
     place = axis + ndim if axis < 0 else axis
     shape = [1] * ndim

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import index
 
 from nestarray.backends.base import mean_dtype
 from nestarray.backends.matrices import check_matrices, check_square
@@ -353,6 +354,7 @@ def matrix_power(x: Array, /, n: int) -> Array:
     """
     from nestarray import ops
 
+    n = index(n)
     if n == 0:
         return ops.broadcast_to(ops.eye(x.shape[-1], dtype=x.dtype, like=x), x.shape)
     if n < 0:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from nestarray import dtypes, ops
+from nestarray.backends.axes import one_axis
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, Axis
@@ -178,8 +179,8 @@ def cross_entropy(
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html
     """
-    log_probs = ops.log_softmax(logits, axis=axis)
-    at = axis % len(logits.shape)
+    at = one_axis(axis, len(logits.shape), "cross_entropy")
+    log_probs = ops.log_softmax(logits, axis=at)
     classes = logits.shape[at]
     if not dtypes.dtype_of(target).is_inexact:
         return _class_loss(
@@ -229,7 +230,7 @@ def nll_loss(
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.nll_loss.html
     """
-    at = axis % len(log_probs.shape)
+    at = one_axis(axis, len(log_probs.shape), "nll_loss")
     return _class_loss("nll_loss", log_probs, target, weight, at, 0.0, ignore_index, reduction)
 
 

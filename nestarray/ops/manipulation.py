@@ -9,10 +9,17 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.backends.axes import moved_axes, one_axis, pad_widths, part_sizes, windows_of
+from nestarray.backends.axes import (
+    check_pad_mode,
+    moved_axes,
+    one_axis,
+    pad_widths,
+    part_sizes,
+    windows_of,
+)
 from nestarray.dispatch import op, primitive
 from nestarray.dtypes import dtype_of
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors import ShapeError
 from nestarray.typing import Array, Axis, Shape
 
 __all__ = [
@@ -500,12 +507,10 @@ def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
     from nestarray import ops
 
     order = list(range(len(x.shape)))
-    first, second = (one_axis(a, len(order), "swapaxes") for a in (axis1, axis2))
+    first = one_axis(axis1, len(order), "swapaxes", "axis1")
+    second = one_axis(axis2, len(order), "swapaxes", "axis2")
     order[first], order[second] = second, first
     return ops.permute_dims(x, order)
-
-
-PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
 @op
@@ -541,8 +546,7 @@ def pad(
     """
     from nestarray import ops
 
-    if mode not in PAD_MODES:
-        raise ArgumentError(f"pad: mode: got {mode!r}, expected one of {', '.join(PAD_MODES)}")
+    check_pad_mode(mode, "pad")
     for axis, widths in enumerate(pad_widths(pad_width, len(x.shape), "pad")):
         if widths == (0, 0):
             continue

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from nestarray.backends.axes import many_axes
 from nestarray.backends.base import mean_dtype
+from nestarray.diagnosis import check_elements
 from nestarray.dispatch import op
 from nestarray.dtypes import complex128, dtype_of, float32, float64
 from nestarray.ops.order_statistics import between, check_method
@@ -318,6 +319,7 @@ def nanmedian(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Arra
     """
     from nestarray import ops
 
+    check_elements("nanmedian", {"x": x, "axis": axis})
     return ops.nanquantile(x, 0.5, axis=axis, keepdims=keepdims)
 
 
@@ -354,6 +356,7 @@ def nanquantile(
     from nestarray import ops
 
     check_method(method, "nanquantile")
+    check_elements("nanquantile", {"x": x, "axis": axis})
     x = ops.astype(x, mean_dtype(x), copy=False)
     shape = ops.shape(x)
     axes = many_axes(axis, len(shape), "nanquantile")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from nestarray.backends.axes import check_pad_mode
 from nestarray.backends.fourier import check_real, one_length
 from nestarray.dispatch import op
 from nestarray.dtypes import complex64, complex128, dtype_of, float32, float64
@@ -232,6 +233,7 @@ def stft(
     """
     from nestarray import ops
 
+    check_pad_mode(pad_mode, "stft", "pad_mode")
     hop_length, win_length = _frame_settings("stft", window, n_fft, hop_length, win_length)
     if not x.shape:
         raise ShapeError("stft: x: got an array of no dimensions, expected (*batch, time)")

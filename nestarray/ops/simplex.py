@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nestarray import dtypes, ops
+from nestarray.backends.axes import one_axis
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError
 from nestarray.typing import Array, Axis
@@ -56,7 +57,7 @@ def sparsemax(x: Array, /, *, axis: int = -1) -> Array:
     References:
         https://arxiv.org/abs/1602.02068
     """
-    at = axis % len(x.shape)
+    at = one_axis(axis, len(x.shape), "sparsemax")
     falling = ops.sort(x, axis=at, descending=True)
     count = ops.arange(1, x.shape[at] + 1, dtype=dtypes.dtype_of(x), like=x)
     count = ops.reshape(count, (-1,) + (1,) * (len(x.shape) - 1 - at))

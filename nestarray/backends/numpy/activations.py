@@ -32,6 +32,8 @@ def log_sigmoid(x: Any, /) -> Any:
 def softmax(x: Any, /, *, axis: Any = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.exp.html"""
     axis = tuple(axis) if isinstance(axis, list) else axis
+    if not x.size:
+        return x.copy()  # there is no greatest of nothing
     powers = x - np.max(x, axis=axis, keepdims=True)
     powers = np.exp(powers, out=powers) if powers.ndim else np.exp(powers)
     return powers / np.sum(powers, axis=axis, keepdims=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.axes import pad_widths, part_sizes, windows_of
+from nestarray.backends.axes import check_order, pad_widths, part_sizes, windows_of
 from nestarray.backends.base import promoted
 from nestarray.backends.numpy.elementwise import _cast
 from nestarray.errors import ShapeError
@@ -66,6 +66,8 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
 
 def reshape(x: Any, /, shape: Any, *, order: Any = "C", copy: bool | None = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.reshape.html"""
+    if order != "C":
+        check_order(order)
     reshaped = np.reshape(np.array(x) if copy else x, shape, order=order)
     if copy is False and x.size and not np.may_share_memory(reshaped, x):
         raise ShapeError(

@@ -60,7 +60,7 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/tensordot"""
     x1, x2 = promoted((x1, x2), _cast)
-    if not isinstance(axes, int):
+    if isinstance(axes, (tuple, list)):
         axes = tuple(list(many_axes(a, len(x.shape), "tensordot")) for a, x in zip(axes, (x1, x2)))
     wider = _WIDER.get(x1.dtype)
     if wider is not None:

@@ -106,7 +106,8 @@ def _as_signed_bits(x: Any) -> Any:
 
 
 def _copysign(x1: Any, x2: Any) -> Any:
-    negative_too = (_as_signed_bits(x1) < 0) == (_as_signed_bits(x2) < 0)
+    # == would give False for shapes that do not broadcast
+    negative_too = tf.equal(_as_signed_bits(x1) < 0, _as_signed_bits(x2) < 0)
     return tf.where(negative_too, x1, -x1)
 
 

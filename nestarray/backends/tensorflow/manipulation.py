@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.axes import (
+    check_order,
     expanded_shape,
     many_axes,
     one_axis,
@@ -31,6 +32,7 @@ def shape(x: Any, /) -> tuple[Any, ...]:
 
 def reshape(x: Any, /, shape: Any, *, order: str = "C", copy: bool | None = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/reshape"""
+    check_order(order)
     if isinstance(shape, int):
         shape = (shape,)
     if order == "F":

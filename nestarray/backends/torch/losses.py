@@ -59,6 +59,8 @@ def _classes_first(x: Any, target: Any, axis: int) -> tuple[Any, Any]:
 
 def _classes_fit(x: Any, target: Any, weight: Any, axis: int, reduction: str) -> bool:
     expected = x.shape
+    if not -len(expected) <= axis < len(expected):
+        return False
     if target.dtype not in FLOATING:
         axis = axis % len(expected)
         expected = expected[:axis] + expected[axis + 1 :]

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from nestarray.backends.axes import (
+    check_order,
     expanded_shape,
     many_axes,
     pad_widths,
@@ -28,6 +29,7 @@ def reshape(x: Any, /, shape: Any, *, order: str = "C", copy: bool | None = None
     """https://docs.pytorch.org/docs/stable/generated/torch.reshape.html"""
     if copy is None and order == "C":
         return x.reshape(shape)
+    check_order(order)
     if copy:
         x = x.clone()
     if isinstance(shape, int):
