@@ -4438,6 +4438,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Raises:
             DtypeError: `indices` are not integers.
+            ArgumentError: `num_classes` is negative.
         """
 
     def ones_like(

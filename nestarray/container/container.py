@@ -40,24 +40,61 @@ class _Parts:
 class Container(_Parts, Attached[Leaf]):
     """An immutable nested mapping of native arrays; a pytree to every framework.
 
+    **Look up** by key, path or attribute: ``c["a"]["w"]``, ``c["a/w"]``, ``c["a", "w"]``,
+    ``c.a.w``. An exact key is found before a path is split, so keys may contain slashes.
+    Anything else in brackets is an index that goes to every leaf: ``c[0]``, ``c[:, 2:5]``.
+
+    **Change** by making another one, which shares all that stays: ``c.set("a/w", x)``,
+    ``c.at["**/w"].multiply(2)``, ``c.update(…)``, ``c.delete("b")``, ``c.rename({"a": "x"})``,
+    ``c.move``, ``c.insert``, ``c.restructure``. Assignment raises and names the method to use.
+
+    **Take parts** by patterns of paths, types, dtypes, shapes or predicates: ``c.select("**/bias")``,
+    ``c.exclude(dtype="integral")``; ``c.partition(…)`` gives both, and ``combine`` puts them
+    together again.
+
+    **Compute** with any function of arrays: every op is a function on arrays and, by the same
+    name, on Containers and a method of them. Leaves meet by key, never by position; a number or
+    an array goes to all leaves, a prefix of the tree to what is below it. Other keys are an
+    error, unless ``join="inner"`` or ``"outer"`` is asked of `map` or `align`. ``c.map(fn)``
+    takes any function; ``tree_sum``, ``tree_norm`` and their like go across leaves.
+
+    **Keep and compare**: ``c.save("m.safetensors")`` and ``Container.load``; ``c.diff(d)``,
+    ``c.patch``, ``base.merge(ours, theirs)``, ``c.match(other)`` for other names. Printed, it
+    fits the terminal; ``c.summary()`` and ``c.plot()`` show more.
+
     Args:
         tree: a mapping, an iterator of (key, value) pairs, a list, a tuple, another
             Container, or one bare array. Mappings, lists and tuples inside become
-            nodes; anything else is a leaf.
+            nodes; anything else is a leaf. Trees of frameworks have constructors of their own:
+            ``Container.from_torch_module``, ``from_flax``, ``from_pytree``, ….
         **entries: further top-level entries.
 
     Raises:
-        StructureError: a key is neither a string nor an integer.
+        StructureError: a key is neither a string nor an integer, or `tree` contains itself.
+        ArgumentError: an iterator gives something that is no pair.
 
     Example:
         >>> import numpy as np, nestarray as na
         >>> c = na.Container(a={"w": np.ones((2, 3))}, b=np.zeros(4))
+        >>> c
+        Container(2 leaves, 10 elements, numpy)
+          a
+            w  f64[2, 3]
+          b    f64[4]
         >>> c["a/w"].shape, c.a.w.shape
         ((2, 3), (2, 3))
         >>> (c * 2 + 1).b
         array([1., 1., 1., 1.])
-        >>> list(na.mean(c, axis=0))
-        ['a', 'b']
+        >>> na.mean(c, axis=0).a.w, c.tree_sum()
+        (array([1., 1., 1.]), np.float64(6.0))
+        >>> c.set("a/bias", np.zeros(3)).select("a").paths()
+        ('a/w', 'a/bias')
+        >>> c.map(lambda x: x.size).to_dict()
+        {'a': {'w': 6}, 'b': 4}
+
+    To type checkers it is generic in the type of its leaves, ``Container[np.ndarray]``:
+    what changes structure keeps that type, and ``c.map(len)`` is a ``Container[int]``. What
+    ``c["a"]`` is, a leaf or a tree, no checker can know, so it is ``Any``.
     """
 
     #: `na.getitem` and `na.setitem`, attached by nestarray.ops

@@ -42,10 +42,26 @@ def _predicate(pattern: Any) -> Callable[[str, Any], Any]:
 
 
 def _of_dtype(dtype: Any) -> Callable[[str, Any], bool]:
+    asked = dtype if isinstance(dtype, tuple) else (dtype,)
+    small = {name for name in map(_float8_name, asked) if name}
+    kinds = tuple(kind for kind in asked if not _float8_name(kind))
+
     def test(path: str, leaf: Any) -> bool:
-        return hasattr(leaf, "dtype") and isdtype(dtype_of(leaf), dtype)
+        if not hasattr(leaf, "dtype"):
+            return False
+        name = _float8_name(leaf.dtype)
+        if name:
+            return name in small or "real floating" in kinds or "numeric" in kinds
+        return isdtype(dtype_of(leaf), kinds)
 
     return test
+
+
+def _float8_name(dtype: Any) -> str | None:
+    """The name of an 8-bit floating dtype: trees hold such arrays, though no op computes on them."""
+    name = getattr(dtype, "name", getattr(dtype, "__name__", None)) or str(dtype)
+    name = str(name).removeprefix("torch.")
+    return name if name.startswith("float8_") else None
 
 
 def _of_shape(shape: tuple[int | None, ...]) -> Callable[[str, Any], bool]:

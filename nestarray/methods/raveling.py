@@ -11,7 +11,7 @@ from nestarray import backends, ops, tree
 from nestarray.container import Container, method
 from nestarray.container.selection import matches
 from nestarray.dtypes import dtype_of, float32, promote_types
-from nestarray.errors import ArgumentError, DtypeError, ShapeError
+from nestarray.errors import ArgumentError, DtypeError, MixedBackendError, ShapeError
 
 
 @method
@@ -57,6 +57,9 @@ def tree_ravel(c: Any, /, *patterns: Any) -> tuple[Any, Callable[[Any], Any]]:
     """
     leaves, structure = tree.flatten(c)
     chosen = _chosen(c, leaves, patterns)
+    names = dict.fromkeys(backends.backend_of(leaves[i]) for i in chosen)
+    if len(names) > 1:
+        raise MixedBackendError(backends.mixed_message("tree_ravel", list(names)))
     shapes = [tuple(leaves[i].shape) for i in chosen]
     dtypes = [dtype_of(leaves[i]) for i in chosen]
     sizes = [math.prod(shape) for shape in shapes]

@@ -113,11 +113,12 @@ class Table:
             others = (max(map(cells, t)) + len(_GAP) for n, t in table.items() if n != name)
             table[name] = [cut(text, max(width - sum(others), 16)) for text in table[name]]
         sizes = {name: max(map(cells, texts)) for name, texts in table.items()}
+        at_right = {name: self.is_number(name) for name in table}
         lines = []
         for row in zip(*table.values()):
             padded = (
                 " " * (sizes[name] - cells(t)) + t
-                if self.is_number(name)
+                if at_right[name]
                 else t + " " * (sizes[name] - cells(t))
                 for name, t in zip(table, row)
             )

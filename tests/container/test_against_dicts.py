@@ -75,6 +75,100 @@ class Histories(RuleBasedStateMachine):
         for path, leaf in kept.items():
             merge(self.model, nested(path, leaf))
 
+    @precondition(lambda self: self.model)
+    @rule(data=st.data())
+    def delete_several(self, data: st.DataObject) -> None:
+        """Leaves of one call, all by the paths that they have now."""
+        paths = data.draw(st.lists(st.sampled_from(sorted(places(self.model))), max_size=3))
+        self.become(self.c.delete(*paths))
+        for path in sorted(set(paths), key=len, reverse=True):
+            del find(self.model, path[:-1])[path[-1]]
+
+    @precondition(lambda self: len(self.model) > 1)
+    @rule(data=st.data())
+    def exchange_two_keys(self, data: st.DataObject) -> None:
+        a, b = data.draw(st.permutations(sorted(self.model)))[:2]
+        self.become(self.c.rename({a: b, b: a}))
+        self.model = {{a: b, b: a}.get(k, k): v for k, v in self.model.items()}
+
+    @precondition(lambda self: self.model)
+    @rule(data=st.data(), new=PATHS)
+    def move(self, data: st.DataObject, new: tuple[str, ...]) -> None:
+        old = data.draw(st.sampled_from(sorted(places(self.model))))
+        rest = copy.deepcopy(self.model)
+        part = find(rest, old[:-1]).pop(old[-1])
+        above = [find(rest, new[:i]) for i in range(1, len(new))]
+        is_free = not has(rest, new) and all(n is None or isinstance(n, dict) for n in above)
+        if not is_free or new[: len(old)] == old:
+            return
+        self.become(self.c.move(old, new))
+        node = rest
+        for key in new[:-1]:
+            node = node.setdefault(key, {})
+        node[new[-1]] = part
+        self.model = rest
+
+    @precondition(lambda self: self.model)
+    @rule(data=st.data(), key=KEYS, value=TREES)
+    def insert(self, data: st.DataObject, key: str, value: Any) -> None:
+        beside = data.draw(st.sampled_from(sorted(self.model)))
+        if key in self.model:
+            return
+        self.become(self.c.insert(key, value, before=beside))
+        entries = list(self.model.items())
+        entries.insert(list(self.model).index(beside), (key, copy.deepcopy(value)))
+        self.model = dict(entries)
+
+    @rule(path=PATHS, value=LEAVES)
+    def replace(self, path: tuple[str, ...], value: int) -> None:
+        if not has(self.model, path):
+            return raises(lambda: self.c.replace({path: value}))
+        self.become(self.c.replace({path: value}))
+        find(self.model, path[:-1])[path[-1]] = value
+        return None
+
+    @rule(letter=st.sampled_from("abc"))
+    def partition_and_combine(self, letter: str) -> None:
+        """Keys come in another order, and nodes without leaves are lost; the leaves are the same."""
+        taken, rest = self.c.partition(f"**/{letter}*", f"{letter}*")
+        again = taken.combine(rest)
+        assert dict(again.flat_items()) == dict(self.c.flat_items())
+
+    @rule(depth=st.integers(0, 3))
+    def cut(self, depth: int) -> None:
+        kept = {path: x for path, x in flat(self.model).items() if len(path) <= depth}
+        self.become(self.c.cut(depth=depth))
+        self.model = {}
+        for path, leaf in kept.items():
+            merge(self.model, nested(path, leaf))
+
+    @rule()
+    def prune(self) -> None:
+        self.become(self.c.prune())
+        self.model = pruned(self.model)
+
+    @rule()
+    def restructure(self) -> None:
+        """Every leaf under a new top key, by a function of its path."""
+        if self.model:
+            self.become(self.c.restructure(lambda path: f"a/{path}"))
+            self.model = {"a": pruned(self.model)} if flat(self.model) else {}
+
+    @rule(other=st.dictionaries(KEYS, TREES, max_size=3))
+    def diff_and_patch(self, other: dict[str, Any]) -> None:
+        new = na.Container(other)
+        assert self.c.patch(self.c.diff(new)).to_dict() == other
+        assert not self.c.diff(self.c)
+
+    @invariant()
+    def reductions_are_those_of_the_leaves(self) -> None:
+        leaves = list(flat(self.model).values())
+        assert self.c.reduce(lambda total, x: total + x, 0) == sum(leaves)
+        assert self.c.count() == len(leaves)
+        assert self.c.accumulate(max, -9).leaves() == tuple(
+            max([-9, *leaves[: i + 1]]) for i in range(len(leaves))
+        )
+
     @rule()
     def sort_keys(self) -> None:
         self.become(self.c.sort_keys())
@@ -132,6 +226,24 @@ def flat(tree: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
     if not isinstance(tree, dict):
         return {path: tree}
     return {p: x for k, v in tree.items() for p, x in flat(v, (*path, k)).items()}
+
+
+def has(tree: Any, path: tuple[str, ...]) -> bool:
+    node = find(tree, path[:-1])
+    return isinstance(node, dict) and path[-1] in node
+
+
+def places(tree: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """The paths of everything in a tree, nodes and leaves."""
+    if not isinstance(tree, dict):
+        return []
+    return [p for k, v in tree.items() for p in ((*path, k), *places(v, (*path, k)))]
+
+
+def pruned(tree: Any) -> Any:
+    if not isinstance(tree, dict):
+        return tree
+    return {k: pruned(v) for k, v in tree.items() if not isinstance(v, dict) or flat(v)}
 
 
 def nested(path: tuple[str, ...], leaf: Any) -> Any:

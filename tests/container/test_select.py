@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -126,6 +128,17 @@ def test_message_of_a_wrong_pattern() -> None:
         "Container: got 3 as a pattern, expected a glob such as '**/bias', a compiled regular "
         "expression, a type, or a function of (path, leaf)"
     )
+
+
+def test_dtypes_of_eight_bits() -> None:
+    """No op computes on them, but files have them, so trees do."""
+    small = np.ones(3, ml_dtypes.float8_e4m3fn)
+    c = na.Container(a=small, b=np.ones(2, "float32"), t=torch.ones(2, dtype=torch.float8_e5m2))
+    assert c.select(dtype="float32").paths() == ("b",)
+    assert c.select(dtype="float8_e4m3fn").paths() == ("a",)
+    assert c.select(dtype=(torch.float8_e5m2, na.float32)).paths() == ("b", "t")
+    assert c.select(dtype="real floating").paths() == ("a", "b", "t")
+    assert c.exclude(dtype=ml_dtypes.float8_e4m3fn).paths() == ("b", "t")
 
 
 def test_dtype_and_shape(backend: str) -> None:

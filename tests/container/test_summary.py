@@ -318,3 +318,15 @@ def test_sizes_in_words() -> None:
 def test_shown_rows() -> None:
     assert list(shown_rows(3, 5)) == [0, 1, 2]
     assert list(shown_rows(10, 5)) == [0, 1, None, 8, 9]
+
+
+def test_a_column_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not once for every row: tables of ten thousand leaves are printed."""
+    table = na.Container({str(i): np.ones(i) for i in range(50)}).summary()
+    columns: list[str] = []
+    is_number = Table.is_number
+    monkeypatch.setattr(
+        Table, "is_number", lambda self, name: columns.append(name) or is_number(self, name)
+    )
+    assert len(str(table).splitlines()) == 53
+    assert columns == list(table.columns)
