@@ -21,8 +21,8 @@ Functions = dict[str, Callable[[], Any]]
 
 
 def tables() -> list[Table]:
-    """Sums of two trees, their way through JAX and ``jit``, and access to their parts."""
-    return [_sums(), _pytrees(), _calls(), _access()]
+    """Arithmetic of trees, their way through JAX and ``jit``, and access to their parts."""
+    return [_sums(), _chains(), _pytrees(), _calls(), _access()]
 
 
 def _tree(backend: str, count: int, size: int, shift: float = 0.0) -> dict[str, dict[str, Any]]:
@@ -44,9 +44,11 @@ def _seconds(functions: Functions, count: int) -> dict[str, Seconds]:
 def _sums() -> Table:
     table = Table(
         "c + d",
-        ["backend, leaves × elements", "Container", "native loop", "jax.tree.map", "optree", "dm-tree", "TensorDict", "goal"],
+        ["backend, leaves × elements", "Container", "fused", "native loop", "jax.tree.map", "optree", "dm-tree", "TensorDict", "goal"],
         "In brackets: the time of Container relative to it. The native loop is a list comprehension"
-        f" of x + y. JAX and TensorFlow: after {foreach.CALLS} calls.",
+        " of x + y. Fused is the sum of c.fuse() and d.fuse(), in brackets relative to the loop, and"
+        " on JAX to jax.tree.map, of which 0.05 is the goal. JAX and TensorFlow: after"
+        f" {foreach.CALLS} calls.",
     )  # fmt: skip
     goals = {
         "numpy": "1.05 of the loop", "torch": "1.05 of the loop", "jax": "0.25 of jax.tree.map",
@@ -60,11 +62,13 @@ def _sums() -> Table:
                     for _ in range(foreach.CALLS):
                         functions["Container"]()
                 time = _seconds(functions, count)
-                ours = time.pop("Container")
+                ours, fused = time.pop("Container"), time.pop("fused")
+                peer = time["jax.tree.map" if backend == "jax" else "native loop"]
                 cells = [
                     f"{readable(time[name])} ({ratio(ours, time[name])})" if name in time else ""
-                    for name in table.columns[2:-1]
+                    for name in table.columns[3:-1]
                 ]
+                cells.insert(0, f"{readable(fused)} ({ratio(fused, peer)})")
                 table.add(f"{backend}, {count:,} × {size:,}", readable(ours), *cells, goal)
     return table
 
@@ -79,8 +83,10 @@ def _sums_of(backend: str, count: int, size: int) -> Functions:
     ours, theirs = list(c.leaves()), list(d.leaves())
     add = operator.add
     ready: Callable[[Any], Any] = jax.block_until_ready if backend == "jax" else lambda x: x
+    fused, other = c.fuse(), d.fuse()
     functions: Functions = {
         "Container": lambda: ready(c + d),
+        "fused": lambda: ready(fused + other),
         "native loop": lambda: ready([x + y for x, y in zip(ours, theirs)]),
     }
     if backend != "tensorflow":
@@ -94,6 +100,38 @@ def _sums_of(backend: str, count: int, size: int) -> Functions:
         a, b = TensorDict(left), TensorDict(right)
         functions["TensorDict"] = lambda: a + b
     return functions
+
+
+def _chains() -> Table:
+    table = Table(
+        "(c + d) * d - c",
+        ["backend, leaves × elements", "Container", "native loop", "goal"],
+        "Of two of the three calls an operand is the result of the one before, of which nothing is "
+        "known yet. In brackets: the time of Container relative to it.",
+    )
+    for backend in ("numpy", "torch"):
+        for count in COUNTS[:-1]:
+            left, right = _tree(backend, count, 4), _tree(backend, count, 4, shift=0.5)
+            c, d = na.Container(left), na.Container(right)
+            time = _seconds({"c": _chain_of(c, d), "loop": _loops_of(c, d)}, count)
+            cell = f"{readable(time['loop'])} ({ratio(time['c'], time['loop'])})"
+            table.add(f"{backend}, {count:,} × 4", readable(time["c"]), cell, "1.05 of the loop")
+    return table
+
+
+def _chain_of(c: na.Container, d: na.Container) -> Callable[[], Any]:
+    return lambda: (c + d) * d - c
+
+
+def _loops_of(c: na.Container, d: na.Container) -> Callable[[], Any]:
+    left, right = list(c.leaves()), list(d.leaves())
+
+    def loops() -> list[Any]:
+        sums = [x + y for x, y in zip(left, right)]
+        products = [x * y for x, y in zip(sums, right)]
+        return [x - y for x, y in zip(products, left)]
+
+    return loops
 
 
 def _pytrees() -> Table:
