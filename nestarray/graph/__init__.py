@@ -116,8 +116,11 @@ def trace_graph(
 def is_torch_module(source: Any) -> bool:
     """Whether `source` is read by ``torch.export`` at once."""
     is_compiled_function = hasattr(source, "_torchdynamo_orig_callable")
-    return is_compiled_function or (
-        hasattr(source, "named_parameters") and hasattr(source, "forward")
+    is_scripted_function = type(source).__name__ == "ScriptFunction"
+    return (
+        is_compiled_function
+        or is_scripted_function
+        or (hasattr(source, "named_parameters") and hasattr(source, "forward"))
     )
 
 

@@ -156,6 +156,7 @@ class _Encoder:
             "conditions": list(graph.sizes.conditions),
             "example": self.value(graph.sizes.example),
             "torch_names": self.value(graph.torch_names),
+            "torch_extra": self.value(graph.torch_extra),
         }
 
     def node(self, node: Node) -> dict[str, Any]:
@@ -252,6 +253,7 @@ class _Decoder:
                 self.value(document.get("example", {"mapping": []})),
             ),
             "torch_names": self.value(document["torch_names"]),
+            "torch_extra": self.value(document.get("torch_extra", {"mapping": []})),
         }
 
     def node(self, found: dict[str, Any]) -> Node:

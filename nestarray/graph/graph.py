@@ -53,7 +53,9 @@ class Graph:
         reference: the source that `verify` compares with; None when it is gone.
         sizes: the names of sizes that are left open.
         torch_names: name in a torch source's state dict → ``"v"`` or ``"s"``, and the path there;
-            tied weights are names with one path.
+            tied weights are names with one path. What is in `torch_extra` has ``"extra"``.
+        torch_extra: what the source's modules keep beside tensors (``get_extra_state``), as it
+            was when it was traced.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Graph:
     reference: Any = None
     sizes: Sizes = dataclasses.field(default_factory=Sizes)
     torch_names: dict[str, tuple[str, str]] = dataclasses.field(default_factory=dict)
+    torch_extra: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     # -- calling ---------------------------------------------------------------------------
 
@@ -183,7 +186,8 @@ class Graph:
         """The variables as the state dict of the torch module that was traced.
 
         ``net.load_state_dict(graph.to_torch_state_dict(v, s))`` finds every key and no other:
-        tied weights have all their names, buffers that torch does not store are left out.
+        tied weights have all their names, buffers that torch does not store are left out, and
+        extra states are those of the trace.
 
         Args:
             v: parameters, on any backend; the graph's own by default.
@@ -211,7 +215,9 @@ class Graph:
         given = dict(zip("vs", bind_variables(self, v, s), strict=True))
         tensors = {letter: to_torch_state_dict(c) for letter, c in given.items()}
         return {
-            name: tensors[letter][path.replace("/", ".")]
+            name: self.torch_extra[path]
+            if letter == "extra"
+            else tensors[letter][path.replace("/", ".")]
             for name, (letter, path) in self.torch_names.items()
         }
 

@@ -270,6 +270,18 @@ def test_recorded_modules_work_and_scripted_ones_are_refused(x):
         na.trace_graph(nn.Sequential(nn.Linear(3, 3), torch.jit.script(nn.Linear(3, 3))), x)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_scripted_and_recorded_functions_work(x):
+    def double(x: torch.Tensor) -> torch.Tensor:
+        for _ in range(2):
+            x = torch.relu(x) + x
+        return x * 2
+
+    for function in (torch.jit.script(double), torch.jit.trace(double, x)):
+        graph = na.trace_graph(function, x).to_backend("jax")
+        np.testing.assert_allclose(host(graph(na.to_backend(x, "jax"))), host(double(x)), rtol=1e-6)
+
+
 def test_forward_hooks_run_and_backward_hooks_are_refused(x):
     net = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
     net[0].register_forward_hook(lambda module, args, out: out * 2)

@@ -199,6 +199,11 @@ def test_packed_sequences_are_refused():
         r"give it the padded tensor, and mask what comes after each sequence's end",
     ):
         na.trace_graph(Packs(), STEPS)
+    packed = nn.utils.rnn.pack_padded_sequence(STEPS, torch.tensor([5, 3]))
+    with pytest.raises(
+        errors.ConversionError, match="trace_graph: a LSTM is called with a PackedSequence"
+    ):
+        na.trace_graph(nn.LSTM(3, 4), packed)
 
 
 def test_values_of_tensors_in_arithmetic_stay_in_the_program():

@@ -138,6 +138,36 @@ def test_all_names_of_tied_weights_may_be_given(net, lists):
             graph(IDS, v=wrong)
 
 
+def test_what_modules_keep_beside_tensors_goes_back(tmp_path):
+    class Counted(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc, self.extra = nn.Linear(2, 2), {"steps": 3, "scales": [0.5, 2.0]}
+
+        def get_extra_state(self):
+            return self.extra
+
+        def set_extra_state(self, state):
+            self.extra = state
+
+        def forward(self, x):
+            return self.fc(x)
+
+    first, last = Counted(), nn.Linear(2, 2)
+    net = nn.Sequential(first, last)
+    graph = na.trace_graph(net, torch.ones(1, 2))
+    graph.save(tmp_path / "net.safetensors")
+    loaded = na.Graph.load(tmp_path / "net.safetensors", backend="numpy")
+    for each in (graph.optimize([]), graph.to_backend("jax"), loaded):
+        weights = each.to_torch_state_dict(each.v * 2.0)
+        assert list(weights) == list(net.state_dict())
+        counted, plain = Counted(), nn.Linear(2, 2)
+        counted.extra = {}
+        assert not any(nn.Sequential(counted, plain).load_state_dict(weights))
+        assert counted.extra == first.extra
+        torch.testing.assert_close(plain.weight, last.weight * 2)
+
+
 def test_what_has_no_torch_names():
     class Own(na.nn.Module):
         def __init__(self) -> None:

@@ -28,6 +28,7 @@ from nestarray.graph.from_torch.coverage import (
 )
 from nestarray.graph.from_torch.dynamic import Dynamic
 from nestarray.graph.from_torch.exporting import export, in_mode, origin, own_name, quiet
+from nestarray.graph.from_torch.known_numbers import known_number
 from nestarray.graph.from_torch.size_names import SizeNames
 from nestarray.graph.from_torch.sources import as_module, no_other_modules
 from nestarray.graph.graph import Graph
@@ -118,6 +119,7 @@ class _Importer:
             state_updates=updates,
             sizes=self.names.sizes(self.program),
             torch_names=_torch_names(self.module, self.canonical, containers),
+            torch_extra=_extra_states(self.module),
             reference=TorchReference(self.program, self.nodes, self.args, self.kwargs),
             **containers,
         )
@@ -181,6 +183,10 @@ class _Importer:
             return
         if is_control_flow(exported):
             self.control_flow.call(exported)
+            return
+        number = known_number(exported)
+        if number is not None:
+            self.nodes[exported] = number
             return
         path, line = origin(exported)
         maker = exported.args[0] if exported.target is operator.getitem else exported
@@ -310,7 +316,18 @@ def _torch_names(
         letter = next((k for k in ("v", "s") if path in containers[k]), None)
         if letter is not None:
             names[name] = letter, path
+        elif _is_extra(name):
+            names[name] = "extra", name
     return names
+
+
+def _extra_states(module: Any) -> dict[str, Any]:
+    """What modules give as `get_extra_state`, by name in the state dict."""
+    return {name: value for name, value in module.state_dict().items() if _is_extra(name)}
+
+
+def _is_extra(name: str) -> bool:
+    return name.rpartition(".")[2] == "_extra_state"
 
 
 def _tensor_of(module: Any, name: str) -> Any:

@@ -105,8 +105,9 @@ def no_other_modules(module: Any) -> Iterator[None]:
 
     def check(called: Any, args: Any) -> None:
         if any(type(x).__name__ == "PackedSequence" for x in args):
+            name = type(called if called in known else module).__name__  # or the exporter's own
             raise ConversionError(
-                f"trace_graph: a {type(called).__name__} is called with a PackedSequence, whose "
+                f"trace_graph: a {name} is called with a PackedSequence, whose "
                 "shapes depend on values; give it the padded tensor, and mask what comes after "
                 "each sequence's end"
             )

@@ -31,7 +31,7 @@ def channels_last(graph: Graph) -> Graph:
 def _rule(writer: Writer, node: Node) -> Node | None:
     if not is_op(node, *_CONVOLUTIONS, *_TRANSPOSED, *_POOLINGS, *_ADAPTIVE) or node.aval is None:
         return None
-    arguments = _arguments(node)
+    arguments: dict[str, Any] = _arguments(node)
     x = arguments.pop("x")
     if not isinstance(x, Node) or x.aval is None:
         return None
@@ -42,7 +42,8 @@ def _rule(writer: Writer, node: Node) -> Node | None:
         window = _even_parts(x.aval.shape[2:], node.aval.shape[2:])
         if window is None:
             return None
-        name, arguments = name.removeprefix("adaptive_"), {"kernel_size": window, "stride": window}
+        name = name.removeprefix("adaptive_")
+        arguments = {"kernel_size": window, "stride": window}
     rank = len(node.aval.shape)
     last, first = (0, *range(2, rank), 1), (0, rank - 1, *range(1, rank - 1))
     moved = _permuted(writer, x, last, node)
