@@ -20,7 +20,9 @@ def value_and_grad(
     """https://docs.jax.dev/en/latest/_autosummary/jax.value_and_grad.html"""
     differentiate = jax.value_and_grad(lambda values: fn(*values), has_aux=True)
     with _loops_explained(name):
-        (value, aux), gradients = differentiate([jnp.asarray(leaf) for leaf in leaves])
+        (value, aux), gradients = differentiate(
+            [leaf if isinstance(leaf, jax.Array) else jnp.asarray(leaf) for leaf in leaves]
+        )
     # JAX gives ∂f/∂x − i ∂f/∂y, the conjugate of the direction of ascent.
     return value, aux, [_conj(g) for g in gradients]
 
@@ -56,8 +58,23 @@ def jvp(
     fn: Callable[..., Any], arrays: list[Any], tangents: list[Any], name: str
 ) -> tuple[Any, Any, Any]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.jvp.html"""
-    found, moved, others = jax.jvp(fn, arrays, tangents, has_aux=True)
+    with _forward_explained(name):
+        found, moved, others = jax.jvp(fn, arrays, tangents, has_aux=True)
     return found, others, moved
+
+
+@contextmanager
+def _forward_explained(name: str) -> Iterator[None]:
+    """JAX's error about a rule for reverse mode only, in the words that all backends have."""
+    try:
+        yield
+    except TypeError as error:
+        if not str(error).startswith("can't apply forward-mode autodiff (jvp) to a custom_vjp"):
+            raise
+        raise UnsupportedError(
+            f"{name}: a function with custom_vjp has no derivative in forward mode on JAX; give it "
+            "one with custom_jvp, which serves both"
+        ) from error
 
 
 def linearize(fn: Callable[..., Any], arrays: list[Any]) -> tuple[Any, Any, Any]:
@@ -104,7 +121,7 @@ def checkpoint(fn: Callable[..., Any], arrays: list[Any]) -> Any:
 
 
 def _conj(x: Any) -> Any:
-    return x.conj() if jnp.iscomplexobj(x) else x
+    return x.conj() if x.dtype.kind == "c" else x
 
 
 def jit(fn: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:

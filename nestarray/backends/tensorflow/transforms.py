@@ -22,18 +22,26 @@ def value_and_grad(
     The gradient is taken outside of its own tape and inside of those around it, so that
     outer tapes record it. An embedding's IndexedSlices become dense.
     """
-    # A tensor of its own for each place: tied arrays get one gradient each, as in JAX.
-    values = [tf.identity(leaf) for leaf in leaves]
+    values = _places(leaves)
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(values)
         value, aux = fn(*values)
     gradients = tape.gradient(value, values, unconnected_gradients=tf.UnconnectedGradients.ZERO)
-    return value, aux, [tf.convert_to_tensor(g) for g in gradients]
+    return value, aux, _dense(gradients)
+
+
+def _places(arrays: list[Any]) -> list[Any]:
+    """A tensor of its own for each place: tied arrays get one gradient each, as in JAX."""
+    return tf.identity_n(arrays) if arrays else []
+
+
+def _dense(gradients: list[Any]) -> list[Any]:
+    return [g if isinstance(g, tf.Tensor) else tf.convert_to_tensor(g) for g in gradients]
 
 
 def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any, Any]:
     """https://www.tensorflow.org/api_docs/python/tf/GradientTape"""
-    values = [tf.identity(x) for x in arrays]
+    values = _places(arrays)
     with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
         tape.watch(values)
         found, others = fn(*values)
@@ -43,7 +51,7 @@ def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any,
         gradients = tape.gradient(
             list(found), values, output_gradients=list(cotangents), unconnected_gradients=zero
         )
-        return [tf.convert_to_tensor(g) for g in gradients]
+        return _dense(gradients)
 
     return found, others, pullback
 
@@ -57,7 +65,7 @@ def jvp(
     """
     if _accumulators.get():
         return _by_pulls(fn, arrays, tangents)
-    values = [tf.identity(x) for x in arrays]
+    values = _places(arrays)
     with tf.autodiff.ForwardAccumulator(values, tangents) as accumulator:
         token = _accumulators.set((*_accumulators.get(), accumulator))
         try:
@@ -86,7 +94,7 @@ def _by_pulls(
         output_gradients=list(tangents),
         unconnected_gradients=tf.UnconnectedGradients.ZERO,
     )
-    return found, others, [tf.convert_to_tensor(x) for x in moved]
+    return found, others, _dense(moved)
 
 
 def custom_vjp(
@@ -132,8 +140,11 @@ def _pushed(push: Callable[..., Any], arrays: list[Any]) -> list[tuple[Any, Any]
 
 
 def checkpoint(fn: Callable[..., Any], arrays: list[Any]) -> Any:
-    """https://www.tensorflow.org/api_docs/python/tf/recompute_grad"""
-    return tf.recompute_grad(fn)(*arrays)
+    """https://www.tensorflow.org/api_docs/python/tf/recompute_grad
+
+    It refuses forward mode, which keeps nothing that could be computed again.
+    """
+    return fn(*arrays) if _accumulators.get() else tf.recompute_grad(fn)(*arrays)
 
 
 def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:

@@ -167,8 +167,8 @@ class _Custom(torch.autograd.Function):
     def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
         if ctx.rule.push is None:
             raise UnsupportedError(
-                "jvp: a function with custom_vjp has no derivative in forward mode; give it one "
-                "with custom_jvp, which serves both"
+                "jvp: a function with custom_vjp has no derivative in forward mode on PyTorch; give "
+                "it one with custom_jvp, which serves both"
             )
         inputs = ctx.saved_tensors
         given = [torch.zeros_like(x) if t is None else t for x, t in zip(inputs, tangents)]
