@@ -17,13 +17,12 @@ from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.errors import ArgumentError
 from nestarray.graph.execution import Steps, compute, result_of, steps
-from nestarray.graph.node import iter_nodes, map_nodes
+from nestarray.graph.node import Node, iter_nodes, map_nodes
 from nestarray.nn.module import Module
 from nestarray.transforms import execute_with_gradients
 
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
-    from nestarray.graph.node import Node
 
 
 class TorchReference:
@@ -62,6 +61,7 @@ class TorchReference:
         wanted = set(graph.calls)
         for exported in self.program.graph.nodes:
             node = self.nodes.get(exported)
+            node = node if isinstance(node, Node) else None  # a number that is known
             if exported.op == "placeholder":
                 if node is None:
                     continue  # a constant argument

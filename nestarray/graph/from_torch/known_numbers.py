@@ -1,0 +1,46 @@
+"""Numbers that a module reads from tensors which no input decides.
+
+``int(positions.max())`` of positions that are an ``arange`` is known when the module is
+traced. Left as a call it would read a value while a compiler traces, where there is none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def known_number(exported: Any) -> Any:
+    """The number that an exported call reads from a tensor; None if an input may decide it."""
+    import torch
+    from torch.fx.node import map_arg
+
+    aten = torch.ops.aten
+
+    if exported.target not in (aten.item.default, aten._local_scalar_dense.default):
+        return None
+    calls = _calls_behind(exported)
+    if calls is None:
+        return None
+    values: dict[Any, Any] = {}
+    with torch.no_grad():
+        for call in calls:
+            args, kwargs = map_arg((call.args, call.kwargs), values.__getitem__)
+            values[call] = call.target(*args, **kwargs)
+    return values[exported]
+
+
+def _calls_behind(exported: Any) -> list[Any] | None:
+    """The call and those that it depends on, in order; None if there are inputs or draws."""
+    import torch
+
+    wanted, waiting = {exported}, [exported]
+    while waiting:
+        for used in waiting.pop().all_input_nodes:
+            if used not in wanted:
+                wanted.add(used)
+                waiting.append(used)
+    for node in wanted:
+        tags = getattr(node.target, "tags", ())
+        if node.op != "call_function" or torch.Tag.nondeterministic_seeded in tags:
+            return None
+    return [node for node in exported.graph.nodes if node in wanted]
