@@ -196,9 +196,7 @@ def forward() -> Table:
             layout = (passes.fold_batch_norms, passes.channels_last, *passes.TRAINING,
                       passes.fold_parameters)  # fmt: skip
             variants["channels last, jax.jit"] = graph.optimize(layout)
-            twin = _flax_resnet50()
-            image = jax.numpy.zeros((1, 224, 224, 3))
-            functions["Flax twin, jax.jit"] = lambda f=twin, x=image: jax.block_until_ready(f(x))
+        functions["Flax twin, jax.jit"] = _twin(name, net.config, *given.values())
         for label, each in variants.items():
             compiled = each.compile()
             functions[label] = lambda f=compiled, x=given: jax.block_until_ready(f(**x))
@@ -239,44 +237,14 @@ def _no_grad(net: Any, inputs: dict[str, Any]) -> Any:
         return net(**inputs)
 
 
-def _flax_resnet50() -> Callable[[Any], Any]:
+def _twin(name: str, config: Any, example: Any) -> Callable[[], Any]:
     import jax
-    from flax import linen as nn
 
-    class Block(nn.Module):
-        width: int
-        stride: int
+    from benchmarks.flax_twins import TWINS
 
-        @nn.compact
-        def __call__(self, x: Any) -> Any:
-            def conv(x: Any, features: int, size: int, stride: int = 1) -> Any:
-                pad = [(size // 2, size // 2)] * 2
-                y = nn.Conv(features, (size, size), stride, pad, use_bias=False)(x)
-                return nn.BatchNorm(use_running_average=True)(y)
-
-            y = nn.relu(conv(x, self.width, 1))
-            y = nn.relu(conv(y, self.width, 3, self.stride))
-            y = conv(y, 4 * self.width, 1)
-            if x.shape != y.shape:
-                x = conv(x, 4 * self.width, 1, self.stride)
-            return nn.relu(x + y)
-
-    class ResNet(nn.Module):
-        @nn.compact
-        def __call__(self, x: Any) -> Any:
-            x = nn.Conv(64, (7, 7), 2, [(3, 3)] * 2, use_bias=False)(x)
-            x = nn.relu(nn.BatchNorm(use_running_average=True)(x))
-            around: Any = [(1, 1)] * 2
-            x = nn.max_pool(x, (3, 3), (2, 2), around)
-            for i, count in enumerate((3, 4, 6, 3)):
-                for j in range(count):
-                    x = Block(64 * 2**i, 2 if i and not j else 1)(x)
-            return nn.Dense(1000)(x.mean(axis=(1, 2)))
-
-    net = ResNet()
-    variables = jax.jit(net.init)(jax.random.key(0), jax.numpy.zeros((1, 224, 224, 3)))
-    compiled = jax.jit(net.apply)
-    return lambda x: compiled(variables, x)
+    apply, variables = TWINS[name](config, example)
+    compiled = jax.jit(apply)
+    return lambda: jax.block_until_ready(compiled(variables, example))
 
 
 def tensorflow() -> Table:
@@ -320,6 +288,8 @@ def training() -> Table:
     import torch
     from transformers import ViTConfig, ViTForImageClassification
 
+    from benchmarks import flax_twins
+
     config = ViTConfig(
         hidden_size=384, num_attention_heads=6, intermediate_size=1536,
         image_size=96, num_labels=100, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
@@ -336,7 +306,7 @@ def training() -> Table:
         value, grads = jax.value_and_grad(loss)(v)
         return jax.tree.map(lambda p, g: p - 0.01 * g, v, grads), value
 
-    twin, variables = _flax_vit(config, x)
+    twin, variables = flax_twins.vit(config, x)
 
     def twin_loss(v: Any) -> Any:
         logits = twin(v, x)
@@ -364,38 +334,6 @@ def training() -> Table:
     for label, seconds in times.items():
         table.add(label, readable(seconds), ratio(seconds, times["Flax twin"]))
     return table
-
-
-def _flax_vit(config: Any, images: Any) -> tuple[Callable[[Any, Any], Any], Any]:
-    import jax
-    from flax import linen as nn
-
-    size, heads = config.hidden_size, config.num_attention_heads
-
-    class Block(nn.Module):
-        @nn.compact
-        def __call__(self, x: Any) -> Any:
-            y = nn.LayerNorm(epsilon=1e-12)(x)
-            q, k, v = (nn.DenseGeneral((heads, size // heads))(y) for _ in range(3))
-            x = x + nn.DenseGeneral(size, axis=(-2, -1))(nn.dot_product_attention(q, k, v))
-            y = nn.Dense(config.intermediate_size)(nn.LayerNorm(epsilon=1e-12)(x))
-            return x + nn.Dense(size)(nn.gelu(y, approximate=False))
-
-    class ViT(nn.Module):
-        @nn.compact
-        def __call__(self, images: Any) -> Any:
-            patch = (config.patch_size, config.patch_size)
-            x = nn.Conv(size, patch, patch, "VALID")(images.transpose(0, 2, 3, 1))
-            x = x.reshape(x.shape[0], -1, size)
-            first = self.param("cls", nn.initializers.zeros, (1, 1, size))
-            x = jax.numpy.concatenate([first.repeat(x.shape[0], 0), x], 1)
-            x = x + self.param("positions", nn.initializers.normal(0.02), (1, x.shape[1], size))
-            for _ in range(config.num_hidden_layers):
-                x = Block()(x)
-            return nn.Dense(config.num_labels)(nn.LayerNorm(epsilon=1e-12)(x)[:, 0])
-
-    net = ViT()
-    return net.apply, net.init(jax.random.key(0), images)
 
 
 # -- eager ---------------------------------------------------------------------------------
