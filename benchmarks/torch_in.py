@@ -174,12 +174,12 @@ def forward() -> Table:
         "optimized, jax.jit",
         "channels last, jax.jit",
     ]
-    torchax_runs = _has("torchax")
+    without_torchax = _why_no_torchax()
+    torchax_runs = not without_torchax
     table = Table(
         "Torch in: forward pass",
         ["model", *columns, *(["torchax, jax.jit"] if torchax_runs else []), "Flax twin, jax.jit"],
-        "In brackets: relative to torch eager."
-        + ("" if torchax_runs else " torchax is not installed here."),
+        f"In brackets: relative to torch eager.{without_torchax}",
     )
     from nestarray.graph import passes
 
@@ -214,10 +214,15 @@ def _cells(times: dict[str, float], columns: list[str]) -> list[str]:
     ]
 
 
-def _has(package: str) -> bool:
-    from importlib.util import find_spec
-
-    return find_spec(package) is not None
+def _why_no_torchax() -> str:
+    """Why there is no column of torchax: 0.0.13 names overloads that torch 2.13 has no more."""
+    try:
+        import torchax  # noqa: F401
+    except ImportError:
+        return " torchax is not installed here."
+    except AttributeError as error:
+        return f" torchax cannot be imported beside this torch: {error}."
+    return ""
 
 
 def _torchax(net: Any, inputs: dict[str, Any]) -> Callable[[], Any]:
