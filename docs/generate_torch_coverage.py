@@ -217,6 +217,11 @@ def otherwise() -> dict[str, str]:
             functions.READ_AT_COORDINATES,
             "bfloat16 on NumPy with upstream's float32: coordinates of 8 bits decide what is read",
         ),
+        **dict.fromkeys(
+            functions.PIVOTS,
+            "not complex numbers on TensorFlow, whose pivots are the largest by modulus and not "
+            "by LAPACK's |re| + |im|",
+        ),
         **op_samples.ORACLES_INSTEAD,
     }
 

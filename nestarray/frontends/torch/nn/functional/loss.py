@@ -15,7 +15,7 @@ from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.frontends.torch.dims import ndim_of, shape_of
 from nestarray.frontends.torch.nn.functional.activation import log_softmax
 from nestarray.frontends.torch.nn.functional.distance import cosine_similarity, pairwise_distance
-from nestarray.frontends.torch.promotion import promote_arrays
+from nestarray.frontends.torch.promotion import HALF, cast, promote_arrays
 from nestarray.frontends.torch.special import xlogy
 from nestarray.typing import Array
 
@@ -433,7 +433,16 @@ def linear_cross_entropy(
     label_smoothing: float = 0.0,
     options: Any = None,
 ) -> Array:
-    """`cross_entropy` of a linear map of input; `options` say how upstream saves memory."""
+    """`cross_entropy` of a linear map of input; `options` say how upstream saves memory.
+
+    With options, half precision is computed in float32, as upstream does.
+    """
+    own = dtypes.dtype_of(input)
+    if options is not None and own in HALF:
+        input, linear_weight, linear_bias, weight, target = (
+            cast(x, dtypes.float32) if x is not None and dtypes.dtype_of(x) is own else x
+            for x in (input, linear_weight, linear_bias, weight, target)
+        )
     if len(shape_of(linear_weight)) > 2 and ndim_of(input) < 2:
         raise ShapeError(
             f"linear_cross_entropy: input: got the shape {shape_of(input)} beside a weight of "
@@ -448,7 +457,7 @@ def linear_cross_entropy(
             f"linear_cross_entropy: ignore_index: got {ignore_index}, expected None beside "
             "probabilities"
         )
-    return cross_entropy(
+    found = cross_entropy(
         logits,
         target,
         weight,
@@ -456,6 +465,7 @@ def linear_cross_entropy(
         reduction=reduction,
         label_smoothing=label_smoothing,
     )
+    return cast(found, own)
 
 
 def triplet_margin_with_distance_loss(
