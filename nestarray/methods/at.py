@@ -46,7 +46,8 @@ class At(Generic[Leaf]):
 
     def __getitem__(self, place: Any) -> At[Leaf]:
         if not _is_pattern(place) and is_leaf_index(self._container.spec, place):
-            return ops.at(self._container)[place]
+            of_each: Any = ops.at(self._container)[place]  # of another class, with these methods
+            return of_each
         return At(self._container, place)
 
     def get(self) -> Any:
