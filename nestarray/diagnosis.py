@@ -171,9 +171,10 @@ def _is_any_traced(arguments: Arguments) -> bool:
 
 def _shown(value: Any) -> str:
     """An array by dtype and shape, anything else as it prints."""
-    if isinstance(value, (list, tuple)) and _arrays({"": value}):
-        return f"[{', '.join(map(_shown, value))}]"
-    if backends.backend_of_type(type(value)) is not None:
+    if backends.backend_of_type(type(value)) is None:
+        if isinstance(value, (list, tuple)) and _arrays({"": value}):
+            return f"[{', '.join(map(_shown, value))}]"
+    else:
         return f"{dtypes.dtype_of(value).name} {tuple(value.shape)}"
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
