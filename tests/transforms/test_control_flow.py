@@ -649,3 +649,15 @@ def test_what_torch_cannot_compile() -> None:
         "or do not compile"
     )
     assert_close(na.hessian(chosen)(x), na.zeros((4, 2, 4, 2), like=x))
+
+
+@pytest.mark.parametrize("name", ["jax", "torch", "tensorflow"])
+def test_compiled_loops_of_a_value_of_the_argument(name: str) -> None:
+    def steps(x: Any) -> Any:
+        def body(c: Any) -> Any:
+            return c[0] + 1, na.sin(c[1]) * 0.5 + x
+
+        return na.while_loop(lambda c: c[0] < 2, body, (na.zeros_like(x)[0], x), max_steps=3)[1]
+
+    x = backends.core(name).from_numpy(np.asarray([0.3, 0.9], "float32"))
+    assert_close(na.jit(steps)(x), steps(x))

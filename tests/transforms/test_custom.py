@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -198,6 +199,49 @@ def test_a_pullback_serves_forward_mode_on_tensorflow() -> None:
     sine.defvjp(lambda x: (na.sin(x), x), lambda x, ct: (7 * ct * na.cos(x),))
     x = on("tensorflow", X)
     assert_close(na.jvp(sine, [x], [x])[1], 7 * x * na.cos(x))
+
+
+def test_checkpoints_free_tensors_on_tensorflow() -> None:
+    inside: list[Any] = []
+
+    def wave(x: Any) -> Any:
+        inside.append(weakref.ref(y := na.sin(x)))
+        return na.exp(y) * y
+
+    def kept(wave: Any) -> bool:
+        inside.clear()
+
+        def loss(x: Any) -> Any:
+            y = wave(x)
+            kept.append(inside[0]() is not None)
+            return na.sum(y)
+
+        kept: list[bool] = []
+        na.grad(loss)(on("tensorflow", X))
+        return kept[0]
+
+    assert kept(wave)
+    assert not kept(na.checkpoint(wave))
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: na.grad(lambda x: na.sum(na.sin(x) * x))(x),
+        lambda x: na.jvp(na.sin, [x], [x])[1],
+    ],
+)
+def test_derivatives_inside_of_checkpoints(fn: Any, backend: str) -> None:
+    x = on(backend, X)
+    assert_close(na.checkpoint(fn)(x), fn(x))
+    expected = na.grad(lambda x: na.sum(fn(x) * x))(x)
+    assert_close(na.grad(lambda x: na.sum(na.checkpoint(fn)(x) * x))(x), expected)
+
+
+def test_no_pullback_inside_of_checkpoints_on_torch() -> None:
+    pull = lambda x: na.vjp(na.sin, x)[1](x)  # noqa: E731
+    with pytest.raises(UnsupportedError, match=r"^vjp: PyTorch has no vjp inside of na.checkpoint"):
+        na.checkpoint(pull)(on("torch", X))
 
 
 def test_forward_mode_sees_through_checkpoints(backend: str) -> None:

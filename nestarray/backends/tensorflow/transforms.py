@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -12,6 +13,19 @@ from nestarray.backends.tensorflow.core import native_dtype
 
 #: The accumulators of the pushes forward around the running code, outermost first.
 _accumulators: ContextVar[tuple[Any, ...]] = ContextVar("nestarray_accumulators", default=())
+
+#: The tapes around the running code, outermost first.
+_tapes: ContextVar[tuple[Any, ...]] = ContextVar("nestarray_tapes", default=())
+
+
+@contextmanager
+def _recording(persistent: bool = False) -> Iterator[Any]:
+    with tf.GradientTape(persistent=persistent, watch_accessed_variables=False) as tape:
+        token = _tapes.set((*_tapes.get(), tape))
+        try:
+            yield tape
+        finally:
+            _tapes.reset(token)
 
 
 def value_and_grad(
@@ -23,7 +37,7 @@ def value_and_grad(
     outer tapes record it. An embedding's IndexedSlices become dense.
     """
     values = _places(leaves)
-    with tf.GradientTape(watch_accessed_variables=False) as tape:
+    with _recording() as tape:
         tape.watch(values)
         value, aux = fn(*values)
     gradients = tape.gradient(value, values, unconnected_gradients=tf.UnconnectedGradients.ZERO)
@@ -42,7 +56,7 @@ def _dense(gradients: list[Any]) -> list[Any]:
 def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any, Any]:
     """https://www.tensorflow.org/api_docs/python/tf/GradientTape"""
     values = _places(arrays)
-    with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+    with _recording(persistent=True) as tape:
         tape.watch(values)
         found, others = fn(*values)
 
@@ -85,7 +99,7 @@ def _by_pulls(
     """
     found, others, pull = vjp(fn, arrays, "jvp")
     cotangents = [tf.zeros_like(y) for y in found]
-    with tf.GradientTape(watch_accessed_variables=False) as tape:
+    with _recording() as tape:
         tape.watch(cotangents)
         gradients = pull(cotangents)
     moved = tape.gradient(
@@ -140,11 +154,28 @@ def _pushed(push: Callable[..., Any], arrays: list[Any]) -> list[tuple[Any, Any]
 
 
 def checkpoint(fn: Callable[..., Any], arrays: list[Any]) -> Any:
-    """https://www.tensorflow.org/api_docs/python/tf/recompute_grad
+    """https://www.tensorflow.org/api_docs/python/tf/custom_gradient
 
-    It refuses forward mode, which keeps nothing that could be computed again.
+    ``tf.recompute_grad`` stops all tapes, those of derivatives inside of `fn` too, which come
+    out as zeros: https://www.tensorflow.org/api_docs/python/tf/recompute_grad
+    Forward mode keeps nothing that could be computed again.
     """
-    return fn(*arrays) if _accumulators.get() else tf.recompute_grad(fn)(*arrays)
+    if _accumulators.get():
+        return fn(*arrays)
+
+    @tf.custom_gradient
+    def function(*inputs: Any) -> Any:
+        def pullback(*cotangents: Any) -> list[Any]:
+            with tf.control_dependencies(cotangents):  # a graph would share the first pass
+                again = _places(list(inputs))
+            return vjp(lambda *xs: (fn(*xs), ()), again, "checkpoint")[2](list(cotangents))
+
+        with ExitStack() as stack:
+            for tape in reversed(_tapes.get()):
+                stack.enter_context(tape.stop_recording())
+            return fn(*inputs), pullback
+
+    return function(*arrays)
 
 
 def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import torch
 import torch.utils.checkpoint
+from torch._guards import TracingContext, tracing
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
@@ -119,7 +120,15 @@ def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any,
     """https://docs.pytorch.org/docs/stable/generated/torch.func.vjp.html"""
     if not arrays:
         return *fn(), lambda cotangents: []
-    found, pull, others = torch.func.vjp(fn, *arrays, has_aux=True)
+    try:
+        found, pull, others = torch.func.vjp(fn, *arrays, has_aux=True)
+    except RuntimeError as error:
+        if "saved tensor hooks" not in str(error):
+            raise
+        raise UnsupportedError(
+            f"{name}: PyTorch has no {name} inside of na.checkpoint; take na.grad there, or "
+            f"checkpoint the function that {name} is taken of"
+        ) from error
     return found, others, lambda cotangents: list(pull(tuple(cotangents)))
 
 
@@ -282,9 +291,14 @@ def _compiled(graph: Any, arrays: list[Any], options: dict[str, Any]) -> Callabl
     if options:
         return torch.compile(graph, **{"fullgraph": True, "dynamic": False} | options)
     from torch import _inductor  # half a second to import
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-    with warnings.catch_warnings():  # its imports use what torch deprecates
-        warnings.simplefilter("ignore", DeprecationWarning)
+    # compiling a loop asks for the symbols that torch.compile would have had
+    fake = FakeTensorMode(
+        shape_env=ShapeEnv(assume_static_by_default=True), allow_non_fake_inputs=True
+    )
+    with warnings.catch_warnings(), tracing(TracingContext(fake)):
+        warnings.simplefilter("ignore", DeprecationWarning)  # imports use what torch deprecates
         return _inductor.compile(graph, arrays)
 
 
