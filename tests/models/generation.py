@@ -12,15 +12,30 @@ COUNT = 8
 #: Decoders whose class with a head for the next token is not that of transformers' tables.
 _CLASSES = {"seamless_m4t": "SeamlessM4TForTextToText"}
 
+#: Decoders whose cache cannot be an argument of one traced step: reformer's is one of hash
+#: buckets, which grows; roformer makes positions of a Python number of tokens read, and not of
+#: ``position_ids``.
+WITHOUT_STEP = ("reformer", "roformer")
+
 #: Encoders unless they are told to be decoders.
 _ENCODERS = (
     *("bert", "bert-generation", "camembert", "data2vec-text", "electra", "ernie"),
-    *("megatron-bert", "reformer", "rembert", "roberta", "roberta-prelayernorm"),
-    *("roformer", "xlm-roberta", "xlm-roberta-xl"),
+    *("megatron-bert", "rembert", "roberta", "roberta-prelayernorm"),
+    *("xlm-roberta", "xlm-roberta-xl"),
 )
 
 #: As many layers as it takes to have one of attention, which counts the tokens of a cache.
-_LAYERS = {"bailing_hybrid": 6, "lfm3": 5, "recurrent_gemma": 3}
+_ATTENDING: dict[str, dict[str, Any]] = {
+    "bailing_hybrid": {  # and then some layers have experts, of which the record has few
+        "num_hidden_layers": 6,
+        "n_group": 2,
+        "topk_group": 1,
+        "num_key_value_heads": 4,
+        "num_experts_per_tok": 2,
+    },
+    "lfm3": {"num_hidden_layers": 5},
+    "recurrent_gemma": {"num_hidden_layers": 3},
+}
 
 #: Tied to the embedding, their random heads answer with the token that they were given.
 _UNTIED = ("m2m_100", "marian", "seamless_m4t")
@@ -47,7 +62,7 @@ def classes() -> dict[str, str]:
         auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     )
     found = {name: next((t[name] for t in tables if name in t), None) for name in models.NAMES}
-    return {name: found_class for name, found_class in found.items() if found_class}
+    return {name: c for name, c in found.items() if c and name not in WITHOUT_STEP}
 
 
 def language_model(name: str) -> Any:
@@ -57,8 +72,7 @@ def language_model(name: str) -> Any:
     changes: dict[str, Any] = {"is_decoder": True} if name in _ENCODERS else {}
     if name in _UNTIED:
         changes["tie_word_embeddings"] = False
-    if name in _LAYERS:
-        changes["num_hidden_layers"] = _LAYERS[name]
+    changes |= _ATTENDING.get(name, {})
     if name in _BODIES:
         model = _headed(models.build(name)[0])
     else:
