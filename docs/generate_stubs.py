@@ -1,6 +1,6 @@
-"""Write the stubs that tell editors what they cannot read off the source.
+"""Write the stub that tells editors what they cannot read off the source.
 
-usage: python docs/generate_stubs.py [--check]    write the files (or fail if one is stale)
+usage: python docs/generate_stubs.py [--check]    write the file (or fail if it is stale)
 
 `nestarray/container/attached.pyi`: ops, operators, and the functions marked `@method` and
 `@constructor` become attributes of Container when nestarray is imported, which no type checker
@@ -8,10 +8,8 @@ sees. This reads them off the class and writes their signatures, from the annota
 and their docstrings. Container names the result as its base class where a type checker looks,
 and nowhere else.
 
-`nestarray/ops/typed.pyi`: every op gives the kind of thing that it is given. Its annotations
-say ``Array``; the stub says what that means, one overload for each kind: a Container gives a
-Container of the same leaves, an array of NumPy one of NumPy (whose shape and dtype are not
-followed), another framework's array one of its own class. Docstrings stay with the source.
+Functions over arrays keep ``Array`` there: one overload for each kind of array is followed by
+checkers in time that grows exponentially with how deep calls of untyped values are nested.
 """
 
 from __future__ import annotations
@@ -22,14 +20,13 @@ import inspect
 import re
 import subprocess
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from nestarray import ops
 from nestarray.container import Container  # and with it, all that nestarray attaches
-from nestarray.dispatch import OPS, Op
+from nestarray.dispatch import Op
 
 PACKAGE = Path(__file__).parent.parent / "nestarray"
 OWN = "nestarray.container.container"
@@ -165,13 +162,7 @@ def _operator(name: str, body: Any, record: Op | None) -> str:
     return f"def {name}(self{operand}) -> Container[Leaf]: ...{ignore}\n"
 
 
-def _parameters(
-    parameters: list[inspect.Parameter],
-    module: str,
-    names: Names,
-    arrays: Mapping[str, str] | None = None,
-) -> list[str]:
-    """The parameters as they are written; `arrays` says what stands for ``Array`` in some."""
+def _parameters(parameters: list[inspect.Parameter], module: str, names: Names) -> list[str]:
     shown, has_star = [], False
     for position, p in enumerate(parameters):
         if p.kind is p.KEYWORD_ONLY and not has_star:
@@ -180,10 +171,7 @@ def _parameters(
         has_star = has_star or p.kind is p.VAR_POSITIONAL
         stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
         annotation = "Any" if p.annotation is p.empty else p.annotation
-        translated = names.translated(annotation, module)
-        if arrays and p.name in arrays:
-            translated = re.sub(r"\bArray\b", arrays[p.name], translated)
-        text = f"{stars}{p.name}: {translated}"
+        text = f"{stars}{p.name}: {names.translated(annotation, module)}"
         shown.append(text if p.default is p.empty else f"{text} = {_default(p.default)}")
         following = parameters[position + 1 :]
         if p.kind is p.POSITIONAL_ONLY and not any(q.kind is p.kind for q in following):
@@ -265,84 +253,6 @@ def _preferred(names: Names, own: str) -> None:
                 known[name] = (module, name)
 
 
-# -- ops ------------------------------------------------------------------------------------------
-
-#: What stands for ``Array`` where all arrays of a call are of one kind, in the order of looking.
-NUMBER, NUMPY, OTHER = "_Number", "numpy.ndarray", "_Array"
-
-KINDS = f"""
-class _Shaped(Protocol):
-    @property
-    def shape(self) -> Any: ...
-    @property
-    def dtype(self) -> Any: ...
-
-Leaf = TypeVar("Leaf")
-{NUMBER} = builtins.complex | numpy.generic
-{OTHER} = TypeVar("{OTHER}", bound=_Shaped | LazyStack)
-"""
-
-
-def ops_stub() -> str:
-    """The text of nestarray/ops/typed.pyi."""
-    names = Names({*OPS, "Leaf", "_Shaped", NUMBER, OTHER})
-    names.sources |= {
-        "Any": ("typing", "Any"),
-        "TypeVar": ("typing", "TypeVar"),
-        "Protocol": ("typing", "Protocol"),
-        "overload": ("typing", "overload"),
-        "Container": (OWN, "Container"),
-        "LazyStack": ("nestarray.methods.ragged", "LazyStack"),
-        "numpy": ("numpy", ""),
-    }
-    body = [text for name in sorted(OPS) for text in overloads(OPS[name], names)]
-    others = [name for name in ops.__all__ if name not in OPS]
-    exported = [f"from {getattr(ops, n).__module__} import {n} as {n}" for n in sorted(others)]
-    text = (
-        HEAD.format("The types of ops, for editors and type checkers.")
-        + "\nimport builtins\n"
-        + "\n".join((*names.imports(), *exported))
-        + f"\n\n{KINDS}\n"
-        + "\n".join(body)
-        + f"\n__all__ = {sorted(ops.__all__)!r}\n"
-    )
-    return _formatted(text)
-
-
-def overloads(record: Op, names: Names) -> Iterator[str]:
-    """The definitions of one op: for Containers, numbers, NumPy and every other framework.
-
-    Where no array has to be given, or none comes out, the op's own annotations are all there is.
-    """
-    arrays = [p for p in record.parameters if p.name in record.array_parameters]
-    required = [p.name for p in arrays if p.default is p.empty]
-    if not required or "Array" not in str(record.signature.return_annotation):
-        yield _definition(record, names, {}, "Any", "")
-        return
-    own = "Any" if record.name in CHANGES_LEAF_TYPE else "{}"
-    tree = "Container[Leaf]"
-    for name in required:
-        result = f"Container[{own.format('Leaf')}]"
-        yield _definition(record, names, {name: tree}, result, "@overload\n")
-    every = [p.name for p in arrays]
-    is_one = len(every) == 1 and every[0] not in record.sequence_parameters
-    for kind in (NUMBER, NUMPY, OTHER):
-        among = kind if is_one or kind == NUMBER else f"{kind} | {NUMBER}"
-        result = "Any" if kind == NUMBER else own.format(kind)
-        yield _definition(record, names, dict.fromkeys(every, among), result, "@overload\n")
-
-
-def _definition(
-    record: Op, names: Names, arrays: Mapping[str, str], result: str, decorator: str
-) -> str:
-    """One signature, with what stands for ``Array`` in the parameters named and in the result."""
-    module = record.body.__module__
-    shown = ", ".join(_parameters(record.parameters, module, names, arrays))
-    returns = names.translated(str(record.signature.return_annotation), module)
-    returns = re.sub(r"\bArray\b", result, returns)
-    return f"{decorator}def {record.name}({shown}) -> {returns}: ..."
-
-
 def _formatted(text: str) -> str:
     ruff = Path(sys.executable).with_name("ruff")
     command = [
@@ -356,16 +266,15 @@ def _formatted(text: str) -> str:
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
 
 
-STUBS = {"container/attached.pyi": attached_stub, "ops/typed.pyi": ops_stub}
+STUB = PACKAGE / "container/attached.pyi"
 
 
 def main() -> None:
-    for place, stub in STUBS.items():
-        text, path = stub(), PACKAGE / place
-        if "--check" not in sys.argv[1:]:
-            path.write_text(text)
-        elif not path.exists() or path.read_text() != text:
-            raise SystemExit(f"{path.name} is stale: run python docs/generate_stubs.py")
+    text = attached_stub()
+    if "--check" not in sys.argv[1:]:
+        STUB.write_text(text)
+    elif not STUB.exists() or STUB.read_text() != text:
+        raise SystemExit(f"{STUB.name} is stale: run python docs/generate_stubs.py")
 
 
 if __name__ == "__main__":

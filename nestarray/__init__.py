@@ -72,7 +72,7 @@ from nestarray.methods.reductions import tree_min as tree_min
 from nestarray.methods.reductions import tree_norm as tree_norm
 from nestarray.methods.reductions import tree_sum as tree_sum
 from nestarray.methods.schema import Schema as Schema
-from nestarray.ops.typed import *
+from nestarray.ops import *
 from nestarray.transforms import associative_scan as associative_scan
 from nestarray.transforms import checkpoint as checkpoint
 from nestarray.transforms import cond as cond
