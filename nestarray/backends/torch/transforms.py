@@ -299,7 +299,15 @@ def _compiled(graph: Any, arrays: list[Any], options: dict[str, Any]) -> Callabl
     )
     with warnings.catch_warnings(), tracing(TracingContext(fake)):
         warnings.simplefilter("ignore", DeprecationWarning)  # imports use what torch deprecates
-        return _inductor.compile(graph, arrays)
+        try:
+            return _inductor.compile(graph, arrays)
+        except AssertionError as error:
+            if not any("while_loop_stack_output" in str(n.target) for n in graph.graph.nodes):
+                raise
+            raise UnsupportedError(
+                "jit: while_loop: PyTorch cannot compile this gradient of a loop whose length "
+                "depends on values; take na.fori_loop with known bounds, or do not compile"
+            ) from error
 
 
 def call_without_numbers(fn: Callable[..., Any], arrays: Sequence[tuple[Any, Any]]) -> None:
