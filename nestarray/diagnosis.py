@@ -497,7 +497,13 @@ _SQUARE = [
 #: Op → its rules, in the order in which they are tried; `check_axis` holds for all.
 RULES: dict[str, tuple[Rule, ...]] = {
     **dict.fromkeys(_SQUARE, (check_square,)),
-    **dict.fromkeys(("argmax", "argmin", "max", "min", "median", "ptp"), (check_elements,)),
+    **dict.fromkeys(
+        ("argmax", "argmin", "max", "min", "median", "percentile", "ptp", "quantile"),
+        (check_elements,),
+    ),
+    **dict.fromkeys(
+        ("gather_nd", "index_add", "put_along_axis", "scatter", "scatter_nd"), (check_indices,)
+    ),
     **dict.fromkeys(("embedding", "take_along_axis", "gather"), (check_indices,)),
     **dict.fromkeys(("qr", "svd", "svdvals", "pinv", "matrix_rank", "lu"), (check_matrices,)),
     "broadcast_to": (check_broadcast_to,),
