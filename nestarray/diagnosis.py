@@ -442,6 +442,16 @@ def check_indices(name: str, arguments: Arguments) -> None:
         )
 
 
+def check_condition(name: str, arguments: Arguments) -> None:
+    """`condition`, or `mask`, is bool."""
+    argument = "condition" if "condition" in arguments else "mask"
+    dtype = dtypes.dtype_of(arguments[argument])
+    if dtype is not dtypes.bool:
+        raise DtypeError(
+            f"{name}: {argument}: got {dtype.name}, expected bool; compare it with 0 to make it one"
+        )
+
+
 #: How the frameworks, and ops about ops that they are made of, say that they have no kernel for a
 #: dtype, or for two together.
 _NO_KERNEL = re.compile(
@@ -523,7 +533,9 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "swapaxes": (check_swapped,),
     "tensordot": (check_tensordot,),
     "take": (check_axis, check_indices),
-    "where": (check_broadcast,),
+    "masked_fill": (check_condition,),
+    "masked_select": (check_condition,),
+    "where": (check_condition, check_broadcast),
 }
 
 #: Ops whose `axis` counts places of the result, and says so by its own rule.

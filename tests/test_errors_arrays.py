@@ -10,11 +10,36 @@ import pytest
 
 import nestarray as na
 from nestarray import backends
-from nestarray.errors import ArgumentError, IndexingError, ShapeError
+from nestarray.errors import ArgumentError, DtypeError, IndexingError, ShapeError
 
 X = np.arange(6, dtype="float32").reshape(2, 3)
 
 EVERYWHERE: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
+    (
+        lambda x: na.where(x, x, x),
+        DtypeError,
+        "where: condition: got float32, expected bool; compare it with 0 to make it one",
+    ),
+    (
+        lambda x: na.masked_fill(x, x, 0.0),
+        DtypeError,
+        "masked_fill: mask: got float32, expected bool; compare it with 0 to make it one",
+    ),
+    (
+        lambda x: na.take(x, na.getitem(x, 0), axis=0),
+        DtypeError,
+        "take: indices: got float32, expected integers; cast with na.astype",
+    ),
+    (
+        lambda x: na.take_along_axis(x, x, axis=0),
+        DtypeError,
+        "take_along_axis: indices: got float32, expected integers; cast with na.astype",
+    ),
+    (
+        lambda x: na.embedding(x, x),
+        DtypeError,
+        "embedding: indices: got float32, expected integers; cast with na.astype",
+    ),
     (
         lambda x: na.nanquantile(x, 0.5, method="middle"),
         ArgumentError,

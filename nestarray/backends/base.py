@@ -255,27 +255,41 @@ def choosing(
     native: Function,
     cast: Callable[[Any, Any], Any],
     *,
+    boolean: Any = None,
     scalar_ok: Callable[[Any], bool] = lambda dtype: True,
 ) -> Function:
-    """`where` of a framework, with `x1` and `x2` promoted as `promoting` does."""
+    """`where` of a framework, with `x1` and `x2` promoted as `promoting` does.
+
+    Args:
+        native: the framework's function.
+        cast: ``cast(x, dtype)`` makes an array or a Python number an array of `dtype`.
+        boolean: the framework's bool, if `native` takes conditions of other dtypes.
+        scalar_ok: whether `native` takes a Python number beside an array of a dtype.
+    """
 
     def plain(condition: Any, x1: Any, x2: Any, /) -> Any:
+        if boolean is not None and condition.dtype is not boolean:
+            raise TypeError("the condition is not bool")
         if x1.dtype is x2.dtype:
             return native(condition, x1, x2)
-        return by_promotion(condition, x1, x2)
+        return native(condition, *promoted((x1, x2), cast))
 
     def with_scalar(condition: Any, x1: Any, x2: Any, /) -> Any:
+        if boolean is not None and condition.dtype is not boolean:
+            raise TypeError("the condition is not bool")
         array, scalar = (x2, x1) if isinstance(x1, _NUMBERS) else (x1, x2)
         if _stays(scalar, dtypes.dtype_of(array).kind) and scalar_ok(array.dtype):
             return native(condition, x1, x2)
-        return by_promotion(condition, x1, x2)
+        return native(condition, *promoted((x1, x2), cast))
 
-    def by_promotion(condition: Any, x1: Any, x2: Any, /) -> Any:
+    def of_number(condition: Any, x1: Any, x2: Any, /) -> Any:
         return native(condition, *promoted((x1, x2), cast))
 
     def select(types: tuple[type, ...]) -> Function:
-        numbers = sum(issubclass(t, _NUMBERS) for t in types[1:])
-        return call if numbers == 0 else with_scalar if numbers == 1 else by_promotion
+        numbers = [issubclass(t, _NUMBERS) for t in types]
+        if numbers[0] or all(numbers[1:]):
+            return of_number
+        return with_scalar if any(numbers) else call
 
     call = own_code(plain)
     call.select = select  # type: ignore[attr-defined]

@@ -91,7 +91,7 @@ def apply(
             function = _without_promotion(function, args, columns, known_leaves)
     try:
         call = partial(function, **kwargs) if kwargs else function
-        results = map_leaves(first._spec, call, columns)
+        results = map_leaves(first._spec, _once_for_ties(op, call, columns), columns)
     except Exception:
         if function is op.function:
             raise
@@ -99,7 +99,7 @@ def apply(
         # says what is wrong with the leaf; the framework's stays behind it.
         function = op.function
         call = partial(function, **kwargs) if kwargs else function
-        results = map_leaves(first._spec, call, columns)
+        results = map_leaves(first._spec, _once_for_ties(op, call, columns), columns)
     result = _rebuild(op.name, first._spec, results)
     if function is not op.function and isinstance(result, Container):
         _remember(op, args, known_leaves, function, result)
@@ -167,8 +167,32 @@ def _apply_bound(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         bound.arguments.update(zip(arrays, row))
         return op.function(*bound.args, **bound.kwargs)
 
-    results = map_leaves(first._spec, call, [first._leaves, *columns])
+    columns = [first._leaves, *columns]
+    results = map_leaves(first._spec, _once_for_ties(op, call, columns), columns)
     return _rebuild(op.name, first._spec, results)
+
+
+def _once_for_ties(
+    op: Op, call: Callable[..., Any], columns: list[Iterable[Any]]
+) -> Callable[..., Any]:
+    """`call`, or one that gives an array under two paths, as tied weights are, one result.
+
+    Of ops that keep what an array is and change where or as what it is held.
+    """
+    if op.chapter != "data_type":
+        return call
+    leaves = columns[0]
+    if leaves.__class__ is not tuple or len(set(map(id, leaves))) == len(leaves):
+        return call
+    results: dict[tuple[int, ...], Any] = {}
+
+    def once(*row: Any) -> Any:
+        key = tuple(map(id, row))  # the columns hold what they are the identities of
+        if key not in results:
+            results[key] = call(*row)
+        return results[key]
+
+    return once
 
 
 def _containers(value: Any) -> list[Container]:

@@ -347,3 +347,14 @@ def test_torch_foreach_keeps_gradients() -> None:
     total = sum(leaf.sum() for leaf in (c * c + c * 3.0).leaves())
     grads = torch.autograd.grad(total, x)
     assert [g.tolist() for g in grads] == [[5.0, 5.0], [7.0, 7.0, 7.0]]
+
+
+def test_tied_leaves_stay_one_array_where_they_are_held_otherwise(backend: str) -> None:
+    weight = np.ones((2, 3), "float32")
+    tied = na.Container(embedding=weight, head={"weight": weight, "bias": np.zeros(2, "float32")})
+    for moved in (tied.to_backend(backend), na.astype(tied, "float16"), tied.set("name", "x")):
+        assert moved["embedding"] is moved["head/weight"]
+        assert moved["embedding"] is not moved["head/bias"]
+    named = tied.set("name", "x").to_backend(backend)
+    assert named["embedding"] is named["head/weight"]
+    assert named["name"] == "x"

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from nestarray.backends.base import choosing, promoted, supports
 from nestarray.backends.jax.compiled import compiled
@@ -18,7 +19,7 @@ argmin = jnp.argmin
 nonzero = jnp.nonzero
 
 
-where = choosing(jnp.where, _cast)
+where = choosing(jnp.where, _cast, boolean=np.dtype(bool))
 
 
 @compiled

@@ -14,7 +14,7 @@ argmin = np.argmin
 nonzero = np.nonzero
 
 
-where = choosing(np.where, _cast, scalar_ok=_has_weak_numbers)
+where = choosing(np.where, _cast, boolean=np.dtype(bool), scalar_ok=_has_weak_numbers)
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:

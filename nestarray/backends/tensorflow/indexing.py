@@ -79,7 +79,11 @@ def _as_basic(item: Any) -> Any:
 
 def _integers(item: Any) -> Any:
     item = tf.convert_to_tensor(item)
-    return item if item.dtype in (tf.int32, tf.int64) else tf.cast(item, tf.int64)
+    if item.dtype in (tf.int32, tf.int64):
+        return item
+    if not item.dtype.is_integer:
+        raise TypeError("indices are integers")
+    return tf.cast(item, tf.int64)
 
 
 def _wrapped(indices: Any, length: Any) -> Any:

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 
 from nestarray.backends.axes import one_axis
 from nestarray.backends.index import check_mode, expanded, forward, is_array, is_mask, is_plain
+from nestarray.backends.torch.core import INEXACT
 from nestarray.backends.torch.integers import by_bits
 
 _REDUCE = {"mul": "prod", "min": "amin", "max": "amax"}
@@ -98,9 +99,15 @@ def _combined(x: Any, axis: int, indices: Any, updates: Any, mode: str) -> Any:
     return x.scatter_reduce(axis, indices, updates, _REDUCE[mode])
 
 
+def _as_int64(indices: Any) -> Any:
+    if indices.dtype in INEXACT or indices.dtype is torch.bool:
+        raise TypeError("indices are integers")
+    return indices.long()
+
+
 def _wrapped(indices: Any, length: int) -> Any:
     """`indices` as int64 without negative ones, which PyTorch does not know here."""
-    indices = indices.long()
+    indices = _as_int64(indices)
     return torch.where(indices < 0, indices + length, indices)
 
 
@@ -152,5 +159,5 @@ def masked_fill(x: Any, mask: Any, value: Any, /) -> Any:
 def embedding(indices: Any, weight: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html"""
     if indices.dtype not in (torch.int32, torch.int64):
-        indices = indices.long()
+        indices = _as_int64(indices)
     return F.embedding(indices, weight)
