@@ -182,7 +182,7 @@ def _once_for_ties(
     if op.chapter != "data_type":
         return call
     leaves = columns[0]
-    if leaves.__class__ is not tuple or len(set(map(id, leaves))) == len(leaves):
+    if not isinstance(leaves, tuple) or len(set(map(id, leaves))) == len(leaves):
         return call
     results: dict[tuple[int, ...], Any] = {}
 
