@@ -170,8 +170,8 @@ class Transforms:
             if n is None and norm == "backward" and x.dtype in ready:
                 try:
                     return native(x, None, axis)
-                except Exception:
-                    return look(x, n, axis, norm)
+                except Exception:  # `look` says what is wrong with the arguments
+                    pass
             return look(x, n, axis, norm)
 
         return own_code(call)
@@ -199,8 +199,8 @@ class Transforms:
             if s is axes is None and norm == "backward" and x.ndim and x.dtype in ready:
                 try:
                     return native(x)
-                except Exception:
-                    return look(x, s, axes, norm)
+                except Exception:  # `look` says what is wrong with the arguments
+                    pass
             return look(x, s, axes, norm)
 
         return own_code(call)

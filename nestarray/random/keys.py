@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from typing import Any
 
@@ -126,6 +125,8 @@ def fold_in(key: Array, data: int | str | Array) -> Array:
         https://docs.jax.dev/en/latest/_autosummary/jax.random.fold_in.html
     """
     if isinstance(data, str):
+        import hashlib  # 3 ms of `import nestarray` otherwise
+
         data = int.from_bytes(hashlib.blake2b(data.encode(), digest_size=4).digest(), "little")
     elif not isinstance(data, (int, np.integer)) and not hasattr(data, "shape"):
         raise ArgumentError(

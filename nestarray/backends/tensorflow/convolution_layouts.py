@@ -23,6 +23,12 @@ def _is_native(
     return is_last and x.dtype.is_floating and 3 <= len(x.shape) <= 5
 
 
+def _channels_first(x: Any, weight: Any) -> tuple[int, tuple[Any, ...], tuple[Any, ...]]:
+    """The number of spatial axes, and the shapes of `x` and `weight` as `windows` reads them."""
+    of_x = (x.shape[0], x.shape[-1], *x.shape[1:-1])
+    return len(x.shape) - 2, of_x, (weight.shape[-1], weight.shape[-2], *weight.shape[:-2])
+
+
 @supports(_is_native)
 def conv(
     x: Any,
@@ -37,12 +43,9 @@ def conv(
     weight_format: str = "channels_first",
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/convolution"""
-    count = len(x.shape) - 2
     at = windows.convolution(
         "conv",
-        count,
-        (x.shape[0], x.shape[-1], *x.shape[1:-1]),
-        (weight.shape[-1], weight.shape[-2], *weight.shape[:-2]),
+        *_channels_first(x, weight),
         stride=stride,
         padding=padding,
         dilation=dilation,
@@ -79,12 +82,9 @@ def conv_transpose(
     weight_format: str = "channels_first",
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/conv_transpose"""
-    count = len(x.shape) - 2
     at = windows.transposed_convolution(
         "conv_transpose",
-        count,
-        (x.shape[0], x.shape[-1], *x.shape[1:-1]),
-        (weight.shape[-1], weight.shape[-2], *weight.shape[:-2]),
+        *_channels_first(x, weight),
         stride=stride,
         padding=padding,
         output_padding=output_padding,
