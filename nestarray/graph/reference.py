@@ -51,8 +51,9 @@ class TorchReference:
         """
         from torch.fx.node import map_arg
 
-        containers = {"v": v, "s": s, "constants": graph.constants}
+        containers = {"v": v, "s": s}
         arguments = dict(zip(graph.inputs, inputs, strict=True))
+        lifted = self.program.graph_signature.inputs_to_lifted_tensor_constants
         values: dict[Any, Any] = {}
         ours: dict[Node, Any] = {}  # what the graph returns, and what draws of random numbers take
         dead, dead_after_draw = self._last_uses, _last_draws(graph)
@@ -65,8 +66,12 @@ class TorchReference:
             if exported.op == "placeholder":
                 if node is None:
                     continue  # a constant argument
-                is_argument = node.source == "x"
-                value = arguments[node] if is_argument else containers[node.source][node.path]
+                if node.source == "constants":  # its own: the graph has none that no call reads
+                    value = self.program.constants[lifted[exported.name]]
+                elif node.source == "x":
+                    value = arguments[node]
+                else:
+                    value = containers[node.source][node.path]
                 values[exported] = ours[node] = value
             elif exported.op == "get_attr":  # a function of a loop or a choice
                 values[exported] = getattr(self.program.graph_module, exported.target)

@@ -88,3 +88,18 @@ def test_copies_have_gradients_and_sizes_are_python_numbers():
     assert report.ok, str(report)
     assert [c.name for c in report.gradients] == ["weight"]
     assert "add = u0 + 1\n" in graph.to_source()
+
+
+class _Checked(torch.nn.Module):
+    """The exporter asserts the dtype of a number that nothing returned depends on."""
+
+    def forward(self, x):
+        torch.tensor(3).to(torch.float64)
+        return x * 2.0
+
+
+def test_what_only_checks_of_the_exporter_read_is_no_constant_of_the_graph():
+    graph = na.trace_graph(_Checked(), torch.ones(2))
+    assert graph.reference.program.constants  # an integer, which JAX would narrow
+    assert not graph.constants.leaves()
+    graph.to_backend("jax").verify().raise_if_failed()

@@ -108,12 +108,15 @@ class _Importer:
         output, updates = self._outputs()
         from nestarray.graph.reference import TorchReference
 
+        nodes = live_nodes(dict.fromkeys(filter(_is_node, self.nodes.values())), output, updates)
+        used = {n.path for n in nodes if n.source == "constants"}
+        self.values["constants"] = {k: x for k, x in self.values["constants"].items() if k in used}
         containers = {k: Container.from_flat_dict(x, "/") for k, x in self.values.items()}
         return Graph(
             name=type(self.module).__name__,
             backend="torch",
             train=self.train,
-            nodes=live_nodes(dict.fromkeys(filter(_is_node, self.nodes.values())), output, updates),
+            nodes=nodes,
             signature=inputs,
             output=output,
             state_updates=updates,
