@@ -76,5 +76,7 @@ def test_without_einops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "einops", None)
     with pytest.raises(MissingFrameworkError, match=r"^rearrange needs the package 'einops', .*"):
         na.rearrange(X, "a b -> b a")
-    with pytest.raises(MissingFrameworkError, match=r"Install it with: pip install einops$"):
+    with pytest.raises(
+        MissingFrameworkError, match=r"Install it with: pip install 'nestarray\[einops\]'$"
+    ):
         na.reduce(X, "a b -> a", "sum")

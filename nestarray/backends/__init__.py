@@ -15,10 +15,9 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
+from nestarray import packages
 from nestarray.config import BACKENDS, check_backend_name
-from nestarray.errors import ArgumentError, MissingFrameworkError, MixedBackendError
-
-_PACKAGE = {"numpy": "numpy", "jax": "jax", "torch": "torch", "tensorflow": "tensorflow"}
+from nestarray.errors import ArgumentError, MixedBackendError
 
 
 @cache
@@ -29,13 +28,7 @@ def core(name: str) -> ModuleType:
         MissingFrameworkError: the framework is not installed; names the extra that brings it.
     """
     check_backend_name(name)
-    try:
-        importlib.import_module(_PACKAGE[name])
-    except ImportError as error:
-        raise MissingFrameworkError(
-            f"backend {name!r} needs the package {_PACKAGE[name]!r}, which cannot be imported "
-            f"({error}). Install it with: pip install 'nestarray[{name}]'"
-        ) from error
+    packages.optional(name, f"backend {name!r} needs", extra=name)
     return importlib.import_module(f"nestarray.backends.{name}.core")
 
 
@@ -56,7 +49,7 @@ def chapter(name: str, chapter_name: str) -> Any:
 def backend_of_type(cls: type) -> str | None:
     """The backend whose arrays are of type `cls`; None if there is none."""
     for name in BACKENDS:
-        if sys.modules.get(_PACKAGE[name]) is not None and core(name).is_array_type(cls):
+        if sys.modules.get(name) is not None and core(name).is_array_type(cls):
             return name
     return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nestarray import backends
+from nestarray import backends, packages
 from nestarray.container import Container, constructor, method
 from nestarray.errors import ArgumentError, StructureError
 from nestarray.interchange.fitting import check_names, check_shapes
@@ -146,6 +146,7 @@ def to_torch_state_dict(c: Container, /) -> dict[str, Any]:
 
     Raises:
         ArgumentError: a leaf is neither an array nor a number.
+        MissingFrameworkError: PyTorch is not installed.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -161,7 +162,7 @@ def to_torch_state_dict(c: Container, /) -> dict[str, Any]:
 
 
 def _tensor(path: str, leaf: Any) -> Any:
-    import torch
+    torch = packages.optional("torch", "to_torch_state_dict needs", extra="torch")
 
     if isinstance(leaf, (bool, int, float, complex)):
         return torch.as_tensor(leaf)
@@ -189,6 +190,7 @@ def load_into_torch_module(c: Container, /, module: Any) -> Any:
 
     Raises:
         ArgumentError: `module` is not a ``torch.nn.Module``.
+        MissingFrameworkError: PyTorch is not installed.
         StructureError: a leaf has no place in the module, a parameter has no leaf, or two
             leaves that are one tensor in the module (tied weights) differ.
         ShapeError: a leaf has another shape than its place.
@@ -202,8 +204,7 @@ def load_into_torch_module(c: Container, /, module: Any) -> Any:
         Parameter containing:
         tensor([1., 1.], requires_grad=True)
     """
-    import torch
-
+    torch = packages.optional("torch", "load_into_torch_module needs", extra="torch")
     if not isinstance(module, torch.nn.Module):
         raise ArgumentError(
             f"load_into_torch_module: module: got {type(module).__name__}, "

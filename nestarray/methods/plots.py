@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from nestarray import packages
 from nestarray.container import Container, method
 from nestarray.container.display import cut, size
-from nestarray.errors import ArgumentError, MissingFrameworkError
+from nestarray.errors import ArgumentError
 from nestarray.methods.statistics import has_values, histogram, sample_of, statistics
 
 #: Elements of one leaf that its histogram is made of, at most about.
@@ -97,13 +98,9 @@ def _has_numbers(leaf: Any) -> bool:
 
 
 def _new_figure() -> Any:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingFrameworkError(
-            f"Container.plot needs the package 'matplotlib', which cannot be imported ({error}). "
-            "Install it with: pip install 'nestarray[plot]'"
-        ) from error
+    packages.optional("matplotlib", "Container.plot needs", extra="plot")
+    from matplotlib.figure import Figure
+
     return Figure(layout="constrained")
 
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from nestarray import backends
+from nestarray import backends, packages
 from nestarray.dispatch import op
-from nestarray.errors import ArgumentError, MissingFrameworkError, ShapeError
+from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array
 
 __all__ = ["rearrange", "reduce", "repeat_axes"]
@@ -130,7 +130,7 @@ def _run(
     op_name: str, function: str, x: Array, pattern: str, sizes: Mapping[str, int], *settings: Any
 ) -> Array:
     """The function of einops, with its errors in the words of the op."""
-    einops = _einops(op_name)
+    einops = packages.optional("einops", f"{op_name} needs", extra="einops")
     if not isinstance(pattern, str):
         raise ArgumentError(
             f"{op_name}: pattern: got {type(pattern).__name__}, expected a string such as "
@@ -150,14 +150,3 @@ def _run(
             f"{op_name}: pattern: got {pattern!r} for x of shape {tuple(x.shape)}"
             f"{f' and sizes {dict(sizes)}' if sizes else ''}: {reason.strip()}"
         ) from error
-
-
-def _einops(op_name: str) -> ModuleType:
-    try:
-        import einops
-    except ImportError as error:
-        raise MissingFrameworkError(
-            f"{op_name} needs the package 'einops', which cannot be imported ({error}). "
-            "Install it with: pip install einops"
-        ) from error
-    return einops

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.errors import MissingFrameworkError, StorageError
+from nestarray import packages
+from nestarray.errors import StorageError
 from nestarray.storage.elements import NATIVE
 from nestarray.storage.plan import Plan, grouped
 from nestarray.storage.source import Entry, Source, check_size, is_forward_slice, map_file
@@ -26,19 +27,8 @@ _FILTERS = {1: "deflate", 2: "shuffle", 3: "fletcher32", 4: "szip", 32000: "lzf"
 
 
 def library() -> Any:
-    """The package h5py.
-
-    Raises:
-        MissingFrameworkError: it is not installed; names the extra that brings it.
-    """
-    try:
-        import h5py
-    except ImportError as error:
-        raise MissingFrameworkError(
-            f"HDF5 files need the package 'h5py', which cannot be imported ({error}). Install it "
-            "with: pip install 'nestarray[hdf5]'"
-        ) from error
-    return h5py
+    """The package h5py."""
+    return packages.optional("h5py", "HDF5 files need", extra="hdf5")
 
 
 def write(path: Path, plan: Plan) -> None:

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.errors import MissingFrameworkError, StorageError
+from nestarray import packages
+from nestarray.errors import StorageError
 from nestarray.storage.elements import BITS, NATIVE, num_bytes
 from nestarray.storage.plan import Plan, dotted
 from nestarray.storage.source import Entry, Source, map_file
@@ -37,19 +38,10 @@ _HEADER_STARTS = 8
 
 
 def library() -> Any:
-    """The package safetensors.
-
-    Raises:
-        MissingFrameworkError: it is not installed; names the extra that brings it.
-    """
-    try:
-        import safetensors
-    except ImportError as error:
-        raise MissingFrameworkError(
-            f"safetensors files need the package 'safetensors', which cannot be imported ({error}). "
-            "Install it with: pip install 'nestarray[storage]', or save as .npz"
-        ) from error
-    return safetensors
+    """The package safetensors."""
+    return packages.optional(
+        "safetensors", "safetensors files need", extra="storage", instead=", or save as .npz"
+    )
 
 
 def write(path: Path, plan: Plan) -> None:

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.errors import MissingFrameworkError, StorageError
+from nestarray import packages
+from nestarray.errors import StorageError
 from nestarray.storage.elements import NATIVE
 from nestarray.storage.plan import Plan, grouped
 from nestarray.storage.source import Entry, Source, check_size, is_forward_slice
@@ -30,19 +31,8 @@ _CODECS = frozenset((
 
 
 def library() -> Any:
-    """The package zarr.
-
-    Raises:
-        MissingFrameworkError: it is not installed; names the extra that brings it.
-    """
-    try:
-        import zarr
-    except ImportError as error:
-        raise MissingFrameworkError(
-            f"Zarr stores need the package 'zarr', which cannot be imported ({error}). Install it "
-            "with: pip install 'nestarray[zarr]'"
-        ) from error
-    return zarr
+    """The package zarr."""
+    return packages.optional("zarr", "Zarr stores need", extra="zarr")
 
 
 def write(path: Path, plan: Plan) -> None:

@@ -38,7 +38,8 @@ class _Native(dict[DType, Any]):
                 import ml_dtypes
             except ImportError as error:
                 raise DtypeError(
-                    "numpy has no bfloat16; install ml_dtypes, or use float32"
+                    "numpy has no bfloat16 of its own; install ml_dtypes "
+                    "(pip install 'nestarray[storage]'), or use float32"
                 ) from error
             native = np.dtype(ml_dtypes.bfloat16)
         else:
