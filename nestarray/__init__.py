@@ -1,9 +1,9 @@
 """nestarray: hold, move and train array models across NumPy, JAX, PyTorch and TensorFlow."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from nestarray import dtypes as dtypes
 from nestarray import errors as errors
-from nestarray import graph as graph
-from nestarray import nn as nn
 from nestarray import random as random
 from nestarray import storage as storage
 from nestarray import tree as tree
@@ -45,11 +45,6 @@ from nestarray.dtypes import uint8 as uint8
 from nestarray.dtypes import uint16 as uint16
 from nestarray.dtypes import uint32 as uint32
 from nestarray.dtypes import uint64 as uint64
-from nestarray.graph import Graph as Graph
-from nestarray.graph import check as check
-from nestarray.graph import trace_graph as trace_graph
-from nestarray.graph.module import GraphModule as GraphModule
-from nestarray.graph.module import to_module as to_module
 from nestarray.interchange.equinox import to_equinox as to_equinox
 from nestarray.interchange.flax import to_flax as to_flax
 from nestarray.interchange.haiku import to_haiku as to_haiku
@@ -58,8 +53,8 @@ from nestarray.interchange.objects import to_object as to_object
 from nestarray.interchange.pytrees import to_pytree as to_pytree
 from nestarray.interchange.torch import load_into_torch_module as load_into_torch_module
 from nestarray.interchange.torch import to_torch_state_dict as to_torch_state_dict
+from nestarray.lazy import attach as _attach
 from nestarray.methods.differences import Diff as Diff
-from nestarray.methods.key_maps import KeyMap as KeyMap
 from nestarray.methods.merging import MISSING as MISSING
 from nestarray.methods.ragged import LazyStack as LazyStack
 from nestarray.methods.raveling import tree_ravel as tree_ravel
@@ -71,7 +66,6 @@ from nestarray.methods.reductions import tree_mean as tree_mean
 from nestarray.methods.reductions import tree_min as tree_min
 from nestarray.methods.reductions import tree_norm as tree_norm
 from nestarray.methods.reductions import tree_sum as tree_sum
-from nestarray.methods.schema import Schema as Schema
 from nestarray.ops import *
 from nestarray.transforms import associative_scan as associative_scan
 from nestarray.transforms import checkpoint as checkpoint
@@ -98,6 +92,28 @@ from nestarray.transforms import value_and_grad as value_and_grad
 from nestarray.transforms import vjp as vjp
 from nestarray.transforms import vmap as vmap
 from nestarray.transforms import while_loop as while_loop
+
+if _TYPE_CHECKING:
+    from nestarray import graph as graph
+    from nestarray import nn as nn
+    from nestarray.graph import Graph as Graph
+    from nestarray.graph import check as check
+    from nestarray.graph import trace_graph as trace_graph
+    from nestarray.graph.module import GraphModule as GraphModule
+    from nestarray.graph.module import to_module as to_module
+    from nestarray.methods.key_maps import KeyMap as KeyMap
+    from nestarray.methods.schema import Schema as Schema
+
+__getattr__, __dir__ = _attach(
+    __name__,
+    {
+        "nestarray": ("graph", "nn"),
+        "nestarray.graph": ("Graph", "check", "trace_graph"),
+        "nestarray.graph.module": ("GraphModule", "to_module"),
+        "nestarray.methods.key_maps": ("KeyMap",),
+        "nestarray.methods.schema": ("Schema",),
+    },
+)
 
 __version__ = "0.1.0"
 

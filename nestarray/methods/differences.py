@@ -29,7 +29,6 @@ from nestarray.methods.comparison import (
     same_values,
     statistics,
 )
-from nestarray.methods.difference_report import as_html, as_text
 from nestarray.methods.merging import MISSING, Merging
 
 
@@ -156,12 +155,16 @@ class Diff:
         }
 
     def __str__(self) -> str:
+        from nestarray.methods.difference_report import as_text
+
         return as_text(self.entries, self.old_spec.num_leaves, self.new_spec.num_leaves)
 
     def __repr__(self) -> str:
         return f"Diff: {self}"
 
     def _repr_html_(self) -> str:
+        from nestarray.methods.difference_report import as_html
+
         return as_html(self.entries, self.old_spec.num_leaves, self.new_spec.num_leaves)
 
 

@@ -1,7 +1,7 @@
 """A `KeyMap`: which leaf of one tree is which leaf of another, as a value.
 
 It renames, transposes and reshapes the leaves of a tree into the structure and order of
-another, and back. `nestarray.methods.matching` proposes one; `key_map_files` has the
+another, and back. `nestarray.methods.matcher` proposes one; `key_map_files` has the
 JSON file that it is saved as, which a person can read, edit and write.
 """
 

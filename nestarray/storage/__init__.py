@@ -5,6 +5,13 @@ Nothing that is read is executed, nothing is half written, and arrays can stay i
 file until they are needed.
 """
 
+from typing import TYPE_CHECKING
+
+from nestarray.lazy import attach
 from nestarray.storage.files import metadata as metadata
-from nestarray.storage.stored import StoredArray as StoredArray
-from nestarray.storage.stored import read as read
+
+if TYPE_CHECKING:
+    from nestarray.storage.stored import StoredArray as StoredArray
+    from nestarray.storage.stored import read as read
+
+__getattr__, __dir__ = attach(__name__, {"nestarray.storage.stored": ("StoredArray", "read")})

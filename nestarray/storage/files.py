@@ -1,33 +1,18 @@
-"""`Container.save` and `Container.load`: from a suffix to a format, and what all formats share.
+"""`Container.save` and `Container.load`, and the metadata of a file.
 
-What only a call needs is imported by it: ``import nestarray`` is to stay fast.
+What serves the calls is imported by them: ``import nestarray`` is to stay fast.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from nestarray import backends
 from nestarray.config import check_backend_name, current_backend
 from nestarray.container import Container, FusedContainer, constructor, method
-from nestarray.container.arguments import refuse
-from nestarray.errors import ArgumentError, StorageError, StructureError
-from nestarray.storage.elements import BITS
-from nestarray.storage.source import Source, reading, writing
-from nestarray.storage.stored import StoredArray
-from nestarray.storage.stored import read as read_leaves
-from nestarray.storage.structure import Reference, reason
-
-#: Suffix → format. A format is the module of its name beside this one.
-SUFFIXES = {
-    ".safetensors": "safetensors", ".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5", ".zarr": "zarr",
-    ".json": "json", ".pt": "torch", ".pth": "torch", ".bin": "torch",
-}  # fmt: skip
-FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
+from nestarray.errors import ArgumentError
 
 #: The frameworks whose arrays have no views, so that leaves of a fused tree would be copies.
 _ELSEWHERE = {"jax", "tensorflow"}
@@ -92,16 +77,21 @@ def save(
     References:
         https://huggingface.co/docs/safetensors
     """
-    from nestarray.storage import shards
+    from nestarray.storage import formats, shards
     from nestarray.storage.atomic import check_directory, replacing
     from nestarray.storage.plan import make_plan
+    from nestarray.storage.source import writing
 
     if isinstance(c, FusedContainer) and set(map(backends.backend_of, c.buffers())) & _ELSEWHERE:
         c = c.to_backend("numpy")  # one transfer for each buffer; the leaves are views then
-    place = _place("save", path)
+    place = formats.place_of("Container.save", path)
     if max_shard_bytes is not None:
         shards.save(
-            c, place, _format("save", place, format, "safetensors"), metadata, max_shard_bytes
+            c,
+            place,
+            formats.name_of("Container.save", place, format, "safetensors"),
+            metadata,
+            max_shard_bytes,
         )
         return
     if shards.is_index(place):
@@ -109,13 +99,13 @@ def save(
             f"Container.save: path: got {str(place)!r}, the name of an index; say max_shard_bytes, or "
             "name one file"
         )
-    name = _format("save", place, format)
+    name = formats.name_of("Container.save", place, format)
     if name == "torch":
         raise ArgumentError(
             f"Container.save: path: got {str(place)!r}: torch's files hold programs and are read "
             "only; save as .safetensors, or call torch.save(c.to_torch_state_dict(), path)"
         )
-    module = _module(name)
+    module = formats.module_of(name)
     check_directory(place)
     plan = make_plan(
         c, metadata, module.naming, native=module.NATIVE_DTYPES, separator=module.separator
@@ -172,16 +162,21 @@ def load(
         ...     na.Container.load(f"{folder}/model.npz", "enc/*").paths()
         ('enc/w', 'enc/b')
     """
+    from nestarray.storage import formats, stored
+    from nestarray.storage.source import reading
+
     backend = check_backend_name(backend or current_backend())
-    source = _open(_place("load", path), format, writable=memory_map and backend != "numpy")
+    place = formats.place_of("Container.load", path)
+    writable = memory_map and backend != "numpy"
+    source = formats.open_source("Container.load", place, format, writable=writable)
     with reading(source.path):
-        c = _with_stored_arrays(source, backend, memory_map, flat)
+        c = formats.with_stored_arrays(source, backend, memory_map, flat)
     if patterns:
         c = c.select(*patterns)
     if lazy:
         return c
     try:
-        return read_leaves(c)
+        return stored.read(c)
     finally:
         source.close()
 
@@ -200,83 +195,11 @@ def metadata(path: str | os.PathLike[str], /, *, format: str | None = None) -> d
         ...     na.storage.metadata(f"{folder}/c.npz")
         {'licence': 'MIT'}
     """
-    source = _open(Path(path), format, writable=False)
+    from nestarray.storage import formats
+
+    place = formats.place_of("storage.metadata", path)
+    source = formats.open_source("storage.metadata", place, format)
     try:
         return source.metadata
     finally:
         source.close()
-
-
-def _place(function: str, path: Any) -> Path:
-    if not isinstance(path, (str, os.PathLike)):
-        refuse(f"Container.{function}", "path", path, "the name of a file, text or a Path")
-    return Path(path)
-
-
-def _open(path: Path, format: str | None, *, writable: bool) -> Source:
-    from nestarray.storage import shards
-
-    is_store = path.is_dir() and "zarr" in (format, SUFFIXES.get(path.suffix.lower()))
-    place = path if is_store else shards.find(path)
-    module = shards if shards.is_index(place) else _module(_format("load", place, format))
-    with reading(place):
-        return module.open(place, writable=writable)
-
-
-def _format(function: str, path: Path, format: str | None, default: str | None = None) -> str:
-    """The name of the format that is asked for, or that the suffix says."""
-    if format is not None:
-        if format in FORMATS:
-            return format
-        raise ArgumentError(
-            f"Container.{function}: format: got {format!r}, expected one of {', '.join(FORMATS)}"
-        )
-    found = SUFFIXES.get(path.suffix.lower(), default)
-    if found is None:
-        raise ArgumentError(
-            f"Container.{function}: path: got {str(path)!r}, whose suffix is of no format; expected "
-            f"one of {', '.join(SUFFIXES)}, or say format="
-        )
-    return found
-
-
-def _module(name: str) -> Any:
-    return importlib.import_module(f"nestarray.storage.{name}")
-
-
-def _with_stored_arrays(source: Source, backend: str, mapped: bool, flat: bool) -> Container:
-    """What is in a file, every array a `StoredArray`; one that stands in two places is one."""
-    known: dict[tuple[str, str | None], StoredArray] = {}
-
-    def of_leaf(leaf: Any) -> Any:
-        if not isinstance(leaf, Reference):
-            return leaf
-        key = leaf.name, leaf.dtype
-        if key not in known:
-            dtype, shape = _declared(source, leaf)
-            known[key] = StoredArray(source, leaf.name, dtype, shape, backend, mapped)
-        return known[key]
-
-    try:
-        c = Container(source.flat()) if flat else source.layout()
-    except StructureError as error:
-        raise StorageError(
-            f"Container.load: {str(source.path)!r}: the names in it are no tree ({reason(error)}); load "
-            "it with flat=True"
-        ) from error
-    return c.map(of_leaf)
-
-
-def _declared(source: Source, leaf: Reference) -> tuple[str, tuple[int, ...]]:
-    """The dtype and shape of an array; the structure says what the format cannot."""
-    dtype, shape = source.entries[leaf.name]
-    if leaf.dtype in (None, dtype):
-        return dtype, shape
-    if BITS.get(str(leaf.dtype)) == dtype:
-        return str(leaf.dtype), shape
-    if (leaf.dtype, dtype, shape[-1:]) == ("complex128", "float64", (2,)):
-        return "complex128", shape[:-1]
-    raise StorageError(
-        f"Container.load: {str(source.path)!r}: {leaf.name!r} holds {dtype}, but its structure says "
-        f"{leaf.dtype}; load it with flat=True"
-    )

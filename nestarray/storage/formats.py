@@ -1,0 +1,100 @@
+"""From a suffix to a format, and from an open file to a tree of arrays that stay in it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+from typing import Any
+
+from nestarray.container import Container
+from nestarray.container.arguments import refuse
+from nestarray.errors import ArgumentError, StorageError, StructureError
+from nestarray.storage import shards
+from nestarray.storage.elements import BITS
+from nestarray.storage.source import Source, reading
+from nestarray.storage.stored import StoredArray
+from nestarray.storage.structure import Reference, reason
+
+#: Suffix → format. A format is the module of its name beside this one.
+SUFFIXES = {
+    ".safetensors": "safetensors", ".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5", ".zarr": "zarr",
+    ".json": "json", ".pt": "torch", ".pth": "torch", ".bin": "torch",
+}  # fmt: skip
+FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
+
+
+def place_of(function: str, path: Any) -> Path:
+    """The path that was given to a public function."""
+    if not isinstance(path, (str, os.PathLike)):
+        refuse(function, "path", path, "the name of a file, text or a Path")
+    return Path(path)
+
+
+def open_source(function: str, path: Path, format: str | None, *, writable: bool = False) -> Source:
+    """The open file, or sharded model, at `path`."""
+    is_store = path.is_dir() and "zarr" in (format, SUFFIXES.get(path.suffix.lower()))
+    place = path if is_store else shards.find(path)
+    module = shards if shards.is_index(place) else module_of(name_of(function, place, format))
+    with reading(place):
+        return module.open(place, writable=writable)
+
+
+def name_of(function: str, path: Path, format: str | None, default: str | None = None) -> str:
+    """The name of the format that is asked for, or that the suffix says."""
+    if format is not None:
+        if format in FORMATS:
+            return format
+        raise ArgumentError(
+            f"{function}: format: got {format!r}, expected one of {', '.join(FORMATS)}"
+        )
+    found = SUFFIXES.get(path.suffix.lower(), default)
+    if found is None:
+        raise ArgumentError(
+            f"{function}: path: got {str(path)!r}, whose suffix is of no format; expected "
+            f"one of {', '.join(SUFFIXES)}, or say format="
+        )
+    return found
+
+
+def module_of(name: str) -> Any:
+    """The module of a format."""
+    return importlib.import_module(f"nestarray.storage.{name}")
+
+
+def with_stored_arrays(source: Source, backend: str, mapped: bool, flat: bool) -> Container:
+    """What is in a file, every array a `StoredArray`; one that stands in two places is one."""
+    known: dict[tuple[str, str | None], StoredArray] = {}
+
+    def of_leaf(leaf: Any) -> Any:
+        if not isinstance(leaf, Reference):
+            return leaf
+        key = leaf.name, leaf.dtype
+        if key not in known:
+            dtype, shape = _declared(source, leaf)
+            known[key] = StoredArray(source, leaf.name, dtype, shape, backend, mapped)
+        return known[key]
+
+    try:
+        c = Container(source.flat()) if flat else source.layout()
+    except StructureError as error:
+        raise StorageError(
+            f"Container.load: {str(source.path)!r}: the names in it are no tree ({reason(error)}); load "
+            "it with flat=True"
+        ) from error
+    return c.map(of_leaf)
+
+
+def _declared(source: Source, leaf: Reference) -> tuple[str, tuple[int, ...]]:
+    """The dtype and shape of an array; the structure says what the format cannot."""
+    dtype, shape = source.entries[leaf.name]
+    if leaf.dtype in (None, dtype):
+        return dtype, shape
+    if BITS.get(str(leaf.dtype)) == dtype:
+        return str(leaf.dtype), shape
+    if (leaf.dtype, dtype, shape[-1:]) == ("complex128", "float64", (2,)):
+        return "complex128", shape[:-1]
+    raise StorageError(
+        f"Container.load: {str(source.path)!r}: {leaf.name!r} holds {dtype}, but its structure says "
+        f"{leaf.dtype}; load it with flat=True"
+    )

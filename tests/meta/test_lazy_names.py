@@ -1,0 +1,60 @@
+"""Names that are imported when they are first asked for are said alike to tools and to Python."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nestarray as na
+
+ROOT = Path(na.__file__).parent.parent
+PACKAGES = [
+    p for p in sorted(ROOT.glob("nestarray/**/__init__.py")) if "nestarray.lazy" in p.read_text()
+]
+
+
+@pytest.mark.parametrize("file", PACKAGES, ids=lambda p: p.parent.name)
+def test_tools_and_python_find_the_same_names(file: Path) -> None:
+    package = ".".join(file.parent.relative_to(ROOT).parts)
+    tree = ast.parse(file.read_text())
+    imports = next(n for n in tree.body if isinstance(n, ast.If)).body
+    told = {
+        alias.asname: node.module
+        for node in imports
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    call = next(n for n in ast.walk(tree) if isinstance(n, ast.Call))
+    table: dict[str, tuple[str, ...]] = ast.literal_eval(call.args[1])
+    assert told == {name: module for module, names in table.items() for name in names}
+    module = importlib.import_module(package)
+    for name in told:
+        assert name in dir(module)
+        assert getattr(module, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'nestarray' has no attribute 'frobnicate'"):
+        _ = na.frobnicate
+
+
+def test_what_is_not_used_is_not_imported() -> None:
+    code = (
+        "import sys, nestarray as na; later = ('nestarray.graph.graph', 'nestarray.nn.module',"
+        " 'nestarray.storage.formats', 'nestarray.methods.key_maps', 'html', 'json')\n"
+        "before = [m for m in later if m in sys.modules]\n"
+        "assert na.Graph is na.graph.Graph and na.nn.Linear and na.storage.StoredArray\n"
+        "print(before, [m for m in later if m not in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert (
+        result.stdout.strip()
+        == "[] ['nestarray.storage.formats', 'nestarray.methods.key_maps', 'html']"
+    )
