@@ -46,7 +46,7 @@ def save(
     Args:
         c: a Container, arrays of any framework.
         path: the file. With `max_shard_bytes`, the name of the whole, such as
-            ``"model.safetensors"``, or a directory.
+            ``"model.safetensors"``, or an existing directory.
         format: ``"safetensors"``, ``"npz"``, ``"hdf5"``, ``"zarr"`` or ``"json"``; None goes
             by the suffix of `path`.
         metadata: strings to put beside the arrays; `nestarray.storage.metadata` reads them.

@@ -188,7 +188,7 @@ def save(
     if format != "safetensors" or whole.suffix != SUFFIX:
         raise ArgumentError(
             f"Container.save: path: got {str(path)!r}, expected a name such as 'model.safetensors' or "
-            "a directory: only safetensors files are written in shards"
+            "an existing directory: only safetensors files are written in shards"
         )
     check_directory(whole)
     plan = make_plan(c, metadata, safetensors.naming, native=safetensors.NATIVE_DTYPES)

@@ -259,7 +259,7 @@ def test_messages_of_wrong_arguments(tmp_path: Path) -> None:
         model(1.0).save(tmp_path / "m.npz", max_shard_bytes=10)
     assert str(info.value) == (
         f"Container.save: path: got '{tmp_path}/m.npz', expected a name such as 'model.safetensors' or "
-        "a directory: only safetensors files are written in shards"
+        "an existing directory: only safetensors files are written in shards"
     )
     with pytest.raises(ArgumentError) as info:
         model(1.0).save(tmp_path / "m.safetensors.index.json")
