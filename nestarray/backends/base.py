@@ -27,6 +27,11 @@ def supports(predicate: Callable[..., bool] | str) -> Callable[[F], F]:
     return mark
 
 
+def whole_range(start: Any, stop: Any = None, step: Any = 1, **settings: Any) -> bool:
+    """Whether a range is one of integers, on which all frameworks agree."""
+    return all(type(x) is int for x in (start, step, 0 if stop is None else stop))
+
+
 def own_code(function: F) -> F:
     """A copy of `function` with bytecode of its own.
 

@@ -30,7 +30,6 @@ from nestarray.methods.comparison import (
 Part = tuple[Spec, tuple[Any, ...]] | None
 Resolve = Callable[[str, Any, Any, Any], Any]
 
-_EMPTY = make_spec("dict")
 _SEQUENCES = ("list", "tuple")
 _SHOWN = 10
 

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray import dtypes
-from nestarray.backends.base import supports
+from nestarray.backends.base import supports, whole_range
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import device_to_share, find_device, native_dtype
 
@@ -67,12 +67,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
     return jnp.full_like(x, fill_value, found, device=find_device(device))
 
 
-def _whole(start: Any, stop: Any = None, step: Any = 1, **settings: Any) -> bool:
-    """Whether a range is one of integers, on which all frameworks agree."""
-    return all(type(x) is int for x in (start, step, 0 if stop is None else stop))
-
-
-@supports(_whole)
+@supports(whole_range)
 def arange(
     start: Any,
     /,

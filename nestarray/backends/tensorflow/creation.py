@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray import dtypes
-from nestarray.backends.base import supports
+from nestarray.backends.base import supports, whole_range
 from nestarray.backends.tensorflow.core import native_dtype, on_device
 
 
@@ -81,12 +81,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
         return tf.fill(tf.shape(x), _value(fill_value, _dtype(dtype, x.dtype)))
 
 
-def _whole(start: Any, stop: Any = None, step: Any = 1, **settings: Any) -> bool:
-    """Whether a range is one of integers, on which all frameworks agree."""
-    return all(type(x) is int for x in (start, step, 0 if stop is None else stop))
-
-
-@supports(_whole)
+@supports(whole_range)
 def arange(
     start: Any,
     /,

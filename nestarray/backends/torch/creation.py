@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from nestarray import dtypes
-from nestarray.backends.base import supports
+from nestarray.backends.base import supports, whole_range
 from nestarray.backends.torch.core import find_device, native_dtype
 from nestarray.backends.torch.integers import LACKING
 
@@ -74,12 +74,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
     return torch.full_like(x, fill_value, dtype=found, device=find_device(device))
 
 
-def _whole(start: Any, stop: Any = None, step: Any = 1, **settings: Any) -> bool:
-    """Whether a range is one of integers, on which all frameworks agree."""
-    return all(type(x) is int for x in (start, step, 0 if stop is None else stop))
-
-
-@supports(_whole)
+@supports(whole_range)
 def arange(
     start: Any,
     /,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import nestarray as na
@@ -317,10 +317,22 @@ def quantile(
     interpolation: str = "linear",
 ) -> Array:
     """The `q`-quantiles; one more dimension in front if `q` is 1-d."""
+    return quantile_by(na.quantile, input, q, dim, keepdim, interpolation)
+
+
+def quantile_by(
+    function: Callable[..., Array],
+    input: Array,
+    q: float | Array,
+    dim: int | None,
+    keepdim: bool,
+    interpolation: str,
+) -> Array:
+    """`quantile` or `nanquantile` as torch has them; without `dim` of all elements."""
     flat = dim is None or ndim_of(input) == 0
     x = na.reshape(input, (-1,)) if flat else input
-    axis = 0 if flat else wrap("quantile", dim or 0, ndim_of(input))
-    result = na.quantile(x, q, axis=axis, keepdims=keepdim, method=interpolation)
+    axis = 0 if flat else wrap(function.__name__, dim or 0, ndim_of(input))
+    result = function(x, q, axis=axis, keepdims=keepdim, method=interpolation)
     if keepdim and flat:
         lead = () if ndim_of(q) == 0 else shape_of(q)
         result = na.reshape(result, lead + (1,) * ndim_of(input))

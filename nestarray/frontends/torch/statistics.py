@@ -16,6 +16,7 @@ from nestarray.errors import DtypeError, ShapeError
 from nestarray.frontends.torch import pointwise
 from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
 from nestarray.frontends.torch.promotion import cast, floating
+from nestarray.frontends.torch.reduction import quantile_by
 from nestarray.frontends.torch.reduction import trapezoid as trapz  # noqa: F401
 from nestarray.frontends.torch.return_types import ValuesIndices
 from nestarray.typing import Array
@@ -144,14 +145,7 @@ def nanquantile(
     interpolation: str = "linear",
 ) -> Array:
     """The `q`-quantiles of the elements that are not NaN."""
-    flat = dim is None or ndim_of(input) == 0
-    x = na.reshape(input, (-1,)) if flat else input
-    axis = 0 if flat else wrap("nanquantile", dim or 0, ndim_of(input))
-    result = na.nanquantile(x, q, axis=axis, keepdims=keepdim, method=interpolation)
-    if keepdim and flat:
-        lead = () if ndim_of(q) == 0 else shape_of(q)
-        result = na.reshape(result, lead + (1,) * ndim_of(input))
-    return result
+    return quantile_by(na.nanquantile, input, q, dim, keepdim, interpolation)
 
 
 def renorm(input: Array, p: float, dim: int, maxnorm: float) -> Array:

@@ -38,9 +38,6 @@ Pass = Callable[["Graph"], "Graph"]
 #: What is right for any graph: the same parameters, the same gradients.
 TRAINING: tuple[Pass, ...] = (fold_constants, merge_common_subexpressions, remove_dead_code)
 
-#: What makes a graph faster whose parameters stay as they are.
-INFERENCE: tuple[Pass, ...] = (fold_batch_norms, *TRAINING, fold_parameters)
-
 
 def default_passes(graph: Graph) -> tuple[Pass, ...]:
     """The passes of `Graph.optimize`: by the traced behaviour, and by what the backend prefers."""
