@@ -139,6 +139,7 @@ CASES = [
     ),
     conv("conv_transpose2d-valid", draw((2, 3, 4, 3), (3, 2, 3, 3)), padding="valid"),
     conv("conv_transpose3d", draw((1, 2, 2, 3, 2), (2, 3, 2, 2, 3), 3), stride=2),
+    conv("conv_transpose3d-small", draw((1, 2, 2, 3, 2), (2, 3, 2, 2, 3)), stride=2, padding=1),
     conv(
         "conv_transpose3d-settings",
         draw((1, 2, 3, 3, 2), (2, 3, 2, 2, 3)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -79,12 +80,17 @@ def _transposed_convolution(count: int) -> Callable[..., Any]:
             dilation=dilation,
             groups=groups,
         )
+        spread = at.windows.stride
+        if math.prod(x.shape[2:]) <= math.prod(weight.shape[2:]):
+            # XLA swaps a small image and its kernel, and aborts where only some axes are smaller
+            x = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, s - 1) for s in (1, 1, *spread)])
+            spread = (1,) * count
         out = lax.conv_general_dilated(
             x,
             _reversed(weight, groups),
             (1,) * count,
             at.input_padding,
-            lhs_dilation=at.windows.stride,
+            lhs_dilation=spread,
             rhs_dilation=at.windows.dilation,
             feature_group_count=groups,
         )
