@@ -16,6 +16,8 @@ from functools import cache, wraps
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from nestarray import backends, dtypes, ops
 from nestarray.config import check_backend_name, use_backend
 from nestarray.container import Container
@@ -25,6 +27,7 @@ from nestarray.container.spec import LEAF
 from nestarray.dispatch import OPS
 from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, DtypeError, StructureError
+from nestarray.interop import move
 
 __array_api_version__ = "2025.12"
 
@@ -490,6 +493,11 @@ def _dlpack_device(self: Container, /) -> tuple[Any, int]:
     return _exported(_leaf_of(self, "__dlpack_device__")).__dlpack_device__()
 
 
+def _array(self: Container, /, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    """The array as one of NumPy, for `numpy.asarray` and all that calls it."""
+    return np.asarray(move(_leaf_of(self, "__array__"), "numpy"), dtype=dtype, copy=copy)
+
+
 def _exported(leaf: Any) -> Any:
     exported = backends.core(backends.backend_of(leaf)).for_dlpack(leaf)
     if exported is None:
@@ -508,6 +516,7 @@ def _attach() -> None:
         "T": _transposed("The transposed matrix."),
         "mT": _transposed("Each matrix of the last two axes transposed."),
         "__array_namespace__": _namespace_of,
+        "__array__": _array,
         "__dlpack__": _dlpack,
         "__dlpack_device__": _dlpack_device,
         "__int__": _converting("__int__", int),

@@ -110,6 +110,31 @@ def test_native_arrays_stay_native(xp: Any) -> None:
     assert type(xp.sqrt(native)) is type(native)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_numpy_takes_array_objects(backend: str) -> None:
+    xp = na.array_namespace(backend)
+    x = xp.asarray([[1.0, 2.0, 3.0]])
+    taken = np.asarray(x)
+    assert taken.dtype == np.float32
+    assert taken.tolist() == [[1.0, 2.0, 3.0]]
+    assert np.asarray(xp.asarray(2.5)).shape == ()
+    assert np.asarray(x, dtype="float64").dtype == np.float64
+    copied = np.array(x, copy=True)
+    copied[:] = 0.0
+    assert float(x[0, 0]) == 1.0
+    if backend == "numpy":
+        assert np.shares_memory(np.asarray(x, copy=False), np.from_dlpack(x))
+
+
+def test_numpy_takes_no_tree_for_an_array() -> None:
+    with pytest.raises(errors.StructureError) as caught:
+        np.asarray(na.Container(a=np.ones(2)))
+    assert str(caught.value) == (
+        "__array__: this Container is a tree of arrays; only one of a single bare array is an array "
+        "object. Take a leaf, c[path]"
+    )
+
+
 def test_dlpack_hands_over_and_copies() -> None:
     x = na.array_namespace("torch").asarray([1.0, 2.0])
     np.testing.assert_array_equal(np.from_dlpack(x), [1.0, 2.0])
