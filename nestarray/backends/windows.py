@@ -167,6 +167,7 @@ def convolution(
     count: int,
     x_shape: Sequence[int],
     weight_shape: Sequence[int],
+    bias: Any = None,
     *,
     stride: Ints,
     padding: Padding,
@@ -176,11 +177,12 @@ def convolution(
     """The windows of a convolution, after a check of the shapes.
 
     Raises:
-        ShapeError: the ranks or the channels of `x` and `weight` do not fit together.
+        ArgumentError: a setting is wrong.
+        ShapeError: `x`, `weight` and `bias` do not fit together.
     """
     _check_rank(op, "x", "(batch, in, *spatial)", x_shape, count)
     _check_rank(op, "weight", "(out, in / groups, *kernel)", weight_shape, count)
-    check_kind(op, "groups", "int", groups)
+    _check_groups_and_bias(op, groups, bias, weight_shape[0])
     if x_shape[1] is not None and x_shape[1] != weight_shape[1] * groups:
         raise ShapeError(
             f"{op}: x has {x_shape[1]} channels (axis 1 of {tuple(x_shape)}), expected "
@@ -224,6 +226,7 @@ def transposed_convolution(
     count: int,
     x_shape: Sequence[int],
     weight_shape: Sequence[int],
+    bias: Any = None,
     *,
     stride: Ints,
     padding: Padding,
@@ -234,10 +237,16 @@ def transposed_convolution(
     """The settings of a transposed convolution, after a check of the shapes.
 
     Raises:
-        ShapeError: the ranks or the channels of `x` and `weight` do not fit together.
+        ArgumentError: a setting is wrong.
+        ShapeError: `x`, `weight` and `bias` do not fit together, or nothing is left.
     """
     _check_rank(op, "x", "(batch, in, *spatial)", x_shape, count)
     _check_rank(op, "weight", "(in, out / groups, *kernel)", weight_shape, count)
+    _check_groups_and_bias(op, groups, bias, weight_shape[1], is_share=True)
+    if 0 in x_shape[2:]:
+        raise ShapeError(
+            f"{op}: x: got shape {tuple(x_shape)}, expected spatial axes of 1 and more"
+        )
     if x_shape[1] is not None and x_shape[1] != weight_shape[0]:
         raise ShapeError(
             f"{op}: x has {x_shape[1]} channels (axis 1 of {tuple(x_shape)}), expected "
@@ -253,13 +262,34 @@ def transposed_convolution(
             f"{op}: padding: got 'same', expected 'valid', {_paddings(count)}; the size of the "
             "output is given by output_padding"
         )
-    kernel = tuple(weight_shape[2:])
+    kernel = per_axis(op, "kernel_size", tuple(weight_shape[2:]), count)
     steps = per_axis(op, "stride", stride, count)
     gaps = per_axis(op, "dilation", dilation, count)
     extent = tuple(d * (k - 1) + 1 for k, d in zip(kernel, gaps))
     pairs = _pairs(op, padding, x_shape[2:], extent, steps)
     extra = per_axis(op, "output_padding", output_padding, count, least=0)
-    return Transposed(Windows(kernel, steps, pairs, gaps), extra)
+    found = Transposed(Windows(kernel, steps, pairs, gaps), extra)
+    for n, s, e, (low, high) in zip(x_shape[2:], steps, extent, found.crop):
+        if n is not None and (n - 1) * s + e <= low + high:
+            raise ShapeError(
+                f"{op}: padding: got {padding!r} for x of shape {tuple(x_shape)}, of whose result "
+                "nothing is left"
+            )
+    return found
+
+
+def _check_groups_and_bias(
+    op: str, groups: Any, bias: Any, rows: int, *, is_share: bool = False
+) -> None:
+    check_kind(op, "groups", "int", groups)
+    if groups < 1:
+        raise ArgumentError(f"{op}: groups: got {groups}, expected at least 1")
+    channels = rows * groups if is_share else rows
+    if bias is not None and tuple(bias.shape) != (channels,):
+        raise ShapeError(
+            f"{op}: bias: got shape {tuple(bias.shape)}, expected ({channels},), one for each channel "
+            "of the result"
+        )
 
 
 def _check_rank(op: str, name: str, layout: str, shape: Sequence[int], count: int) -> None:

@@ -66,7 +66,7 @@ def conv1d(
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv1d.html
     """
     at = windows.convolution(
-        "conv1d", 1, x.shape, weight.shape, stride=stride, padding=padding, dilation=dilation,
+        "conv1d", 1, x.shape, weight.shape, bias, stride=stride, padding=padding, dilation=dilation,
         groups=groups,
     )  # fmt: skip
     return _convolve(x, weight, bias, at, groups)
@@ -115,7 +115,7 @@ def conv2d(
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html
     """
     at = windows.convolution(
-        "conv2d", 2, x.shape, weight.shape, stride=stride, padding=padding, dilation=dilation,
+        "conv2d", 2, x.shape, weight.shape, bias, stride=stride, padding=padding, dilation=dilation,
         groups=groups,
     )  # fmt: skip
     return _convolve(x, weight, bias, at, groups)
@@ -162,7 +162,7 @@ def conv3d(
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv3d.html
     """
     at = windows.convolution(
-        "conv3d", 3, x.shape, weight.shape, stride=stride, padding=padding, dilation=dilation,
+        "conv3d", 3, x.shape, weight.shape, bias, stride=stride, padding=padding, dilation=dilation,
         groups=groups,
     )  # fmt: skip
     return _convolve(x, weight, bias, at, groups)
@@ -213,7 +213,7 @@ def conv_transpose1d(
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose1d.html
     """
     at = windows.transposed_convolution(
-        "conv_transpose1d", 1, x.shape, weight.shape, stride=stride, padding=padding,
+        "conv_transpose1d", 1, x.shape, weight.shape, bias, stride=stride, padding=padding,
         output_padding=output_padding, dilation=dilation, groups=groups,
     )  # fmt: skip
     return _convolve_transposed(x, weight, bias, at, groups)
@@ -265,7 +265,7 @@ def conv_transpose2d(
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose2d.html
     """
     at = windows.transposed_convolution(
-        "conv_transpose2d", 2, x.shape, weight.shape, stride=stride, padding=padding,
+        "conv_transpose2d", 2, x.shape, weight.shape, bias, stride=stride, padding=padding,
         output_padding=output_padding, dilation=dilation, groups=groups,
     )  # fmt: skip
     return _convolve_transposed(x, weight, bias, at, groups)
@@ -315,7 +315,7 @@ def conv_transpose3d(
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose3d.html
     """
     at = windows.transposed_convolution(
-        "conv_transpose3d", 3, x.shape, weight.shape, stride=stride, padding=padding,
+        "conv_transpose3d", 3, x.shape, weight.shape, bias, stride=stride, padding=padding,
         output_padding=output_padding, dilation=dilation, groups=groups,
     )  # fmt: skip
     return _convolve_transposed(x, weight, bias, at, groups)

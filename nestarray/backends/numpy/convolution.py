@@ -44,6 +44,7 @@ def _convolution(count: int) -> Callable[..., Any]:
             count,
             x.shape,
             weight.shape,
+            bias,
             stride=stride,
             padding=padding,
             dilation=dilation,
@@ -94,6 +95,7 @@ def _transposed_convolution(count: int) -> Callable[..., Any]:
             count,
             x.shape,
             weight.shape,
+            bias,
             stride=stride,
             padding=padding,
             output_padding=output_padding,
@@ -103,8 +105,9 @@ def _transposed_convolution(count: int) -> Callable[..., Any]:
         batch, channels, *sizes = x.shape
         out = weight.shape[1] * groups
         kernels = weight.reshape(groups, channels // groups, -1).swapaxes(1, 2)
-        elements = x.reshape(batch, groups, channels // groups, -1)
-        columns = np.matmul(kernels, elements).reshape(batch, out, -1, *sizes)
+        elements = x.reshape(batch, groups, channels // groups, math.prod(sizes))
+        size = math.prod(at.windows.kernel)
+        columns = np.matmul(kernels, elements).reshape(batch, out, size, *sizes)
         # The full output, and below it what output_padding may add.
         full = [
             (n - 1) * s + e + extra

@@ -46,6 +46,7 @@ def conv(
     at = windows.convolution(
         "conv",
         *_channels_first(x, weight),
+        bias,
         stride=stride,
         padding=padding,
         dilation=dilation,
@@ -85,6 +86,7 @@ def conv_transpose(
     at = windows.transposed_convolution(
         "conv_transpose",
         *_channels_first(x, weight),
+        bias,
         stride=stride,
         padding=padding,
         output_padding=output_padding,

@@ -44,9 +44,9 @@ def _convolution(count: int) -> Callable[..., Any]:
                 return native(x, weight, bias, stride, padding, dilation, groups)
             except RuntimeError:
                 # Say it in our words, if it is about the shapes.
-                _read(x, weight, stride, padding, dilation, groups)
+                _read(x, weight, bias, stride, padding, dilation, groups)
                 raise
-        at = _read(x, weight, stride, padding, dilation, groups)
+        at = _read(x, weight, bias, stride, padding, dilation, groups)
         padding = 0
         if all(low == high for low, high in at.padding):
             padding = [low for low, _ in at.padding]
@@ -55,13 +55,14 @@ def _convolution(count: int) -> Callable[..., Any]:
         return native(x, weight, bias, at.stride, padding, at.dilation, groups)
 
     def _read(
-        x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int
+        x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
     ) -> windows.Windows:
         return windows.convolution(
             f"conv{count}d",
             count,
             x.shape,
             weight.shape,
+            bias,
             stride=stride,
             padding=padding,
             dilation=dilation,
@@ -97,6 +98,7 @@ def _transposed_convolution(count: int) -> Callable[..., Any]:
             count,
             x.shape,
             weight.shape,
+            bias,
             stride=stride,
             padding=padding,
             output_padding=output_padding,

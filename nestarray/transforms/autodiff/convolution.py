@@ -49,7 +49,7 @@ def _convolution(count: int) -> Callable[..., Any]:
         dilation: Any = 1, groups: int = 1,
     ) -> Any:  # fmt: skip
         at = windows.convolution(
-            name, count, x.shape, weight.shape, stride=stride, padding=padding, dilation=dilation,
+            name, count, x.shape, weight.shape, bias, stride=stride, padding=padding, dilation=dilation,
             groups=groups,
         )  # fmt: skip
         out, channels = weight.shape[:2]
@@ -74,13 +74,13 @@ def _transposed_convolution(count: int) -> Callable[..., Any]:
         output_padding: Any = 0, dilation: Any = 1, groups: int = 1,
     ) -> Any:  # fmt: skip
         at = windows.transposed_convolution(
-            name, count, x.shape, weight.shape, stride=stride, padding=padding,
+            name, count, x.shape, weight.shape, bias, stride=stride, padding=padding,
             output_padding=output_padding, dilation=dilation, groups=groups,
         )  # fmt: skip
         batch, channels, *sizes = x.shape
         out = weight.shape[1] * groups
         kernels = ops.reshape(weight, (groups, channels // groups, -1))
-        elements = ops.reshape(x, (batch, groups, channels // groups, -1))
+        elements = ops.reshape(x, (batch, groups, channels // groups, math.prod(sizes)))
         columns = ops.matmul(ops.matrix_transpose(kernels), elements)
         size = math.prod(at.windows.kernel)
         columns = ops.reshape(columns, (batch, out * size, math.prod(sizes)))
