@@ -1,9 +1,11 @@
-"""Every Python block of the README runs, in order, in one namespace."""
+"""Every Python block of the README and of the guide runs, in order, in one namespace a page."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+
+import pytest
 
 import nestarray as na
 
@@ -11,17 +13,23 @@ ROOT = Path(na.__file__).parent.parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-def test_readme(capsys, monkeypatch, tmp_path) -> None:
-    monkeypatch.chdir(tmp_path)  # it saves files
-    text = (ROOT / "README.md").read_text()
-    namespace: dict[str, object] = {"__name__": "readme"}
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md"])
+def test_blocks_run(
+    page: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)  # they save files
+    text = (ROOT / page).read_text()
+    namespace: dict[str, object] = {"__name__": "page"}
     blocks = [(m[1], m[2], text[: m.start()].count("\n") + 1) for m in BLOCK.finditer(text)]
     assert sum(language == "python" for language, _, _ in blocks) >= 5
     printed = ""
     for language, code, line in blocks:
         if language == "python":
-            # blank lines in front, so that a traceback names the line of the README
-            exec(compile("\n" * line + code, str(ROOT / "README.md"), "exec"), namespace)
+            # blank lines in front, so that a traceback names the line of the page
+            exec(compile("\n" * line + code, str(ROOT / page), "exec"), namespace)
             printed = capsys.readouterr().out
         elif language == "text":
             assert code == printed
