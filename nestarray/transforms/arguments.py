@@ -63,28 +63,27 @@ class Arguments:
         self._masks = None if wrt is None else [_mask(name, nest, wrt) for nest in chosen]
         self._flat = [tree.flatten(x, unfused=unfused or wrt is not None) for x in chosen]
         self._leaves = [leaf for part, _ in self._flat for leaf in part]
+        kinds = list(dict.fromkeys([type(leaf) for leaf in self._leaves]))
+        self._are_arrays = all([_backend_of_kind(kind) for kind in kinds])
         self.backend = (
-            _backend(name, self._leaves)
+            _backend(name, kinds, self._leaves)
             or backends.find_backend((args, kwargs))
             or current_backend()
         )
-        hits = None if self._masks is None else [h for mask in self._masks for h in mask]
-        self._places = [
-            i
-            for i, leaf in enumerate(self._leaves)
-            if is_inexact(leaf) and (hits is None or hits[i])
-        ]
+        self._places = inexact_places(self._leaves)
+        if self._masks is not None:
+            hits = [h for mask in self._masks for h in mask]
+            self._places = [i for i in self._places if hits[i]]
 
     @property
     def arrays(self) -> list[Any]:
         """The leaves that are differentiated, as arrays of the backend."""
-        return [_as_array(self._leaves[i], self.backend) for i in self._places]
+        found = [self._leaves[i] for i in self._places]
+        return found if self._are_arrays else [_as_array(x, self.backend) for x in found]
 
     def call(self, *values: Any) -> Any:
         """The function of `values` in place of `arrays`."""
-        filled = list(self._leaves)
-        for i, value in zip(self._places, values, strict=True):
-            filled[i] = value
+        filled = self._filled(values, self._leaves)
         changed = list(self._args)
         for number, nest in zip(self._numbers, self._rebuilt(filled), strict=True):
             changed[number] = nest
@@ -95,10 +94,9 @@ class Arguments:
 
         One nest for one argument, a tuple for several. With `rest` other numbers stay.
         """
-        filled = list(self._leaves) if rest else [_zeros(leaf) for leaf in self._leaves]
-        for i, x in zip(self._places, found, strict=True):
-            filled[i] = x
-        parts = self._selected(self._rebuilt(filled))
+        still = [] if len(found) == len(self._leaves) else self._leaves
+        others = still if rest else [_zeros(leaf) for leaf in still]
+        parts = self._selected(self._rebuilt(self._filled(found, others)))
         return parts[0] if isinstance(self._argnums, int) else tuple(parts)
 
     def tangents(self, given: Nest, what: str) -> list[Any]:
@@ -123,6 +121,15 @@ class Arguments:
             pairs = zip(leaves, given_leaves, strict=True)
             found += [_as_array(x, self.backend) for leaf, x in pairs if is_inexact(leaf)]
         return found
+
+    def _filled(self, values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+        """All leaves: `values` in the places that are differentiated, else those of `others`."""
+        if len(values) == len(self._leaves) == len(self._places):
+            return list(values)
+        filled = list(others)
+        for i, value in zip(self._places, values, strict=True):
+            filled[i] = value
+        return filled
 
     def _selected(self, nests: list[Any]) -> list[Any]:
         if self._masks is None:
@@ -161,6 +168,26 @@ def is_inexact(leaf: Any) -> bool:
     return isinstance(leaf, (float, complex))
 
 
+def inexact_places(leaves: Sequence[Any]) -> list[int]:
+    """Which leaves can be differentiated.
+
+    Neighbours are mostly of one dtype, which is looked up once; what is no array stands for
+    its own.
+    """
+    places: list[int] = []
+    before, is_hit = _NONE, False
+    for i, leaf in enumerate(leaves):
+        dtype = getattr(leaf, "dtype", leaf)
+        if dtype is not before:
+            before, is_hit = dtype, is_inexact(leaf)
+        if is_hit:
+            places.append(i)
+    return places
+
+
+_NONE: Any = object()
+
+
 def name_of(fn: Callable[..., Any]) -> str:
     """A function as error messages speak of it."""
     return f"the function {getattr(fn, '__name__', type(fn).__name__)!r}"
@@ -188,14 +215,17 @@ def native_transforms(backend: str) -> Any:
 
 def backend_of_leaf(leaf: Any) -> str | None:
     """The backend of an array, None of anything else."""
-    cls = type(leaf)
+    return _backend_of_kind(type(leaf))
+
+
+def _backend_of_kind(cls: type) -> str | None:
     if cls not in _backends:
         _backends[cls] = backends.backend_of_type(cls)
     return _backends[cls]
 
 
-def _backend(name: str, leaves: list[Any]) -> str | None:
-    found = dict.fromkeys([backend_of_leaf(leaf) for leaf in leaves])
+def _backend(name: str, kinds: list[type], leaves: list[Any]) -> str | None:
+    found = dict.fromkeys([_backend_of_kind(kind) for kind in kinds])
     names = [backend for backend in found if backend is not None]
     if len(names) > 1:
         raise MixedBackendError(backends.mixed_message(name, names))

@@ -19,10 +19,11 @@ def value_and_grad(
 ) -> tuple[Any, Any, list[Any]]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.value_and_grad.html"""
     differentiate = jax.value_and_grad(lambda values: fn(*values), has_aux=True)
+    kinds = dict(zip(map(type, leaves), leaves, strict=True))  # isinstance asks a metaclass
+    if not all(isinstance(leaf, jax.Array) for leaf in kinds.values()):
+        leaves = [jnp.asarray(leaf) for leaf in leaves]
     with _loops_explained(name):
-        (value, aux), gradients = differentiate(
-            [leaf if isinstance(leaf, jax.Array) else jnp.asarray(leaf) for leaf in leaves]
-        )
+        (value, aux), gradients = differentiate(leaves)
     # JAX gives ∂f/∂x − i ∂f/∂y, the conjugate of the direction of ascent.
     return value, aux, [_conj(g) for g in gradients]
 
