@@ -53,6 +53,7 @@ def explain(
     arguments: Arguments,
     parameters: Mapping[str, Parameter],
     body: Callable[[], Any] | None,
+    again: Callable[[Arguments], Any],
 ) -> None:
     """Raise our error in place of a framework's.
 
@@ -62,6 +63,7 @@ def explain(
         arguments: of the op's parameters that were given.
         parameters: of the op's signature.
         body: a call of the op's default body with the arguments; None: it has none.
+        again: calls what serves arrays of the backend with other arguments.
 
     Raises:
         ArgumentError, ShapeError, DtypeError: names the op, the argument, what came and what was
@@ -72,11 +74,11 @@ def explain(
     is_ours = isinstance(error, NestarrayError)
     if is_ours and str(error).startswith(f"{name}: "):
         return
-    rules = [_kinds_rule(parameters), *RULES.get(name, ()), *_GENERAL.get(chapter, ())]
+    rules = [kinds_rule(parameters, body), *RULES.get(name, ()), *_GENERAL.get(chapter, ())]
     if name not in _OWN_AXIS:
         rules.append(check_axis)
     if not is_ours or hasattr(error, "inner"):
-        rules += [_body_rule(body), _kernel_rule(error), _last_rule(error, parameters)]
+        rules += [_body_rule(body), _kernel_rule(error, again), _last_rule(error, parameters)]
     for rule in rules:
         try:
             rule(name, arguments)
@@ -90,14 +92,23 @@ def explain(
 _AXES = frozenset(("axis", "axes", "source", "destination"))
 
 
-def _kinds_rule(parameters: Mapping[str, Parameter]) -> Rule:
+def kinds_rule(parameters: Mapping[str, Parameter], body: Callable[[], Any] | None) -> Rule:
+    """A rule that settings are of the kinds that the signature names.
+
+    What `body`, a call of the op's own, says of a wrong one comes first: it may know more, such
+    as the least number that it takes.
+    """
+
     def check_kinds(name: str, arguments: Arguments) -> None:
-        """Settings are of the kinds that the signature names."""
         for parameter, value in arguments.items():
             annotation = str(parameters[parameter].annotation)
             if parameter in _AXES and "Sequence" in annotation:
                 continue  # the rules about axes say it
-            check_kind(name, parameter, annotation, value)
+            try:
+                check_kind(name, parameter, annotation, value)
+            except ArgumentError:
+                _body_rule(body)(name, arguments)
+                raise
 
     return check_kinds
 
@@ -108,18 +119,20 @@ def _kinds_rule(parameters: Mapping[str, Parameter]) -> Rule:
 _OVER_ARGUMENTS = frozenset(
     ("TypeError", "ValueError", "RuntimeError", "AttributeError", "KeyError", "AssertionError",
      "AxisError", "UFuncTypeError", "_UFuncInputCastingError", "_UFuncOutputCastingError",
-     "_UFuncNoLoopError", "UnboundLocalError", "InvalidArgumentError", "UnimplementedError")
+     "_UFuncNoLoopError", "UnboundLocalError", "InvalidArgumentError", "UnimplementedError",
+     "InternalError", "ZeroDivisionError")
 )  # fmt: skip
 
 #: How they say that values were wrong, or that there was no memory.
 _OVER_VALUES = re.compile(
     "index .*out of bounds|index out of (bounds|range)|Target .*out of bounds|is not in \\["
-    "|not positive|positive.definite|invertible|singular|converge|successful|[Aa]llocat|memory"
+    "|not positive|positive.definite|invertible|singular|converge|successful|[Aa]llocat|out of memory|enough memory"
     "|must increase|must be monoton"
 )
 #: What an IndexError says that is about shapes.
 _OVER_SHAPES = re.compile(
     "^(tuple|list) index out of range|[Tt]oo many indices|indexing arrays could not be broadcast"
+    "|^Dimension out of range|empty ax[ei]s"
     "|only integers, slices"
 )
 
@@ -467,11 +480,38 @@ _NO_KERNEL = re.compile(
 )
 
 
-def _kernel_rule(error: Exception) -> Rule:
+def _is_computed_in_float32(arguments: Arguments, again: Callable[[Arguments], Any]) -> bool:
+    """Whether the call succeeds once its arrays of one dtype, such as bool, are float32."""
+    if _is_any_traced(arguments):
+        return False
+    found = {dtypes.dtype_of(x) for _, x in _arrays(arguments)}
+    for dtype in found - {dtypes.float32, dtypes.float64}:
+        try:
+            again({name: _in_float32(value, dtype) for name, value in arguments.items()})
+        except Exception:  # whatever it is, it is not the dtype alone
+            continue
+        return True
+    return False
+
+
+def _in_float32(value: Any, dtype: dtypes.DType) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_in_float32(item, dtype) for item in value] if _arrays({"": value}) else value
+    backend = backends.backend_of_type(type(value))
+    if backend is None or dtypes.dtype_of(value) is not dtype:
+        return value
+    core = backends.core(backend)
+    host = core.to_numpy(value)
+    return core.from_numpy(np.asarray(host.real if dtype.kind == "complex" else host, "float32"))
+
+
+def _kernel_rule(error: Exception, again: Callable[[Arguments], Any]) -> Rule:
     def check_kernel(name: str, arguments: Arguments) -> None:
         """The framework has a kernel for the dtypes."""
         arrays = [x for _, x in _arrays(arguments)]
-        if not arrays or not _NO_KERNEL.search(str(error)):
+        if not arrays or not (
+            _NO_KERNEL.search(str(error)) or _is_computed_in_float32(arguments, again)
+        ):
             return
         found = " and ".join(dict.fromkeys(dtypes.dtype_of(x).name for x in arrays))
         raise DtypeError(

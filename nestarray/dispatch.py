@@ -18,7 +18,7 @@ A parameter ``like: Array | None`` thereby makes a creation function follow an a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps
 from types import CodeType
 from typing import Any, TypeVar
@@ -34,10 +34,13 @@ from nestarray.errors import (
     MixedBackendError,
     UnsupportedError,
 )
+from nestarray.typing import quick_types
 
 F = TypeVar("F", bound=Callable[..., Any])
 Resolved = tuple[Callable[..., Any], Callable[..., Any] | None]
 Handler = Callable[["Op", tuple[Any, ...], dict[str, Any]], Any]
+
+_NUMBERS = (bool, int, float, complex)
 
 #: Every public op by name, in the order of definition.
 OPS: dict[str, Op] = {}
@@ -64,6 +67,9 @@ class Op:
             p.name for p in self.parameters if _holds_arrays(p) and _is_sequence(p)
         ]
         self.required_arrays = {p.name for p in self.parameters if str(p.annotation) == "Array"}
+        self.optional_arrays = {
+            p.name for p in self.parameters if str(p.annotation) == "Array | None"
+        }
         #: the function by the types of the array arguments, nested: tuples are slow to hash
         self.table: dict[Any, Any] = {}
         #: for Containers, by the tuple of types: the function, and the one for many arrays
@@ -100,15 +106,22 @@ class Op:
         return native if supports is None else _mixed(self, native, supports, self.default(backend))
 
     def default(self, backend: str) -> Callable[..., Any]:
-        """The body, or what the backend's ``bodies`` file makes of it."""
+        """The body, or what the backend's ``bodies`` file makes of it, for settings of their kinds.
+
+        Frameworks' functions look at the kinds of their arguments, and bodies would compute
+        something for many that are wrong: with a tuple for a number, or a complex one.
+        """
         module = backends.chapter(backend, "bodies")
-        return self.body if module is None else module.adapted(self.body)
+        body = self.body if module is None else module.adapted(self.body)
+        return _checking_kinds(self, body)
 
     def resolve(self, *types: Any) -> Callable[..., Any]:
         """The function for these argument types, kept in the table; called on a miss."""
         for name, found in zip(self.array_parameters, types):
             if found is type(None) and name in self.required_arrays:
                 raise self._bad_type(found)
+            if found in _NUMBERS and name in self.optional_arrays:
+                raise ArgumentError(f"{self.name}: {name}: got {found.__name__}, expected an array")
         flat = [t for item in types for t in (item if isinstance(item, frozenset) else (item,))]
         function = self._find(flat)
         self.resolved[types] = function, self._find_foreach(flat, function)
@@ -131,7 +144,7 @@ class Op:
         module = backends.chapter(str(names.pop()), "foreach") if len(names) == 1 else None
         if module is None or not all(map(module.covers, types)):
             return None
-        if self.chapter in foreach.CHAPTERS and function is not self.body:
+        if self.chapter in foreach.CHAPTERS and inspect.unwrap(function) is not self.body:
             of_op = getattr(module, "of_op", None)
             if of_op is not None:
                 return of_op(function)
@@ -151,7 +164,7 @@ class Op:
         for t in types:
             name = backends.backend_of_type(t)
             if name is None:
-                if not issubclass(t, (bool, int, float, complex, type(None))):
+                if not issubclass(t, (*_NUMBERS, type(None))):
                     raise self._bad_type(t)
             elif name == "numpy" and _is_numpy_scalar(t):
                 numpy_scalars = True
@@ -171,7 +184,20 @@ class Op:
         """Raise our own error for a call that a framework refused, if there is one to raise."""
         given = self.signature.bind(*args, **kwargs).arguments
         body = None if self.is_primitive else partial(self.body, *args, **kwargs)
-        diagnosis.explain(self.name, self.chapter, error, given, self.signature.parameters, body)
+
+        def again(arguments: Mapping[str, Any]) -> Any:
+            bound = self.signature.bind(*args, **kwargs)
+            bound.arguments.update(arguments)
+            types = [
+                t
+                for name in self.array_parameters
+                for value in [bound.arguments.get(name)]
+                for t in (map(type, value) if isinstance(value, (list, tuple)) else [type(value)])
+            ]
+            return self._find(types)(*bound.args, **bound.kwargs)
+
+        parameters = self.signature.parameters
+        diagnosis.explain(self.name, self.chapter, error, given, parameters, body, again)
 
     def _bad_type(self, found: type) -> ArgumentError:
         expected = "an array of numpy, jax, torch or tensorflow, a Container or a number"
@@ -237,6 +263,32 @@ def _mixed(
     _, passed = texts(record.parameters)
     condition = f"_supports({passed})"
     return choosing(record.parameters, condition, native, default, _supports=supports)
+
+
+def _checking_kinds(record: Op, body: Callable[..., Any]) -> Callable[..., Any]:
+    """`body` behind a look at the types of its settings; where that is not enough, at their kinds."""
+    types = {p.name: quick_types(str(p.annotation)) for p in record.parameters}
+    types = {name: found for name, found in types.items() if found}
+    if not types:
+        return body
+
+    def check(*args: Any, **kwargs: Any) -> None:
+        given = record.signature.bind(*args, **kwargs).arguments
+        own = partial(record.body, *args, **kwargs)
+        diagnosis.kinds_rule(record.signature.parameters, own)(record.name, given)
+
+    declared, passed = texts(record.parameters)
+    condition = " or ".join(f"type({name}) not in _types_{name}" for name in types)
+    source = (
+        f"def op({declared}):\n"
+        f"    if {condition}:\n"
+        f"        _check({passed})\n"
+        f"    return _body({passed})\n"
+    )
+    code = code_of(source, f"<nestarray kinds of op({declared}) by {condition}>")
+    namespace = {f"_types_{name}": found for name, found in types.items()}
+    namespace |= {"_check": check, "_body": body}
+    return wraps(body)(generated(code, namespace, record.name, record.parameters))
 
 
 def _holds_arrays(parameter: inspect.Parameter) -> bool:

@@ -26,7 +26,8 @@ def _is_int(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, complex)) or hasattr(value, "__float__")
+    is_real = not isinstance(value, complex) and hasattr(value, "__float__")
+    return is_real or hasattr(value, "dtype")
 
 
 def _is_ints(value: Any) -> bool:
@@ -42,12 +43,32 @@ _SEVERAL = ("a sequence of ints", _is_ints)
 _KINDS: dict[str, list[tuple[str, Callable[[Any], bool]]]] = {
     "None": [("None", lambda value: value is None)],
     "str": [("a string", lambda value: isinstance(value, str))],
+    "bool": [("True or False", lambda value: isinstance(value, bool) or hasattr(value, "dtype"))],
     "int": [("an int", _is_int)],
-    "float": [("a number", _is_number)],
+    "float": [("a real number", _is_number)],
     "Shape": [_SEVERAL],
     "Sequence[int]": [_SEVERAL],
     "Ints": [("an int", _is_int), _SEVERAL],
 }
+
+
+#: The types of which every value is of a kind. Sequences have to be looked into, and strings are
+#: modes: whoever reads one says which there are.
+_QUICK: dict[str, tuple[type, ...]] = {
+    "None": (type(None),),
+    "bool": (bool,),
+    "int": (int,),
+    "float": (float, int),
+    "Ints": (int,),
+}
+
+
+def quick_types(annotation: str) -> frozenset[type]:
+    """The types whose values `check_kind` need not look at; none: it takes any value."""
+    words = annotation.split(" | ")
+    if any(word not in _QUICK for word in words):
+        return frozenset()
+    return frozenset(t for word in words for t in _QUICK[word])
 
 
 def check_kind(name: str, parameter: str, annotation: str, value: Any) -> None:
