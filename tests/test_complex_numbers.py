@@ -16,7 +16,7 @@ from nestarray.testing import assert_close
 from tests.cases import on_backend
 from tests.derivatives import AUTODIFF, GRADIENTS, SUM
 
-A = np.asarray([[1.0, 2.0, 0.5], [3.0, 0.25, 1.0]])
+A = np.asarray([[1.0, -2.0, 0.5], [3.0, 0.25, 1.0]])
 B = np.asarray([0.5, -1.0, 2.0])
 
 

@@ -187,6 +187,18 @@ def test_derivatives(backend: str, function: Callable[[Any], Any], x: np.ndarray
     assert abs((gradient * direction).sum() - slope) <= 1e-6 * (1 + abs(slope))
 
 
+@pytest.mark.parametrize("backend", AUTODIFF)
+@pytest.mark.parametrize("function", [lambda x: na.eigh(x).eigenvalues, na.eigvalsh, na.cholesky])
+def test_gradients_of_symmetric_matrices_are_symmetric(
+    backend: str, function: Callable[[Any], Any]
+) -> None:
+    def loss(x: Any) -> Any:
+        return SUM[backend](function(x) * on(backend, np.arange(1.0, 4.0)))
+
+    (gradient,) = GRADIENTS[backend](loss, [on(backend, POSITIVE)])
+    np.testing.assert_allclose(gradient, np.swapaxes(gradient, -1, -2), rtol=1e-9)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
 def test_qr_of_large_elements(backend: str, dtype: str) -> None:
     a = (np.asarray([[3.0, 1.0], [4.0, 2.0], [0.0, 5.0]]) * 1e37).astype(dtype)

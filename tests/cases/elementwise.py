@@ -72,7 +72,7 @@ def of_numpy(op: str, draw: Draw, name: str = "", **settings: Any) -> Case:
 
 ARITHMETIC = ("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "fmod", "pow")
 BOUNDS = ("maximum", "minimum", "fmax", "fmin")
-SMOOTH = frozenset(("add", "subtract", "multiply", "divide", "pow", *BOUNDS))
+SMOOTH = frozenset((*ARITHMETIC, *BOUNDS)) - {"floor_divide"}
 
 UNARY = [
     *(of_numpy(op, real) for op in ("abs", "negative", "positive", "square", "reciprocal")),

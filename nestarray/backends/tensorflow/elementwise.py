@@ -127,9 +127,26 @@ def _fmod(x1: Any, x2: Any) -> Any:
     if x1.dtype.size < 4 and x1.dtype.is_floating:  # no kernel
         return tf.cast(_fmod(tf.cast(x1, tf.float32), tf.cast(x2, tf.float32)), x1.dtype)
     if x1.dtype.is_floating:
-        return tf.raw_ops.TruncateMod(x=x1, y=x2)
+        return _truncated(x1, x2)
     magnitude = tf.math.floormod(tf.abs(x1), tf.abs(x2))
     return tf.where(x1 < 0, -magnitude, magnitude)
+
+
+@tf.custom_gradient
+def _truncated(x1: Any, x2: Any) -> Any:
+    """The remainder of truncated division, which has no gradient of its own."""
+    found = tf.raw_ops.TruncateMod(x=x1, y=x2)
+
+    def gradient(upstream: Any) -> tuple[Any, Any]:
+        shapes = tf.shape(x1), tf.shape(x2)
+        axes = tf.raw_ops.BroadcastGradientArgs(s0=shapes[0], s1=shapes[1])
+        by_divisor = upstream * tf.stop_gradient((found - x1) / x2)
+        return (
+            tf.reshape(tf.reduce_sum(upstream, axes[0]), shapes[0]),
+            tf.reshape(tf.reduce_sum(by_divisor, axes[1]), shapes[1]),
+        )
+
+    return found, gradient
 
 
 def _remainder(x1: Any, x2: Any) -> Any:

@@ -22,7 +22,6 @@ from nestarray.backends.tensorflow.elimination import eliminated, exchanges
 
 _single = in_single_precision(_cast)
 
-eigvalsh = _single(tf.linalg.eigvalsh)
 eigvals = _single(tf.linalg.eigvals)
 
 
@@ -67,7 +66,23 @@ def svdvals(x: Any, /) -> Any:
 @_single
 def eigh(x: Any, /) -> EighResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/eigh"""
-    return EighResult(*tf.linalg.eigh(x))
+    return EighResult(*tf.linalg.eigh(_hermitian(x)))
+
+
+@_single
+def eigvalsh(x: Any, /) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/linalg/eigvalsh"""
+    return tf.linalg.eigvalsh(_hermitian(x))
+
+
+@tf.custom_gradient
+def _hermitian(x: Any) -> Any:
+    """`x`, with Hermitian gradients, as other frameworks have; TensorFlow's are of one triangle."""
+
+    def gradient(upstream: Any) -> Any:
+        return (upstream + tf.linalg.adjoint(upstream)) / 2
+
+    return tf.identity(x), gradient
 
 
 @_single

@@ -22,7 +22,11 @@ def complex(real: Any, imag: Any, /) -> Any:
 
 def polar(abs: Any, angle: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.polar.html"""
-    if abs.__class__ is angle.__class__ is torch.Tensor and abs.dtype is angle.dtype in _PARTS:
-        return torch.polar(abs, angle)
-    dtype = parts_dtype("polar", abs=abs, angle=angle)
-    return torch.polar(_cast(abs, dtype), _cast(angle, dtype))
+    if not (
+        abs.__class__ is angle.__class__ is torch.Tensor and abs.dtype is angle.dtype in _PARTS
+    ):
+        dtype = parts_dtype("polar", abs=abs, angle=angle)
+        abs, angle = _cast(abs, dtype), _cast(angle, dtype)
+    if abs.requires_grad:  # torch.polar's has the wrong sign where abs is negative
+        return torch.complex(abs * torch.cos(angle), abs * torch.sin(angle))
+    return torch.polar(abs, angle)

@@ -61,7 +61,6 @@ _NAMES = [
     "unique_counts",
     "unique_inverse",
     "nms",
-    "mode",
 ]
 
 
