@@ -104,7 +104,7 @@ if _TYPE_CHECKING:
     from nestarray.methods.key_maps import KeyMap as KeyMap
     from nestarray.methods.schema import Schema as Schema
 
-__getattr__, __dir__ = _attach(
+_attach(
     __name__,
     {
         "nestarray": ("graph", "nn"),

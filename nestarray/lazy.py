@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nestarray import absent
 
-def attach(
-    package: str, names: Mapping[str, Sequence[str]]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The ``__getattr__`` and ``__dir__`` of a package.
+
+def attach(package: str, names: Mapping[str, Sequence[str]]) -> None:
+    """Give a package its ``__getattr__`` and ``__dir__``.
+
+    They are set from here: a ``__getattr__`` in its text tells type checkers that it has every name.
 
     Args:
         package: its ``__name__``.
@@ -31,7 +33,7 @@ def attach(
     def get(name: str) -> Any:
         module = sources.get(name)
         if module is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise absent.error(package, name, names_of_all())
         if module == package:
             return importlib.import_module(f"{package}.{name}")
         value = getattr(importlib.import_module(module), name)
@@ -41,4 +43,4 @@ def attach(
     def names_of_all() -> list[str]:
         return sorted({*vars(sys.modules[package]), *sources})
 
-    return get, names_of_all
+    vars(sys.modules[package]).update(__getattr__=get, __dir__=names_of_all)

@@ -1,5 +1,6 @@
 """Layers, initializers and optimizers; `nestarray.nn.module` says how they work together."""
 
+from nestarray.absent import explain as _explain
 from nestarray.nn import initializers as initializers
 from nestarray.nn.attention import MultiHeadAttention as MultiHeadAttention
 from nestarray.nn.composition import Lambda as Lambda
@@ -24,3 +25,5 @@ from nestarray.nn.optimizers import Adam as Adam
 from nestarray.nn.optimizers import AdamW as AdamW
 from nestarray.nn.optimizers import Optimizer as Optimizer
 from nestarray.nn.regularization import Dropout as Dropout
+
+_explain(__name__)

@@ -22,6 +22,7 @@ Example:
     array([0.8423141 , 0.18237865], dtype=float32)
 """
 
+from nestarray.absent import explain as _explain
 from nestarray.random.continuous import (
     cauchy,
     exponential,
@@ -78,3 +79,5 @@ __all__ = [
     "truncated_normal",
     "uniform",
 ]
+
+_explain(__name__)

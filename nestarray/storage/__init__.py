@@ -14,4 +14,4 @@ if TYPE_CHECKING:
     from nestarray.storage.stored import StoredArray as StoredArray
     from nestarray.storage.stored import read as read
 
-__getattr__, __dir__ = attach(__name__, {"nestarray.storage.stored": ("StoredArray", "read")})
+attach(__name__, {"nestarray.storage.stored": ("StoredArray", "read")})

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import nestarray as na
+from nestarray.absent import INSTEAD
 
 ROOT = Path(na.__file__).parent.parent
 PACKAGES = [
@@ -40,7 +44,31 @@ def test_tools_and_python_find_the_same_names(file: Path) -> None:
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'nestarray' has no attribute 'frobnicate'"):
-        _ = na.frobnicate
+        _ = na.frobnicate  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "words"),
+    [
+        (na, "concatenate", "it is na.concat"),
+        (na, "sotfmax", "did you mean softmax?"),
+        (na.nn, "Dense", "it is na.nn.Linear"),
+        (na.random, "nromal", "did you mean normal?"),
+    ],
+)
+def test_names_of_elsewhere_are_explained(module: ModuleType, name: str, words: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(module, name)
+    assert str(caught.value) == f"module {module.__name__!r} has no attribute {name!r}; {words}"
+
+
+@pytest.mark.parametrize("module", INSTEAD)
+def test_explanations_name_what_is_there(module: str) -> None:
+    space = importlib.import_module(module)
+    assert [name for name in INSTEAD[module] if hasattr(space, name)] == []
+    for words in INSTEAD[module].values():
+        for path in re.findall(r"\bna\.((?:nn\.|random\.)?\w+)", words):
+            assert attrgetter(path)(na) is not None, words
 
 
 def test_what_is_not_used_is_not_imported() -> None:

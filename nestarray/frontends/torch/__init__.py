@@ -519,4 +519,4 @@ from nestarray.frontends.torch.uniqueness import unravel_index as unravel_index
 
 e, inf, nan, pi = _math.e, _math.inf, _math.nan, _math.pi
 
-__getattr__ = _absent.names_of(__name__)
+_absent.explain(__name__)

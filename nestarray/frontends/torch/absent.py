@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
-from collections.abc import Callable
-from typing import Any
+from typing import NoReturn
+
+from nestarray.absent import explanation
 
 _KEYS = "random functions take a key, for example torch.randn(2, 3, key=na.random.key(0))"
 _GRADIENTS = "gradients are na.grad and na.execute_with_gradients of a function"
@@ -36,8 +36,8 @@ INSTEAD = {
 }
 
 
-def names_of(module: str) -> Callable[[str], Any]:
-    """``__getattr__`` of a namespace: an error that says what to use, or the nearest name.
+def explain(module: str) -> None:
+    """Let a namespace say, of a name that it lacks, what to use, or the nearest name.
 
     Example:
         >>> import nestarray.frontends.torch as torch
@@ -46,15 +46,14 @@ def names_of(module: str) -> Callable[[str], Any]:
         AttributeError: torch.manual_seed: nestarray.frontends.torch has no such name; random
         functions take a key, for example torch.randn(2, 3, key=na.random.key(0))
     """
-    space = module.removeprefix("nestarray.frontends.")
+    space = vars(sys.modules[module])
+    shown = module.removeprefix("nestarray.frontends.")
 
-    def __getattr__(name: str) -> Any:
-        text = f"{space}.{name}: nestarray.frontends.torch has no such name"
+    def __getattr__(name: str) -> NoReturn:
+        text = f"{shown}.{name}: nestarray.frontends.torch has no such name"
         if name.startswith("__"):
             raise AttributeError(text)
-        public = [n for n in vars(sys.modules[module]) if not n.startswith("_")]
-        near = difflib.get_close_matches(name, public, n=1, cutoff=0.8)
-        instead = INSTEAD.get(name) or (f"did you mean {near[0]}?" if near else _LISTED)
-        raise AttributeError(f"{text}; {instead}")
+        public = [n for n in space if not n.startswith("_")]
+        raise AttributeError(f"{text}; {explanation(name, public, INSTEAD) or _LISTED}")
 
-    return __getattr__
+    space["__getattr__"] = __getattr__

@@ -154,4 +154,4 @@ from nestarray.frontends.torch.nn.functional.vision import upsample as upsample
 from nestarray.frontends.torch.nn.functional.vision import upsample_bilinear as upsample_bilinear
 from nestarray.frontends.torch.nn.functional.vision import upsample_nearest as upsample_nearest
 
-__getattr__ = _absent.names_of(__name__)
+_absent.explain(__name__)

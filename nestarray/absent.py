@@ -1,0 +1,190 @@
+"""What to use in place of a name that nestarray does not have: errors for those who come from elsewhere.
+
+There is one name for one thing, the Array API standard's where it has the function. People
+arrive with the names of NumPy, JAX, PyTorch, TensorFlow and Keras in their fingers.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from typing import NoReturn
+
+#: Our name → what others call it.
+_SAME = {
+    "abs": "absolute fabs",
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "add": "bias_add",
+    "asarray": "array tensor as_tensor convert_to_tensor constant",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "astype": "cast",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "avg_pool": "average_pool",
+    "batch_norm": "batch_normalization",
+    "binary_cross_entropy": "binary_crossentropy",
+    "binary_cross_entropy_with_logits": "sigmoid_cross_entropy_with_logits",
+    "bitwise_invert": "bitwise_not invert",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_right_shift": "right_shift",
+    "clip": "clamp clip_by_value",
+    "concat": "concatenate cat",
+    "conj": "conjugate",
+    "conv": "convolution conv_general_dilated",
+    "conv_transpose": "conv1d_transpose conv2d_transpose conv3d_transpose",
+    "cross_entropy": "categorical_crossentropy sparse_categorical_crossentropy softmax_cross_entropy",
+    "cumulative_prod": "cumprod",
+    "cumulative_sum": "cumsum",
+    "deg2rad": "radians",
+    "divide": "div truediv true_divide",
+    "equal": "eq",
+    "eye": "identity",
+    "fftn": "fft2",
+    "flatten": "ravel",
+    "flip": "fliplr flipud",
+    "gammainc": "igamma",
+    "gammaincc": "igammac",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "hard_shrink": "hardshrink",
+    "hard_sigmoid": "hardsigmoid",
+    "hard_swish": "hardswish hard_silu",
+    "hard_tanh": "hardtanh",
+    "ifftn": "ifft2",
+    "isfinite": "is_finite",
+    "layer_norm": "layer_normalization",
+    "less": "lt",
+    "less_equal": "le",
+    "local_response_norm": "lrn local_response_normalization",
+    "log_sigmoid": "logsigmoid",
+    "matmul": "dot mm bmm mv matvec vecmat",
+    "max": "amax reduce_max",
+    "mean": "reduce_mean",
+    "min": "amin reduce_min",
+    "multiply": "mul",
+    "negative": "neg",
+    "normalize": "l2_normalize",
+    "not_equal": "ne",
+    "permute_dims": "transpose permute",
+    "pow": "power",
+    "prod": "reduce_prod product",
+    "all": "reduce_all",
+    "any": "reduce_any",
+    "rad2deg": "degrees",
+    "remainder": "mod floormod",
+    "reshape": "view",
+    "rms_norm": "rms_normalization",
+    "round": "around rint",
+    "logsumexp": "reduce_logsumexp",
+    "scaled_dot_product_attention": "dot_product_attention",
+    "silu": "swish",
+    "soft_shrink": "softshrink",
+    "softsign": "soft_sign",
+    "stop_gradient": "detach",
+    "subtract": "sub",
+    "sum": "reduce_sum",
+    "to_device": "device_put",
+    "top_k": "topk",
+    "trunc": "fix",
+    "unique_values": "unique",
+    "vecdot": "vdot inner",
+    "value_and_grad": "GradientTape backward",
+    "custom_vjp": "custom_gradient",
+    "vmap": "vectorized_map vectorize",
+    "jit": "compile",
+    "Container": "TensorDict ParameterDict",
+}
+_KEYS = "every draw names a key, na.random.normal(na.random.key(0), (2, 3))"
+_SAVING = "files are c.save(path) and na.Container.load(path)"
+_FUNCTION = "it is a function: na.{}, and na.nn.Lambda(na.{}) in a Sequential"
+
+#: Module → name → what to use.
+INSTEAD: dict[str, dict[str, str]] = {
+    "nestarray": {
+        **{theirs: f"it is na.{ours}" for ours, all_ in _SAME.items() for theirs in all_.split()},
+        **dict.fromkeys(("to_numpy", "convert_to_numpy"), 'it is na.to_backend(x, "numpy")'),
+        **dict.fromkeys(("tree_map", "map_structure"), "it is c.map(f), or the op itself: na.exp(c)"),
+        **dict.fromkeys(("tree_leaves", "tree_flatten"), "a Container has c.leaves() and c.paths()"),
+        **dict.fromkeys(("save", "load", "savez"), _SAVING),
+        **dict.fromkeys(("seed", "manual_seed", "rand", "randn", "PRNGKey"), _KEYS),
+        "no_grad": "gradients are only taken where they are asked for; na.stop_gradient(x) is a constant",
+        "dropout": "it is na.random.dropout_mask(key, …), or the layer na.nn.Dropout",
+        "norm": "it is na.vector_norm, na.matrix_norm, or na.tree_norm of a tree",
+        "logdet": "it is na.slogdet",
+        "copy": "arrays are values; na.asarray(x, copy=True) copies",
+        "Module": "layers, initializers and optimizers are in na.nn",
+        "pmap": "na.jit takes sharded arrays of JAX, and na.vmap maps",
+        "lax": "loops are na.scan, na.while_loop, na.fori_loop and na.cond",
+    },
+    "nestarray.nn": {
+        **{
+            name: _FUNCTION.format(op, op)
+            for name, op in {
+                "ReLU": "relu", "GELU": "gelu", "SiLU": "silu", "ELU": "elu", "Sigmoid": "sigmoid",
+                "Tanh": "tanh", "Softmax": "softmax", "Flatten": "flatten",
+            }.items()
+        },
+        **dict.fromkeys(("MaxPool1d", "MaxPool2d", "MaxPool3d"), "it is a function: na.max_pool"),
+        **dict.fromkeys(("AvgPool1d", "AvgPool2d", "AvgPool3d"), "it is a function: na.avg_pool"),
+        **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"), "it is na.nn.BatchNorm"),
+        **dict.fromkeys(("CrossEntropyLoss", "MSELoss"), "losses are functions: na.cross_entropy, na.mse_loss"),
+        **dict.fromkeys(("ModuleList", "ModuleDict"), "a list or a dict of modules is an attribute like any other"),
+        **dict.fromkeys(("Parameter", "ParameterList", "Param"), "a module declares its own variables: na.nn.Variable"),
+        "Conv": "it is na.nn.Conv1d, Conv2d or Conv3d",
+        "Dense": "it is na.nn.Linear",
+        "functional": "functions are in na itself: na.relu, na.cross_entropy",
+    },
+    "nestarray.random": {
+        **dict.fromkeys(("seed", "manual_seed", "default_rng", "RandomState"), _KEYS),
+        **dict.fromkeys(("rand", "random"), "it is na.random.uniform, and every draw names a key"),
+        **dict.fromkeys(("randn", "standard_normal"), "it is na.random.normal, and every draw names a key"),
+        **dict.fromkeys(("randperm", "shuffle"), "it is na.random.permutation"),
+        **dict.fromkeys(("PRNGKey",), "it is na.random.key"),
+        "integers": "it is na.random.randint",
+    },
+}  # fmt: skip
+
+
+def explanation(name: str, public: Iterable[str], instead: Mapping[str, str]) -> str:
+    """What to use for `name`, from a table or by its spelling; nothing where nothing is near."""
+    if name in instead:
+        return instead[name]
+    import difflib
+
+    near = difflib.get_close_matches(name, list(public), n=1, cutoff=0.8)
+    return f"did you mean {near[0]}?" if near else ""
+
+
+def error(module: str, name: str, public: Iterable[str]) -> AttributeError:
+    """The error for a name that `module` does not have.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.concatenate
+        Traceback (most recent call last):
+        AttributeError: module 'nestarray' has no attribute 'concatenate'; it is na.concat
+        >>> na.sotfmax
+        Traceback (most recent call last):
+        AttributeError: module 'nestarray' has no attribute 'sotfmax'; did you mean softmax?
+    """
+    text = f"module {module!r} has no attribute {name!r}"
+    if name.startswith("_"):  # asked for by tools
+        return AttributeError(text)
+    words = explanation(name, (n for n in public if n[:1] != "_"), INSTEAD.get(module, {}))
+    return AttributeError(f"{text}; {words}" if words else text)
+
+
+def explain(module: str) -> None:
+    """Let `module` raise that error.
+
+    Its ``__getattr__`` is set from here: one in its text tells type checkers that it has every name.
+    """
+    space = vars(sys.modules[module])
+
+    def __getattr__(name: str) -> NoReturn:
+        raise error(module, name, space)
+
+    space["__getattr__"] = __getattr__
