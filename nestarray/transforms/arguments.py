@@ -64,7 +64,7 @@ class Arguments:
         self._flat = [tree.flatten(x, unfused=unfused or wrt is not None) for x in chosen]
         self._leaves = [leaf for part, _ in self._flat for leaf in part]
         kinds = list(dict.fromkeys([type(leaf) for leaf in self._leaves]))
-        self._are_arrays = all([_backend_of_kind(kind) for kind in kinds])
+        self._are_arrays = None not in [_backend_of_kind(kind) for kind in kinds]
         self.backend = (
             _backend(name, kinds, self._leaves)
             or backends.find_backend((args, kwargs))

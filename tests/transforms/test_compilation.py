@@ -269,3 +269,24 @@ def test_new_shapes_may_raise(name: str) -> None:
     with pytest.raises(errors.ArgumentError) as info:
         na.jit(lambda x: x, new_shapes="pad")
     assert str(info.value) == "jit: new_shapes: got 'pad', expected 'recompile' or 'raise'"
+
+
+def test_traces_of_tensorflow_serve_variables_tapes_and_graphs() -> None:
+    import tensorflow as tf
+
+    outside = tf.Variable([3.0, 4.0])
+    scale = na.jit(lambda x: {"y": na.multiply(x, outside), "n": 1})
+    x, w = tf.constant([1.0, 2.0]), tf.Variable([1.0, 2.0])
+    expected = x * outside
+    for given in (x, w, x):
+        assert_close(scale(given)["y"], expected)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = scale(given)["y"]
+        to_x, to_outside = tape.gradient(y, [w if given is w else x, outside])
+        assert_close(tf.convert_to_tensor(to_x), tf.convert_to_tensor(outside))
+        assert_close(to_outside, x)
+    assert_close(tf.function(lambda x: scale(x)["y"], autograph=False)(x), expected)
+    assert_close(na.jvp(lambda x: scale(x)["y"], [x], [x])[1], expected)
+    outside.assign([0.0, 1.0])
+    assert_close(scale(x)["y"], tf.constant([0.0, 2.0]))

@@ -219,9 +219,28 @@ def compile_leaves(
 
     Its tensors cannot be written to, so nothing is made of `donated`.
     AutoGraph is off unless asked for: it would rewrite the code of nestarray as well. The
-    concrete function is taken at once: the key of the trace has chosen it already.
+    concrete function is taken at once, and its part that takes a flat list: the guard of the
+    trace has looked at the arrays already, and a call that does so again takes twice as long.
     """
-    return tf.function(fn, **{"autograph": False} | options).get_concrete_function(*arrays)
+    concrete = tf.function(fn, **{"autograph": False} | options).get_concrete_function(*arrays)
+    call_flat = getattr(concrete, "_call_flat", None)  # it has no public name
+    if call_flat is None or not _are_eager(arrays):
+        return concrete
+
+    def call(*values: Any) -> tuple[Any, ...]:
+        if _are_eager(values):
+            return call_flat(list(values), concrete.captured_inputs)
+        return concrete(*values)
+
+    return call
+
+
+_EAGER = {tf.__internal__.EagerTensor}  # type(tf.zeros(())) is another while a graph is made
+
+
+def _are_eager(arrays: Sequence[Any]) -> bool:
+    """Whether all are tensors with numbers, of no graph, and no variables."""
+    return set(map(type, arrays)) == _EAGER
 
 
 def host_call(
