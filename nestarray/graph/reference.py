@@ -221,7 +221,12 @@ def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
     """
     import torch
 
+    from nestarray.graph.from_torch.sequences import native
+
     aten = torch.ops.aten
+    own = native(target)
+    if own is not None:
+        return own
     if target is torch.ops.higher_order.while_loop:
         return _while
     if target in (aten.view.default, aten._unsafe_view.default):

@@ -55,6 +55,7 @@ ELSEWHERE = {
     "torch.nn.functional.dropout_attention",
     "torch.nn.functional.gumbel_softmax",
     "torch.normal",
+    "torch.ops.aten.normal_functional",
     "torch.randint_like",
     "torch.result_type",
 }

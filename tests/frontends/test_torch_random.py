@@ -139,6 +139,7 @@ def test_attention_of_heads_drops_weights_in_training(backend: str, key: object)
         (lambda k: torch.rand(100, 100, key=k), 0.5, 12**-0.5),
         (lambda k: torch.randn([100, 100], key=k), 0.0, 1.0),
         (lambda k: torch.normal(2.0, 3.0, (100, 100), key=k), 2.0, 3.0),
+        (lambda k: torch.ops.aten.normal_functional(_zeros(k), 2.0, 3.0, key=k), 2.0, 3.0),
         (lambda k: torch.randint(0, 10, (100, 100), key=k), 4.5, (99 / 12) ** 0.5),
         (lambda k: torch.Tensor.uniform(_zeros(k), -1.0, 2.0, key=k), 0.5, 3 * 12**-0.5),
         (lambda k: torch.Tensor.exponential(_zeros(k), 2.0, key=k), 0.5, 0.5),

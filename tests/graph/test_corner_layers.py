@@ -184,28 +184,6 @@ def test_nothing_has_a_gradient():
     assert report.gradient_error == 0
 
 
-def test_packed_sequences_are_refused():
-    class Packs(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.rnn = nn.LSTM(3, 4)
-
-        def forward(self, x):
-            return self.rnn(nn.utils.rnn.pack_padded_sequence(x, torch.tensor([5, 3])))[1][0]
-
-    with pytest.raises(
-        errors.ConversionError,
-        match=r"trace_graph: a LSTM is called with a PackedSequence, whose shapes depend on values; "
-        r"give it the padded tensor, and mask what comes after each sequence's end",
-    ):
-        na.trace_graph(Packs(), STEPS)
-    packed = nn.utils.rnn.pack_padded_sequence(STEPS, torch.tensor([5, 3]))
-    with pytest.raises(
-        errors.ConversionError, match="trace_graph: a LSTM is called with a PackedSequence"
-    ):
-        na.trace_graph(nn.LSTM(3, 4), packed)
-
-
 def test_values_of_tensors_in_arithmetic_stay_in_the_program():
     class Scaled(nn.Module):
         def forward(self, x):

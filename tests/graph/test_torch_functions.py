@@ -139,3 +139,42 @@ def test_torch_inside_a_module_of_na_is_refused(x):
         errors.ConversionError, match=r"Wrong: test_torch_functions\.py:\d+: a func"
     ):
         na.trace_graph(Wrong().init(na.random.key(0)), x)
+
+
+def test_distributions_of_torch_whose_arguments_it_would_check(x, monkeypatch):
+    monkeypatch.setattr(torch.distributions.Distribution, "_validate_args", True)
+
+    def draw(x):
+        normal = torch.distributions.Normal(x, 2.0)
+        category = torch.distributions.Categorical(logits=x)
+        return normal.log_prob(x + 1), category.entropy(), normal.rsample()
+
+    graph = na.trace_graph(draw, x)
+    assert torch.distributions.Distribution._validate_args  # torch is as it was
+    key = na.random.key(0, backend="torch")
+    log_prob, entropy, drawn = graph(x, key=key)
+    normal = torch.distributions.Normal(x, 2.0)
+    np.testing.assert_allclose(host(log_prob), host(normal.log_prob(x + 1)), rtol=1e-6)
+    want = torch.distributions.Categorical(logits=x).entropy()
+    np.testing.assert_allclose(host(entropy), host(want), rtol=1e-6)
+    assert not np.array_equal(host(drawn), host(x))
+    graph.to_backend("numpy").verify().raise_if_failed()
+
+
+def test_spectra_are_padded_once():
+    signal, window = torch.linspace(-1, 1, 12), torch.hann_window(4)
+
+    def spectrum(x):
+        return torch.stft(x, 4, 2, window=window, return_complex=True).abs()
+
+    graph = na.trace_graph(spectrum, signal).to_backend("numpy")
+    np.testing.assert_allclose(host(graph(signal.numpy())), host(spectrum(signal)), atol=1e-6)
+
+
+def test_a_module_in_two_places_is_one():
+    layer = torch.nn.Linear(3, 3)
+    net = torch.nn.Sequential(layer, torch.nn.ReLU(), layer)
+    graph = na.trace_graph(net, torch.ones(2, 3))
+    assert graph.v.paths() == ("0/weight", "0/bias")
+    torch.testing.assert_close(graph(torch.ones(2, 3)), net(torch.ones(2, 3)))
+    net.load_state_dict(graph.to_torch_state_dict())

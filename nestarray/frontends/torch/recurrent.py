@@ -1,6 +1,8 @@
 """Recurrent networks: the functions below torch.nn.LSTM, GRU and RNN.
 
 The layers are `na.lstm`, `na.gru` and `na.rnn`; what is of torch's own is the dropout between them.
+A packed sequence is the padded tensor and its `lengths`, `(batch,)`: outputs after the end of a
+sequence are zero, and the last states are those at its end.
 
 Upstream: https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html
 """
@@ -27,12 +29,13 @@ def lstm(
     bidirectional: bool,
     batch_first: bool,
     *,
+    lengths: Array | None = None,
     key: Array | None = None,
 ) -> tuple[Array, Array, Array]:
     """A long short-term memory: outputs, last hidden states, last cell states."""
     return _network(
         na.lstm, input, tuple(hx), params, num_layers,
-        dropout if train else 0.0, bidirectional, batch_first, key,
+        dropout if train else 0.0, bidirectional, batch_first, lengths, key,
     )  # fmt: skip
 
 
@@ -47,12 +50,13 @@ def gru(
     bidirectional: bool,
     batch_first: bool,
     *,
+    lengths: Array | None = None,
     key: Array | None = None,
 ) -> tuple[Array, Array]:
     """Gated recurrent units: outputs, last hidden states."""
     return _network(
         na.gru, input, (hx,), params, num_layers,
-        dropout if train else 0.0, bidirectional, batch_first, key,
+        dropout if train else 0.0, bidirectional, batch_first, lengths, key,
     )  # fmt: skip
 
 
@@ -67,12 +71,13 @@ def rnn_tanh(
     bidirectional: bool,
     batch_first: bool,
     *,
+    lengths: Array | None = None,
     key: Array | None = None,
 ) -> tuple[Array, Array]:
     """A plain recurrent network with tanh: outputs, last hidden states."""
     return _network(
         na.rnn, input, (hx,), params, num_layers,
-        dropout if train else 0.0, bidirectional, batch_first, key,
+        dropout if train else 0.0, bidirectional, batch_first, lengths, key,
     )  # fmt: skip
 
 
@@ -87,12 +92,13 @@ def rnn_relu(
     bidirectional: bool,
     batch_first: bool,
     *,
+    lengths: Array | None = None,
     key: Array | None = None,
 ) -> tuple[Array, Array]:
     """A plain recurrent network with relu: outputs, last hidden states."""
     return _network(
         partial(na.rnn, nonlinearity="relu"), input, (hx,), params, num_layers,
-        dropout if train else 0.0, bidirectional, batch_first, key,
+        dropout if train else 0.0, bidirectional, batch_first, lengths, key,
     )  # fmt: skip
 
 
@@ -105,12 +111,13 @@ def _network(
     dropout: float,
     bidirectional: bool,
     batch_first: bool,
+    lengths: Array | None,
     key: Array | None,
 ) -> Any:
     """All layers in one call, or one after the other where something comes between them."""
     run = partial(op, bidirectional=bidirectional, batch_first=batch_first)
     if not dropout or num_layers == 1:
-        return run(x, params, *states, num_layers=num_layers)
+        return run(x, params, *states, lengths, num_layers=num_layers)
     each = len(params) // num_layers
     directions = 2 if bidirectional else 1
     ends = []
@@ -118,6 +125,6 @@ def _network(
         if layer:
             x = _dropout(x, dropout, key=None if key is None else na.random.fold_in(key, layer))
         start = [s[layer * directions : (layer + 1) * directions] for s in states]
-        x, *end = run(x, params[layer * each : (layer + 1) * each], *start)
+        x, *end = run(x, params[layer * each : (layer + 1) * each], *start, lengths)
         ends.append(end)
     return x, *(na.concat(parts, axis=0) for parts in zip(*ends))

@@ -359,6 +359,7 @@ EXCEPTIONS: dict[str, tuple[str, Callable[[Arguments], Arguments] | None]] = {
     "aten.sym_numel": ("torch.numel", None),
     "aten.sym_size": ("torch.Tensor.size", None),
     "aten.unfold": ("torch.Tensor.unfold", None),
+    "aten.stft.default": ("torch.stft", lambda named: {"center": False, **named}),
 }
 
 #: Python functions of sizes, as they appear in graphs with sizes that a value decides.
@@ -441,6 +442,8 @@ def _find(name: str) -> Rule | None:
     if library == "transformers":
         function = getattr(ops.transformers, base, None)
         return None if function is None else Rule(name, function, f"torch.ops.{library}.{base}")
+    if library == "nestarray":  # what graphs say for torch's own function of the name
+        return Rule(name, _resolve(f"torch.{base}"), f"torch.{base}")
     if name in HIGHER_ORDER:
         return Rule(name, _resolve(HIGHER_ORDER[name]), HIGHER_ORDER[name])
     if library == "torch":  # Python functions: torch.sym_max …

@@ -21,6 +21,7 @@ from nestarray.graph.from_torch.autograd_functions import backwards_kept, check_
 from nestarray.graph.from_torch.dynamic import Dynamic
 from nestarray.graph.from_torch.gradient_modes import detach_regions, gradient_modes_seen
 from nestarray.graph.from_torch.reassigned_buffers import assignments_written
+from nestarray.graph.from_torch.sequences import check_padded, sequences_padded
 
 
 @contextlib.contextmanager
@@ -83,6 +84,7 @@ def _plain_output(value: Any) -> Any:
         return value
     if isinstance(value, Mapping):
         return {key: _plain_output(item) for key, item in value.items()}
+    check_padded(value)
     if hasattr(value, "_fields"):
         return {name: _plain_output(getattr(value, name)) for name in value._fields}
     if isinstance(value, (list, tuple)):
@@ -119,7 +121,7 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
     names = list(dynamic.arguments)
     adapter = _adapter(module, names[: len(args)], names[len(args) :])
     try:
-        with gradient_modes_seen(), backwards_kept():
+        with gradient_modes_seen(), backwards_kept(), sequences_padded(), _arguments_unchecked():
             program = torch.export.export(adapter, args, kwargs, dynamic_shapes=dynamic.shapes)
         detach_regions(program, type(module).__name__)
         program = program.run_decompositions({})
@@ -132,6 +134,19 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
             f"trace_graph: torch.export cannot export {type(module).__name__}: "
             f"{type(error).__name__}: {dynamic.explained(str(error))}"
         ) from error
+
+
+@contextlib.contextmanager
+def _arguments_unchecked() -> Iterator[None]:
+    """Without the checks of values that ``torch.distributions`` makes, a choice by a value."""
+    from torch.distributions import Distribution
+
+    before = Distribution._validate_args
+    Distribution.set_default_validate_args(False)
+    try:
+        yield
+    finally:
+        Distribution.set_default_validate_args(before)
 
 
 def origin(node: Any) -> tuple[str, str]:

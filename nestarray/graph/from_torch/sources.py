@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.graph.from_torch.sequences import is_foreign
 
 #: Wrapper → the attribute with the module that computes, and that has the parameters.
 _WRAPPED = {
@@ -101,17 +102,19 @@ def no_other_modules(module: Any) -> Iterator[None]:
     """
     from torch.nn.modules.module import register_module_forward_pre_hook
 
-    known = set(module.modules())
+    # a module that has two places is called through a proxy of the exporter's, with its members
+    known = {id(part._parameters) for part in module.modules()}
 
     def check(called: Any, args: Any) -> None:
-        if any(type(x).__name__ == "PackedSequence" for x in args):
-            name = type(called if called in known else module).__name__  # or the exporter's own
+        is_known = id(called._parameters) in known
+        if any(map(is_foreign, args)):
+            name = type(called if is_known else module).__name__  # or the exporter's own
             raise ConversionError(
                 f"trace_graph: a {name} is called with a PackedSequence, whose "
-                "shapes depend on values; give it the padded tensor, and mask what comes after "
-                "each sequence's end"
+                "shapes depend on values; give it the padded tensor and the lengths, and pack them "
+                "in forward with pack_padded_sequence"
             )
-        if called not in known and any(True for _ in called.parameters(recurse=False)):
+        if not is_known and any(True for _ in called.parameters(recurse=False)):
             raise ConversionError(
                 f"trace_graph: {type(module).__name__} calls a {type(called).__name__} that is no "
                 "part of it, so its parameters would be constants; make it an attribute of a "

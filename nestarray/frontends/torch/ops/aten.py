@@ -48,6 +48,7 @@ from nestarray.frontends.torch.ops.backward import (
 from nestarray.frontends.torch.ops.backward import (
     native_layer_norm_backward as native_layer_norm_backward,
 )
+from nestarray.frontends.torch.sampling import randn_like as _randn_like
 from nestarray.typing import Array, DTypeLike
 
 # -- copies and parts ----------------------------------------------------------------------
@@ -482,3 +483,13 @@ def sym_storage_offset(input: Array) -> int:
 def sym_is_contiguous(input: Array) -> bool:
     """True: elements are in row-major order."""
     return True
+
+
+# -- random numbers ------------------------------------------------------------------------
+
+
+def normal_functional(
+    input: Array, mean: float = 0.0, std: float = 1.0, *, key: Array | None = None
+) -> Array:
+    """Normal, of the shape and dtype of `input`: ``normal_`` as a function."""
+    return na.add(na.multiply(_randn_like(input, key=key), std), mean)
