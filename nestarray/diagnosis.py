@@ -31,7 +31,7 @@ from nestarray.backends.axes import (
     pad_widths,
     squeezed_axes,
 )
-from nestarray.backends.index import axes_taken, expanded, is_mask
+from nestarray.backends.index import axes_taken, check_numbers, expanded, is_mask
 from nestarray.container import Container
 from nestarray.errors import (
     ArgumentError,
@@ -120,7 +120,7 @@ _OVER_ARGUMENTS = frozenset(
     ("TypeError", "ValueError", "RuntimeError", "AttributeError", "KeyError", "AssertionError",
      "AxisError", "UFuncTypeError", "_UFuncInputCastingError", "_UFuncOutputCastingError",
      "_UFuncNoLoopError", "UnboundLocalError", "InvalidArgumentError", "UnimplementedError",
-     "InternalError", "ZeroDivisionError")
+     "InternalError", "ZeroDivisionError", "MLIRError")
 )  # fmt: skip
 
 #: How they say that values were wrong, or that there was no memory.
@@ -225,6 +225,32 @@ def check_masks(name: str, arguments: Arguments) -> None:
                     "expected the same"
                 )
         axis += taken
+
+
+def check_index_numbers(name: str, arguments: Arguments) -> None:
+    """Numbers in an index count elements that there are."""
+    check_numbers(name, arguments["index"], tuple(arguments["x"].shape))
+
+
+def check_bounds(name: str, arguments: Arguments) -> None:
+    """`indices` count elements that there are; JAX clips the others, or drops them."""
+    indices, x = arguments["indices"], arguments["weight" if name == "embedding" else "x"]
+    if _is_any_traced({"x": x, "indices": indices}):
+        return
+    axis, shape = arguments.get("axis", _FIRST_AXIS.get(name)), _shape(x)
+    length = _size(shape) if axis is None else shape[many_axes(axis, len(shape), name)[0]]
+    least = 0 if name == "embedding" else -length
+    host = backends.core(backends.backend_of(indices)).to_numpy(indices)
+    wrong = host[(host < least) | (host >= length)].reshape(-1)
+    if wrong.size:
+        raise IndexingError(
+            f"{name}: indices: got {wrong[0]}, expected {least} <= index < {length}, which is the "
+            f"length of {'x' if axis is None else f'axis {axis}'}"
+        )
+
+
+#: The axis that indices count along where none is given.
+_FIRST_AXIS = {"embedding": 0, "index_add": 0, "take_along_axis": -1}
 
 
 def check_axis(name: str, arguments: Arguments) -> None:
@@ -551,16 +577,18 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ("argmax", "argmin", "max", "min", "median", "percentile", "ptp", "quantile"),
         (check_elements,),
     ),
+    **dict.fromkeys(("gather_nd", "scatter_nd"), (check_indices,)),
     **dict.fromkeys(
-        ("gather_nd", "index_add", "put_along_axis", "scatter", "scatter_nd"), (check_indices,)
+        ("embedding", "gather", "index_add", "put_along_axis", "scatter", "take_along_axis"),
+        (check_indices, check_bounds),
     ),
-    **dict.fromkeys(("embedding", "take_along_axis", "gather"), (check_indices,)),
     **dict.fromkeys(("qr", "svd", "svdvals", "pinv", "matrix_rank", "lu"), (check_matrices,)),
     "broadcast_to": (check_broadcast_to,),
     "concat": (check_concatenated,),
     "einsum": (check_einsum,),
     "expand_dims": (check_new_axis,),
-    "getitem": (check_masks,),
+    "getitem": (check_masks, check_index_numbers),
+    "setitem": (check_index_numbers,),
     "linear": (check_linear,),
     "matmul": (check_contraction,),
     "moveaxis": (check_moved,),
@@ -572,7 +600,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "stack": (check_stacked,),
     "swapaxes": (check_swapped,),
     "tensordot": (check_tensordot,),
-    "take": (check_axis, check_indices),
+    "take": (check_axis, check_indices, check_bounds),
     "masked_fill": (check_condition,),
     "masked_select": (check_condition,),
     "where": (check_condition, check_broadcast),

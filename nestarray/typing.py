@@ -6,6 +6,7 @@ settings are read by `check_kind` when a call has failed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -69,6 +70,37 @@ def quick_types(annotation: str) -> frozenset[type]:
     if any(word not in _QUICK for word in words):
         return frozenset()
     return frozenset(t for word in words for t in _QUICK[word])
+
+
+def check_range(
+    name: str,
+    parameter: str,
+    value: Any,
+    low: float,
+    high: float = math.inf,
+    *,
+    above: bool = False,
+) -> None:
+    """Raise where a Python number lies outside of low … high; arrays are not looked at.
+
+    Args:
+        name: of the function.
+        parameter: of its signature.
+        value: what was given.
+        low, high: the bounds, which are allowed.
+        above: `low` itself is not.
+
+    Raises:
+        ArgumentError: the number is outside, or NaN.
+    """
+    if not isinstance(value, (int, float)) or (
+        low <= value <= high and not (above and value == low)
+    ):
+        return
+    span = f"above {low}" if above else f"of at least {low}"
+    if high != math.inf:
+        span = f"from {low} to {high}"
+    raise ArgumentError(f"{name}: {parameter}: got {value!r}, expected a number {span}")
 
 
 def check_kind(name: str, parameter: str, annotation: str, value: Any) -> None:

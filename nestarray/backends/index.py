@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.errors import ArgumentError, IndexingError
+from nestarray.errors import ArgumentError, IndexingError, ShapeError
 
 MODES = ("replace", "add", "mul", "min", "max")
 
@@ -25,6 +25,18 @@ def check_mode(mode: str, op: str) -> str:
     if mode not in MODES:
         raise ArgumentError(f"{op}: mode: got {mode!r}, expected one of {', '.join(MODES)}")
     return mode
+
+
+def check_rows(weight: Any) -> None:
+    """`weight` of an embedding has one row for each index.
+
+    Raises:
+        ShapeError: it is no matrix.
+    """
+    if len(weight.shape) != 2:
+        raise ShapeError(
+            f"embedding: weight: got shape {tuple(weight.shape)}, expected (count, length)"
+        )
 
 
 def is_plain(index: Any) -> bool:
@@ -89,6 +101,24 @@ def is_mask(item: Any) -> bool:
 def is_array(item: Any) -> bool:
     """Whether an entry is an array of at least one dimension, or a mask."""
     return is_mask(item) or (hasattr(item, "shape") and len(item.shape) > 0)
+
+
+def check_numbers(name: str, index: Any, shape: Any) -> None:
+    """The numbers of an index count elements that there are.
+
+    Raises:
+        IndexingError: an axis is shorter.
+    """
+    axis = 0
+    for item in expanded(index, len(shape)):
+        if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+            length = shape[axis]
+            if length is not None and not -length <= item < length:
+                raise IndexingError(
+                    f"{name}: index: got {item} for axis {axis} of length {length}, expected "
+                    f"{-length} <= index < {length}"
+                )
+        axis += axes_taken(item)
 
 
 def forward(part: slice, length: int) -> slice:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from nestarray import dtypes, ops
+from nestarray.backends.axes import many_axes
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.typing import Array, Axis
+from nestarray.typing import Array, Axis, check_range
 
 __all__ = [
     "celu",
@@ -336,6 +337,8 @@ def hard_tanh(x: Array, /, *, min_value: float = -1.0, max_value: float = 1.0) -
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardtanh.html
     """
+    if isinstance(max_value, (int, float)):
+        check_range("hard_tanh", "min_value", min_value, -math.inf, max_value)
     below = ops.where(ops.greater_equal(x, max_value), max_value, x)
     return ops.where(ops.less_equal(x, min_value), min_value, below)
 
@@ -375,6 +378,7 @@ def soft_shrink(x: Array, /, *, threshold: float = 0.5) -> Array:
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softshrink.html
     """
+    check_range("soft_shrink", "threshold", threshold, 0)
     return x - ops.clip(x, -threshold, threshold)
 
 
@@ -498,6 +502,9 @@ def log_softmax(x: Array, /, *, axis: Axis = -1) -> Array:
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.nn.log_softmax.html
     """
+    many_axes(axis, len(x.shape), "log_softmax")
+    if 0 in x.shape:
+        return x  # there is no greatest of nothing
     shifted = x - ops.max(x, axis=axis, keepdims=True)
     return shifted - ops.log(ops.sum(ops.exp(shifted), axis=axis, keepdims=True))
 

@@ -85,6 +85,11 @@ def attended(
 ) -> Array:
     """`scaled_dot_product_attention` with the weights of the values as `drop` leaves them."""
     dim = query.shape[-1]
+    if dim == 0:
+        raise ShapeError(
+            f"scaled_dot_product_attention: query: got shape {tuple(query.shape)}, expected a last axis "
+            "of at least one element"
+        )
     heads = 1
     if enable_gqa:
         heads = _heads_a_key(query, key)

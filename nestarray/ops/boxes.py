@@ -276,3 +276,5 @@ def _check_regions(name: str, x: Array, boxes: Array, box_indices: Array) -> Non
             f"{name}: got x {image}, boxes {regions} and box_indices {indices}, expected (batch, "
             "channels, height, width), (n, 4) and (n,)"
         )
+    if 0 in image:
+        raise ShapeError(f"{name}: x has shape {image}, expected an image with elements")

@@ -249,9 +249,10 @@ def channel_shuffle(x: Array, /, *, groups: int) -> Array:
             f"channel_shuffle: x has {channels} channels (axis 1 of {tuple(x.shape)}), expected "
             f"a multiple of groups = {groups}"
         )
-    x = ops.reshape(x, (-1, groups, channels // groups, *rest))
+    batch = ops.shape(x)[0]
+    x = ops.reshape(x, (batch, groups, channels // groups, *rest))
     x = ops.permute_dims(x, (0, 2, 1, *range(3, len(x.shape))))
-    return ops.reshape(x, (-1, channels, *rest))
+    return ops.reshape(x, (batch, channels, *rest))
 
 
 @op
@@ -355,6 +356,11 @@ def grid_sample(
             "(batch, channels, height, width) and (batch, out_height, out_width, 2), or one axis "
             "more each and 3 coordinates"
         )
+    images, grids = x.shape[0], grid.shape[0]
+    if None not in (images, grids) and images != grids:
+        raise ShapeError(f"grid_sample: got {images} images and {grids} grids, expected as many")
+    if 0 in x.shape[2:]:
+        raise ShapeError(f"grid_sample: x has shape {tuple(x.shape)}, which has nothing to sample")
     taps = []
     for i, size in enumerate(x.shape[2:]):
         position = _position(grid[..., count - 1 - i], size, align_corners)

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import backends, dtypes
+from nestarray import backends, diagnosis, dtypes
 from nestarray.backends.axes import one_axis
-from nestarray.backends.index import check_mode
+from nestarray.backends.index import check_mode, check_rows
 from nestarray.config import current_backend
 from nestarray.container import Container
 from nestarray.dispatch import op, primitive
@@ -166,6 +166,9 @@ def gather(x: Array, indices: Array, /, *, axis: int) -> Array:
     Returns:
         array of the shape of `indices`.
 
+    Raises:
+        ShapeError: `indices` has other dimensions than `x`, or is longer.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.gather(np.asarray([[1, 2], [3, 4]]), np.asarray([[0, 0, 1]]), axis=1)
@@ -174,6 +177,7 @@ def gather(x: Array, indices: Array, /, *, axis: int) -> Array:
     from nestarray import ops
 
     axis = one_axis(axis, len(x.shape), "gather")
+    _check_part("gather", x, indices, axis)
     return ops.getitem(x, _grid(indices, axis))
 
 
@@ -228,6 +232,7 @@ def scatter(
 
     Raises:
         ArgumentError: `mode` is none of those of `setitem`.
+        ShapeError: `indices` has other dimensions than `x`, or is longer; `updates` is shorter.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -237,9 +242,39 @@ def scatter(
     from nestarray import ops
 
     axis = one_axis(axis, len(x.shape), "scatter")
+    _check_part("scatter", x, indices, axis)
     if hasattr(updates, "shape") and tuple(updates.shape) != tuple(indices.shape):
+        _check_covered("scatter", updates, indices)
         updates = ops.getitem(updates, tuple(slice(length) for length in indices.shape))
     return ops.setitem(x, _grid(indices, axis), updates, mode=check_mode(mode, "scatter"))
+
+
+def _check_part(name: str, x: Array, indices: Array, axis: int) -> None:
+    """`indices` has the dimensions of `x`, and is longer along `axis` at most."""
+    own, whole = tuple(indices.shape), tuple(x.shape)
+    fits = len(own) == len(whole) and not any(
+        n is not None and m is not None and n > m
+        for i, (n, m) in enumerate(zip(own, whole))
+        if i != axis
+    )
+    if not fits:
+        raise ShapeError(
+            f"{name}: indices: got shape {own} for x of shape {whole}, expected as many axes, "
+            f"none but axis {axis} longer"
+        )
+
+
+def _check_covered(name: str, updates: Array, indices: Array) -> None:
+    """There is an update for each index."""
+    own, needed = tuple(updates.shape), tuple(indices.shape)
+    fits = len(own) == len(needed) and not any(
+        n is not None and m is not None and n < m for n, m in zip(own, needed)
+    )
+    if not fits:
+        raise ShapeError(
+            f"{name}: updates: got shape {own} for indices of shape {needed}, expected as many axes, "
+            "none shorter"
+        )
 
 
 def _aligned(x: Array, indices: Array, axis: int, name: str) -> tuple[Array, Array, int]:
@@ -418,6 +453,7 @@ def masked_select(x: Array, mask: Array, /) -> Array:
     """
     from nestarray import ops
 
+    diagnosis.check_condition("masked_select", {"mask": mask})
     return ops.getitem(*ops.broadcast_arrays(x, mask))
 
 
@@ -488,6 +524,7 @@ def embedding(indices: Array, weight: Array, /) -> Array:
     """
     from nestarray import ops
 
+    check_rows(weight)
     return ops.take(weight, indices, axis=0)
 
 

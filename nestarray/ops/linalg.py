@@ -616,6 +616,8 @@ def matrix_cond(x: Array, /, *, p: float | str | None = None) -> Array:
         check_square("matrix_cond", "x", x)
         return ops.multiply(ops.matrix_norm(x, ord=p), ops.matrix_norm(ops.inv(x), ord=p))
     check_matrices("matrix_cond", "x", x)
+    if 0 in x.shape[-2:]:
+        raise ShapeError(f"matrix_cond: x: got shape {tuple(x.shape)}, expected no empty matrices")
     S = ops.svdvals(x)
     greatest, least = ops.getitem(S, (..., 0)), ops.getitem(S, (..., -1))
     if p == -2:

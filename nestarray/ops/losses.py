@@ -12,7 +12,7 @@ from nestarray import dtypes, ops
 from nestarray.backends.axes import one_axis
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.typing import Array, Axis
+from nestarray.typing import Array, Axis, check_range
 
 __all__ = [
     "binary_cross_entropy",
@@ -105,6 +105,7 @@ def huber_loss(x: Array, target: Array, /, *, delta: float = 1.0, reduction: str
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.huber_loss.html
     """
+    check_range("huber_loss", "delta", delta, 0, above=True)
     error = ops.abs(x - target)
     loss = ops.where(ops.less(error, delta), error * error * 0.5, (error - delta / 2) * delta)
     return reduced("huber_loss", loss, reduction)
@@ -133,6 +134,7 @@ def smooth_l1_loss(
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.smooth_l1_loss.html
     """
+    check_range("smooth_l1_loss", "beta", beta, 0)
     error = ops.abs(x - target)
     if beta == 0:
         return reduced("smooth_l1_loss", error, reduction)
@@ -180,6 +182,7 @@ def cross_entropy(
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html
     """
     at = one_axis(axis, len(logits.shape), "cross_entropy")
+    check_range("cross_entropy", "label_smoothing", label_smoothing, 0, 1)
     log_probs = ops.log_softmax(logits, axis=at)
     classes = logits.shape[at]
     if not dtypes.dtype_of(target).is_inexact:

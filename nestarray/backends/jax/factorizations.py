@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
 from nestarray.backends.jax.elementwise import _cast
-from nestarray.backends.matrices import check_matrices
+from nestarray.backends.matrices import check_matrices, check_square
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import (
     EighResult,
@@ -30,6 +30,7 @@ svdvals = compiled(_single(jnp.linalg.svdvals))
 @_single
 def eigvalsh(x: Any, /) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.eigvalsh.html"""
+    check_square("eigvalsh", "x", x)  # JAX adds the adjoint, to which much broadcasts
     return jnp.linalg.eigvalsh(x)
 
 
@@ -37,6 +38,7 @@ def eigvalsh(x: Any, /) -> Any:
 @_single
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.cholesky.html"""
+    check_square("cholesky", "x", x)  # JAX adds the adjoint, to which much broadcasts
     return jnp.linalg.cholesky(x, upper=upper)
 
 
@@ -58,6 +60,7 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
 @_single
 def eigh(x: Any, /) -> EighResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.eigh.html"""
+    check_square("eigh", "x", x)  # JAX adds the adjoint, to which much broadcasts
     return EighResult(*jnp.linalg.eigh(x))
 
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from nestarray.backends.index import as_tuple, axes_taken, check_mode, expanded
+from nestarray.backends.index import as_tuple, axes_taken, check_mode, check_numbers, expanded
 from nestarray.backends.jax.compiled import compiled
 
 _METHODS = {"replace": "set", "add": "add", "min": "min", "max": "max"}
@@ -19,6 +19,8 @@ def getitem(x: Any, index: Any, /) -> Any:
     items = as_tuple(index)
     if any(isinstance(item, bool) for item in items):
         x, items = _without_bools(x, items)
+    elif any(type(item) is int for item in items):
+        check_numbers("getitem", items, x.shape)  # JAX takes the nearest element
     return x[items]
 
 
@@ -35,6 +37,10 @@ def _without_bools(x: Any, items: Any) -> tuple[Any, tuple[Any, ...]]:
 def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html"""
     value = jnp.asarray(value).astype(x.dtype)
+    if any(type(item) is int for item in as_tuple(index)):
+        check_numbers("setitem", index, x.shape)  # JAX leaves out what is outside
+    if 0 in x.shape:  # of which JAX updates nothing, whatever the value's shape
+        jnp.broadcast_to(value, x[as_tuple(index)].shape)
     if check_mode(mode, "setitem") == "mul":
         return _multiplied(x, as_tuple(index), value)
     return getattr(x.at[as_tuple(index)], _METHODS[mode])(value)
@@ -73,6 +79,8 @@ def _multiplied(x: Any, index: Any, value: Any) -> Any:
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take.html"""
+    if indices.dtype == bool:
+        raise TypeError("JAX takes False and True for 0 and 1")
     return jnp.take(x, indices, axis=axis)
 
 

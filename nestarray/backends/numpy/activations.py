@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from nestarray.backends.axes import many_axes
 from nestarray.backends.base import floating
 from nestarray.backends.numpy.core import in_dtype
 from nestarray.backends.numpy.elementwise import _cast
@@ -32,8 +33,10 @@ def log_sigmoid(x: Any, /) -> Any:
 def softmax(x: Any, /, *, axis: Any = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.exp.html"""
     axis = tuple(axis) if isinstance(axis, list) else axis
-    if not x.size:
-        return x.copy()  # there is no greatest of nothing
+    if not x.size or not x.ndim:
+        many_axes(axis, x.ndim, "softmax")  # which max lets pass where there is no axis
+        if not x.size:
+            return x.copy()  # there is no greatest of nothing
     powers = x - np.max(x, axis=axis, keepdims=True)
     powers = np.exp(powers, out=powers) if powers.ndim else np.exp(powers)
     return powers / np.sum(powers, axis=axis, keepdims=True)

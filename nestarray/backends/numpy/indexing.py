@@ -34,6 +34,8 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.take.html"""
+    if indices.dtype.kind == "b":
+        raise TypeError("NumPy takes False and True for 0 and 1")
     return np.take(x, indices, axis=axis)
 
 

@@ -69,6 +69,8 @@ def reshape(x: Any, /, shape: Any, *, order: Any = "C", copy: bool | None = None
     if order != "C":
         check_order(order)
     reshaped = np.reshape(np.array(x) if copy else x, shape, order=order)
+    if reshaped.shape != shape and (shape is None or np.min(shape, initial=0) < -1):
+        raise ValueError("NumPy takes None for no change, and every negative number for -1")
     if copy is False and x.size and not np.may_share_memory(reshaped, x):
         raise ShapeError(
             f"reshape: copy=False, but {x.shape} to {tuple(shape)} copies these strides; "

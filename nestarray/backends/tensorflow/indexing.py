@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from nestarray import diagnosis
 from nestarray.backends.axes import one_axis
-from nestarray.backends.index import check_mode, expanded, is_array, is_mask, is_plain
+from nestarray.backends.index import check_mode, check_rows, expanded, is_array, is_mask, is_plain
 from nestarray.backends.tensorflow.elementwise import _cast
 from nestarray.backends.tensorflow.manipulation import shape
 
@@ -154,4 +154,5 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
 
 def embedding(indices: Any, weight: Any, /) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/gather"""
+    check_rows(weight)
     return tf.gather(weight, _integers(indices))

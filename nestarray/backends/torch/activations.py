@@ -86,12 +86,16 @@ def threshold(x: Any, /, *, threshold: float, value: float) -> Any:
 @supports("isinstance(axis, int)")
 def softmax(x: Any, /, *, axis: Any = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.softmax.html"""
+    if not x.ndim:
+        raise IndexError("PyTorch has a last axis where there is none")
     return torch.softmax(x, axis)
 
 
 @supports("isinstance(axis, int)")
 def log_softmax(x: Any, /, *, axis: Any = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html"""
+    if not x.ndim:
+        raise IndexError("PyTorch has a last axis where there is none")
     return torch.log_softmax(x, axis)
 
 

@@ -44,6 +44,8 @@ def _native(x: Any, index: Any) -> tuple[Any, tuple[Any, ...]]:
             items[place] = slice(None)
         elif isinstance(item, (np.ndarray, np.generic)):
             items[place] = torch.as_tensor(np.asarray(item), device=x.device)
+        elif getattr(item, "dtype", None) is torch.uint8:  # which PyTorch takes for a mask
+            items[place] = item.long()
         elif _is_integer_tensor(item):
             if arrays:
                 items[place] = item.reshape(1)
@@ -122,7 +124,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     if not indices.ndim:  # as an index PyTorch would read its value
         at = _wrapped(indices.reshape(1), x.shape[axis])
         return _index_select(x, axis, at).squeeze(axis)
-    return x[(slice(None),) * axis + (indices,)]
+    return x[(slice(None),) * axis + (_as_int64(indices),)]
 
 
 _take_along_dim = by_bits(torch.take_along_dim)

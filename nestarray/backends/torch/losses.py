@@ -61,6 +61,8 @@ def _classes_fit(x: Any, target: Any, weight: Any, axis: int, reduction: str) ->
     expected = x.shape
     if not -len(expected) <= axis < len(expected):
         return False
+    if target.is_complex():
+        return False
     if target.dtype not in FLOATING:
         axis = axis % len(expected)
         expected = expected[:axis] + expected[axis + 1 :]
