@@ -124,7 +124,9 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     if not indices.ndim:  # as an index PyTorch would read its value
         at = _wrapped(indices.reshape(1), x.shape[axis])
         return _index_select(x, axis, at).squeeze(axis)
-    return x[(slice(None),) * axis + (_as_int64(indices),)]
+    if indices.dtype not in (torch.int32, torch.int64):
+        indices = _as_int64(indices)
+    return x[(slice(None),) * axis + (indices,)]
 
 
 _take_along_dim = by_bits(torch.take_along_dim)
