@@ -23,6 +23,7 @@ from nestarray.ops.boxes import *
 from nestarray.ops.colors import *
 from nestarray.ops.complex_numbers import *
 from nestarray.ops.contraction import *
+from nestarray.ops.conversion import *
 from nestarray.ops.convolution import *
 from nestarray.ops.convolution_layouts import *
 from nestarray.ops.correlation import *

@@ -1,4 +1,4 @@
-"""New arrays from shapes, ranges, values and other data.
+"""New arrays from shapes, ranges and values.
 
 ``like=x`` makes the result an array of x's framework, on x's device; without it the
 default backend decides (`nestarray.use_backend`). The dtype is never taken from `like`.
@@ -11,22 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import backends, dtypes, ops
+from nestarray import dtypes, ops
 from nestarray.backends.axes import one_axis
-from nestarray.config import current_backend
-from nestarray.container import Container
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ArgumentError, DtypeError
 from nestarray.typing import Array, DTypeLike, Shape
 
 __all__ = [
     "arange",
-    "asarray",
     "empty",
     "empty_like",
     "eye",
-    "from_dlpack",
-    "from_numpy",
     "full",
     "full_like",
     "linspace",
@@ -378,200 +373,6 @@ def eye(
     host = np.broadcast_to(host, (*batch_shape, *host.shape))
     wanted = dtypes.float32 if dtype is None else dtype
     return ops.asarray(host, dtype=wanted, device=device, like=like)
-
-
-@op
-def asarray(
-    obj: Any,
-    /,
-    *,
-    dtype: DTypeLike | None = None,
-    device: Any = None,
-    copy: bool | None = None,
-    like: Array | None = None,
-) -> Array:
-    """`obj` as an array.
-
-    Numbers, lists of them, NumPy arrays and whatever speaks the buffer protocol become
-    arrays of the default backend, or of that of `like`. An array of JAX, PyTorch or
-    TensorFlow stays in its framework unless `like` says otherwise. Of a Container each
-    leaf is converted.
-
-    Args:
-        obj: number, nested lists of numbers or of arrays, an array or a Container.
-        dtype: None takes that of `obj`; Python numbers give bool, int64 (int32 on JAX
-            without x64), float32 or complex64.
-        device: where; None means the device of `like`, or where the data is.
-        copy: True always copies, False raises rather than copying, None copies if it must.
-        like: array whose framework and device to take.
-
-    Returns:
-        array of the shape of the data.
-
-    Raises:
-        ArgumentError: `obj` holds no numbers, or ``copy=False`` and it would copy.
-        DtypeError: the framework has no such dtype.
-
-    Example:
-        >>> import nestarray as na
-        >>> na.asarray([1.0, 2.0])
-        array([1., 2.], dtype=float32)
-
-    References:
-        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.asarray.html
-    """
-    from nestarray.interop import move
-
-    if isinstance(obj, Container):
-        return obj.map(lambda x: asarray(x, dtype=dtype, device=device, copy=copy, like=like))
-    own = backends.backend_of_type(type(obj))
-    if _is_stand_in(obj):
-        return obj if dtype is None else ops.astype(obj, dtype, copy=copy is not False)
-    if like is not None:
-        target = backends.backend_of(like)
-    else:
-        target = own if own not in (None, "numpy") else current_backend()
-    core = backends.core(target)
-    if own is None:
-        if isinstance(obj, (list, tuple)) and _holds_framework_arrays(obj):
-            parts = [asarray(x, dtype=dtype, like=like) for x in obj]
-            return ops.stack(parts)
-        if copy is False:
-            raise ArgumentError(
-                f"asarray: copy=False, but {type(obj).__name__} has no memory that an array could share"
-            )
-        obj, own, copy = _host_array(obj, dtype), "numpy", None
-    if own == "numpy" and dtype is not None and copy is not False:
-        # On the host first: a framework may lack the dtype of the data, but not the wanted one.
-        obj = np.asarray(obj).astype(backends.core("numpy").native_dtype(dtype), copy=False)
-    if device is None and like is not None and own != target:
-        device = core.device_to_share(like)
-    x = move(obj, target, device=device, copy=copy)
-    if dtype is None or dtypes.dtype_of(x) is dtypes.as_dtype(core.native_dtype(dtype)):
-        return x
-    if copy is False:
-        raise ArgumentError(
-            f"asarray: copy=False, but casting {dtypes.dtype_of(x)} to {dtypes.as_dtype(dtype)} copies"
-        )
-    return ops.astype(x, dtype, copy=False)
-
-
-def _holds_framework_arrays(obj: Any) -> bool:
-    if isinstance(obj, (list, tuple)):
-        return any(_holds_framework_arrays(x) for x in obj)
-    return backends.backend_of_value(obj) not in (None, "numpy") or _is_stand_in(obj)
-
-
-def _is_stand_in(obj: Any) -> bool:
-    """Whether `obj` stands for an array while code is recorded, or differentiated on NumPy."""
-    is_recorded = (
-        backends.backend_of_type(type(obj)) is None and backends.backend_of_value(obj) is not None
-    )
-    return is_recorded or backends.core("numpy").stands_in(obj)
-
-
-def _host_array(obj: Any, dtype: Any) -> np.ndarray:
-    """A NumPy array of what is no array yet, with the default dtypes for Python numbers."""
-    try:
-        host = np.asarray(obj)
-    except ValueError as error:
-        raise ArgumentError(
-            f"asarray: obj: the lists in it have different lengths ({error})"
-        ) from error
-    if host.dtype.kind not in "biufcV":
-        raise ArgumentError(
-            f"asarray: obj: got {type(obj).__name__} of {host.dtype}, expected numbers"
-        )
-    if dtype is None and _is_python(obj):
-        if host.dtype.kind == "f":
-            return host.astype(np.float32)
-        if host.dtype.kind == "c":
-            return host.astype(np.complex64)
-    return host
-
-
-def _is_python(obj: Any) -> bool:
-    if isinstance(obj, (list, tuple)):
-        return all(_is_python(x) for x in obj)
-    return type(obj) in (bool, int, float, complex)
-
-
-@op
-def from_dlpack(
-    x: Any, /, *, device: Any = None, copy: bool | None = None, like: Array | None = None
-) -> Array:
-    """An array over the memory of any object that exports DLPack.
-
-    Args:
-        x: object with ``__dlpack__`` and ``__dlpack_device__``.
-        device: where; None leaves it where it is.
-        copy: True always copies, False raises rather than copying, None copies if it must.
-        like: array whose framework to take; None means the default backend.
-
-    Returns:
-        array of the shape, dtype and values of `x`.
-
-    Raises:
-        ArgumentError: `x` does not export DLPack, or ``copy=False`` and it would copy.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.from_dlpack(np.asarray([1, 2]))
-        array([1, 2])
-
-    References:
-        https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.from_dlpack.html
-    """
-    from nestarray.interop import move
-
-    if not hasattr(x, "__dlpack__"):
-        raise ArgumentError(
-            f"from_dlpack: x: got {type(x).__name__}, expected an object with __dlpack__; "
-            "na.asarray takes other data"
-        )
-    if _is_stand_in(x):
-        return x
-    target = current_backend() if like is None else backends.backend_of(like)
-    if backends.backend_of_type(type(x)) is None:
-        x = np.from_dlpack(x)
-    return move(x, target, device=device, copy=copy)
-
-
-@op
-def from_numpy(x: Any, /, *, device: Any = None, like: Array | None = None) -> Array:
-    """A NumPy array as an array of the default backend, or of that of `like`.
-
-    What `asarray` does, but nothing else is taken for an array by mistake: an array of
-    another framework, or a list, raises.
-
-    Args:
-        x: array or scalar of NumPy.
-        device: where; None means the device of `like`, or the framework's default.
-        like: array whose framework and device to take.
-
-    Returns:
-        array of the shape, dtype and values of `x`, over its memory where the framework
-        can share it.
-
-    Raises:
-        ArgumentError: `x` is not of NumPy.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> with na.use_backend("torch"):
-        ...     na.from_numpy(np.asarray([1, 2]))
-        tensor([1, 2])
-    """
-    if isinstance(x, Container):
-        return x.map(lambda leaf: from_numpy(leaf, device=device, like=like))
-    if _is_stand_in(x):
-        return x
-    if not isinstance(x, (np.ndarray, np.generic)):
-        raise ArgumentError(
-            f"from_numpy: x: got {type(x).__name__}, expected a NumPy array; na.asarray takes "
-            "other data"
-        )
-    return ops.asarray(x, device=device, like=like)
 
 
 @op
