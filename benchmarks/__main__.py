@@ -1,7 +1,7 @@
 """usage: python -m benchmarks [--write] [imports] [dispatch] [overhead] [composed] [container] [trees] [storage] [random]
-                            [training] [models]
+                            [training] [models] [torch_in]
 
-With --write the tables go into docs/benchmarks.md too.
+With --write the tables go into docs/benchmarks.md too, in place of those of the same benchmark.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import platform
+import re
 import sys
 import warnings
 from importlib.metadata import version
@@ -32,6 +33,7 @@ NAMES = [
     "random",
     "training",
     "models",
+    "torch_in",
 ]
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 PACKAGES = ["numpy", "torch", "jax", "tensorflow-cpu", "optree", "dm-tree", "tensordict", "keras"]
@@ -43,16 +45,22 @@ def main(arguments: list[str]) -> None:
     unknown = sorted(set(names) - set(NAMES))
     if unknown:
         raise SystemExit(f"unknown benchmark {unknown[0]!r}; there are {', '.join(NAMES)}")
-    parts = []
     for name in names:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the frameworks' own
             tables = importlib.import_module(f"benchmarks.{name}").tables()
         for table in tables:
             table.print()
-            parts.append(table.markdown())
-    if "--write" in arguments:
-        PAGE.write_text("\n".join([_head(), *parts]))
+        if "--write" in arguments:
+            _write(name, "\n".join(table.markdown() for table in tables))
+
+
+def _write(name: str, text: str) -> None:
+    """Put the tables of one benchmark into the page, and leave those of the others."""
+    found = re.split(r"^<!-- (\w+) -->\n", PAGE.read_text(), flags=re.MULTILINE)
+    parts = dict(zip(found[1::2], found[2::2], strict=True)) | {name: text}
+    marked = (f"<!-- {n} -->\n{parts[n].strip()}\n" for n in NAMES if n in parts)
+    PAGE.write_text("\n".join([_head(), *marked]))
 
 
 def _head() -> str:
