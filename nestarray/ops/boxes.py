@@ -186,9 +186,10 @@ def crop_and_resize(
     /,
     *,
     crop_size: Ints,
+    method: str = "bilinear",
     extrapolation_value: float = 0.0,
 ) -> Array:
-    """Cut boxes out of images, each resampled to one size, linear between the elements.
+    """Cut boxes out of images, each resampled to one size.
 
     Args:
         x: `(batch, channels, height, width)`, floating.
@@ -196,12 +197,15 @@ def crop_and_resize(
             image and 1 the last. With y1 > y2 the crop is upside down.
         box_indices: `(n,)`, integer: out of which image each box is cut.
         crop_size: the new size; an integer, or one for height and width.
+        method: ``"bilinear"``: linear between the elements; ``"nearest"``: the nearest one, of
+            two the one behind.
         extrapolation_value: what is outside of the image.
 
     Returns:
         `(n, channels, *crop_size)`.
 
     Raises:
+        ArgumentError: `method` is none of these.
         ShapeError: x, `boxes` or `box_indices` have other axes.
 
     Example:
@@ -214,6 +218,10 @@ def crop_and_resize(
     References:
         https://www.tensorflow.org/api_docs/python/tf/image/crop_and_resize
     """
+    if method not in ("bilinear", "nearest"):
+        raise ArgumentError(
+            f'crop_and_resize: method: got {method!r}, expected "bilinear" or "nearest"'
+        )
     _check_regions("crop_and_resize", x, boxes, box_indices)
     sizes = windows.per_axis("crop_and_resize", "crop_size", crop_size, 2)
     positions = []
@@ -228,15 +236,23 @@ def crop_and_resize(
         ops.logical_and(ops.greater_equal(p, 0.0), ops.less_equal(p, float(n - 1)))
         for p, n in zip(positions, x.shape[2:])
     ]
-    return _between(x, box_indices, positions, inside, extrapolation_value)
+    is_nearest = method == "nearest"
+    return _between(x, box_indices, positions, inside, extrapolation_value, is_nearest=is_nearest)
 
 
 def _between(
-    x: Array, box_indices: Array, positions: Sequence[Array], inside: Sequence[Array], fill: float
+    x: Array,
+    box_indices: Array,
+    positions: Sequence[Array],
+    inside: Sequence[Array],
+    fill: float,
+    *,
+    is_nearest: bool = False,
 ) -> Array:
     """`(n, channels, rows, columns)`: x at a grid of positions for each box, linear in between.
 
-    One gather for each of the four elements around, out of all images at once.
+    One gather for each of the four elements around, or of the nearest one, out of all images at
+    once.
     """
     channels, height, width = x.shape[1:]
     flat = ops.reshape(ops.permute_dims(x, (1, 0, 2, 3)), (channels, -1))
@@ -244,6 +260,10 @@ def _between(
     ends, shares = [], []
     for position, size in zip(positions, (height, width)):
         clipped = ops.clip(position, 0.0, float(size - 1))
+        if is_nearest:
+            ends.append([ops.astype(ops.floor(clipped + 0.5), dtypes.int64)])
+            shares.append((ops.ones_like(clipped),))
+            continue
         first = ops.floor(ops.stop_gradient(clipped))
         second = ops.minimum(first + 1.0, float(size - 1))
         ends.append([ops.astype(end, dtypes.int64) for end in (first, second)])

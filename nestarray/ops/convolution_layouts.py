@@ -15,7 +15,7 @@ from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array
 
-__all__ = ["conv", "conv_transpose", "locally_connected", "separable_conv"]
+__all__ = ["conv", "conv_transpose", "depthwise_conv", "locally_connected", "separable_conv"]
 
 _FORMATS = ("channels_first", "channels_last")
 
@@ -143,6 +143,67 @@ def conv_transpose(
 
 
 @op
+def depthwise_conv(
+    x: Array,
+    weight: Array,
+    bias: Array | None = None,
+    *,
+    stride: Ints = 1,
+    padding: Padding = 0,
+    dilation: Ints = 1,
+    data_format: str = "channels_first",
+) -> Array:
+    """A convolution of each channel for itself: `conv` with as many groups as x has channels.
+
+    Args:
+        x: `(batch, in, *spatial)`, or `(batch, *spatial, in)` with the channels last, with one
+            to three spatial axes, floating.
+        weight: `(in · multiplier, 1, *kernel)`: the kernels of channel 0, then those of
+            channel 1, and so on.
+        bias: `(in · multiplier,)`, or None.
+        stride: the step between windows.
+        padding: zeros around x, as in `conv`.
+        dilation: the step between the elements of the kernel.
+        data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
+
+    Returns:
+        `(batch, in · multiplier, *out_spatial)`, or with the channels last.
+
+    Raises:
+        ArgumentError: `data_format` is none of these.
+        ShapeError: the channels or the ranks do not fit.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.asarray([[[1.0, 2.0, 4.0], [3.0, 4.0, 6.0]]])
+        >>> na.depthwise_conv(x, np.asarray([[[1.0, 1.0]], [[-1.0, 1.0]]]))
+        array([[[3., 6.],
+                [1., 2.]]])
+
+    References:
+        https://arxiv.org/abs/1704.04861
+        https://keras.io/api/ops/nn/#depthwiseconv-function
+    """
+    _spatial("depthwise_conv", x, data_format)
+    channels = x.shape[-1 if _is_last("depthwise_conv", "data_format", data_format) else 1]
+    if len(weight.shape) != len(x.shape) or weight.shape[1] != 1 or weight.shape[0] % channels:
+        raise ShapeError(
+            f"depthwise_conv: weight has shape {tuple(weight.shape)}, expected (channels, 1, "
+            f"*kernel) with a multiple of the {channels} channels of x {tuple(x.shape)}"
+        )
+    return ops.conv(
+        x,
+        weight,
+        bias,
+        stride=stride,
+        padding=padding,
+        dilation=dilation,
+        groups=channels,
+        data_format=data_format,
+    )
+
+
+@op
 def separable_conv(
     x: Array,
     depthwise: Array,
@@ -193,8 +254,8 @@ def separable_conv(
             f"{depthwise.shape[0]}): as many columns as depthwise {tuple(depthwise.shape)} has "
             "kernels"
         )
+    x = ops.depthwise_conv(x, depthwise, stride=stride, padding=padding, dilation=dilation)
     function = (ops.conv1d, ops.conv2d, ops.conv3d)[count - 1]
-    x = function(x, depthwise, stride=stride, padding=padding, dilation=dilation, groups=x.shape[1])
     mixture = ops.reshape(pointwise, (*pointwise.shape, *(1,) * count))
     return _back(function(x, mixture, bias), data_format)
 

@@ -22,6 +22,7 @@ from nestarray.ops.pooling import lowest
 from nestarray.typing import Array
 
 __all__ = [
+    "fractional_max_pool1d",
     "fractional_max_pool2d",
     "fractional_max_pool3d",
     "lp_pool",
@@ -222,6 +223,39 @@ def max_unpool(
     )
     filled = ops.put_along_axis(empty, ops.reshape(indices, (-1, channels, many)), flat, axis=-1)
     return ops.reshape(filled, (-1, channels, *sizes))
+
+
+@op
+def fractional_max_pool1d(
+    x: Array, key: Array, /, *, kernel_size: Ints, output_size: Ints
+) -> Array:
+    """The largest element under windows along one axis whose steps vary at random.
+
+    The windows are those of `fractional_max_pool2d`.
+
+    Args:
+        x: `(batch, channels, length)`, floating.
+        key: `(2,)`, uint32, as made by ``na.random.key``; the numbers u are
+            ``na.random.uniform(key, (batch, channels, 1))``.
+        kernel_size: the size of a window.
+        output_size: the size of the result.
+
+    Returns:
+        `(batch, channels, output_size)`.
+
+    Raises:
+        ShapeError: x has other axes, or is too small for such an output.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.asarray([[[1.0, 5.0, 2.0, 4.0]]])
+        >>> na.fractional_max_pool1d(x, na.random.key(0), kernel_size=2, output_size=1)
+        array([[[4.]]])
+
+    References:
+        https://arxiv.org/abs/1412.6071
+    """
+    return _fractional("fractional_max_pool1d", x, key, kernel_size, output_size, "length")
 
 
 @op

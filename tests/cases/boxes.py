@@ -101,13 +101,19 @@ def crops(rng: Rng) -> tuple[Any, ...]:
 
 
 def crop_and_resize(
-    x: Any, boxes: Any, box_indices: Any, *, crop_size: Any, extrapolation_value: float = 0.0
+    x: Any,
+    boxes: Any,
+    box_indices: Any,
+    *,
+    crop_size: Any,
+    method: str = "bilinear",
+    extrapolation_value: float = 0.0,
 ) -> Any:
     import tensorflow as tf  # here, since it takes seconds
 
     last = np.moveaxis(x, 1, -1)
     found = tf.image.crop_and_resize(
-        last, boxes, box_indices, crop_size, extrapolation_value=extrapolation_value
+        last, boxes, box_indices, crop_size, method, extrapolation_value
     )
     return np.moveaxis(found.numpy(), -1, 1)
 
@@ -146,5 +152,14 @@ CASES = [
         crop_and_resize,
         **SINGLE,
         id="outside",
+    ),
+    Case(
+        "crop_and_resize",
+        crops,
+        {"crop_size": (4, 3), "method": "nearest", "extrapolation_value": -2.0},
+        crop_and_resize,
+        (0,),
+        **SINGLE,
+        id="nearest",
     ),
 ]

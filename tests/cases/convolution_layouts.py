@@ -65,6 +65,10 @@ def separable(x: Any, depthwise: Any, pointwise: Any, bias: Any, **settings: Any
     return torch.einsum("nchw,oc->nohw", each, pointwise) + bias.reshape(-1, 1, 1)
 
 
+def depthwise(x: Any, weight: Any, bias: Any = None, **settings: Any) -> Any:
+    return (F.conv1d, F.conv2d)[x.ndim - 3](x, weight, bias, groups=x.shape[1], **settings)
+
+
 def local(x: Any, weight: Any, bias: Any = None, *, kernel_size: Any, stride: Any = 1, **s: Any):
     count = x.ndim - 2
     names = "NCHW"[: count + 2], "OIHW"[: count + 2], "NCHW"[: count + 2]
@@ -141,6 +145,19 @@ CASES = [
         draw((2, 3, 4, 4), (6, 1, 3, 3), (5, 6), (5,)),
         {"padding": 1, "stride": 2},
         channels_last(separable),
+    ),
+    Case(
+        "depthwise_conv",
+        draw((2, 3, 5, 4), (6, 1, 3, 3), (6,)),
+        {"padding": 1, "stride": 2},
+        channels_last(depthwise),
+    ),
+    Case(
+        "depthwise_conv",
+        draw((2, 5, 5, 3), (3, 1, 3, 3)),
+        {"dilation": 2, "data_format": "channels_last"},
+        channels_last(depthwise),
+        id="channels_last",
     ),
     Case(
         "locally_connected",

@@ -60,6 +60,14 @@ def fractional(x: Any, key: Any, **settings: Any) -> Any:
     with jax.enable_x64(True):
         shape = (*x.shape[:2], x.ndim - 2)
         samples = np.array(jax.random.uniform(jnp.asarray(key), shape, "float64"))
+    if x.ndim == 3:  # torch pools rows of an image of height 1
+        settings = {name: (1, n) for name, n in settings.items()}
+        samples = np.repeat(samples, 2, axis=-1)
+        return fractional_of(x[:, :, None], samples, settings)[:, :, 0]
+    return fractional_of(x, samples, settings)
+
+
+def fractional_of(x: Any, samples: Any, settings: Any) -> Any:
     return (F.fractional_max_pool2d, F.fractional_max_pool3d)[x.ndim - 4](
         torch.as_tensor(x), _random_samples=torch.as_tensor(samples), **settings
     )
@@ -159,6 +167,13 @@ CASES = [
         {"kernel_size": 2, "stride": 2, "output_size": (7,)},
         max_unpool,
         id="size",
+    ),
+    Case(
+        "fractional_max_pool1d",
+        random(2, 3, 9),
+        {"kernel_size": 3, "output_size": 4},
+        fractional,
+        dtypes=("float64",),
     ),
     Case(
         "fractional_max_pool2d",
