@@ -54,6 +54,7 @@ from nestarray.ops.pooling_layouts import *
 from nestarray.ops.positions import *
 from nestarray.ops.random import *
 from nestarray.ops.recurrent import *
+from nestarray.ops.regression_losses import *
 from nestarray.ops.rejection import *
 from nestarray.ops.representation import *
 from nestarray.ops.searching import *

@@ -12,37 +12,8 @@ from nestarray.backends.torch.derivatives import is_constant
 
 _REDUCTIONS = ("mean", "sum", "none")
 
-
 # torch warns where the shapes differ, and computes in the dtype of x alone
 _IS_NATIVE = "x.shape == target.shape and x.dtype is target.dtype and reduction in _REDUCTIONS"
-
-
-@supports(_IS_NATIVE)
-def mse_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> Any:
-    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.mse_loss.html"""
-    if reduction == "mean":
-        return F.mse_loss(x, target)
-    return F.mse_loss(x, target, reduction=reduction)
-
-
-@supports(_IS_NATIVE)
-def l1_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> Any:
-    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.l1_loss.html"""
-    if reduction == "mean":
-        return F.l1_loss(x, target)
-    return F.l1_loss(x, target, reduction=reduction)
-
-
-@supports(_IS_NATIVE)
-def huber_loss(x: Any, target: Any, /, *, delta: float = 1.0, reduction: str = "mean") -> Any:
-    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.huber_loss.html"""
-    return F.huber_loss(x, target, reduction=reduction, delta=delta)
-
-
-@supports(_IS_NATIVE)
-def smooth_l1_loss(x: Any, target: Any, /, *, beta: float = 1.0, reduction: str = "mean") -> Any:
-    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.smooth_l1_loss.html"""
-    return F.smooth_l1_loss(x, target, reduction=reduction, beta=beta)
 
 
 def _classes_first(x: Any, target: Any, axis: int) -> tuple[Any, Any]:
