@@ -23,11 +23,11 @@ from functools import partial, wraps
 from types import CodeType
 from typing import Any, TypeVar
 
-from nestarray import backends, diagnosis, dtypes
+from nestarray import backends, diagnosis, dtypes, dynamo
 from nestarray.backends import foreach
 from nestarray.backends.templates import choosing, code_of, generated, texts
 from nestarray.config import current_backend
-from nestarray.container import Container, algebra
+from nestarray.container import Container, algebra, pytree
 from nestarray.container.shortcuts import Leaves, Served, shortcut
 from nestarray.errors import (
     ArgumentError,
@@ -132,6 +132,11 @@ class Op:
         table[last] = function
         return function
 
+    @dynamo.settled
+    def settled(self, *types: type) -> Callable[..., Any]:
+        """The function for these types, of members of sequences too, for torch.compile."""
+        return self._find(list(types), has_shortcuts=False)
+
     def _find_foreach(
         self, types: list[type], function: Callable[..., Any]
     ) -> Callable[..., Any] | None:
@@ -150,11 +155,11 @@ class Op:
                 return of_op(function)
         return getattr(module, self.name, None)
 
-    def _find(self, types: list[type]) -> Callable[..., Any]:
+    def _find(self, types: list[type], *, has_shortcuts: bool = True) -> Callable[..., Any]:
         for interpreted, handler in INTERPRETERS:
             if any(issubclass(t, interpreted) for t in types):
                 general = partial(_interpret, handler, self)
-                if handler is algebra.apply and self._takes_one_or_two:
+                if has_shortcuts and handler is algebra.apply and self._takes_one_or_two:
                     served = self.served.setdefault(tuple(types), {})
                     leafwise = partial(_leafwise, self)
                     return shortcut(tuple(types), served, general, leafwise)
@@ -339,9 +344,31 @@ def _compile(record: Op) -> Callable[..., Any]:
     return public
 
 
+def _let_torch_compile_read() -> None:
+    """Say what torch.compile reads in the place of each op, when it is imported."""
+    for record in OPS.values():
+        dynamo.read_as(_read(record))(record.function)
+
+
+pytree.REGISTER["torch._dynamo"] = _let_torch_compile_read
+
+
+def _read(record: Op) -> Callable[..., Any]:
+    """What torch.compile reads for an op: no table that fills, no errors to explain."""
+    declared, passed = texts(record.parameters)
+    types = [
+        f"*map(type, {p.name})" if _is_sequence(p) else f"type({p.name})"
+        for p in record.parameters
+        if _holds_arrays(p)
+    ]
+    source = f"def op({declared}):\n    return _settled({', '.join(types)})({passed})\n"
+    code = code_of(source, f"<nestarray op({declared}), read>")
+    return generated(code, {"_settled": record.settled}, record.name, record.parameters)
+
+
 #: What the templates call, behind an underscore, and "type".
 _RESERVED = frozenset(
-    ("table", "resolve", "types", "explain", "native", "otherwise", "supports", "type")
+    ("table", "resolve", "types", "explain", "native", "otherwise", "supports", "settled", "type")
 )
 
 

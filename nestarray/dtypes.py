@@ -12,9 +12,9 @@ Source: https://data-apis.org/array-api/2025.12/API_specification/type_promotion
 from __future__ import annotations
 
 import builtins
-from functools import cache
 from typing import Any, NamedTuple
 
+from nestarray.dynamo import remembered
 from nestarray.errors import DtypeError
 
 
@@ -178,7 +178,7 @@ def _promote_integers(a: DType, b: DType) -> DType:
     return _NAMES[f"int{min(bits, 64)}"]
 
 
-@cache
+@remembered
 def promote_types(a: DType, b: DType) -> DType:
     """The dtype of a result of operands of dtypes `a` and `b`.
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from nestarray.dynamo import settled
 from nestarray.errors import MissingFrameworkError
 
 
+@settled
 def optional(package: str, needing: str, *, extra: str, instead: str = "") -> Any:
     """The module `package`.
 

@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import importlib
 import sys
-from functools import cache
 from types import ModuleType
 from typing import Any
 
 from nestarray import packages
 from nestarray.config import BACKENDS, check_backend_name
+from nestarray.dynamo import remembered
 from nestarray.errors import ArgumentError, MixedBackendError
 
 
-@cache
+@remembered
 def core(name: str) -> ModuleType:
     """The ``core`` module of backend `name`; imports the framework.
 
@@ -32,7 +32,7 @@ def core(name: str) -> ModuleType:
     return importlib.import_module(f"nestarray.backends.{name}.core")
 
 
-@cache
+@remembered
 def chapter(name: str, chapter_name: str) -> Any:
     """``backends/<name>/<chapter>.py``, or None where the backend has no such file."""
     core(name)
@@ -45,7 +45,7 @@ def chapter(name: str, chapter_name: str) -> Any:
         return None
 
 
-@cache
+@remembered
 def backend_of_type(cls: type) -> str | None:
     """The backend whose arrays are of type `cls`; None if there is none."""
     for name in BACKENDS:

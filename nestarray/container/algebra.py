@@ -29,6 +29,7 @@ from nestarray.container.access import bare, line_up, map_leaves
 from nestarray.container.container import Container, from_leaves
 from nestarray.container.shortcuts import Leaves, dtypes_of, look_ahead, look_at, over_leaves
 from nestarray.container.spec import Spec
+from nestarray.dynamo import is_read
 from nestarray.errors import StructureError
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def apply(
         op, args, kwargs: the call.
         is_leafwise: the backend's function for many arrays has been asked, and has declined.
     """
+    if is_read():
+        return _apply_read(op, args, kwargs)
     names = op.array_parameters
     if op.sequence_parameters or (kwargs and any(name in names for name in kwargs)):
         return _apply_bound(op, args, kwargs)
@@ -193,6 +196,25 @@ def _once_for_ties(
         return results[key]
 
     return once
+
+
+def _apply_read(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Any call as torch.compile reads it: nothing is noted, and nothing depends on notes."""
+    names = [p.name for p in op.parameters]
+    given = dict(zip(names, args)) | kwargs
+    arrays = {name: given[name] for name in op.array_parameters if name in given}
+    first = next(c for value in arrays.values() for c in _containers(value))
+    columns = [tuple(_column(first._spec, value, op.name)) for value in arrays.values()]
+    results = []
+    for row in zip(first._leaves, *columns):
+        if row[0].__class__ in _LEFT_ALONE:
+            results.append(row[0])
+            continue
+        given |= dict(zip(arrays, row[1:]))
+        results.append(
+            op.function(*[given[n] for n in names[: len(args)]], **{n: given[n] for n in kwargs})
+        )
+    return _rebuild(op.name, first._spec, tuple(results))
 
 
 def _containers(value: Any) -> list[Container]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar, ove
 
 from nestarray.container import access, arguments, changes, display, joins, selection
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
+from nestarray.dynamo import read_as
 from nestarray.errors import ArgumentError, ImmutableError, PathError, StructureError
 
 if TYPE_CHECKING:
@@ -533,26 +534,26 @@ _CLASSES = {
 }  # fmt: skip
 
 
+def _read_from_leaves(spec: Spec, leaves: Iterable[New], note: Any = None) -> Container[New]:
+    self = object.__new__(_CLASSES[spec.kind])
+    object.__setattr__(self, "_spec", spec)
+    object.__setattr__(self, "_leaves", leaves if leaves.__class__ is tuple else tuple(leaves))
+    object.__setattr__(self, "_note", note)
+    return self
+
+
+@read_as(_read_from_leaves)
 def from_leaves(spec: Spec, leaves: Iterable[New], note: Any = None) -> Container[New]:
     """The Container of a spec and as many leaves, in depth-first order.
 
     An object whose class refuses assignments is slow to fill, so it becomes one at the end.
-    torch.compile, which does not follow that, reads `from_leaves_by_name` in its place.
+    torch.compile does not follow that.
     """
     self: Any = _Parts()
     self._spec = spec
     self._leaves = leaves if leaves.__class__ is tuple else tuple(leaves)
     self._note = note
     self.__class__ = _CLASSES[spec.kind]
-    return self
-
-
-def from_leaves_by_name(spec: Spec, leaves: Iterable[New], note: Any = None) -> Container[New]:
-    """`from_leaves` for torch.compile."""
-    self = object.__new__(_CLASSES[spec.kind])
-    object.__setattr__(self, "_spec", spec)
-    object.__setattr__(self, "_leaves", leaves if leaves.__class__ is tuple else tuple(leaves))
-    object.__setattr__(self, "_note", note)
     return self
 
 

@@ -98,7 +98,7 @@ def _leaf_count(count: int) -> str:
 def size(leaf: Any) -> int:
     """The number of elements of an array; 0 of anything else and of a shape not yet known."""
     try:
-        return math.prod(map(int, leaf.shape))
+        return math.prod([int(n) for n in leaf.shape])
     except (AttributeError, TypeError, ValueError, RuntimeError):  # torch: a nested tensor
         return 0
 

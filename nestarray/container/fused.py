@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from nestarray.container.container import Container, Leaf
-from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
+from nestarray.container.spec import LEAF, Key, Path, Spec, kept, make_spec
+from nestarray.dynamo import read_as, settled
 
 _interned: WeakValueDictionary[Hashable, Layout] = WeakValueDictionary()
 
@@ -37,10 +38,11 @@ class Place(NamedTuple):
 class Layout:
     """An interned structure of buffers. Build with `make_layout`; compare with ``is``."""
 
-    __slots__ = ("__dict__", "__weakref__", "places", "spec")
+    __slots__ = ("__dict__", "__weakref__", "_parts", "places", "spec")
 
     def __init__(self, spec: Spec, places: tuple[Place, ...]) -> None:
         self.spec, self.places = spec, places
+        self._parts: dict[Key, tuple[Layout, tuple[tuple[int, int | None, int], ...]]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return make_layout, (self.spec, self.places)
@@ -48,7 +50,7 @@ class Layout:
     def __repr__(self) -> str:
         return f"Layout({self.spec!r}, {self.num_buffers} buffers)"
 
-    @cached_property
+    @kept
     def num_buffers(self) -> int:
         """How many buffers there are."""
         return 1 + max((place.buffer for place in self.places), default=-1)
@@ -57,10 +59,7 @@ class Layout:
         """The Container of this layout and as many buffers."""
         return from_buffers(self, tuple(buffers))
 
-    @cached_property
-    def _parts(self) -> dict[Key, tuple[Layout, tuple[tuple[int, int | None, int], ...]]]:
-        return {}
-
+    @settled
     def part(self, key: Key) -> tuple[Layout, tuple[tuple[int, int | None, int], ...]]:
         """Of the node at `key` its layout, and for each buffer (number, start, stop) in ours."""
         found = self._parts.get(key)
@@ -89,6 +88,16 @@ class Layout:
         return make_layout(spec, tuple(places)), tuple(cuts)
 
 
+@settled
+def _layout_of(spec: Spec, places: tuple[tuple[int, int | None, tuple[int, ...]], ...]) -> Layout:
+    return make_layout(spec, tuple([Place(*place) for place in places]))
+
+
+def _read_layout(spec: Spec, places: tuple[Place, ...]) -> Layout:
+    return _layout_of(spec, tuple([tuple(place) for place in places]))
+
+
+@read_as(_read_layout)
 def make_layout(spec: Spec, places: tuple[Place, ...]) -> Layout:
     """The one `Layout` of this structure and these places."""
     identity = (id(spec), places)

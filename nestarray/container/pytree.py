@@ -23,7 +23,6 @@ from nestarray.container.container import (
     ListContainer,
     TupleContainer,
     from_leaves,
-    from_leaves_by_name,
     rebuild,
 )
 from nestarray.container.fused import FusedContainer, Layout, Place, make_layout
@@ -83,12 +82,6 @@ def _register_torch() -> None:
         )
 
 
-def _register_torch_compiler() -> None:
-    from torch.compiler import substitute_in_graph
-
-    substitute_in_graph(from_leaves)(from_leaves_by_name)
-
-
 def _register_optree() -> None:
     import optree
 
@@ -144,10 +137,10 @@ def _from_plain(plain: Any) -> Any:
     return make_spec(kind, tuple(keys), tuple(_from_plain(c) for c in children))
 
 
-_REGISTER: dict[str, Callable[[], None]] = {
+#: What is called when a framework is imported; files above add to it.
+REGISTER: dict[str, Callable[[], None]] = {
     "jax": _register_jax,
     "torch": _register_torch,
-    "torch._dynamo": _register_torch_compiler,
     "optree": _register_optree,
     "flax.serialization": _register_flax,
 }
@@ -175,7 +168,7 @@ class _Finder:
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: Any = None
     ) -> ModuleSpec | None:
-        register = _REGISTER.pop(name, None)
+        register = REGISTER.pop(name, None)
         if register is None:
             return None
         for finder in sys.meta_path:
@@ -184,12 +177,12 @@ class _Finder:
                 if spec.loader is not None:
                     spec.loader = _RegisteringLoader(spec.loader, register)  # type: ignore[assignment]
                 return spec
-        _REGISTER[name] = register  # not installed (yet)
+        REGISTER[name] = register  # not installed (yet)
         return None
 
 
 def install() -> None:
     """Register with the frameworks already imported, and with the others when they are."""
-    for name in [n for n in _REGISTER if sys.modules.get(n) is not None]:
-        _REGISTER.pop(name)()
+    for name in [n for n in REGISTER if sys.modules.get(n) is not None]:
+        REGISTER.pop(name)()
     sys.meta_path.insert(0, _Finder())

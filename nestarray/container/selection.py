@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from typing import Any
 
 from nestarray.container.access import Leaves, map_leaves
 from nestarray.container.arguments import refuse
 from nestarray.container.spec import LEAF, Spec, make_spec, part_of
 from nestarray.dtypes import dtype_of, isdtype
+from nestarray.dynamo import remembered
 from nestarray.errors import ArgumentError
 
 
-@cache
+@remembered
 def _glob(pattern: str) -> re.Pattern[str]:
     parts = []
     for token in re.findall(r"\*\*/|\*\*|\*|\?|\[[^\]]*\]|[^*?\[]+|\[", pattern):

@@ -13,18 +13,43 @@ from __future__ import annotations
 
 import difflib
 import threading
-from collections.abc import Hashable, Iterator
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, Generic, TypeVar, overload
 from weakref import WeakValueDictionary
 
+from nestarray.dynamo import is_read, read_as, settled
 from nestarray.errors import PathError, StructureError
 
 Key = str | int
 Path = tuple[Key, ...]
 
+Value = TypeVar("Value")
+
 _interned: WeakValueDictionary[Hashable, Spec] = WeakValueDictionary()
 _interning = threading.Lock()
+
+
+class kept(Generic[Value]):
+    """A property that is computed once.
+
+    `functools.cached_property` takes a lock, which torch.compile cannot follow; of two
+    threads both may compute what never changes.
+    """
+
+    def __init__(self, compute: Callable[[Any], Value]) -> None:
+        self.compute, self.__doc__ = settled(compute), compute.__doc__
+
+    @overload
+    def __get__(self, holder: None, cls: type) -> kept[Value]: ...
+    @overload
+    def __get__(self, holder: object, cls: type) -> Value: ...
+    def __get__(self, holder: Any, cls: type) -> Any:
+        if holder is None:
+            return self
+        value = self.compute(holder)
+        if not is_read():
+            holder.__dict__[self.compute.__name__] = value
+        return value
 
 
 class Spec:
@@ -34,10 +59,18 @@ class Spec:
     keys: tuple[Key, ...]
     children: tuple[Spec, ...]
     num_leaves: int
+    #: key → (first leaf, one past the last leaf, child spec)
+    index: dict[Key, tuple[int, int, Spec]]
 
     def __init__(self, kind: str, keys: tuple[Key, ...], children: tuple[Spec, ...]) -> None:
         self.kind, self.keys, self.children = kind, keys, children
-        self.num_leaves = 1 if kind == "leaf" else sum(c.num_leaves for c in children)
+        self.index, start = {}, 0
+        for key, child in zip(keys, children, strict=True):
+            self.index[key] = (start, start + child.num_leaves, child)
+            start += child.num_leaves
+        self.num_leaves = 1 if kind == "leaf" else start
+        self._located: dict[Any, tuple[int, int, Spec]] = {}
+        self._permutations: dict[int, tuple[Spec, tuple[int, ...] | None]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return make_spec, (self.kind, self.keys, self.children)
@@ -48,16 +81,7 @@ class Spec:
         inner = ", ".join(f"{k}: {c!r}" for k, c in zip(self.keys, self.children, strict=True))
         return f"{self.kind}({inner})"
 
-    @cached_property
-    def index(self) -> dict[Key, tuple[int, int, Spec]]:
-        """Key → (first leaf, one past the last leaf, child spec)."""
-        table, start = {}, 0
-        for key, child in zip(self.keys, self.children, strict=True):
-            table[key] = (start, start + child.num_leaves, child)
-            start += child.num_leaves
-        return table
-
-    @cached_property
+    @kept
     def paths(self) -> tuple[Path, ...]:
         """The path of each leaf, in leaf order."""
         return tuple(self._iter_paths())
@@ -70,15 +94,12 @@ class Spec:
             for rest in child._iter_paths():
                 yield (key, *rest)
 
-    @cached_property
+    @kept
     def path_names(self) -> tuple[str, ...]:
         """The path of each leaf as ``"a/b/c"``."""
         return tuple(join_path(p) for p in self.paths)
 
-    @cached_property
-    def _permutations(self) -> dict[int, tuple[Spec, tuple[int, ...] | None]]:
-        return {}
-
+    @settled
     def permutation_to(self, other: Spec) -> tuple[int, ...] | None:
         """Leaf indices of `self` in the leaf order of `other`; None if their keys differ."""
         found = self._permutations.get(id(other))
@@ -108,14 +129,12 @@ class Spec:
         Raises:
             PathError: nothing is there; the message names the nearest key.
         """
+        if is_read():
+            return self._locate(path, what)
         hit = self._located.get(path)
         if hit is None:
             hit = self._located[path] = self._locate(path, what)
         return hit
-
-    @cached_property
-    def _located(self) -> dict[Any, tuple[int, int, Spec]]:
-        return {}
 
     def _locate(self, path: Key | Path, what: str) -> tuple[int, int, Spec]:
         if not isinstance(path, tuple) and path in self.index:
@@ -149,6 +168,7 @@ def take_key(spec: Spec, remaining: Path) -> tuple[Key | None, Path]:
     return None, remaining
 
 
+@settled
 def _missing_key_message(spec: Spec, done: list[Key], key: Key, path: Any) -> str:
     where = f"under {join_path(tuple(done))!r}" if done else "at the top"
     if spec.kind == "leaf":
@@ -161,6 +181,7 @@ def _show(path: Any) -> str:
     return repr(join_path(path) if isinstance(path, tuple) else path)
 
 
+@settled
 def nearest_key(key: Key, keys: tuple[Key, ...]) -> str:
     """A hint for an error message: the nearest key, or the keys there are."""
     names = [str(k) for k in keys]
@@ -173,6 +194,16 @@ def nearest_key(key: Key, keys: tuple[Key, ...]) -> str:
     return f"; the keys are {shown}"
 
 
+@settled
+def _spec_of(kind: str, keys: tuple[Key, ...], *children: Spec) -> Spec:
+    return make_spec(kind, keys, children)
+
+
+def _read_spec(kind: str, keys: tuple[Key, ...] = (), children: tuple[Spec, ...] = ()) -> Spec:
+    return _spec_of(kind, keys, *children)  # objects are settled as arguments, not in tuples
+
+
+@read_as(_read_spec)
 def make_spec(kind: str, keys: tuple[Key, ...] = (), children: tuple[Spec, ...] = ()) -> Spec:
     """The one `Spec` of this kind with these keys and children."""
     identity = (kind, keys, tuple(map(type, keys)), tuple(map(id, children)))

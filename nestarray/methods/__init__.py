@@ -16,4 +16,5 @@ from nestarray.methods import sampling as sampling
 from nestarray.methods import stacking as stacking
 from nestarray.methods import structure as structure
 from nestarray.methods import summary as summary
+from nestarray.methods import torch_functions as torch_functions
 from nestarray.methods import transposition as transposition

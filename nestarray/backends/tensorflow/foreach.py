@@ -15,7 +15,7 @@ from tensorflow.python.eager import record
 
 from nestarray.backends.foreach import Columns, Run, parts, when_it_pays
 
-_EAGER = type(tf.constant(0.0))
+_EAGER = tf.__internal__.EagerTensor  # type(tf.constant(…)) is another while a graph is made
 _NUMBERS = (bool, int, float, complex)
 
 

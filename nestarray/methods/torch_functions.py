@@ -1,0 +1,58 @@
+"""PyTorch's functions that meet a Container: operators with a tensor are ours, others refuse.
+
+In a plain call PyTorch gives up on ``x + c`` and Python asks the Container. torch.compile does
+not get that far, neither in ``x + c`` nor in ``c + x``; it asks ``__torch_function__``, and so
+does a plain call where a class has it. What comes is the tensor's method and the tensor
+first, of ``c - x`` thus ``__rsub__``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nestarray import ops
+from nestarray.container import Container
+from nestarray.dispatch import OPS
+from nestarray.dynamo import is_read
+from nestarray.errors import ArgumentError
+
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "add": ops.add, "sub": ops.subtract, "mul": ops.multiply, "div": ops.divide,
+    "__floordiv__": ops.floor_divide, "remainder": ops.remainder, "pow": ops.pow,
+    "__and__": ops.bitwise_and, "__or__": ops.bitwise_or, "__xor__": ops.bitwise_xor,
+    "bitwise_and": ops.bitwise_and, "bitwise_or": ops.bitwise_or, "bitwise_xor": ops.bitwise_xor,
+    "__lshift__": ops.bitwise_left_shift, "__rshift__": ops.bitwise_right_shift,
+    "matmul": ops.matmul, "lt": ops.less, "le": ops.less_equal, "gt": ops.greater,
+    "ge": ops.greater_equal, "eq": ops.equal, "ne": ops.not_equal, "__eq__": ops.equal,
+}  # fmt: skip
+_REFLECTED: dict[str, Callable[..., Any]] = {
+    "__rsub__": ops.subtract, "__rdiv__": ops.divide, "__rfloordiv__": ops.floor_divide,
+    "__rmod__": ops.remainder, "__rpow__": ops.pow, "__rlshift__": ops.bitwise_left_shift,
+    "__rrshift__": ops.bitwise_right_shift,
+}  # fmt: skip
+
+
+def _torch_function(
+    func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+) -> Any:
+    """What `func` of PyTorch is when one of its arguments is a Container."""
+    name = getattr(func, "__name__", "")
+    if len(args) == 2 and not kwargs:
+        if name == "matmul" and is_read():  # which side was which is lost there
+            raise ArgumentError(
+                "matmul: torch.compile does not say on which side of @ the Container is; write "
+                "na.matmul(x1, x2)"
+            )
+        if name in _OPERATORS:
+            return _OPERATORS[name](*args)
+        if name in _REFLECTED:
+            return _REFLECTED[name](args[1], args[0])
+    ours = f"na.{name}(…) or " if name in OPS else ""
+    raise ArgumentError(
+        f"torch: {name}: got a Container, expected tensors; write {ours}c.map(fn) with a function "
+        "of one leaf"
+    )
+
+
+Container.__torch_function__ = staticmethod(_torch_function)  # type: ignore[attr-defined]

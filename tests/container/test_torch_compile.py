@@ -1,0 +1,167 @@
+"""What torch.compile makes of Containers: one graph, in the first call of a process as in any other."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+import nestarray as na
+from nestarray.errors import ArgumentError
+
+Function = Callable[[na.Container, torch.Tensor], Any]
+
+
+def tree() -> na.Container:
+    return na.Container(a=torch.arange(1.0, 10.0).reshape(3, 3), b={"w": torch.ones(3, 3), "n": []})
+
+
+ROW = torch.tensor([1.0, 2.0, 3.0])
+
+WITH_TENSORS: dict[str, Function] = {
+    "c + x": lambda c, x: c + x,
+    "x + c": lambda c, x: x + c,
+    "c - x": lambda c, x: c - x,
+    "x - c": lambda c, x: x - c,
+    "c * x": lambda c, x: c * x,
+    "c / x": lambda c, x: c / x,
+    "x / c": lambda c, x: x / c,
+    "c // x": lambda c, x: c // x,
+    "x // c": lambda c, x: x // c,
+    "c % x": lambda c, x: c % x,
+    "x % c": lambda c, x: x % c,
+    "c ** x": lambda c, x: c**x,
+    "x ** c": lambda c, x: x**c,
+    "c < x": lambda c, x: c < x,
+    "x < c": lambda c, x: x < c,
+    "c == x": lambda c, x: c == x,
+    "x >= c": lambda c, x: x >= c,
+    "bits": lambda c, x: (x > 1) & (c > x) | (c < 0),
+    "shifts": lambda c, x: x.int() << c.astype("int32"),
+}
+OF_ARRAYS: dict[str, Function] = {
+    "of trees": lambda c, x: na.exp(-abs(c - 2 * c)) ** 2.0,
+    "prefix": lambda c, x: c * na.Container(a=2.0, b=3.0),
+    "settings": lambda c, x: na.softmax(c, axis=-1).mean(axis=0),
+    "several results": lambda c, x: na.top_k(c, 2),
+    "sequences": lambda c, x: na.concat([c, c], axis=0),
+    "conditions": lambda c, x: na.where(c > 1, c, 0.0),
+    "dtypes": lambda c, x: c.astype("float16") + c,
+    "indices": lambda c, x: (c[0], c[:, 1:]),
+    "plain arrays": lambda c, x: na.linear(x, c["b/w"]),
+    "across leaves": lambda c, x: (c.tree_sum(), c.tree_norm(), c.tree_dot(c), c.size),
+    "training": lambda c, x: (c.global_clip(1.0), c.ema(c, 0.9), c.lerp(c * 2, 0.5)),
+    "fused": lambda c, x: c.fuse() * 2.0 + 1.0,
+    "gradients": lambda c, x: torch.func.grad(lambda v: (v * v).tree_sum())(c),
+    "own gradients": lambda c, x: na.value_and_grad(lambda v: na.sum(na.exp(v.a) * v.b.w))(c),
+}
+OF_STRUCTURE: dict[str, Function] = {
+    "look-up": lambda c, x: (c["b/w"], c.b.w, c["b"]["w"], len(c), "a" in c, list(c)),
+    "build": lambda c, x: na.Container(x=x, y=[x, (c["a"],)]),
+    "set": lambda c, x: (c.set("b/w", x), c.set("new/w", x)),
+    "update, delete": lambda c, x: c.update(b={"w": x}, z=x).delete("a"),
+    "rename": lambda c, x: c.rename({"a": "q"}).move("q", "b/q"),
+    "select": lambda c, x: (c.select("**/w"), c.exclude("a"), c.mask("a")),
+    "partition": lambda c, x: c.partition("a")[0].combine(c.partition("a")[1]),
+    "map": lambda c, x: c.map(torch.relu).map(lambda p, a, b: (p, a + b), c, with_path=True),
+    "at": lambda c, x: c.at["b/w"].add(x),
+    "plain": lambda c, x: (c.to_dict(), c.to_flat_dict("."), dict(c.items()), c.leaves()),
+    "state dict": lambda c, x: c.to_torch_state_dict(),
+    "stack": lambda c, x: na.stack([c, c]),
+}  # fmt: skip
+GROUPS = {"tensors": WITH_TENSORS, "arrays": OF_ARRAYS, "structure": OF_STRUCTURE}
+
+
+def same(a: Any, b: Any) -> bool:
+    if isinstance(a, na.Container):
+        return type(a) is type(b) and a.spec is b.spec and same(a.leaves(), b.leaves())
+    if isinstance(a, torch.Tensor):
+        return a.dtype == b.dtype and torch.equal(a, b)
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(same(a[k], b[k]) for k in a)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(same, a, b))
+    return a == b
+
+
+def check(group: dict[str, Function]) -> None:
+    """One graph of the functions of a group."""
+
+    def together(c: na.Container, x: torch.Tensor) -> dict[str, Any]:
+        return {name: function(c, x) for name, function in group.items()}
+
+    compiled = torch.compile(together, backend="eager", fullgraph=True)
+    results = [compiled(tree(), ROW), compiled(tree(), ROW)]
+    expected = together(tree(), ROW)
+    results.append(compiled(tree(), ROW))  # what eager calls note changes nothing
+    for name in group:
+        for found in results:
+            assert same(found[name], expected[name]), name
+
+
+BRIEF = [
+    "c + x", "x - c", "x < c", "of trees", "prefix", "settings", "across leaves", "look-up", "set",
+    "select", "map", "state dict",
+]  # fmt: skip
+
+
+def test_one_graph() -> None:
+    torch._dynamo.reset()
+    everything = {name: function for group in GROUPS.values() for name, function in group.items()}
+    check({name: everything[name] for name in BRIEF})
+
+
+# each function, in the first calls of a process
+COLD = """
+from tests.container.test_torch_compile import GROUPS, check
+import jax, tensorflow  # whose dtypes Dynamo cannot hash
+for group in GROUPS.values():
+    check(group)
+"""
+
+
+@pytest.mark.full
+def test_the_first_calls_of_a_process() -> None:
+    run = subprocess.run([sys.executable, "-c", COLD], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+def test_another_structure_is_another_graph() -> None:
+    compiled = torch.compile(lambda c: c + 1.0, backend="eager", fullgraph=True)
+    for c in (tree(), tree().rename({"a": "q"}), na.Container([ROW])):
+        assert same(compiled(c), c + 1.0)
+
+
+def test_matmul_is_refused_where_its_sides_are_lost() -> None:
+    c, x = tree().delete("b"), torch.arange(9.0).reshape(3, 3)
+    assert same(x @ c, na.matmul(x, c))
+    assert same(c @ x, na.matmul(c, x))
+    compiled = torch.compile(lambda c, x: c @ x, backend="eager", fullgraph=True)
+    with pytest.raises(
+        Exception, match="does not say on which side of @ the Container is; write na"
+    ):
+        compiled(c, x)
+    assert same(torch.compile(na.matmul, backend="eager", fullgraph=True)(c, x), c @ x)
+
+
+def test_functions_of_torch_lead_to_ours() -> None:
+    c = tree()
+    with pytest.raises(ArgumentError) as info:
+        torch.relu(c)  # type: ignore[arg-type]
+    assert str(info.value) == (
+        "torch: relu: got a Container, expected tensors; write na.relu(…) or c.map(fn) with a "
+        "function of one leaf"
+    )
+    with pytest.raises(ArgumentError) as info:
+        ROW.index_add_(0, ROW, c)  # type: ignore[arg-type]
+    assert str(info.value) == (
+        "torch: index_add_: got a Container, expected tensors; write c.map(fn) with a function of "
+        "one leaf"
+    )
+    x = ROW.clone()
+    x += c  # not in place: a tree does not fit into a tensor
+    assert same(x, ROW + c)
