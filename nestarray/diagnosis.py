@@ -101,11 +101,14 @@ def kinds_rule(parameters: Mapping[str, Parameter], body: Callable[[], Any] | No
 
     def check_kinds(name: str, arguments: Arguments) -> None:
         for parameter, value in arguments.items():
-            annotation = str(parameters[parameter].annotation)
+            declared = parameters[parameter]
+            annotation = str(declared.annotation)
             if parameter in _AXES and "Sequence" in annotation:
                 continue  # the rules about axes say it
+            by_name = value if declared.kind is declared.VAR_KEYWORD else {parameter: value}
             try:
-                check_kind(name, parameter, annotation, value)
+                for own, one in by_name.items():
+                    check_kind(name, own, annotation, one)
             except ArgumentError:
                 _body_rule(body)(name, arguments)
                 raise

@@ -272,7 +272,8 @@ def _mixed(
 
 def _checking_kinds(record: Op, body: Callable[..., Any]) -> Callable[..., Any]:
     """`body` behind a look at the types of its settings; where that is not enough, at their kinds."""
-    types = {p.name: quick_types(str(p.annotation)) for p in record.parameters}
+    singles = [p for p in record.parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    types = {p.name: quick_types(str(p.annotation)) for p in singles}
     types = {name: found for name, found in types.items() if found}
     if not types:
         return body
