@@ -65,8 +65,9 @@ def remembered(function: Function) -> Function:
         try:
             return known[args]
         except KeyError:
-            result = known[args] = function(*args)
-            return result
+            pass  # an error of the function shall not stand behind this one
+        result = known[args] = function(*args)
+        return result
 
     return settled(call)  # type: ignore[return-value]
 
