@@ -160,9 +160,40 @@ def test_compiled_equals_eager(graph, images, backend):
 def test_a_model_that_torch_cannot_export():
     with pytest.raises(errors.ConversionError) as caught:
         na.trace_graph(DataDependent(), torch.ones(2))
-    message = str(caught.value)
-    assert message.startswith("trace_graph: torch.export cannot export DataDependent: ")
-    assert "torch.cond" in message
+    assert re.fullmatch(
+        r"trace_graph: torch\.export cannot export DataDependent: GuardOnDataDependentSymNode: a "
+        r"choice by a value: if x\.sum\(\) > 0: \(networks\.py:\d+\)\. Write it with torch\.where, or "
+        r"with torch\.cond where one side alone may run; a check of values is left out where not "
+        r"torch\.compiler\.is_compiling\(\)",
+        str(caught.value),
+    )
+
+
+def test_a_number_that_a_value_decides_is_named_with_its_line():
+    class Repeated(nn.Module):
+        def forward(self, x, count):
+            for _ in range(int(count)):
+                x = x * 2
+            return x
+
+    text = (
+        r"a number that a value decides: for _ in range\(int\(count\)\): \(test_trace\.py:\d+\)\. "
+        r"Pass it as an int, which a graph keeps as it is traced \(num_classes= of one_hot\); a loop "
+        r"of as many steps is torch\.while_loop$"
+    )
+    with pytest.raises(errors.ConversionError, match=text):
+        na.trace_graph(Repeated(), torch.ones(2), torch.tensor(3))
+    assert na.trace_graph(Repeated(), torch.ones(2), 3)(torch.ones(2), 3).tolist() == [8.0, 8.0]
+
+
+def test_a_check_of_values_may_be_left_out_while_tracing():
+    class Checked(nn.Module):
+        def forward(self, x):
+            if not torch.compiler.is_compiling() and x.isnan().any():
+                raise ValueError
+            return x * 2
+
+    assert na.trace_graph(Checked(), torch.ones(2))(torch.ones(2)).tolist() == [2.0, 2.0]
 
 
 def test_an_op_without_a_frontend_is_named_with_its_line():

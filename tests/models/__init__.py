@@ -10,16 +10,19 @@ from typing import Any
 #: jumps at zero, and of millions of units one may stand so close to it that rounding decides:
 #: at seed 0 torch's own gradient in float32 is 2e-2 (resnet) and 6e-4 (regnet) from torch's in
 #: float64, at most seeds, this one too, 3e-6. A gradient is compared where torch has one.
-#: Of t5's with padded tokens, one is 5e-7 in torch and -8e-7 in NumPy at seed 0.
-_SEEDS = {"resnet": 1, "regnet": 1, "t5": 2}
+#: Of t5's with padded tokens, one is 5e-7 in torch and -8e-7 in NumPy at seed 0; longt5 is alike.
+_SEEDS = {"resnet": 1, "regnet": 1, "t5": 2, "longt5": 1}
 
-#: Inputs that are others than the record's: smaller images. Of 1024 by 1024 or 640 by 640,
+#: Inputs that are others than the record's. Smaller images: of 1024 by 1024 or 640 by 640,
 #: millions of numbers are compared by max pooling or rectified, and of some of them rounding
 #: decides where their gradient goes: at the record's size all outputs agree, but at most seeds
 #: some gradients in float32 are 4e-3 from torch's. At this size they are 3e-6 from it.
 _INPUTS = {
     "sam2_hiera_det_model": {"pixel_values": ["float", [2, 3, 128, 128]]},
     "textnet": {"pixel_values": ["float", [2, 3, 128, 128]]},
+    # In training its last normalizations are over as many numbers as there are images. With two
+    # of them torch's own output in float64 moves by a twentieth when the input does by 1e-15.
+    "levit": {"pixel_values": ["float", [8, 3, 64, 64]]},
 }
 
 #: Settings that are others than the record's: in training reformer takes as many tokens only as
@@ -34,6 +37,9 @@ _WITHOUT_CACHE = ("bailing_hybrid", "lfm3", "recurrent_gemma")
 #: Models whose values in float32 rounding decides to more than the tolerance: vits is 1e-4 from
 #: torch's there, its gradient 6e-2, but in float64 they are 3e-13 and 2e-12.
 FLOAT64_ONLY = ("vits",)
+
+#: Models whose training torch.export refuses: ibert looks whether its activations are NaN.
+WITHOUT_TRAINING = ("ibert",)
 
 _FILE = Path(__file__).with_name("hf_models.json")
 _RECORDS: dict[str, Any] = {r["model_type"]: r for r in json.loads(_FILE.read_text())}

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.graph.from_torch.failures import advice
+from nestarray.graph.from_torch.failures import advice, by_value
 from nestarray.graph.sizes import check_name
 
 Place = tuple[str, int]  # an argument as Python writes it, ``extra['a']``, and a dimension
@@ -89,6 +89,8 @@ class Dynamic:
 
     def explained(self, message: str) -> str:
         """torch's reason for a failed export in the words of the call, and what to do."""
+        if by_value(message):
+            return by_value(message)
         lines = [line.strip() for line in message.splitlines() if line.strip()]
         reasons = [line.removeprefix("- ") for line in lines if line.startswith("- ")]
         if not reasons or not self.is_asked:

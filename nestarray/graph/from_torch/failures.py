@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 _OTHERWISE = (
     "Check the call with torch.export.export(net, args, kwargs); control flow that depends on "
     "values must be written with torch.cond or torch.where"
+)
+
+#: torch's words for a program that its values decide → what it is, and what to do.
+_BY_VALUE: tuple[tuple[str, str, str], ...] = (
+    (
+        "Could not guard on data-dependent",
+        "a choice by a value",
+        "Write it with torch.where, or with torch.cond where one side alone may run; a check of "
+        "values is left out where not torch.compiler.is_compiling()",
+    ),
+    (
+        "Could not extract specialized integer from data-dependent",
+        "a number that a value decides",
+        "Pass it as an int, which a graph keeps as it is traced (num_classes= of one_hot); a loop of "
+        "as many steps is torch.while_loop",
+    ),
 )
 
 #: A pattern in torch's message → the advice; the first that is found counts.
@@ -27,7 +44,8 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"fake tensor in the exported program constant",
-        "A tensor was taken out of the program, as x.data does; write x.detach()",
+        "A tensor was taken out of the program, as x.data does; write x.detach(). Or forward calls "
+        "torch.autograd.grad: trace what it differentiates, and take na.grad of the graph",
     ),
     (
         r"UninitializedParameter|uninitialized parameter",
@@ -35,7 +53,7 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"functorch",
-        "Inside of a traced module gradients are taken with torch.autograd.grad, not with torch.func",
+        "Trace what is differentiated, and take na.grad of the graph",
     ),
 )
 
@@ -43,3 +61,14 @@ _ADVICE: tuple[tuple[str, str], ...] = (
 def advice(message: str) -> str:
     """What to do about a failed export, as one sentence without its full stop."""
     return next((text for pattern, text in _ADVICE if re.search(pattern, message)), _OTHERWISE)
+
+
+def by_value(message: str) -> str:
+    """What was wrong and what to do where values decide the program, with the line; else ""."""
+    found = next(((what, do) for words, what, do in _BY_VALUE if words in message), None)
+    frames = re.findall(r'File "([^"]+)", line (\d+), in .*\n\s*(.+)', message)
+    if found is None or not frames:
+        return ""
+    what, do = found
+    path, line, code = frames[-1]
+    return f"{what}: {code.strip()} ({os.path.basename(path)}:{line}). {do}"
