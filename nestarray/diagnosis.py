@@ -73,6 +73,7 @@ def explain(
         return  # of trees, the leaf's own call has said it
     is_ours = isinstance(error, NestarrayError)
     if is_ours and str(error).startswith(f"{name}: "):
+        error.inner = name  # type: ignore[attr-defined]  # an op that called this one may say more
         return
     rules = [kinds_rule(parameters, body), *RULES.get(name, ()), *_GENERAL.get(chapter, ())]
     if name not in _OWN_AXIS:
@@ -83,7 +84,7 @@ def explain(
         try:
             rule(name, arguments)
         except NestarrayError as ours:
-            ours.inner = name  # type: ignore[attr-defined]  # an op that called this one may say more
+            ours.inner = name  # type: ignore[attr-defined]
             raise ours from error
         except (TypeError, ValueError, AttributeError, KeyError, IndexError):
             continue  # arguments that the rule cannot read are not what it is about
@@ -123,7 +124,7 @@ _OVER_ARGUMENTS = frozenset(
     ("TypeError", "ValueError", "RuntimeError", "AttributeError", "KeyError", "AssertionError",
      "AxisError", "UFuncTypeError", "_UFuncInputCastingError", "_UFuncOutputCastingError",
      "_UFuncNoLoopError", "UnboundLocalError", "InvalidArgumentError", "UnimplementedError",
-     "InternalError", "ZeroDivisionError", "MLIRError")
+     "InternalError", "ZeroDivisionError", "MLIRError", "NotImplementedError")
 )  # fmt: skip
 
 #: How they say that values were wrong, or that there was no memory.
@@ -577,7 +578,18 @@ _SQUARE = [
 RULES: dict[str, tuple[Rule, ...]] = {
     **dict.fromkeys(_SQUARE, (check_square,)),
     **dict.fromkeys(
-        ("argmax", "argmin", "max", "min", "median", "percentile", "ptp", "quantile"),
+        (
+            "argmax",
+            "argmin",
+            "max",
+            "min",
+            "median",
+            "nanmax",
+            "nanmin",
+            "percentile",
+            "ptp",
+            "quantile",
+        ),
         (check_elements,),
     ),
     **dict.fromkeys(("gather_nd", "scatter_nd"), (check_indices,)),

@@ -105,6 +105,8 @@ def settings(
                 f"{tuple(n + sum(p) for n, p in zip(sizes, pairs))}; expected an input at "
                 "least as large as the window: pad more, or make the kernel smaller"
             )
+    if ceil_mode is not False and ceil_mode is not True:
+        check_kind(op, "ceil_mode", "bool", ceil_mode)
     if not ceil_mode:
         return Windows(kernel, stride, pairs, dilation)
     overhang = tuple(

@@ -113,14 +113,17 @@ def solve_triangular(
 
 @op
 @single
-def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
+def pinv(
+    x: Array, /, *, rtol: float | Array | None = None, atol: float | Array | None = None
+) -> Array:
     """The Moore-Penrose inverse of each matrix, V diag(1/S) Uᴴ.
 
     Args:
         x: `(*batch, m, n)`, floating or complex.
         rtol: singular values below `rtol` times the greatest count as 0, a number or an array
             that broadcasts to `(*batch,)`; None means the greater
-            of m and n, times the machine's epsilon.
+            of m and n, times the machine's epsilon, or 0 where `atol` is given.
+        atol: singular values below `atol` count as 0 too, a number or an array like `rtol`.
 
     Returns:
         `(*batch, n, m)`.
@@ -137,7 +140,7 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     from nestarray import ops
 
     U, S, Vh = ops.svd(x, full_matrices=False)
-    counts = ops.greater(S, _threshold(x, S, rtol))
+    counts = ops.greater(S, _threshold(x, S, rtol, atol))
     inverse = ops.where(counts, ops.divide(1.0, ops.where(counts, S, 1.0)), 0.0)
     left = ops.multiply(adjoint(Vh), ops.astype(ops.expand_dims(inverse, -2), x.dtype))
     return ops.matmul(left, adjoint(U))
@@ -145,14 +148,17 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
 
 @op
 @single
-def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
+def matrix_rank(
+    x: Array, /, *, rtol: float | Array | None = None, atol: float | Array | None = None
+) -> Array:
     """How many singular values of each matrix are not 0.
 
     Args:
         x: `(*batch, m, n)`, floating or complex.
         rtol: singular values below `rtol` times the greatest count as 0, a number or an array
             that broadcasts to `(*batch,)`; None means the greater
-            of m and n, times the machine's epsilon.
+            of m and n, times the machine's epsilon, or 0 where `atol` is given.
+        atol: singular values below `atol` count as 0 too, a number or an array like `rtol`.
 
     Returns:
         `(*batch,)`, integers.
@@ -168,20 +174,26 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     from nestarray import ops
 
     S = ops.svdvals(x)
-    return ops.count_nonzero(ops.greater(S, _threshold(x, S, rtol)), axis=-1)
+    return ops.count_nonzero(ops.greater(S, _threshold(x, S, rtol, atol)), axis=-1)
 
 
-def _threshold(x: Array, S: Array, rtol: Any) -> Array:
+def _threshold(x: Array, S: Array, rtol: Any, atol: Any = None) -> Array:
     """The singular value from which on they count, `(*batch, 1)`."""
     from nestarray import ops
 
-    if rtol is None:
+    if rtol is None and atol is not None:
+        rtol = 0.0
+    elif rtol is None:
         rows, columns = x.shape[-2:]
         epsilon = float(np.finfo(dtype_of(S).name).eps)
         rtol = (rows if rows > columns else columns) * epsilon
     if hasattr(rtol, "shape"):
         rtol = ops.expand_dims(rtol, -1)
-    return ops.multiply(ops.max(S, axis=-1, keepdims=True), rtol)
+    greatest = ops.max if S.shape[-1] else ops.sum  # there is no greatest of nothing
+    relative = ops.multiply(greatest(S, axis=-1, keepdims=True), rtol)
+    if atol is None:
+        return relative
+    return ops.maximum(relative, ops.expand_dims(atol, -1) if hasattr(atol, "shape") else atol)
 
 
 @op

@@ -9,7 +9,7 @@ from nestarray import ops
 from nestarray.backends.axes import many_axes, one_axis
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.typing import Array
+from nestarray.typing import Array, check_range
 
 __all__ = [
     "batch_norm",
@@ -62,6 +62,7 @@ def batch_norm(
     References:
         https://arxiv.org/abs/1502.03167
     """
+    _check_vectors("batch_norm", x, axis, mean=mean, variance=variance, weight=weight, bias=bias)
     # Folded to one scale and one shift a channel, so that x is passed over twice, not four times.
     scale = 1.0 / ops.sqrt(variance + eps)
     scale = scale if weight is None else scale * weight
@@ -320,6 +321,7 @@ def local_response_norm(
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.local_response_norm.html
     """
+    check_range("local_response_norm", "size", size, 1)
     channels = x.shape[1]
     around = [(0, 0), (size // 2, (size - 1) // 2)] + [(0, 0)] * (len(x.shape) - 2)
     squares = ops.pad(x * x, around)
@@ -476,6 +478,20 @@ def _channel_axis(name: str, shape: tuple[int, ...], axis: int) -> int:
             "any but the first"
         )
     return axis % rank
+
+
+def _check_vectors(name: str, x: Array, axis: int, **vectors: Array | None) -> None:
+    """Each is a vector with an element for each channel of x."""
+    channels = x.shape[axis]
+    for argument, vector in vectors.items():
+        if vector is not None and (
+            len(vector.shape) != 1
+            or (None not in (channels, n := vector.shape[0]) and n != channels)
+        ):
+            raise ShapeError(
+                f"{name}: {argument}: got shape {tuple(vector.shape)}, expected ({channels},), as axis "
+                f"{axis} of x {tuple(x.shape)}"
+            )
 
 
 def _on_axis(x: Array, vector: Array, axis: int) -> Array:

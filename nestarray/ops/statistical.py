@@ -6,6 +6,7 @@ the reduced axes with length 1. Over no axis at all (``axis=()``) nothing is red
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from nestarray.backends.axes import many_axes, one_axis
@@ -422,6 +423,8 @@ def logsumexp(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Arra
     """
     from nestarray import ops
 
+    if 0 in x.shape:  # there is no greatest of nothing
+        return ops.full_like(ops.sum(x, axis=axis, keepdims=keepdims), -math.inf)
     greatest = ops.max(x, axis=axis, keepdims=True)
     # ±∞ and NaN are the result themselves; −∞ − (−∞) would be NaN, and the sum 0.
     is_finite = ops.isfinite(greatest)

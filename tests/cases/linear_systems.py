@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+import torch
 
 from tests.cases import Case
 from tests.cases.linalg import drawn, exact, hermitian, regular
@@ -121,6 +122,21 @@ CASES = [
     exact("pinv", lambda rng: complex_system(3, 3)(rng)[:1], np.linalg.pinv, "complex"),
     exact("pinv", low_rank, np.linalg.pinv, "low-rank", rtol=1e-3),
     exact("matrix_rank", low_rank_whole, np.linalg.matrix_rank, ""),
+    exact(
+        "pinv",
+        drawn((2, 4, 3)),
+        lambda x, atol: torch.linalg.pinv(torch.as_tensor(x), atol=atol).numpy(),
+        "atol",
+        atol=0.8,
+    ),
+    exact(
+        "matrix_rank",
+        drawn((2, 4, 3)),
+        lambda x, **tol: torch.linalg.matrix_rank(torch.as_tensor(x), **tol).numpy(),
+        "atol",
+        atol=1.2,
+        rtol=0.1,
+    ),
     exact(
         "matrix_rank",
         drawn((3, 3)),

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from nestarray.backends.base import promoted
+from nestarray.backends.base import promoted, supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.elementwise import _cast
 from nestarray.backends.matrices import check_factors
@@ -43,9 +43,10 @@ def solve_triangular(
     return solution[..., 0] if x2.ndim == 1 else solution
 
 
+@supports("atol is None")
 @compiled
 @_single
-def pinv(x: Any, /, *, rtol: float | None = None) -> Any:
+def pinv(x: Any, /, *, rtol: Any = None, atol: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.pinv.html"""
     if rtol is None:
         rtol = max(x.shape[-2:]) * float(jnp.finfo(x.dtype).eps)

@@ -112,6 +112,8 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
 def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.log.html"""
     axis = _axes(axis)
+    if not x.size:
+        return np.full_like(np.sum(x, axis=axis, keepdims=keepdims), -np.inf)
     greatest = np.max(x, axis=axis, keepdims=True)
     greatest = np.where(np.isfinite(greatest), greatest, np.zeros_like(greatest)).real
     with np.errstate(divide="ignore"):  # the logarithm of 0 is −∞, as everywhere

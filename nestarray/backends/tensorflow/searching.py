@@ -52,6 +52,8 @@ def nonzero(x: Any, /) -> tuple[Any, ...]:
 
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/searchsorted"""
+    if len(x1.shape) != 1:
+        raise ValueError("x1 is no vector")
     x1, x2 = promoted((x1, x2), _cast)
     if sorter is not None:
         x1 = tf.gather(x1, sorter)

@@ -50,8 +50,8 @@ def solve_triangular(
 
 # of complex numbers it is wrong when compiled: https://github.com/pytorch/pytorch/issues/198118
 @_single
-@supports("not x.is_complex()")
-def pinv(x: Any, /, *, rtol: float | None = None) -> Any:
+@supports("atol is None and not x.is_complex()")
+def pinv(x: Any, /, *, rtol: Any = None, atol: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.pinv.html"""
     return torch.linalg.pinv(x) if rtol is None else torch.linalg.pinv(x, rtol=rtol)
 

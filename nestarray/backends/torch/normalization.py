@@ -58,7 +58,8 @@ def _is_native(x: Any, weight: Any, bias: Any, axis: Any) -> bool:
     """Whether the axes are the last ones, and weight and bias have their sizes."""
     if axis != -1:
         axes = (axis,) if isinstance(axis, int) else axis
-        if sorted(a % x.ndim for a in axes) != list(range(x.ndim - len(axes), x.ndim)):
+        last = list(range(x.ndim - len(axes), x.ndim))
+        if sorted(a + x.ndim if a < 0 else a for a in axes) != last:
             return False
     sizes = _normalized_shape(x, axis)
     return (weight is None or weight.shape == sizes) and (bias is None or bias.shape == sizes)
@@ -126,7 +127,7 @@ def local_response_norm(
     return F.local_response_norm(x, size, alpha, beta, k)
 
 
-@supports(lambda x, *, ord=2.0, axis=-1, eps=1e-12: isinstance(axis, int))
+@supports("isinstance(axis, int) and ord > 0 and x.ndim")
 def normalize(x: Any, /, *, ord: float = 2.0, axis: Any = -1, eps: float = 1e-12) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.normalize.html"""
     return F.normalize(x, ord, axis, eps)

@@ -13,7 +13,7 @@ from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import LACKING, by_order
 from nestarray.errors import ShapeError
 
-where = choosing(torch.where, _cast)
+where = choosing(torch.where, _cast, boolean=torch.bool)
 
 
 def _numbers(x: Any) -> Any:
@@ -60,6 +60,8 @@ def nonzero(x: Any, /) -> tuple[Any, ...]:
 
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.searchsorted.html"""
+    if x1.ndim != 1:  # of which PyTorch takes as many as x2 has rows
+        raise ValueError("x1 is no vector")
     dtype = x1.dtype
     is_plain = dtype is getattr(x2, "dtype", None) and dtype not in LACKING and sorter is None
     if is_plain and x1.is_contiguous() and x2.is_contiguous():
