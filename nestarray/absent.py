@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
+from nestarray.errors import unknown_attribute
+
 #: Our name → what others call it.
 _SAME = {
     "abs": "absolute fabs",
@@ -174,7 +176,7 @@ def error(module: str, name: str, public: Iterable[str]) -> AttributeError:
     if name.startswith("_"):  # asked for by tools
         return AttributeError(text)
     words = explanation(name, (n for n in public if n[:1] != "_"), INSTEAD.get(module, {}))
-    return AttributeError(f"{text}; {words}" if words else text)
+    return unknown_attribute(f"{text}; {words}", name) if words else AttributeError(text)
 
 
 def explain(module: str) -> None:

@@ -84,3 +84,11 @@ class SchemaError(NestarrayError, ValueError):
     def __init__(self, message: str, violations: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(message)
         self.violations = violations
+
+
+def unknown_attribute(message: str, name: str) -> AttributeError:
+    """The error for an attribute that is not there, whose message says what is.
+
+    Python would add a guess of its own when it prints an error that names no object.
+    """
+    return AttributeError(message, name=name, obj=None)

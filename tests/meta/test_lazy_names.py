@@ -62,6 +62,19 @@ def test_names_of_elsewhere_are_explained(module: ModuleType, name: str, words: 
     assert str(caught.value) == f"module {module.__name__!r} has no attribute {name!r}; {words}"
 
 
+@pytest.mark.parametrize(
+    ("expression", "last"),
+    [
+        ("na.sotfmax", "module 'nestarray' has no attribute 'sotfmax'; did you mean softmax?"),
+        ("na.Container(abc=1).abd", "Container has no key or method 'abd'; did you mean 'abc'?"),
+    ],
+)
+def test_python_adds_no_guess_of_its_own(expression: str, last: str) -> None:
+    code = f"import nestarray as na; {expression}"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.stderr.splitlines()[-1] == f"AttributeError: {last}"
+
+
 @pytest.mark.parametrize("module", INSTEAD)
 def test_explanations_name_what_is_there(module: str) -> None:
     space = importlib.import_module(module)

@@ -6,6 +6,7 @@ import sys
 from typing import NoReturn
 
 from nestarray.absent import explanation
+from nestarray.errors import unknown_attribute
 
 _KEYS = "random functions take a key, for example torch.randn(2, 3, key=na.random.key(0))"
 _GRADIENTS = "gradients are na.grad and na.execute_with_gradients of a function"
@@ -54,6 +55,7 @@ def explain(module: str) -> None:
         if name.startswith("__"):
             raise AttributeError(text)
         public = [n for n in space if not n.startswith("_")]
-        raise AttributeError(f"{text}; {explanation(name, public, INSTEAD) or _LISTED}")
+        words = explanation(name, public, INSTEAD) or _LISTED
+        raise unknown_attribute(f"{text}; {words}", name)
 
     space["__getattr__"] = __getattr__
