@@ -207,6 +207,9 @@ class Op:
     def _bad_type(self, found: type) -> ArgumentError:
         expected = "an array of numpy, jax, torch or tensorflow, a Container or a number"
         hint = "; convert it with na.asarray(...)" if issubclass(found, (list, tuple)) else ""
+        if issubclass(found, dict):
+            hint = "; make it a tree with na.Container(...)"
+            hint += ", or merge it in with c.update(...)" if self.name == "bitwise_or" else ""
         which = ", ".join(self.array_parameters)
         return ArgumentError(
             f"{self.name}: array argument ({which}): got {found.__name__}, expected {expected}{hint}"

@@ -7,6 +7,7 @@ from operator import index as _as_integer
 from typing import TYPE_CHECKING, Any
 
 from nestarray.container.arguments import check_mapping, check_separator
+from nestarray.container.other_names import INSTEAD
 from nestarray.container.spec import (
     LEAF,
     Spec,
@@ -60,7 +61,9 @@ def _number(part: Any) -> Any:
 
 def attribute_message(spec: Spec, name: str) -> str:
     """The message for ``c.name`` when there is neither a method nor a key of that name."""
-    return f"Container has no key or method {name!r}{nearest_key(name, spec.keys)}"
+    instead = INSTEAD.get(name)
+    hint = f"; write {instead}" if instead else nearest_key(name, spec.keys)
+    return f"Container has no key or method {name!r}{hint}"
 
 
 def to_plain(spec: Spec, leaves: Iterator[Any]) -> Any:

@@ -35,6 +35,15 @@ def check_container(function: str, name: str, value: Any) -> None:
         )
 
 
+def check_no_record(tree: Any) -> None:
+    """Raise an error for a dataclass or an object of attrs, which would be one leaf."""
+    if hasattr(type(tree), "__dataclass_fields__") or hasattr(type(tree), "__attrs_attrs__"):
+        raise ArgumentError(
+            f"Container: tree: got a {type(tree).__name__}, which would be one leaf; "
+            "Container.from_object(tree) takes its fields, Container({'name': tree}) keeps it whole"
+        )
+
+
 def check_function(function: str, name: str, value: Any, call: str) -> None:
     """Raise an error unless `value` can be called; `call` says how it will be, ``fn(leaf)``."""
     if not callable(value):

@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar, ove
 from nestarray.container import access, arguments, changes, display, joins, selection
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
 from nestarray.dynamo import read_as
-from nestarray.errors import ArgumentError, ImmutableError, PathError, StructureError
+from nestarray.errors import (
+    ArgumentError,
+    ImmutableError,
+    PathError,
+    StructureError,
+    unknown_attribute,
+)
 
 if TYPE_CHECKING:
     # what other files attach: a stub that docs/generate_stubs.py writes
@@ -122,6 +128,8 @@ class Container(_Parts, Attached[Leaf]):
             if is_all and own.keys().isdisjoint(entries):
                 return cls._composed(cls._kind, own | entries)
         spec, leaves = build(tree, cls._kind)
+        if spec is LEAF and not hasattr(tree, "dtype"):
+            arguments.check_no_record(tree)
         if entries:
             if spec.kind == "leaf":
                 raise StructureError("Container: a bare array cannot have keyword entries too")
@@ -203,7 +211,7 @@ class Container(_Parts, Attached[Leaf]):
         if hit is None:
             if name[:2] == "__":  # protocols probe for names that nobody means as keys
                 raise AttributeError(name)
-            raise AttributeError(access.attribute_message(self._spec, name))
+            raise unknown_attribute(access.attribute_message(self._spec, name), name)
         start, stop, spec = hit
         return self._leaves[start] if spec is LEAF else from_leaves(spec, self._leaves[start:stop])
 

@@ -15,6 +15,7 @@ from nestarray.container.arguments import (
     check_function,
     check_mapping,
     check_separator,
+    refuse,
 )
 from nestarray.container.container import build, from_leaves
 from nestarray.container.selection import selected
@@ -384,6 +385,11 @@ def find(c: Container, what: Any, /, *, partial: bool = False) -> tuple[str, ...
         >>> c.find({"w": None, "b": None}), c.find({"e": None}, partial=True)
         (('a', 'c/d'), ('c',))
     """
+    if isinstance(what, str):
+        refuse(
+            "Container.find", "what", what,
+            "a tree or an array; c.select(pattern).paths() finds leaves by their paths",
+        )  # fmt: skip
     if not isinstance(what, (Mapping, list, tuple)):
         return tuple(path for path, leaf in c.flat_items() if leaf is what)
     wanted = Container(what).spec

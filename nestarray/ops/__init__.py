@@ -125,12 +125,23 @@ def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda self, other: function(other, self)
 
 
+def _divmod(x1: Any, x2: Any) -> tuple[Any, Any]:
+    return OPS["floor_divide"].function(x1, x2), OPS["remainder"].function(x1, x2)
+
+
+def _round(x: Any, ndigits: int | None = None) -> Any:
+    return OPS["round"].function(x, decimals=0 if ndigits is None else ndigits)
+
+
 def attach_operators(cls: type) -> None:
     """Make Python's operators on `cls` the ops of their names."""
     for dunder, name in (_OPERATORS | _COMPARISONS | _UNARY).items():
         setattr(cls, f"__{dunder}__", OPS[name].function)
     for dunder, name in _OPERATORS.items():
         setattr(cls, f"__r{dunder}__", _reflected(OPS[name].function))
+    cls.__divmod__ = _divmod  # type: ignore[attr-defined]
+    cls.__rdivmod__ = lambda self, other: _divmod(other, self)  # type: ignore[attr-defined]
+    cls.__round__ = _round  # type: ignore[attr-defined]
 
 
 _attach_methods()

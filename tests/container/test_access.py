@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 
 import nestarray as na
+from nestarray.container.other_names import INSTEAD
 from nestarray.errors import PathError, StructureError
 from tests.container.trees import roots, sample
 
@@ -134,6 +136,20 @@ def test_message_of_a_missing_attribute() -> None:
         _ = c.encoder.weigth
     assert str(info.value) == ("Container has no key or method 'weigth'; did you mean 'weight'?")
     assert not hasattr(c, "__array_interface__")
+
+
+@pytest.mark.parametrize("name", INSTEAD)
+def test_names_of_other_libraries(name: str) -> None:
+    c = na.Container(a=1)
+    assert not hasattr(na.Container, name)
+    with pytest.raises(AttributeError) as info:
+        getattr(c, name)
+    advice = INSTEAD[name]
+    assert str(info.value) == f"Container has no key or method {name!r}; write {advice}"
+    for module, of_module in ((r"\bc", na.Container), (r"\bna", na)):
+        for used in re.findall(rf"{module}\.(\w+)", advice):
+            assert hasattr(of_module, used), advice
+    assert na.Container({name: 2})[name] == getattr(na.Container({name: 2}), name) == 2
 
 
 def test_missing_keys_are_key_errors() -> None:

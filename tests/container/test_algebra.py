@@ -358,3 +358,33 @@ def test_tied_leaves_stay_one_array_where_they_are_held_otherwise(backend: str) 
     named = tied.set("name", "x").to_backend(backend)
     assert named["embedding"] is named["head/weight"]
     assert named["name"] == "x"
+
+
+def test_python_s_divmod_and_round(backend: str) -> None:
+    values = np.asarray([7.26, -3.5, 2.25], "float32")
+    c = na.Container(a=backends.core(backend).from_numpy(values))
+    to_numpy = backends.core(backend).to_numpy
+    for found, expected in (
+        (divmod(c, 2), divmod(values, 2)),
+        (divmod(7, c), divmod(7, values)),
+        ((round(c), round(c, 1)), (np.round(values), np.round(values, 1))),
+    ):
+        for x, y in zip(found, expected, strict=True):
+            np.testing.assert_allclose(to_numpy(x.a), y, rtol=1e-6)
+
+
+def test_messages_of_dicts_in_arithmetic() -> None:
+    expected = "an array of numpy, jax, torch or tensorflow, a Container or a number"
+    c = na.Container(a=1)
+    with pytest.raises(ArgumentError) as info:
+        c + {"a": 2}
+    assert str(info.value) == (
+        f"add: array argument (x1, x2): got dict, expected {expected}; make it a tree with "
+        "na.Container(...)"
+    )
+    with pytest.raises(ArgumentError) as info:
+        c | {"a": 2}
+    assert str(info.value) == (
+        f"bitwise_or: array argument (x1, x2): got dict, expected {expected}; make it a tree with "
+        "na.Container(...), or merge it in with c.update(...)"
+    )

@@ -276,3 +276,24 @@ def test_messages_of_leaves_that_do_not_fit() -> None:
         "to_object: like: got int, expected a dataclass, a named tuple or an attrs class (the class "
         "or an instance), or a mapping, list or tuple that holds such"
     )
+
+
+def test_records_are_no_leaf_by_mistake() -> None:
+    @dataclass
+    class State:
+        step: int
+
+    @attrs.define
+    class Other:
+        step: int
+
+    for record in (State(3), Other(3)):
+        with pytest.raises(ArgumentError) as info:
+            na.Container(record)
+        name = type(record).__name__
+        assert str(info.value) == (
+            f"Container: tree: got a {name}, which would be one leaf; Container.from_object(tree) "
+            "takes its fields, Container({'name': tree}) keeps it whole"
+        )
+        assert na.Container.from_object(record).to_dict() == {"step": 3}
+        assert na.Container(state=record)["state"] is record

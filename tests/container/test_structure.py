@@ -205,3 +205,12 @@ def test_find() -> None:
     assert c.find([{"b": 0, "w": 0}, {"w": 0}]) == ("l",)
     assert c.find({"q": 0}) == ()
     assert c.find(np.ones(3)) == ()
+
+
+def test_find_takes_no_patterns() -> None:
+    with pytest.raises(ArgumentError) as info:
+        na.Container(a=1).find("**/a")
+    assert str(info.value) == (
+        "Container.find: what: got '**/a', expected a tree or an array; c.select(pattern).paths() "
+        "finds leaves by their paths"
+    )
