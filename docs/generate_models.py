@@ -42,6 +42,9 @@ and for models that read a number from an array on the way (jetmoe).
 - *torch*: the graph on PyTorch beside the module itself: its dictionary has the same keys, and
   its outputs differ by so much.
 - *training*: in training mode, with the same dropout masks on both sides, new state included.
+  The masks that speech models draw for their inputs by NumPy are constants of the graph, of which
+  `na.trace_graph` warns; with `config.apply_spec_augment = False` there are none, and given as
+  `mask_time_indices` they are an argument.
 - *padded*: a mask hides the last tokens, on the graph that was traced without padding.
 - *float64*: on JAX, where no part of the model is in float32 whatever its dtype.
 - *generates*: whether the tokens that the model with a head generates one by one, with a cache
@@ -140,7 +143,8 @@ class Measured:
 
         model = generation.language_model(self.name)
         prompt, want = generation.greedy(model)
-        return Generator(model, prompt, generation.COUNT), want
+        mask = self.name in generation.OWN_MASK
+        return Generator(model, prompt, generation.COUNT, mask), want
 
     def generates(self, backend: str) -> str:
         from tests.models import generation

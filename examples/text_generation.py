@@ -30,11 +30,13 @@ class Step(torch.nn.Module):
         model: a causal language model, or a model with encoder and decoder.
         past: its cache. What in it is no tensor, such as which layers have been filled, is
             settled when the step is traced.
+        mask: give the model a mask of the whole cache. Some would make one of as many tokens as
+            have been read, which a traced step does not know.
     """
 
-    def __init__(self, model: torch.nn.Module, past: cache_utils.Cache) -> None:
+    def __init__(self, model: torch.nn.Module, past: cache_utils.Cache, mask: bool = False) -> None:
         super().__init__()
-        self.model, self.past = model, past
+        self.model, self.past, self.mask = model, past, mask
 
     def forward(
         self, tokens: torch.Tensor, cache: Tensors, encoded: torch.Tensor | None = None
@@ -66,6 +68,9 @@ class Step(torch.nn.Module):
             if "position_ids" in names:
                 places = used + torch.arange(tokens.shape[1])
                 inputs |= {"position_ids": places.expand(tokens.shape)}
+        if self.mask:
+            whole = torch.ones(len(tokens), past.get_max_length(), dtype=torch.int64)
+            inputs |= {"attention_mask" if encoded is None else "decoder_attention_mask": whole}
         return self.model(**inputs, use_cache=True).logits[:, -1]
 
 
@@ -173,27 +178,30 @@ class Generator:
         model: a model of `transformers` in evaluation mode.
         tokens: the prompt, (batch, tokens); the encoder's input where there is an encoder.
         count: number of tokens to add.
+        mask: see `Step`.
     """
 
-    def __init__(self, model: torch.nn.Module, tokens: torch.Tensor, count: int) -> None:
+    def __init__(
+        self, model: torch.nn.Module, tokens: torch.Tensor, count: int, mask: bool = False
+    ) -> None:
         self.source, self.encoder, encoded = tokens, None, None
         if model.config.is_encoder_decoder:
-            mask = torch.ones_like(tokens)
-            self.encoder = na.trace_graph(model.get_encoder(), tokens, mask)
-            encoded = self.encoder(tokens, mask)["last_hidden_state"]
+            ones = torch.ones_like(tokens)
+            self.encoder = na.trace_graph(model.get_encoder(), tokens, ones)
+            encoded = self.encoder(tokens, ones)["last_hidden_state"]
             tokens = torch.full((len(tokens), 1), model.generation_config.decoder_start_token_id)
         self.prompt, self.count = tokens, count
         past = empty_cache(model, len(tokens), tokens.shape[1] + count)
         used = torch.tensor(0)
         others = () if encoded is None else (encoded,)
         self.cache = state_of(model, past, used)
-        first = Step(model, past).eval()
+        first = Step(model, past, mask).eval()
         self.first = na.trace_graph(first, tokens, self.cache, *others)
         past = with_tensors(past, self.cache["layers"])
         with torch.no_grad():
             first.advance(tokens, past, used, encoded)  # now it says what has been filled
         filled = state_of(model, past, used + tokens.shape[1])
-        self.next = na.trace_graph(Step(model, past).eval(), tokens[:, :1], filled, *others)
+        self.next = na.trace_graph(Step(model, past, mask).eval(), tokens[:, :1], filled, *others)
 
     def generate(self, backend: str) -> list[list[int]]:
         """The prompt and the likeliest next tokens, computed on `backend`, for each row.

@@ -37,7 +37,8 @@ def trace_graph(
         train: trace the training behaviour: dropout draws from a `key`, and the graph
             returns ``(output, new_state)``. By default the evaluation behaviour is
             traced, whatever mode a torch module is in; a module that writes into its
-            buffers in evaluation returns ``(output, new_state)`` there too.
+            buffers in evaluation returns ``(output, new_state)`` there too. What a torch
+            module draws by NumPy or Python is a constant of the graph, with a warning.
         dynamic: the sizes of a torch module's inputs that may change from call to call, by
             argument and dimension: ``{"x": {0: "batch", 1: "length"}}``, with mappings and
             lists for nested arguments. Equal names are equal sizes; in place of a name may

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 import torch
@@ -167,6 +169,23 @@ def test_what_is_random_in_evaluation_takes_a_key():
     assert out.shape == ROWS.shape
     module = na.to_module(Noisy(), ROWS).to_backend("numpy")
     assert module(ROWS.numpy(), key=na.random.key(0, backend="numpy")).shape == ROWS.shape
+
+
+def test_draws_of_numpy_and_python_are_constants_with_a_warning():
+    class Masks(nn.Module):
+        def forward(self, x):
+            kept = np.random.rand(3) < 0.5
+            return x * torch.as_tensor(kept) * random.choice([1.0, 2.0])
+
+    text = (
+        r"trace_graph: Masks draws random numbers by NumPy and Python's random while it is traced; "
+        r"they are constants of the graph, the same in every call\. Pass what is drawn as an "
+        r"argument \(a speech model's mask_time_indices\), draw it with torch, or switch it off "
+        r"\(config\.apply_spec_augment = False\)$"
+    )
+    with pytest.warns(UserWarning, match=text) as caught:
+        na.trace_graph(Masks(), ROWS)
+    assert caught[0].filename == __file__
 
 
 def test_nothing_has_a_gradient():

@@ -17,6 +17,9 @@ _CLASSES = {"seamless_m4t": "SeamlessM4TForTextToText"}
 #: ``position_ids``.
 WITHOUT_STEP = ("reformer", "roformer")
 
+#: Decoders that make a mask of as many tokens as have been read, unless they are given one.
+OWN_MASK = ("biogpt",)
+
 #: Encoders unless they are told to be decoders.
 _ENCODERS = (
     *("bert", "bert-generation", "camembert", "data2vec-text", "electra", "ernie"),

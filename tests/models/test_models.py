@@ -62,6 +62,8 @@ def test_padded_tokens_on_a_graph_that_was_traced_without(name):
         _assert_agrees(graph, backend, **padded)
 
 
+# speech models draw the masks of their inputs by NumPy
+@pytest.mark.filterwarnings("ignore:.* draws random numbers by NumPy")
 @pytest.mark.parametrize(
     "name", _names([n for n in _NAMES if n not in models.WITHOUT_TRAINING], always=("bert",))
 )

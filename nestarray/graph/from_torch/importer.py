@@ -28,6 +28,7 @@ from nestarray.graph.from_torch.coverage import (
 )
 from nestarray.graph.from_torch.dynamic import Dynamic
 from nestarray.graph.from_torch.exporting import export, in_mode, origin, own_name, quiet
+from nestarray.graph.from_torch.foreign_draws import draws_noticed
 from nestarray.graph.from_torch.known_numbers import known_number
 from nestarray.graph.from_torch.size_names import SizeNames
 from nestarray.graph.from_torch.sources import as_module, no_other_modules
@@ -45,7 +46,8 @@ def trace_torch(
     islands: bool = False,
 ) -> Graph:
     """The Graph of a torch module; see `nestarray.trace_graph`."""
-    _, operations, graph = read_torch(module, args, kwargs, train, dynamic, islands)
+    with draws_noticed(type(module).__name__):
+        _, operations, graph = read_torch(module, args, kwargs, train, dynamic, islands)
     if graph is None:
         raise missing_ops(type(module).__name__, operations)
     return graph
