@@ -34,7 +34,15 @@ GILES_TAIL = _in_single_precision(
 )  # fmt: skip
 
 #: What `random_quantile` knows.
-DISTRIBUTIONS = ("exponential", "gumbel", "gumbel_upper", "laplace", "logistic", "cauchy")
+DISTRIBUTIONS = (
+    "exponential",
+    "gumbel",
+    "gumbel_upper",
+    "laplace",
+    "logistic",
+    "cauchy",
+    "rayleigh",
+)
 
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = 0x1BD11BDA
@@ -133,6 +141,22 @@ def check_rates(key: Array, lam: Array, dtype: DTypeLike) -> dtypes.DType:
     if dtypes.dtype_of(lam) is not dtypes.float32:
         raise DtypeError(f"random_poisson: lam: got {dtypes.dtype_of(lam)}, expected float32")
     return integer_type("random_poisson", dtype)
+
+
+def check_trials(key: Array, n: Array, p: Array) -> None:
+    """Raise where the arguments of `random_binomial` are wrong."""
+    check_key(key)
+    dtype = dtypes.dtype_of(p)
+    if dtype not in (dtypes.float32, dtypes.float64):
+        raise DtypeError(f"random_binomial: p: got {dtype}, expected float32 or float64")
+    if dtypes.dtype_of(n) is not dtype:
+        raise DtypeError(
+            f"random_binomial: n: got {dtypes.dtype_of(n)}, expected {dtype}, the dtype of p"
+        )
+    if tuple(n.shape) != tuple(p.shape):
+        raise ShapeError(
+            f"random_binomial: n: got shape {tuple(n.shape)}, expected {tuple(p.shape)}, that of p"
+        )
 
 
 def check_distribution(distribution: str) -> None:

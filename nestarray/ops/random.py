@@ -197,8 +197,9 @@ def random_quantile(u: Array, *, distribution: str) -> Array:
 
     As ``jax.random`` has it: ``"exponential"`` −ln(1 − u), ``"gumbel"`` −ln(−ln u),
     ``"gumbel_upper"`` −ln(−ln(1 − u)), ``"logistic"`` ln u − ln(1 − u), ``"cauchy"``
-    tan(π (u − ½)), all for u in (0, 1); and ``"laplace"`` sign(u) ln(1 − |u|) for u in
-    (−1, 1). Computed in float64 where there is one, and rounded once.
+    tan(π (u − ½)), ``"rayleigh"`` √(−2 ln u), all for u in (0, 1); and ``"laplace"``
+    sign(u) ln(1 − |u|) for u in (−1, 1). Computed in float64 where there is one, and rounded
+    once.
 
     Args:
         u: floating.
@@ -247,6 +248,10 @@ def _laplace(u: Array) -> Array:
     return ops.multiply(ops.sign(u), ops.log1p(ops.negative(ops.abs(u))))
 
 
+def _rayleigh(u: Array) -> Array:
+    return ops.sqrt(ops.multiply(ops.log(u), -2.0))
+
+
 def _cauchy(angle: Array) -> Array:
     return ops.tan(angle)
 
@@ -258,6 +263,7 @@ _QUANTILES = {
     "laplace": _laplace,
     "logistic": _logistic,
     "cauchy": _cauchy,
+    "rayleigh": _rayleigh,
 }
 
 

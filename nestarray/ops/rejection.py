@@ -7,11 +7,11 @@ References:
 from __future__ import annotations
 
 from nestarray import dtypes
-from nestarray.backends import rejection, threefry
+from nestarray.backends import binomial, rejection, threefry
 from nestarray.dispatch import op
 from nestarray.typing import Array, DTypeLike
 
-__all__ = ["random_gamma", "random_poisson"]
+__all__ = ["random_binomial", "random_gamma", "random_poisson"]
 
 
 @op
@@ -89,3 +89,36 @@ def random_poisson(key: Array, lam: Array, *, dtype: DTypeLike = "int32") -> Arr
     """
     wanted = threefry.check_rates(key, lam, dtype)
     return rejection.poisson(key, lam, wanted, rejection.while_python)
+
+
+@op
+def random_binomial(key: Array, n: Array, p: Array) -> Array:
+    """Binomial random numbers: how many of `n` trials succeed, each with probability `p`.
+
+    Args:
+        key: `(2,)`, uint32, as made by ``na.random.key``.
+        n: float32 or float64, whole numbers of 0 and above.
+        p: from 0 to 1, of the shape and dtype of `n`.
+
+    Returns:
+        array of the shape and dtype of `p`; NaN where `n` is negative or not finite, or `p`
+        outside of [0, 1].
+
+    Raises:
+        DtypeError: `p` is not of float32 or float64, or `n` of another dtype.
+        ShapeError: `n` and `p` have different shapes.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> n = np.full(10000, 20.0)
+        >>> x = na.random_binomial(na.random.key(0), n, np.full(10000, 0.25))
+        >>> bool(abs(x.mean() - 5) < 0.1)
+        True
+
+    References:
+        Hörmann, The generation of binomial random variates. Journal of Statistical Computation
+        and Simulation, 1993.
+        https://docs.jax.dev/en/latest/_autosummary/jax.random.binomial.html
+    """
+    threefry.check_trials(key, n, p)
+    return binomial.binomial(key, n, p, rejection.while_python)

@@ -33,17 +33,30 @@ from nestarray.random.continuous import (
     truncated_normal,
     uniform,
 )
-from nestarray.random.discrete import (
-    bernoulli,
-    bits,
-    dropout_mask,
-    poisson,
-    rademacher,
-    randint,
+from nestarray.random.counts import binomial, geometric, multinomial, poisson
+from nestarray.random.discrete import bernoulli, bits, dropout_mask, rademacher, randint
+from nestarray.random.gammas import (
+    beta,
+    chisquare,
+    dirichlet,
+    f,
+    gamma,
+    generalized_normal,
+    loggamma,
+    student_t,
 )
-from nestarray.random.gammas import beta, chisquare, dirichlet, gamma, loggamma, student_t
 from nestarray.random.generator import Generator
 from nestarray.random.keys import fold_in, key, split
+from nestarray.random.parametric import (
+    double_sided_maxwell,
+    lognormal,
+    maxwell,
+    pareto,
+    rayleigh,
+    triangular,
+    wald,
+    weibull_min,
+)
 from nestarray.random.selections import categorical, choice, permutation
 from nestarray.random.vectors import ball, multivariate_normal, orthogonal
 
@@ -52,32 +65,45 @@ __all__ = [
     "ball",
     "bernoulli",
     "beta",
+    "binomial",
     "bits",
     "categorical",
     "cauchy",
     "chisquare",
     "choice",
     "dirichlet",
+    "double_sided_maxwell",
     "dropout_mask",
     "exponential",
+    "f",
     "fold_in",
     "gamma",
+    "generalized_normal",
+    "geometric",
     "gumbel",
     "key",
     "laplace",
     "loggamma",
     "logistic",
+    "lognormal",
+    "maxwell",
+    "multinomial",
     "multivariate_normal",
     "normal",
     "orthogonal",
+    "pareto",
     "permutation",
     "poisson",
     "rademacher",
     "randint",
+    "rayleigh",
     "split",
     "student_t",
+    "triangular",
     "truncated_normal",
     "uniform",
+    "wald",
+    "weibull_min",
 ]
 
 _explain(__name__)

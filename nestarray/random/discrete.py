@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -308,50 +307,7 @@ def rademacher(key: Array, shape: Shape = (), dtype: DTypeLike = "int32") -> Arr
         raise DtypeError(
             f"random.rademacher: dtype: got {wanted}, expected a floating or a signed integer type"
         )
-    ones = ops.astype(bernoulli(key, 0.5, sizes("rademacher", shape)), wanted)
+    # in 64 bits where the result has them, as jax.random, which has them everywhere then
+    half = parameter(0.5, dtypes.float64 if wanted.bits == 64 else dtypes.float32, key)
+    ones = ops.astype(bernoulli(key, half, sizes("rademacher", shape)), wanted)
     return ops.subtract(ops.multiply(ones, 2), 1)
-
-
-@sampler
-def poisson(
-    key: Array, lam: float | Array, shape: Shape | None = None, dtype: DTypeLike = "int32"
-) -> Array:
-    """How many events happen in a time in which `lam` are expected: k with e^−λ λᵏ / k!.
-
-    By Knuth's products of uniform numbers below λ = 10, and by Hörmann's rejection above.
-
-    Args:
-        key: `(2,)`, uint32.
-        lam: a number, or an array that broadcasts to `shape`; computed in float32.
-        shape: of the result; None is the shape of `lam`.
-        dtype: an integer type.
-
-    Returns:
-        array of `shape` and `dtype`; −1 where `lam` is NaN, infinite or negative.
-
-    Raises:
-        ArgumentError: `lam` is a negative number.
-        DtypeError: `dtype` is no integer type.
-        ShapeError: `lam` does not broadcast to `shape`.
-
-    Example:
-        >>> import nestarray as na
-        >>> x = na.random.poisson(na.random.key(0), 3.0, (10000,))
-        >>> bool(abs(x.mean() - 3) < 0.1), bool(abs(x.var() - 3) < 0.2)
-        (True, True)
-
-    References:
-        Hörmann, The transformed rejection method for generating Poisson random variables.
-        Insurance: Mathematics and Economics, 1993.
-        https://docs.jax.dev/en/latest/_autosummary/jax.random.poisson.html
-    """
-    wanted = integer_type("random.poisson", dtype)
-    if is_number(lam) and not 0.0 <= lam < math.inf:
-        raise ArgumentError(f"random.poisson: lam: got {lam}, expected a number of 0 and above")
-    shape = shape_of("poisson", shape, lam=lam)
-    rate = parameter(lam, dtypes.float32, key)
-    rate = ops.where(ops.isinf(rate), ops.full_like(rate, math.nan), rate)  # no draw would end
-    rate = ops.broadcast_to(rate, shape)
-    if is_native(key):
-        return sources.generator_of(key).poisson(key, rate, wanted)
-    return ops.random_poisson(key, rate, dtype=wanted)

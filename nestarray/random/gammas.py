@@ -15,11 +15,13 @@ from nestarray.random.arguments import (
     check_number,
     floating,
     is_native,
+    is_number,
     parameter,
     sampler,
     shape_of,
 )
 from nestarray.random.continuous import exponential, normal
+from nestarray.random.discrete import rademacher
 from nestarray.typing import Array, DTypeLike, Shape
 
 
@@ -265,3 +267,88 @@ def student_t(
     scale = ops.divide(ops.sqrt(half), ops.sqrt(ops.where(is_zero, ops.ones_like(g), g)))
     scale = ops.where(is_zero, ops.full_like(g, math.inf), scale)
     return ops.multiply(normal(first, shape, wanted), scale)
+
+
+@sampler
+def f(
+    key: Array,
+    dfnum: float | Array,
+    dfden: float | Array,
+    shape: Shape | None = None,
+    dtype: DTypeLike = "float32",
+) -> Array:
+    """Fisher's F: the mean of `dfnum` squares of normal numbers over that of `dfden` others.
+
+    Args:
+        key: `(2,)`, uint32.
+        dfnum: degrees of freedom, above 0; a number, or an array that broadcasts to `shape`.
+        dfden: degrees of freedom, above 0; a number, or an array that broadcasts to `shape`.
+        shape: of the result; None is the shape to which `dfnum` and `dfden` broadcast.
+        dtype: a floating type.
+
+    Returns:
+        array of `shape` and `dtype`.
+
+    Raises:
+        ArgumentError: `dfnum` or `dfden` is a number and not above 0.
+        DtypeError: `dtype` is no floating type.
+        ShapeError: `dfnum` or `dfden` does not broadcast to `shape`.
+
+    Example:
+        >>> import nestarray as na
+        >>> x = na.random.f(na.random.key(0), 5.0, 12.0, (10000,))
+        >>> bool(abs(x.mean() - 12 / 10) < 0.05)
+        True
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.random.f.html
+    """
+    wanted = floating("f", dtype)
+    check_number("f", "dfnum", dfnum, 0.0)
+    check_number("f", "dfden", dfden, 0.0)
+    shape = shape_of("f", shape, dfnum=dfnum, dfden=dfden)
+    below, above = sources.halves(key)
+    upper, lower = (
+        ops.divide(chisquare(k, df, shape, wanted), parameter(df, wanted, key))
+        for k, df in ((above, dfnum), (below, dfden))
+    )
+    return ops.divide(upper, lower)
+
+
+@sampler
+def generalized_normal(
+    key: Array, p: float | Array, shape: Shape | None = None, dtype: DTypeLike = "float32"
+) -> Array:
+    """Random numbers of the density p e^−|x|ᵖ / 2 Γ(1/p): Laplace's for p = 1, a bell for p = 2.
+
+    Args:
+        key: `(2,)`, uint32.
+        p: the power, above 0; a number, or an array that broadcasts to `shape`.
+        shape: of the result; None is the shape of `p`.
+        dtype: a floating type.
+
+    Returns:
+        array of `shape` and `dtype`.
+
+    Raises:
+        ArgumentError: `p` is a number and not above 0.
+        DtypeError: `dtype` is no floating type.
+        ShapeError: `p` does not broadcast to `shape`.
+
+    Example:
+        >>> import nestarray as na
+        >>> x = na.random.generalized_normal(na.random.key(0), 2.0, (10000,))
+        >>> bool(abs((x * x).mean() - 0.5) < 0.02)
+        True
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.random.generalized_normal.html
+    """
+    wanted = floating("generalized_normal", dtype)
+    check_number("generalized_normal", "p", p, 0.0)
+    shape = shape_of("generalized_normal", shape, p=p)
+    inverse = 1.0 / p if is_number(p) else ops.reciprocal(parameter(p, wanted, key))
+    inverse = parameter(inverse, wanted, key)
+    first, second = sources.halves(key)
+    size = ops.pow(gamma(first, inverse, shape, wanted), inverse)
+    return ops.multiply(rademacher(second, shape, wanted), size)

@@ -8,7 +8,16 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from nestarray import backends
 from nestarray.errors import UnsupportedError
-from nestarray.random import continuous, discrete, gammas, keys, selections, vectors
+from nestarray.random import (
+    continuous,
+    counts,
+    discrete,
+    gammas,
+    keys,
+    parametric,
+    selections,
+    vectors,
+)
 from nestarray.random.arguments import words_of
 from nestarray.typing import Array
 
@@ -122,26 +131,39 @@ class Generator:
     ball = _drawing(vectors.ball)
     bernoulli = _drawing(discrete.bernoulli)
     beta = _drawing(gammas.beta)
+    binomial = _drawing(counts.binomial)
     bits = _drawing(discrete.bits)
     categorical = _drawing(selections.categorical)
     cauchy = _drawing(continuous.cauchy)
     chisquare = _drawing(gammas.chisquare)
     choice = _drawing(selections.choice)
     dirichlet = _drawing(gammas.dirichlet)
+    double_sided_maxwell = _drawing(parametric.double_sided_maxwell)
     dropout_mask = _drawing(discrete.dropout_mask)
     exponential = _drawing(continuous.exponential)
+    f = _drawing(gammas.f)
     gamma = _drawing(gammas.gamma)
+    generalized_normal = _drawing(gammas.generalized_normal)
+    geometric = _drawing(counts.geometric)
     gumbel = _drawing(continuous.gumbel)
     laplace = _drawing(continuous.laplace)
     loggamma = _drawing(gammas.loggamma)
     logistic = _drawing(continuous.logistic)
+    lognormal = _drawing(parametric.lognormal)
+    maxwell = _drawing(parametric.maxwell)
+    multinomial = _drawing(counts.multinomial)
     multivariate_normal = _drawing(vectors.multivariate_normal)
     normal = _drawing(continuous.normal)
     orthogonal = _drawing(vectors.orthogonal)
+    pareto = _drawing(parametric.pareto)
     permutation = _drawing(selections.permutation)
-    poisson = _drawing(discrete.poisson)
+    poisson = _drawing(counts.poisson)
     rademacher = _drawing(discrete.rademacher)
     randint = _drawing(discrete.randint)
+    rayleigh = _drawing(parametric.rayleigh)
     student_t = _drawing(gammas.student_t)
+    triangular = _drawing(parametric.triangular)
     truncated_normal = _drawing(continuous.truncated_normal)
     uniform = _drawing(continuous.uniform)
+    wald = _drawing(parametric.wald)
+    weibull_min = _drawing(parametric.weibull_min)

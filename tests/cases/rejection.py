@@ -29,6 +29,15 @@ def poisson(key: np.ndarray, lam: np.ndarray, *, dtype: str = "int32") -> np.nda
     )
 
 
+def binomial(key: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
+    n, p = n.astype("float32"), p.astype("float32")
+    return np.asarray(jax.random.binomial(jax.numpy.asarray(key), n, p, dtype="float32"))
+
+
+def trials(rng: np.random.Generator) -> tuple[Any, ...]:
+    return KEY, rng.integers(0, 200, (4, 5)).astype("float64"), rng.uniform(0.0, 1.0, (4, 5))
+
+
 def shapes(rng: np.random.Generator) -> tuple[Any, ...]:
     return KEY, rng.uniform(0.2, 9.0, (4, 5))
 
@@ -52,5 +61,6 @@ CASES = [
         **COMMON,
         **rounding("sums of three logarithms"),
     ),
+    Case("random_binomial", trials, {}, binomial, reason=LOOPS, **COMMON),
     Case("random_poisson", rates, {}, poisson, dtype="int32", reason=LOOPS, **COMMON),
 ]

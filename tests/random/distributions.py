@@ -14,6 +14,10 @@ import nestarray as na
 SHAPES = np.asarray([0.3, 1.0, 2.5, 40.0])
 RATES = np.asarray([0.0, 0.5, 9.5, 300.0])
 PARTS = np.asarray([0.1, 0.5, 0.3, 0.1])
+SCALES = np.asarray([0.5, 1.0, 3.0, 8.0])
+TRIALS = np.asarray([0.0, 7.0, 40.0, 900.0])
+CHANCES = np.asarray([0.03, 0.4, 0.97, 1.0])
+SHARES = np.stack([PARTS, PARTS[::-1], np.eye(4)[1], np.full(4, 0.25)])
 LOGITS = np.log(np.stack([PARTS, PARTS[::-1]]))
 COV = np.asarray([[2.0, 1.0], [1.0, 2.0]])
 MEAN = np.asarray([1.0, -1.0])
@@ -63,6 +67,10 @@ def cast(x: Any, key: Any, dtype: str) -> Any:
 CLOSE = "one unit of the logarithm below, where XLA's is off, is two of the normal number"
 TIPPED = "the cube, and the power 1 / a, multiply the error of the normal number below"
 
+SQUARES = "the errors of three normal numbers below, one of which may be far out"
+POWERS = "an exponential function multiplies the error of the logarithm below"
+FLOORED = "a rounding may tip which whole number is next"
+
 #: Of float64: XLA's log1p is 126 ulp off between −1 and 0, NumPy's 0.6 (against long double).
 LOG1P = 130.0
 WIDE_NORMAL = 40.0  # erf⁻¹ begins with that log1p
@@ -79,7 +87,25 @@ FLOATS = [
     Row("logistic", wide_ulps=LOG1P),
     Row("cauchy", ulps=1.0),
 ]
+PARAMETRIC = [
+    Row("rayleigh", (SCALES,), (4,)),
+    Row("weibull_min", (3.0, 2.0), wide_ulps=LOG1P),
+    Row("pareto", (4.0,), ulps=4.0, wide_ulps=LOG1P, reason=POWERS),
+    Row("lognormal", (0.5,), ulps=4.0, wide_ulps=400.0, reason=POWERS),
+    Row("maxwell", ulps=4.0, wide_ulps=400.0, reason=SQUARES),
+    Row("double_sided_maxwell", (1.0, 2.0), ulps=6.0, wide_ulps=800.0, reason=SQUARES),
+    Row("triangular", (-1.0, 0.5, 3.0)),
+]
 REJECTED = [
+    Row("generalized_normal", (2.5,), ulps=100.0, wide_ulps=400.0, rare=1e-3, reason=TIPPED),
+    Row(
+        "wald",
+        (2.0,),
+        ulps=400.0,
+        wide_ulps=400.0,
+        reason="jax.random loses the digits of small numbers, which a difference of large ones is",
+    ),
+    Row("binomial", (TRIALS, CHANCES), (4,), ulps=0.0, rare=1e-3, reason=FLOORED),
     Row("gamma", (SHAPES,), (4,), wide_ulps=400.0, rare=1e-2, reason=TIPPED),
     Row("loggamma", (SHAPES,), (4,), ulps=100.0, wide_ulps=400.0, rare=1e-3, reason=TIPPED),
     Row("beta", (SHAPES, 2.0), (4,), ulps=100.0, wide_ulps=400.0, rare=1e-3, reason=TIPPED),
@@ -111,6 +137,7 @@ INTEGERS = [
     Row("randint", (), kwargs={"minval": -5, "maxval": 100}),
     Row("rademacher"),
     Row("poisson", (RATES,), (4,)),
+    Row("geometric", (CHANCES,), (4,)),
 ]
 
 Draw = Callable[[Any], Any]
@@ -175,6 +202,14 @@ EXACT: dict[str, tuple[Draw, Draw]] = {
     "choice once by p": (
         lambda k: na.astype(na.random.choice(k, 4, (3,), False, beside(PARTS, k)), "int32"),
         lambda k: jax.random.choice(k, 4, (3,), False, beside(PARTS, k)),
+    ),
+    "multinomial": (
+        lambda k: na.random.multinomial(k, 50.0, beside(PARTS, k), shape=(20,)),
+        lambda k: jax.random.multinomial(k, 50.0, beside(PARTS, k), shape=(20, 4)),
+    ),
+    "multinomial of arrays": (
+        lambda k: na.random.multinomial(k, beside(TRIALS, k), beside(SHARES, k), shape=(3, 4)),
+        lambda k: jax.random.multinomial(k, beside(TRIALS, k), beside(SHARES, k), shape=(3, 4, 4)),
     ),
     "categorical once": (
         lambda k: na.astype(

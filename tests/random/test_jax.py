@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import nestarray as na
-from tests.random.distributions import EXACT, FLOATS, INTEGERS, REJECTED, Row
+from tests.random.distributions import EXACT, FLOATS, INTEGERS, PARAMETRIC, REJECTED, Row
 
 pytestmark = pytest.mark.usefixtures("jax_as_by_default")
 
@@ -59,9 +59,10 @@ def ids(value: Any) -> str:
     return f"{value.name}{value.kwargs or ''}" if isinstance(value, Row) else str(value)
 
 
-QUICK = {"gamma", "dirichlet"}
+QUICK = {"gamma", "dirichlet", "binomial", "rayleigh"}
 ROWS = FLOATS + [
-    row if row.name in QUICK else pytest.param(row, marks=pytest.mark.full) for row in REJECTED
+    row if row.name in QUICK else pytest.param(row, marks=pytest.mark.full)
+    for row in PARAMETRIC + REJECTED
 ]
 
 
@@ -75,7 +76,13 @@ def test_integers(row: Row, backend: str) -> None:
     check(row, backend, 11, (100,), "int32")
 
 
-QUICK_SELECTIONS = {"randint bounds", "permutation independent", "choice by p", "choice once by p"}
+QUICK_SELECTIONS = {
+    "randint bounds",
+    "permutation independent",
+    "choice by p",
+    "choice once by p",
+    "multinomial",
+}
 SELECTIONS = [
     name if name in QUICK_SELECTIONS else pytest.param(name, marks=pytest.mark.full)
     for name in EXACT
@@ -91,6 +98,37 @@ def test_selections(name: str, backend: str) -> None:
     found = np.asarray(na.to_backend(ours(na.random.key(seed, backend=backend)), "numpy"))
     assert found.dtype == _expected[name].dtype
     np.testing.assert_array_equal(found, _expected[name])
+
+
+@pytest.mark.full
+def test_fishers_numbers(backend: str) -> None:
+    """Those of jax.random take parameters of the shape of the result only."""
+    above, below = np.linspace(0.5, 30.0, 12, dtype="f4").reshape(3, 4), np.full((3, 4), 6.0, "f4")
+    key = na.random.key(4, backend=backend)
+    found = na.random.f(key, na.to_backend(above, backend), 6.0)
+    expected = jax.random.f(jax.random.PRNGKey(4), above, below)
+    np.testing.assert_allclose(np.asarray(na.to_backend(found, "numpy")), expected, rtol=1e-5)
+
+
+def test_walds_numbers_are_exact(backend: str) -> None:
+    """By the formula of jax.random, in 64 bits, where its difference has digits to lose."""
+    key = na.random.key(8, backend=backend)
+    keys = na.random.split(key)
+    v, u = (
+        np.asarray(na.to_backend(draw(keys[i], (2000,)), "numpy"), "f8")
+        for i, draw in enumerate((na.random.normal, na.random.uniform))
+    )
+    mean, y = 2.0, v**2
+    x = mean + mean**2 * y / 2 - mean / 2 * np.sqrt(4 * mean * y + mean**2 * y**2)
+    expected = np.where(u <= mean / (mean + x), x, mean**2 / x)
+    found = np.asarray(na.to_backend(na.random.wald(key, mean, (2000,)), "numpy"))
+    np.testing.assert_allclose(found, expected, rtol=4 * np.finfo("f4").eps)
+
+
+@pytest.mark.parametrize("dtype", ["int8", pytest.param("int64", marks=pytest.mark.full)])
+def test_signs_and_waiting_times_of_all_widths(dtype: str, backend: str) -> None:
+    check(Row("rademacher"), backend, 3, (60,), dtype)
+    check(Row("geometric", (np.asarray([0.01, 0.3, 1.0]),), (3,)), backend, 3, (40,), dtype)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint64"])
@@ -135,7 +173,7 @@ def test_shapes(shape: tuple[int, ...], backend: str) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("row", FLOATS + REJECTED, ids=ids)
+@pytest.mark.parametrize("row", FLOATS + PARAMETRIC + REJECTED, ids=ids)
 def test_grid_of_numbers(row: Row, backend: str) -> None:
     dtypes = [
         "float32",

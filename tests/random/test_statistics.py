@@ -42,6 +42,28 @@ CONTINUOUS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "beta": (lambda k: na.random.beta(k, 0.7, 2.0, (NUMBER,)), scipy.stats.beta(0.7, 2)),
     "chisquare": (lambda k: na.random.chisquare(k, 3.0, (NUMBER,)), scipy.stats.chi2(3)),
     "student_t": (lambda k: na.random.student_t(k, 4.0, (NUMBER,)), scipy.stats.t(4)),
+    "f": (lambda k: na.random.f(k, 5.0, 12.0, (NUMBER,)), scipy.stats.f(5, 12)),
+    "generalized_normal": (
+        lambda k: na.random.generalized_normal(k, 2.5, (NUMBER,)),
+        scipy.stats.gennorm(2.5),
+    ),
+    "rayleigh": (lambda k: na.random.rayleigh(k, 2.0, (NUMBER,)), scipy.stats.rayleigh(0, 2)),
+    "weibull_min": (
+        lambda k: na.random.weibull_min(k, 3.0, 1.7, (NUMBER,)),
+        scipy.stats.weibull_min(1.7, 0, 3),
+    ),
+    "pareto": (lambda k: na.random.pareto(k, 2.5, (NUMBER,)), scipy.stats.pareto(2.5)),
+    "lognormal": (lambda k: na.random.lognormal(k, 0.7, (NUMBER,)), scipy.stats.lognorm(0.7)),
+    "maxwell": (lambda k: na.random.maxwell(k, (NUMBER,)), scipy.stats.maxwell()),
+    "double_sided_maxwell": (
+        lambda k: abs(na.random.double_sided_maxwell(k, 0.0, 2.0, (NUMBER,))),
+        scipy.stats.maxwell(0, 2),
+    ),
+    "triangular": (
+        lambda k: na.random.triangular(k, -1.0, 0.5, 3.0, (NUMBER,)),
+        scipy.stats.triang(0.375, -1, 4),
+    ),
+    "wald": (lambda k: na.random.wald(k, 2.0, (NUMBER,)), scipy.stats.invgauss(2)),
     "dirichlet": (  # each component is a beta number
         lambda k: na.random.dirichlet(k, np.asarray([1.0, 2.0, 3.0]), (NUMBER,))[:, 1],
         scipy.stats.beta(2, 4),
@@ -82,6 +104,19 @@ DISCRETE: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "poisson by rejection": (
         lambda k: na.random.poisson(k, 80.0, (NUMBER,)),
         scipy.stats.poisson(80),
+    ),
+    "geometric": (lambda k: na.random.geometric(k, 0.3, (NUMBER,)), scipy.stats.geom(0.3)),
+    "binomial by inversion": (
+        lambda k: na.random.binomial(k, 30, 0.2, (NUMBER,)),
+        scipy.stats.binom(30, 0.2),
+    ),
+    "binomial by rejection": (
+        lambda k: na.random.binomial(k, 300, 0.7, (NUMBER,)),
+        scipy.stats.binom(300, 0.7),
+    ),
+    "multinomial": (
+        lambda k: na.random.multinomial(k, 20, np.asarray([0.2, 0.5, 0.3]), shape=(NUMBER,))[:, 1],
+        scipy.stats.binom(20, 0.5),
     ),
     "categorical": (
         lambda k: na.random.categorical(k, np.log([0.2, 0.5, 0.3]), shape=(NUMBER,)),

@@ -45,6 +45,7 @@ _QUANTILES = {
     "laplace": jax.jit(lambda u: lax.sign(u) * lax.log1p(-lax.abs(u))),
     "logistic": jax.jit(lambda u: lax.log(u) - lax.log1p(-u)),
     "cauchy": jax.jit(lambda u: lax.tan(np.asarray(np.pi, u.dtype) * (u - 0.5))),
+    "rayleigh": jax.jit(lambda u: lax.sqrt(lax.log(u) * -2)),
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+from jax import numpy as jnp
 from jax import random as _random
 
 from nestarray import dtypes
@@ -29,6 +30,18 @@ def random_poisson(key: Any, lam: Any, *, dtype: Any = "int32") -> Any:
     wanted = native_dtype(threefry.check_rates(key, lam, dtype))
     with jax.threefry_partitionable(True):
         return _random.poisson(_typed(key), lam, dtype=wanted)
+
+
+def random_binomial(key: Any, n: Any, p: Any) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.random.binomial.html
+
+    Of infinitely many trials its loop would not end.
+    """
+    key = words_of(key)
+    threefry.check_trials(key, n, p)
+    n = jnp.where(jnp.isinf(n), jnp.nan, n)
+    with jax.threefry_partitionable(True):
+        return _random.binomial(_typed(key), n, p, dtype=p.dtype)
 
 
 def _typed(key: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray import dtypes
-from nestarray.backends import rejection, threefry
+from nestarray.backends import binomial, rejection, threefry
 
 
 def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
@@ -69,3 +69,9 @@ def random_poisson(key: Any, lam: Any, *, dtype: Any = "int32") -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/while_loop"""
     wanted = threefry.check_rates(key, lam, dtype)
     return rejection.poisson(key, lam, wanted, _while)
+
+
+def random_binomial(key: Any, n: Any, p: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/while_loop"""
+    threefry.check_trials(key, n, p)
+    return binomial.binomial(key, tf.stop_gradient(n), tf.stop_gradient(p), _while)

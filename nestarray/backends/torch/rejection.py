@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from nestarray import dtypes
-from nestarray.backends import rejection, threefry
+from nestarray.backends import binomial, rejection, threefry
 from nestarray.backends.torch.core import native_dtype
 from nestarray.backends.torch.random import _hash, _keys, _unit
 
@@ -103,5 +103,31 @@ def _poisson_fake(key: Any, lam: Any) -> Any:
 
 @_poisson.register_vmap
 def _poisson_batched(info: Any, dims: Any, key: Any, lam: Any) -> Any:
-    rows = zip(_front(info, key, dims[0]), _front(info, lam, dims[1]), strict=True)
-    return torch.stack([_poisson(k, x) for k, x in rows]), 0
+    return _one_by_one(_poisson, info, dims, key, lam)
+
+
+def _one_by_one(draw: Any, info: Any, dims: Any, *args: Any) -> Any:
+    """Its elements share a key, so each row has its own loop."""
+    columns = [_front(info, x, dim) for x, dim in zip(args, dims, strict=True)]
+    return torch.stack([draw(*row) for row in zip(*columns, strict=True)]), 0
+
+
+def random_binomial(key: Any, n: Any, p: Any) -> Any:
+    """https://docs.pytorch.org/docs/stable/library.html"""
+    threefry.check_trials(key, n, p)
+    return _binomial(key, n.detach(), p.detach())
+
+
+@torch.library.custom_op("nestarray::random_binomial", mutates_args=())
+def _binomial(key: torch.Tensor, n: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+    return binomial.binomial(key, n, p, rejection.while_python)
+
+
+@_binomial.register_fake
+def _binomial_fake(key: Any, n: Any, p: Any) -> Any:
+    return p.new_empty(p.shape)
+
+
+@_binomial.register_vmap
+def _binomial_batched(info: Any, dims: Any, key: Any, n: Any, p: Any) -> Any:
+    return _one_by_one(_binomial, info, dims, key, n, p)
