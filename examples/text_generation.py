@@ -168,7 +168,7 @@ def _members(value: Any) -> Iterable[tuple[Any, Any]]:
 
 
 def _copied(x: Any) -> Any:
-    return x.clone() if isinstance(x, torch.Tensor) else x
+    return x.detach().clone() if isinstance(x, torch.Tensor) else x
 
 
 class Generator:
