@@ -1,9 +1,11 @@
 """Write docs/ops.md: every function, what serves it on each backend, its dtypes and its gradient.
 
 usage: python docs/generate_ops.py [--check]            write the page (or fail if it is stale)
-       python docs/generate_ops.py --measure [CHAPTER…]  run each function in every dtype first
+       python docs/generate_ops.py --measure [CHAPTER…]  first run each function in every dtype,
+                                                         and differentiate it
 
-Measuring takes minutes; its results are kept in docs/dtypes.json, from which the page is made.
+Measuring takes minutes; its results are kept in docs/dtypes.json and docs/gradients.json, from
+which the page is made.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import os
 import re
 import sys
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +27,16 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # for the cases of the te
 
 import numpy as np
 
-from nestarray import backends
+from nestarray import backends, dtypes, ops
 from nestarray.config import BACKENDS, use_backend
 from nestarray.dispatch import OPS, Op
 from nestarray.errors import NestarrayError
+from nestarray.transforms import grad
 from tests.cases import Case, all_cases, convert, on_backend
 
 PAGE = Path(__file__).with_name("ops.md")
-MEASURED = Path(__file__).with_name("dtypes.json")
+DTYPES = Path(__file__).with_name("dtypes.json")
+GRADIENTS = Path(__file__).with_name("gradients.json")
 
 #: Short name of a group of dtypes → its dtypes, as cells name them.
 GROUPS = {
@@ -54,7 +59,8 @@ covers the arguments, else the composition; **composed**, a composition of other
 
 Dtypes: those in which the function's first test case runs, on all four backends: `b` bool,
 `i` and `u` signed and unsigned integers, `h` float16 and bfloat16, `f` float32 and float64,
-`c` complex. Behind them, what a backend has beyond or lacks (`−`) of a group. ∂: it has gradients.
+`c` complex. Behind them, what a backend has beyond or lacks (`−`) of a group. ∂: a case of the
+function has a gradient that is finite, not zero, and the same on all backends; or on those named.
 """
 
 
@@ -118,28 +124,89 @@ def runs(case: Case, backend: str, dtype: str) -> bool:
     return True
 
 
+def differentiated(cases: list[Case]) -> list[str]:
+    """The backends that have gradients of the function, all the same ones."""
+    for case in cases:
+        found: dict[str, list[np.ndarray]] = {}
+        for backend in BACKENDS:
+            try:
+                with use_backend(backend):
+                    found[backend] = gradients(case, backend)
+            except (NestarrayError, NotImplementedError, LookupError) as error:
+                print(f"{case.name} on {backend}: {error}", flush=True)  # there is none
+        found = {b: g for b, g in found.items() if any((np.abs(x) > 1e-9).any() for x in g)}
+        if not found:
+            continue
+        first, expected = next(iter(found.items()))
+        for backend, others in found.items():
+            for other, want in zip(others, expected, strict=True):
+                if not np.allclose(other, want, rtol=1e-6, atol=1e-8 * np.abs(want).max(initial=1)):
+                    print(f"{case.name}: gradients on {backend} and {first} differ", flush=True)
+                    found[backend] = []
+        return [backend for backend, g in found.items() if g]
+    return []
+
+
+def gradients(case: Case, backend: str) -> list[np.ndarray]:
+    """∇ Σ w |f(x)|² with respect to all inexact arrays; [] if there are none, or none is reached.
+
+    The sum looks at absolute values: eigenvectors and the like are determined up to a phase.
+    """
+    args, kwargs = case.draw("float64")
+    if case.record.name in ("eigh", "eigvalsh", "cholesky"):  # read one triangle
+        args = convert(args, lambda x: (x + np.conj(np.swapaxes(x, -1, -2))) / 2)
+    inputs: list[np.ndarray] = []
+    convert(args, lambda x: inputs.append(x) if x.dtype.kind in "fc" else None)
+    if not inputs:
+        return []
+
+    def loss(values: list[Any]) -> Any:
+        rest, rng = iter(values), np.random.default_rng(1)
+        filled = convert(args, lambda x: next(rest) if x.dtype.kind in "fc" else as_native(x))
+        out = case.record.function(*filled, **on_backend(kwargs, backend))
+        total = 0.0
+        for result in out if isinstance(out, (list, tuple)) else [out]:
+            if dtypes.dtype_of(result).kind in ("float", "complex"):
+                weight = as_native(rng.uniform(0.5, 1.5, tuple(result.shape)))
+                total = total + ops.sum(weight * ops.square(ops.abs(result)))
+        return total
+
+    as_native = backends.core(backend).from_numpy
+    values = [as_native(x) for x in inputs]
+    if not hasattr(loss(values), "dtype"):
+        return []  # no result is inexact
+    found = [np.asarray(backends.core(backend).to_numpy(g)) for g in grad(loss)(values)]
+    return found if all(np.isfinite(g).all() for g in found) else []
+
+
 def measure_all(chapters: list[str]) -> None:
     """Measure the functions of `chapters`, or all, and keep the results."""
     import jax
 
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
-    kept = measured()
-    first: dict[str, Case] = {}
+    by_dtype, by_gradient = measured(DTYPES), measured(GRADIENTS)
+    cases: dict[str, list[Case]] = {}
     for case in all_cases():
-        first.setdefault(case.op, case)
+        cases.setdefault(case.op, []).append(case)
     with jax.enable_x64(True):
         for record in OPS.values():
             if not chapters or record.chapter in chapters:
-                kept[record.name] = measure(first[record.name])
-    kept = {name: kept[name] for name in sorted(kept) if name in OPS}
-    lines = [f"{json.dumps(name)}: {json.dumps(row)}" for name, row in kept.items()]
-    MEASURED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+                by_dtype[record.name] = measure(cases[record.name][0])
+                by_gradient[record.name] = differentiated(cases[record.name])
+    keep(DTYPES, by_dtype)
+    keep(GRADIENTS, by_gradient)
 
 
-def measured() -> dict[str, dict[str, list[str]]]:
-    """What was measured so far: op → backend → dtypes."""
-    return json.loads(MEASURED.read_text()) if MEASURED.exists() else {}
+def keep(file: Path, found: Mapping[str, Any]) -> None:
+    """Write what was measured, a line for each function."""
+    lines = [f"{json.dumps(n)}: {json.dumps(found[n])}" for n in sorted(found) if n in OPS]
+    file.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def measured(file: Path) -> dict[str, Any]:
+    """What was measured so far, by function."""
+    return json.loads(file.read_text()) if file.exists() else {}
 
 
 def dtype_cell(row: dict[str, list[str]] | None) -> str:
@@ -160,15 +227,23 @@ def dtype_cell(row: dict[str, list[str]] | None) -> str:
     return f"{common or '–'}{'; ' + ', '.join(notes) if notes else ''}"
 
 
+def gradient_cell(found: list[str] | None) -> str:
+    """∂, and the backends, if not all, that have the gradient."""
+    if not found:
+        return ""
+    return "∂" if set(found) == set(BACKENDS) else f"∂ {', '.join(found)}"
+
+
 def page() -> str:
     """The text of the page."""
-    rows, differentiable = measured(), {case.op for case in all_cases() if case.differentiable}
+    rows, by_gradient = measured(DTYPES), measured(GRADIENTS)
+    differentiable = [name for name in OPS if by_gradient.get(name)]
     chapters: dict[str, list[Op]] = {}
     for record in OPS.values():
         chapters.setdefault(record.chapter, []).append(record)
     totals = (
         f"\n{len(OPS)} functions in {len(chapters)} chapters, of which "
-        f"{len(differentiable & set(OPS))} have gradients (`keras.ops` has 337 "
+        f"{len(differentiable)} have gradients (`keras.ops` has 337 "
         "functions, Ivy 620).\n\n"
     )
     counts: list[Any] = [[served(record, b) for record in OPS.values()] for b in BACKENDS]
@@ -183,7 +258,7 @@ def page() -> str:
         for record in sorted(records, key=lambda r: r.name):
             summary = (record.body.__doc__ or "").strip().splitlines()[0].replace("|", "\\|")
             cells = " | ".join(served(record, b) for b in BACKENDS)
-            gradient = "∂" if record.name in differentiable else ""
+            gradient = gradient_cell(by_gradient.get(record.name))
             kinds = dtype_cell(rows.get(record.name))
             parts.append(f"| `{record.name}` | {summary} | {cells} | {kinds} | {gradient} |\n")
     return "".join(parts)

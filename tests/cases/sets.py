@@ -78,6 +78,13 @@ CASES = [
         for op, reference in REFERENCES.items()
         for id, args in ARGS.items()
     ),
+    Case(
+        "unique_all",
+        lambda rng: (rng.permutation(6).reshape(2, 3) * 1.5,),
+        reference=np.unique_all,
+        jit=False,
+        id="distinct",
+    ),
     *(
         Case(
             op,

@@ -57,9 +57,6 @@ _NAMES = [
     "nanargmax",
     "nanargmin",
     "digitize",
-    "unique_all",
-    "unique_counts",
-    "unique_inverse",
     "nms",
 ]
 
