@@ -110,3 +110,12 @@ def test_unsigned_quotients_of_the_whole_range(backend: str, dtype: str) -> None
     x1, x2 = (x.ravel() for x in np.meshgrid(numbers, numbers[1:]))
     found = host(na.floor_divide(on(backend, x1), on(backend, x2)))
     np.testing.assert_array_equal(found, x1 // x2)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_nan_to_num_knows_the_limits_of_the_dtype(dtype: str, backend: str) -> None:
+    x = na.astype(on(backend, np.asarray([math.nan, math.inf, -math.inf], "float32")), dtype)
+    limit = float(na.finfo(dtype).max)
+    found = na.astype(na.nan_to_num(x, nan=1.0), "float32")
+    assert host(found).tolist() == [1.0, limit, -limit]

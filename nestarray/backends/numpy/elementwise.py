@@ -11,6 +11,7 @@ import numpy as np
 from nestarray.backends import division
 from nestarray.backends.base import floating, floating_pair, promoting, supports
 from nestarray.backends.numpy.core import native_dtype
+from nestarray.dtypes import finfo
 
 
 def _cast(x: Any, dtype: Any) -> Any:
@@ -37,7 +38,6 @@ ceil = np.ceil
 conj = np.conj
 floor = np.floor
 imag = np.imag
-nan_to_num = np.nan_to_num
 negative = np.negative
 positive = np.positive
 real = np.real
@@ -87,3 +87,15 @@ copysign = _promoting(floating_pair(np.copysign, _cast))
 def round(x: Any, /, *, decimals: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.round.html"""
     return np.round(x)
+
+
+def nan_to_num(
+    x: Any, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nan_to_num.html"""
+    if x.dtype.kind != "V":
+        return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+    limit = finfo(x.dtype).max  # NumPy knows neither NaN nor limits of bfloat16
+    posinf, neginf = limit if posinf is None else posinf, -limit if neginf is None else neginf
+    single = np.nan_to_num(x.astype(np.float32), nan=nan, posinf=posinf, neginf=neginf)
+    return single.astype(x.dtype)
