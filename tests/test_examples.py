@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import math
 
-from examples import lora_in_jax
+import numpy as np
+import pytest
+from sklearn.gaussian_process import GaussianProcessRegressor, kernels
+
+import nestarray as na
+from examples import gaussian_process, lora_in_jax
 
 
 def test_adapters_trained_in_jax_improve_the_model_in_torch(
@@ -15,3 +20,32 @@ def test_adapters_trained_in_jax_improve_the_model_in_torch(
     printed = capsys.readouterr().out
     assert printed.startswith("8 changed; 28 leaves → 28\n")
     assert "16 leaves, 4096 numbers trained" in printed
+
+
+# torch's own, where Inductor lowers a diagonal
+@pytest.mark.filterwarnings("ignore:`torch._prims_common.check` is deprecated:FutureWarning")
+@pytest.mark.parametrize(
+    "backend",
+    [
+        "numpy",
+        pytest.param("jax", marks=pytest.mark.full),
+        pytest.param("torch", marks=pytest.mark.full),
+        pytest.param("tensorflow", marks=pytest.mark.full),
+    ],
+)
+def test_the_gaussian_process_is_that_of_scikit_learn(backend: str) -> None:
+    x, y = gaussian_process.data()
+    p = gaussian_process.main(backend)
+    length, scale, noise = (math.exp(p[name]) for name in ("length", "scale", "noise"))
+    oracle = GaussianProcessRegressor(
+        kernels.ConstantKernel(scale) * kernels.RBF(length) + kernels.WhiteKernel(noise),
+        optimizer=None,  # type: ignore[arg-type]
+    ).fit(x.astype("float64"), y.astype("float64"))
+    own_x, own_y = na.to_backend(x, backend), na.to_backend(y, backend)
+    found = gaussian_process.log_likelihood(p, own_x, own_y)
+    assert float(found) == pytest.approx(oracle.log_marginal_likelihood_value_, rel=1e-3)
+    start = p * 0.0
+    assert float(found) > float(gaussian_process.log_likelihood(start, own_x, own_y)) + 10.0
+    new = np.linspace(-2.0, 2.0, 10, dtype="float32").reshape(5, 2)
+    mean = gaussian_process.predict(p, own_x, own_y, na.to_backend(new, backend))
+    np.testing.assert_allclose(na.to_backend(mean, "numpy"), oracle.predict(new), atol=2e-3)
