@@ -163,6 +163,8 @@ class Op:
                     served = self.served.setdefault(tuple(types), {})
                     leafwise = partial(_leafwise, self)
                     return shortcut(tuple(types), served, general, leafwise)
+                if has_shortcuts and self._takes_one_or_two and hasattr(handler, "shortcut"):
+                    return handler.shortcut(self, tuple(types), general)
                 return general
         names: list[str] = []
         numpy_scalars = False

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-from nestarray.container.container import Container, Leaf
+from nestarray.container.container import Container, Leaf, _Parts
 from nestarray.container.spec import LEAF, Key, Path, Spec, kept, make_spec
 from nestarray.dynamo import read_as, settled
 
@@ -107,13 +107,19 @@ def make_layout(spec: Spec, places: tuple[Place, ...]) -> Layout:
     return layout
 
 
-class FusedContainer(Container[Leaf]):
-    """What `Container.fuse` returns: a Container, with its leaves in one buffer a dtype."""
+class _FusedParts(_Parts):
+    """What a fused Container holds, while it is put together; see `_Parts`."""
 
     __slots__ = ("_buffers", "_cut", "_layout")
     _layout: Layout
     _buffers: tuple[Any, ...]
     _cut: tuple[Any, ...] | None
+
+
+class FusedContainer(_FusedParts, Container[Leaf]):
+    """What `Container.fuse` returns: a Container, with its leaves in one buffer a dtype."""
+
+    __slots__ = ()
 
     @property
     def _leaves(self) -> tuple[Any, ...]:  # type: ignore[override]
@@ -156,13 +162,21 @@ class FusedContainer(Container[Leaf]):
         return self._buffers, self._layout
 
 
-def from_buffers(layout: Layout, buffers: tuple[Any, ...]) -> FusedContainer:
-    """The fused Container of a layout and its buffers."""
+def _read_from_buffers(layout: Layout, buffers: tuple[Any, ...]) -> FusedContainer:
     self = object.__new__(FusedContainer)
     object.__setattr__(self, "_spec", layout.spec)
     object.__setattr__(self, "_layout", layout)
     object.__setattr__(self, "_buffers", buffers)
     object.__setattr__(self, "_cut", None)
+    return self
+
+
+@read_as(_read_from_buffers)
+def from_buffers(layout: Layout, buffers: tuple[Any, ...]) -> FusedContainer:
+    """The fused Container of a layout and its buffers; made as `from_leaves` makes others."""
+    self: Any = _FusedParts()
+    self._spec, self._layout, self._buffers, self._cut = layout.spec, layout, buffers, None
+    self.__class__ = FusedContainer
     return self
 
 

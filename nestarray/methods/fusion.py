@@ -13,6 +13,7 @@ shape, such as LARS.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from nestarray import backends, dispatch, ops
@@ -142,4 +143,56 @@ def _aligned(args: tuple[Any, ...]) -> Layout | None:
     return layout
 
 
+def _shortcut(
+    op: dispatch.Op, types: tuple[type, ...], general: Callable[..., Any]
+) -> Callable[..., Any]:
+    """What serves one or two arguments of these types: the op on one buffer, else `general`."""
+    number = (bool, int, float, complex)
+    if not is_elementwise(op) or not all(t is FusedContainer or t in number for t in types):
+        return general
+    function = op.function
+
+    def of_one(x: Any, /) -> Any:
+        if len(x._buffers) == 1:
+            try:
+                result = function(x._buffers[0])
+            except Exception:
+                return general(x)  # whose error names the leaf
+            if not isinstance(result, tuple):
+                return from_buffers(x._layout, (result,))
+        return general(x)
+
+    def of_two(x1: Any, x2: Any, /) -> Any:
+        layout = x1._layout
+        if layout is x2._layout and len(x1._buffers) == 1:
+            try:
+                return from_buffers(layout, (function(x1._buffers[0], x2._buffers[0]),))
+            except Exception:
+                return general(x1, x2)
+        return general(x1, x2)
+
+    def number_second(x: Any, number: Any, /) -> Any:
+        if len(x._buffers) == 1:
+            try:
+                return from_buffers(x._layout, (function(x._buffers[0], number),))
+            except Exception:
+                return general(x, number)
+        return general(x, number)
+
+    def number_first(number: Any, x: Any, /) -> Any:
+        if len(x._buffers) == 1:
+            try:
+                return from_buffers(x._layout, (function(number, x._buffers[0]),))
+            except Exception:
+                return general(number, x)
+        return general(number, x)
+
+    if len(types) == 1:
+        return of_one
+    if types == (FusedContainer, FusedContainer):
+        return of_two
+    return number_second if types[0] is FusedContainer else number_first
+
+
+_apply.shortcut = _shortcut  # type: ignore[attr-defined]
 dispatch.INTERPRETERS.insert(0, (FusedContainer, _apply))

@@ -17,7 +17,7 @@ import nestarray as na
 from nestarray import backends, nn
 from nestarray.container import FusedContainer
 from nestarray.dispatch import OPS
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, DtypeError
 from nestarray.methods.fusion import is_elementwise
 from nestarray.testing import assert_close
 from tests.cases import Case, on_backend, rows
@@ -305,3 +305,29 @@ def test_tensorflow_functions() -> None:
     fused = tree("tensorflow").fuse()
     doubled = tf.function(lambda c: c * 2)(fused)
     assert_close(doubled, fused.unfuse() * 2)
+
+
+def test_one_buffer_is_one_call(backend: str) -> None:
+    core = backends.core(backend)
+    c = na.Container(
+        a=core.from_numpy(np.asarray([1.5, -2.0], "float32")),
+        b=[core.from_numpy(np.ones((2, 2), "float32"))],
+    )
+    fused = c.fuse()
+    assert len(fused.buffers()) == 1
+    for _ in range(2):  # as resolved by the first call, and as kept
+        for change in (
+            lambda t: t * t,
+            lambda t: 2.0 - t,
+            lambda t: t / 2,
+            lambda t: -t,
+            lambda t: na.exp(t) + t,
+        ):
+            assert isinstance(change(fused), FusedContainer)
+            assert_equal(change(fused), change(c))
+    with pytest.raises(ArgumentError) as info:
+        fused + "2"
+    assert str(info.value).startswith("add: array argument (x1, x2): got str")
+    with pytest.raises(DtypeError) as dtype:
+        fused & fused
+    assert "at the Container path 'a'" in dtype.value.__notes__
