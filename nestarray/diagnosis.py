@@ -136,7 +136,7 @@ _OVER_VALUES = re.compile(
 #: What an IndexError says that is about shapes.
 _OVER_SHAPES = re.compile(
     "^(tuple|list) index out of range|[Tt]oo many indices|indexing arrays could not be broadcast"
-    "|^Dimension out of range|empty ax[ei]s"
+    "|^Dimension out of range|empty ax[ei]s|used as ind(ices|exes) must be"
     "|only integers, slices"
 )
 
