@@ -27,7 +27,6 @@ LEFT_OUT = {
     if name.startswith("Lazy")
 } | {
     "GaussianNLLLoss": "torch.export cannot: upstream looks whether a variance is negative",
-    "CTCLoss": "torch.export cannot: the shape of what upstream keeps depends on values",
 }
 
 
@@ -37,6 +36,12 @@ WITHOUT_GRADIENTS = {
         "LPPool1d",
         "norm",
     ): "roots of negative numbers: what relu makes of the gradient at NaN differs",
+}
+
+
+#: Module → why its gradient is not compared here.
+OTHER_GRADIENTS = {
+    "CTCLoss": "upstream's is that of what a log_softmax before it was given, as test_sequences compares"
 }
 
 
@@ -78,6 +83,7 @@ def _prove(name: str, backend: str, train: bool, limit: int) -> int:
             net = Shifted(module, given.args)
             graph = na.trace_graph(net, *given.args, train=train, **given.kwargs)
             both = backend != "jax" or (name, sample.desc) not in WITHOUT_GRADIENTS
+            both = both and name not in OTHER_GRADIENTS
             report = graph.to_backend(backend).verify(nodes=False, gradients=both)
             assert report.ok, f"{sample.desc}: {report}"
             count += 1

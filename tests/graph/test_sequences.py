@@ -153,3 +153,30 @@ def test_a_packed_argument_is_refused():
     )
     with pytest.raises(errors.ConversionError, match=text):
         na.trace_graph(nn.LSTM(2, 4), packed)
+
+
+class Reader(nn.Module):
+    """A layer and its CTC loss."""
+
+    def __init__(self, reduction="mean") -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.fc, self.loss = nn.Linear(2, 4), nn.CTCLoss(reduction=reduction, zero_infinity=True)
+
+    def forward(self, x, targets, steps, lengths):
+        return self.loss(self.fc(x).log_softmax(-1), targets, steps, lengths)
+
+
+@pytest.mark.parametrize(
+    ("reduction", "backends"),
+    [
+        ("none", ("numpy", "torch")),
+        *(pytest.param(r, BACKENDS, marks=pytest.mark.full) for r in ("none", "sum", "mean")),
+    ],
+)
+def test_the_ctc_loss(reduction, backends):
+    targets = torch.tensor([[1, 2], [3, 3], [2, 1]])
+    x, steps, lengths = STEPS.transpose(0, 1), torch.tensor([5, 5, 3]), torch.tensor([2, 1, 2])
+    graph = assert_agrees(Reader(reduction), x, targets, steps, lengths, backends=backends)
+    assert graph.verify().ok
+    assert_agrees(Reader(reduction), x, targets, (5, 5, 3), (2, 1, 2), backends=backends)

@@ -442,8 +442,6 @@ def _find(name: str) -> Rule | None:
     if library == "transformers":
         function = getattr(ops.transformers, base, None)
         return None if function is None else Rule(name, function, f"torch.ops.{library}.{base}")
-    if library == "nestarray":  # what graphs say for torch's own function of the name
-        return Rule(name, _resolve(f"torch.{base}"), f"torch.{base}")
     if name in HIGHER_ORDER:
         return Rule(name, _resolve(HIGHER_ORDER[name]), HIGHER_ORDER[name])
     if library == "torch":  # Python functions: torch.sym_max …
@@ -451,7 +449,7 @@ def _find(name: str) -> Rule | None:
 
         function = getattr(symbolic, rest, None)
         return None if function is None else Rule(name, function, f"torch.{rest}")
-    if library != "aten":
+    if library not in ("aten", "nestarray"):  # which has ATen's names, for what cannot be exported
         return None
     exception = EXCEPTIONS.get(name) or EXCEPTIONS.get(f"aten.{base}")
     if exception is not None:
