@@ -330,8 +330,8 @@ def lgamma(x: Array, /) -> Array:
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.lgamma(np.asarray([1.0, 5.0]))
-        array([0.        , 3.17805383])
+        >>> na.lgamma(np.asarray([3.0, 5.0]))
+        array([0.69314718, 3.17805383])
 
     References:
         https://docs.pytorch.org/docs/stable/special.html#torch.special.gammaln
