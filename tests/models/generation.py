@@ -18,7 +18,7 @@ _CLASSES = {"seamless_m4t": "SeamlessM4TForTextToText"}
 WITHOUT_STEP = ("reformer", "roformer")
 
 #: Decoders that make a mask of as many tokens as have been read, unless they are given one.
-OWN_MASK = ("biogpt", "megatron-bert")
+OWN_MASK = ("biogpt", "megatron-bert", "rembert")
 
 #: Encoders unless they are told to be decoders.
 _ENCODERS = (

@@ -33,4 +33,7 @@ def draws_noticed(name: str) -> Iterator[None]:
 
 def _states() -> dict[str, Any]:
     kind, keys, *others = np.random.get_state()
-    return {"NumPy": (kind, bytes(keys), *others), "Python's random": random.getstate()}
+    return {
+        "NumPy": (kind, np.asarray(keys).tobytes(), *others),
+        "Python's random": random.getstate(),
+    }
