@@ -68,6 +68,8 @@ class Names:
     def name(self, name: str, module: str) -> str:
         """What `name` in `module` is called in the stub."""
         source = _sources(module).get(name)
+        if source is None and name == "Any":  # which `translated` puts in
+            source = ("typing", "Any")
         if source is None:
             assert hasattr(builtins, name), f"{module}: where does {name!r} come from?"
             return f"builtins.{name}" if name in self.taken else name
@@ -155,7 +157,17 @@ def written(name: str, attribute: Any, names: Names) -> str:
     return f"{text}\n{_document(body)}"
 
 
+#: What is no operator of two trees that gives a tree.
+_PYTHONS_OWN = {
+    "__divmod__": "(self, other: Any, /) -> tuple[Container[Leaf], Container[Leaf]]",
+    "__rdivmod__": "(self, other: Any, /) -> tuple[Container[Leaf], Container[Leaf]]",
+    "__round__": "(self, ndigits: int | None = None) -> Container[Leaf]",
+}
+
+
 def _operator(name: str, body: Any, record: Op | None) -> str:
+    if name in _PYTHONS_OWN:
+        return f"def {name}{_PYTHONS_OWN[name]}: ...\n"
     is_unary = record is not None and len(record.parameters) == 1
     operand = "" if is_unary else ", other: Any, /"
     ignore = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""

@@ -46,6 +46,7 @@ from nestarray.typing import Array
 from nestarray.typing import Axis
 from nestarray.typing import DTypeLike
 from nestarray.typing import Shape
+import numpy as np
 import os
 from typing import Any
 from typing import Generic
@@ -65,6 +66,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def __abs__(self) -> Container[Leaf]: ...
     def __add__(self, other: Any, /) -> Container[Leaf]: ...
     def __and__(self, other: Any, /) -> Container[Leaf]: ...
+    def __array__(self, /, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """The array as one of NumPy, for `numpy.asarray` and all that calls it."""
+
     def __array_namespace__(self, /, *, api_version: str | None = None) -> ArrayNamespace:
         """The standard's namespace for the backend of this array.
 
@@ -78,6 +82,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def __complex__(self) -> Any:
         """The number in a bare array of shape (), as complex."""
 
+    def __divmod__(self, other: Any, /) -> tuple[Container[Leaf], Container[Leaf]]: ...
     def __dlpack__(
         self,
         /,
@@ -119,12 +124,14 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def __pow__(self, other: Any, /) -> Container[Leaf]: ...
     def __radd__(self, other: Any, /) -> Container[Leaf]: ...
     def __rand__(self, other: Any, /) -> Container[Leaf]: ...
+    def __rdivmod__(self, other: Any, /) -> tuple[Container[Leaf], Container[Leaf]]: ...
     def __rfloordiv__(self, other: Any, /) -> Container[Leaf]: ...
     def __rlshift__(self, other: Any, /) -> Container[Leaf]: ...
     def __rmatmul__(self, other: Any, /) -> Container[Leaf]: ...
     def __rmod__(self, other: Any, /) -> Container[Leaf]: ...
     def __rmul__(self, other: Any, /) -> Container[Leaf]: ...
     def __ror__(self, other: Any, /) -> Container[Leaf]: ...
+    def __round__(self, ndigits: int | None = None) -> Container[Leaf]: ...
     def __rpow__(self, other: Any, /) -> Container[Leaf]: ...
     def __rrshift__(self, other: Any, /) -> Container[Leaf]: ...
     def __rshift__(self, other: Any, /) -> Container[Leaf]: ...
@@ -132,6 +139,12 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def __rtruediv__(self, other: Any, /) -> Container[Leaf]: ...
     def __rxor__(self, other: Any, /) -> Container[Leaf]: ...
     def __sub__(self, other: Any, /) -> Container[Leaf]: ...
+    @staticmethod
+    def __torch_function__(
+        func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """What `func` of PyTorch is when one of its arguments is a Container."""
+
     def __truediv__(self, other: Any, /) -> Container[Leaf]: ...
     def __xor__(self, other: Any, /) -> Container[Leaf]: ...
     def _repr_html_(self, /) -> str:
@@ -1081,9 +1094,10 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         /,
         *,
         crop_size: Ints,
+        method: str = "bilinear",
         extrapolation_value: float = 0.0,
     ) -> Container[Leaf]:
-        """Cut boxes out of images, each resampled to one size, linear between the elements.
+        """Cut boxes out of images, each resampled to one size.
 
         Args:
             x: `(batch, channels, height, width)`, floating.
@@ -1091,12 +1105,15 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
                 image and 1 the last. With y1 > y2 the crop is upside down.
             box_indices: `(n,)`, integer: out of which image each box is cut.
             crop_size: the new size; an integer, or one for height and width.
+            method: ``"bilinear"``: linear between the elements; ``"nearest"``: the nearest one, of
+                two the one behind.
             extrapolation_value: what is outside of the image.
 
         Returns:
             `(n, channels, *crop_size)`.
 
         Raises:
+            ArgumentError: `method` is none of these.
             ShapeError: x, `boxes` or `box_indices` have other axes.
         """
 
@@ -1856,6 +1873,27 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ShapeError: the patches are not those of an array of this size.
         """
 
+    def fractional_max_pool1d(
+        self, key: Array, /, *, kernel_size: Ints, output_size: Ints
+    ) -> Container[Leaf]:
+        """The largest element under windows along one axis whose steps vary at random.
+
+        The windows are those of `fractional_max_pool2d`.
+
+        Args:
+            x: `(batch, channels, length)`, floating.
+            key: `(2,)`, uint32, as made by ``na.random.key``; the numbers u are
+                ``na.random.uniform(key, (batch, channels, 1))``.
+            kernel_size: the size of a window.
+            output_size: the size of the result.
+
+        Returns:
+            `(batch, channels, output_size)`.
+
+        Raises:
+            ShapeError: x has other axes, or is too small for such an output.
+        """
+
     def fractional_max_pool2d(
         self, key: Array, /, *, kernel_size: Ints, output_size: Ints
     ) -> Container[Leaf]:
@@ -2144,6 +2182,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Returns:
             array of the shape of `indices`.
+
+        Raises:
+            ShapeError: `indices` has other dimensions than `x`, or is longer.
         """
 
     def gather_nd(self, indices: Array, /, *, batch_dims: int = 0) -> Container[Leaf]:
@@ -3205,6 +3246,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Raises:
             ArgumentError: `module` is not a ``torch.nn.Module``.
+            MissingFrameworkError: PyTorch is not installed.
             StructureError: a leaf has no place in the module, a parameter has no leaf, or two
                 leaves that are one tensor in the module (tied weights) differ.
             ShapeError: a leaf has another shape than its place.
@@ -3645,14 +3687,17 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             `(*batch, n, n)`.
         """
 
-    def matrix_rank(self, /, *, rtol: float | Array | None = None) -> Container[Leaf]:
+    def matrix_rank(
+        self, /, *, rtol: float | Array | None = None, atol: float | Array | None = None
+    ) -> Container[Leaf]:
         """How many singular values of each matrix are not 0.
 
         Args:
             x: `(*batch, m, n)`, floating or complex.
             rtol: singular values below `rtol` times the greatest count as 0, a number or an array
                 that broadcasts to `(*batch,)`; None means the greater
-                of m and n, times the machine's epsilon.
+                of m and n, times the machine's epsilon, or 0 where `atol` is given.
+            atol: singular values below `atol` count as 0 too, a number or an array like `rtol`.
 
         Returns:
             `(*batch,)`, integers.
@@ -4622,14 +4667,17 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             axes: a permutation of the axes; negative ones count from the end.
         """
 
-    def pinv(self, /, *, rtol: float | Array | None = None) -> Container[Leaf]:
+    def pinv(
+        self, /, *, rtol: float | Array | None = None, atol: float | Array | None = None
+    ) -> Container[Leaf]:
         """The Moore-Penrose inverse of each matrix, V diag(1/S) Uᴴ.
 
         Args:
             x: `(*batch, m, n)`, floating or complex.
             rtol: singular values below `rtol` times the greatest count as 0, a number or an array
                 that broadcasts to `(*batch,)`; None means the greater
-                of m and n, times the machine's epsilon.
+                of m and n, times the machine's epsilon, or 0 where `atol` is given.
+            atol: singular values below `atol` count as 0 too, a number or an array like `rtol`.
 
         Returns:
             `(*batch, n, m)`.
@@ -4885,6 +4933,23 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             array of the broadcast shape and the dtype of `u`.
         """
 
+    def random_binomial(self, n: Array, p: Array) -> Container[Leaf]:
+        """Binomial random numbers: how many of `n` trials succeed, each with probability `p`.
+
+        Args:
+            key: `(2,)`, uint32, as made by ``na.random.key``.
+            n: float32 or float64, whole numbers of 0 and above.
+            p: from 0 to 1, of the shape and dtype of `n`.
+
+        Returns:
+            array of the shape and dtype of `p`; NaN where `n` is negative or not finite, or `p`
+            outside of [0, 1].
+
+        Raises:
+            DtypeError: `p` is not of float32 or float64, or `n` of another dtype.
+            ShapeError: `n` and `p` have different shapes.
+        """
+
     def random_bits(self, *, shape: Shape, dtype: DTypeLike = "uint32") -> Container[Leaf]:
         """Uniform random unsigned integers: all bits are independent and fair.
 
@@ -4996,8 +5061,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         As ``jax.random`` has it: ``"exponential"`` −ln(1 − u), ``"gumbel"`` −ln(−ln u),
         ``"gumbel_upper"`` −ln(−ln(1 − u)), ``"logistic"`` ln u − ln(1 − u), ``"cauchy"``
-        tan(π (u − ½)), all for u in (0, 1); and ``"laplace"`` sign(u) ln(1 − |u|) for u in
-        (−1, 1). Computed in float64 where there is one, and rounded once.
+        tan(π (u − ½)), ``"rayleigh"`` √(−2 ln u), all for u in (0, 1); and ``"laplace"``
+        sign(u) ln(1 − |u|) for u in (−1, 1). Computed in float64 where there is one, and rounded
+        once.
 
         Args:
             u: floating.
@@ -5528,6 +5594,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Raises:
             ArgumentError: `mode` is none of those of `setitem`.
+            ShapeError: `indices` has other dimensions than `x`, or is longer; `updates` is shorter.
         """
 
     def scatter_nd(
@@ -6464,6 +6531,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Raises:
             ArgumentError: a leaf is neither an array nor a number.
+            MissingFrameworkError: PyTorch is not installed.
         """
 
     def top_k(self, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKResult:

@@ -94,7 +94,7 @@ def _layout_of(spec: Spec, places: tuple[tuple[int, int | None, tuple[int, ...]]
 
 
 def _read_layout(spec: Spec, places: tuple[Place, ...]) -> Layout:
-    return _layout_of(spec, tuple([tuple(place) for place in places]))
+    return _layout_of(spec, tuple([(p.buffer, p.start, p.shape) for p in places]))
 
 
 @read_as(_read_layout)

@@ -8,6 +8,9 @@ A Container is one pytree node whose children are all its leaves, or its buffers
 fused. Frameworks thus flatten a deep tree with one call; key paths name leaves as ``"a/b/c"``. dm-tree and
 other libraries that treat any Mapping as a node need no registration: `Container`,
 `ListContainer` and `TupleContainer` rebuild themselves from (key, value) pairs.
+
+Hence a Container of fewer levels is no prefix to JAX: where it takes one, of shardings or of
+axes, it wants a value for all or one for each leaf, ``c.map(lambda _, s: s, prefix)``.
 """
 
 from __future__ import annotations

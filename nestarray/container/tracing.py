@@ -3,7 +3,9 @@
 Left to itself TensorFlow would take a Container for a dict and rebuild it from a list of
 pairs. Loaded only when TensorFlow asks for the type of a Container. Tensors are listed in
 the order of ``tf.nest``, which sorts the keys of each node: TensorFlow lines up the results
-of the two.
+of the two. That is also why a fused Container comes leaf by leaf: a traced function's arguments
+are copied by ``tf.nest``, which takes any Mapping apart by its keys and asks no class. Hand
+``c.buffers()`` to it, or use `nestarray.jit`, which takes buffers.
 
 https://www.tensorflow.org/api_docs/python/tf/types/experimental/TraceType
 """

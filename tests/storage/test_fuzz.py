@@ -69,6 +69,7 @@ def folder() -> Iterator[Path]:
 def check(path: Path) -> None:
     """Load a file in every way; it leaves nothing behind, and an error names it."""
     before = sorted(p for p in path.parent.rglob("*"))
+    options: dict[str, Any]
     for options in ({}, {"lazy": True}):
         try:
             c = na.Container.load(path, **options)
