@@ -127,26 +127,3 @@ def test_pairs(names: tuple[str, ...], backend: str) -> None:
         return
     oracle = "numpy" if ("jax", *names) in REFUSED else "jax"
     assert_same(of(names, backend), of(names, oracle))
-
-
-_TRIPLES = list(product(TRANSFORMS, repeat=3))
-TRIPLES = [_TRIPLES[i] for i in np.random.default_rng(0).choice(len(_TRIPLES), 60, replace=False)]
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("names", TRIPLES, ids="/".join)
-@pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "tensorflow"])
-def test_some_triples(names: tuple[str, ...], backend: str) -> None:
-    """Some are refused, by an error that names the backend; never on NumPy."""
-    found, expected = (or_refusal(names, name) for name in (backend, "jax"))
-    if isinstance(found, str):
-        assert {"jax": "JAX", "torch": "PyTorch", "tensorflow": "TensorFlow"}[backend] in found
-    elif not isinstance(expected, str):
-        assert_same(found, expected)
-
-
-def or_refusal(names: tuple[str, ...], backend: str) -> np.ndarray | str:
-    try:
-        return of(names, backend)
-    except UnsupportedError as error:
-        return str(error)
