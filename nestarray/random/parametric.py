@@ -296,6 +296,9 @@ def wald(
 ) -> Array:
     """Wald's (inverse Gaussian) distribution: √(μ² / 2πx³) e^(−(x − μ)² / 2x).
 
+    The numbers of ``jax.random`` but for their last digits, of which a difference of large
+    numbers costs it some; here there is no such difference.
+
     Args:
         key: `(2,)`, uint32.
         mean: μ, above 0; a number, or an array that broadcasts to `shape`.
