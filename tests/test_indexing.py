@@ -63,6 +63,13 @@ def test_setitem_is_numpys(backend: str, index: tuple[Any, ...], mode: str) -> N
     assert_close(x, X, backend=backend)
 
 
+@pytest.mark.parametrize("shape", [(2, 0), (0, 3), (0, 0), (0,)])
+def test_a_mask_without_elements_chooses_nothing(backend: str, shape: tuple[int, ...]) -> None:
+    core = backends.core(backend)
+    x, mask = core.from_numpy(np.ones((2, 3), "float32")), core.from_numpy(np.zeros(shape, bool))
+    assert tuple(na.array_namespace(backend).asarray(x)[mask].shape) == (0, 3)[: 3 - len(shape)]
+
+
 def test_index_arrays_of_the_framework(backend: str) -> None:
     core = backends.core(backend)
     x, rows = core.from_numpy(X), core.from_numpy(np.asarray([1, 0, -1]))

@@ -55,8 +55,18 @@ def _native(x: Any, index: Any) -> tuple[Any, tuple[Any, ...]]:
         elif arrays and isinstance(item, int) and not isinstance(item, bool):
             items[place] = torch.tensor([item], device=x.device)
         if item is not None and not isinstance(item, bool):
-            axis += len(item.shape) if is_mask(item) else 1
+            taken = len(item.shape) if is_mask(item) else 1
+            if is_mask(item) and 0 in item.shape:
+                items[place] = _without_elements(items[place], x.shape[axis : axis + taken])
+            axis += taken
     return x, tuple(items)
+
+
+def _without_elements(mask: torch.Tensor, shape: torch.Size) -> torch.Tensor:
+    """A mask that chooses nothing, of `shape`, which PyTorch asks for where the standard does not."""
+    if all(own in (0, length) for own, length in zip(mask.shape, shape)):
+        return mask.new_zeros(shape)
+    return mask  # too long on another axis: an error
 
 
 def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
