@@ -211,6 +211,7 @@ def put_along_axis(
     x, indices, axis = _aligned(x, indices, axis, "put_along_axis")
     if hasattr(values, "shape"):
         values = ops.broadcast_to(values, indices.shape)
+    mode = check_mode(mode, "put_along_axis")
     return ops.scatter(x, indices, values, axis=axis, mode=mode)
 
 
@@ -385,6 +386,7 @@ def scatter_nd(x: Array, indices: Array, updates: Array, /, *, mode: str = "repl
     """
     from nestarray import ops
 
+    mode = check_mode(mode, "scatter_nd")
     return ops.setitem(x, ops.unstack(indices, axis=-1), updates, mode=mode)
 
 

@@ -150,7 +150,7 @@ def test_wrong_settings(settings: dict[str, Any], text: str) -> None:
 
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingFrameworkError, match=r"pip install 'nestarray\[plot\]'"):
         na.Container(a=np.ones(2)).plot()
 

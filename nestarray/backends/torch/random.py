@@ -7,6 +7,7 @@ https://docs.pytorch.org/docs/stable/tensors.html#data-types
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import torch
@@ -103,7 +104,7 @@ def _mantissas(words: Any, dtype: dtypes.DType) -> Any:
 def random_split(key: Any, *, num: int = 2) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.stack.html"""
     threefry.check_key(key)
-    return _keys(key, num).to(torch.uint32)
+    return _keys(key, index(num)).to(torch.uint32)
 
 
 def _keys(key: Any, num: int) -> Any:
