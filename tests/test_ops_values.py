@@ -19,7 +19,7 @@ from tests.cases import ARRAYS, EXHAUSTIVE, Case, convert, on_backend, rows
 def test_values(case: Case, backend: str) -> None:
     for dtype in case.dtypes:
         for kind, function in implementations(case.record, backend).items():
-            if kind == "default body" and not _body_counts(case, backend, dtype):
+            if _is_left(case, backend, dtype, kind):
                 continue
             try:
                 check(case, backend, dtype, function)
@@ -28,9 +28,19 @@ def test_values(case: Case, backend: str) -> None:
                 raise
 
 
-def _body_counts(case: Case, backend: str, dtype: str) -> bool:
-    """Whether to compute the default body too; in one dtype, but for ``make test-full``."""
-    return backend in case.bodies and (EXHAUSTIVE or dtype == case.dtypes[-1])
+def _is_left(case: Case, backend: str, dtype: str, kind: str) -> bool:
+    """Whether a computation is left to ``make test-full``, which does all in every dtype.
+
+    Default bodies are computed in the last dtype of the case; JAX, which compiles each program
+    first, computes what has a body too in the first dtype by the public function only.
+    """
+    if kind == "default body":
+        return backend not in case.bodies or not (EXHAUSTIVE or dtype == case.dtypes[-1])
+    has_body = "default body" in implementations(case.record, backend)
+    return (
+        backend == "jax" and has_body and backend in case.bodies
+        and not EXHAUSTIVE and dtype != case.dtypes[0]
+    )  # fmt: skip
 
 
 def implementations(record: Op, backend: str) -> dict[str, Any]:

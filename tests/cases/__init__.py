@@ -136,6 +136,7 @@ def rows(
     where: Callable[[Case], bool] = lambda case: True,
     *,
     one_an_op: bool = False,
+    rest_on: Sequence[str] = BACKENDS,
 ) -> list[Any]:
     """Parameters ``case, backend`` of a test that runs over the cases.
 
@@ -145,6 +146,7 @@ def rows(
         one_an_op: the property is one of the machinery around an op more than of its values:
             the first case of each op on two backends, which its name chooses; the other rows
             are left to ``make test-full``.
+        rest_on: the backends on which the cases after an op's first are not left to it.
     """
     seen: set[str] = set()
     found = []
@@ -154,6 +156,7 @@ def rows(
         quick = {own[(first + i) % len(own)] for i in range(2)} if own else set()
         for backend in own:
             is_left = one_an_op and (case.op in seen or backend not in quick)
+            is_left |= case.op in seen and backend not in rest_on
             marks = [pytest.mark.full] if is_left else []
             found.append(pytest.param(case, backend, id=case.on(backend), marks=marks))
         seen.add(case.op)
