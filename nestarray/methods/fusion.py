@@ -150,48 +150,23 @@ def _shortcut(
     number = (bool, int, float, complex)
     if not is_elementwise(op) or not all(t is FusedContainer or t in number for t in types):
         return general
-    function = op.function
+    function, are_two = op.function, types == (FusedContainer, FusedContainer)
+    place = types.index(FusedContainer)
 
-    def of_one(x: Any, /) -> Any:
-        if len(x._buffers) == 1:
-            try:
-                result = function(x._buffers[0])
-            except Exception:
-                return general(x)  # whose error names the leaf
-            if not isinstance(result, tuple):
-                return from_buffers(x._layout, (result,))
-        return general(x)
+    def served(*args: Any) -> Any:
+        layout, buffers = args[place]._layout, args[place]._buffers
+        if len(buffers) > 1 or (are_two and args[1]._layout is not layout):
+            return general(*args)
+        try:
+            if are_two:
+                result = function(buffers[0], args[1]._buffers[0])
+            else:
+                result = function(*args[:place], buffers[0], *args[place + 1 :])
+        except Exception:  # raised again by `general`, whose error names the leaf
+            return general(*args)
+        return general(*args) if isinstance(result, tuple) else from_buffers(layout, (result,))
 
-    def of_two(x1: Any, x2: Any, /) -> Any:
-        layout = x1._layout
-        if layout is x2._layout and len(x1._buffers) == 1:
-            try:
-                return from_buffers(layout, (function(x1._buffers[0], x2._buffers[0]),))
-            except Exception:
-                return general(x1, x2)
-        return general(x1, x2)
-
-    def number_second(x: Any, number: Any, /) -> Any:
-        if len(x._buffers) == 1:
-            try:
-                return from_buffers(x._layout, (function(x._buffers[0], number),))
-            except Exception:
-                return general(x, number)
-        return general(x, number)
-
-    def number_first(number: Any, x: Any, /) -> Any:
-        if len(x._buffers) == 1:
-            try:
-                return from_buffers(x._layout, (function(number, x._buffers[0]),))
-            except Exception:
-                return general(number, x)
-        return general(number, x)
-
-    if len(types) == 1:
-        return of_one
-    if types == (FusedContainer, FusedContainer):
-        return of_two
-    return number_second if types[0] is FusedContainer else number_first
+    return served
 
 
 _apply.shortcut = _shortcut  # type: ignore[attr-defined]
