@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
-from nestarray.errors import unknown_attribute
+from nestarray.errors import nearest_name, unknown_attribute
 
 #: Our name → what others call it.
 _SAME = {
@@ -154,10 +154,8 @@ def explanation(name: str, public: Iterable[str], instead: Mapping[str, str]) ->
     """What to use for `name`, from a table or by its spelling; nothing where nothing is near."""
     if name in instead:
         return instead[name]
-    import difflib
-
-    near = difflib.get_close_matches(name, list(public), n=1, cutoff=0.8)
-    return f"did you mean {near[0]}?" if near else ""
+    near = nearest_name(name, public, cutoff=0.8)
+    return f"did you mean {near}?" if near is not None else ""
 
 
 def error(module: str, name: str, public: Iterable[str]) -> AttributeError:

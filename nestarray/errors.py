@@ -6,6 +6,8 @@ Each class also derives from the builtin that a caller would naturally catch, so
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class NestarrayError(Exception):
     """Base of all errors raised by nestarray."""
@@ -92,3 +94,11 @@ def unknown_attribute(message: str, name: str) -> AttributeError:
     Python would add a guess of its own when it prints an error that names no object.
     """
     return AttributeError(message, name=name, obj=None)
+
+
+def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Of `names` the one most like `name`, for a hint; None where all are less alike than `cutoff`."""
+    import difflib  # only errors need it
+
+    near = difflib.get_close_matches(name, list(names), n=1, cutoff=cutoff)
+    return near[0] if near else None

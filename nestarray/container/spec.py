@@ -11,14 +11,13 @@ key orders) is computed once per spec and kept on it.
 
 from __future__ import annotations
 
-import difflib
 import threading
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Generic, TypeVar, overload
 from weakref import WeakValueDictionary
 
 from nestarray.dynamo import is_read, read_as, settled
-from nestarray.errors import PathError, StructureError
+from nestarray.errors import PathError, StructureError, nearest_name
 
 Key = str | int
 Path = tuple[Key, ...]
@@ -185,9 +184,9 @@ def _show(path: Any) -> str:
 def nearest_key(key: Key, keys: tuple[Key, ...]) -> str:
     """A hint for an error message: the nearest key, or the keys there are."""
     names = [str(k) for k in keys]
-    near = difflib.get_close_matches(str(key), names, n=1)
-    if near:
-        return f"; did you mean {near[0]!r}?"
+    near = nearest_name(str(key), names)
+    if near is not None:
+        return f"; did you mean {near!r}?"
     if not names:
         return "; there are no keys"
     shown = ", ".join(repr(n) for n in names[:8]) + (", …" if len(names) > 8 else "")
@@ -276,8 +275,8 @@ def explain_mismatch(left: Spec, right: Spec, what: str) -> StructureError:
     for names, others, sides in ((a, b, ("left", "right")), (b, a, ("right", "left"))):
         for name in names:
             if name not in others:
-                near = difflib.get_close_matches(name, list(others), n=1)
-                hint = f"; the nearest there is {near[0]!r}" if near else ""
+                near = nearest_name(name, others)
+                hint = f"; the nearest there is {near!r}" if near is not None else ""
                 count = sum(n not in others for n in names)
                 more = f" (and {count - 1} more)" if count > 1 else ""
                 return StructureError(

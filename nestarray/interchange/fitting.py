@@ -6,14 +6,13 @@ joins them with. Nothing here writes: a function checks first, then changes its 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from nestarray.backends import backend_of_type
 from nestarray.container import Container
 from nestarray.container.spec import Spec
-from nestarray.errors import ShapeError, StructureError
+from nestarray.errors import ShapeError, StructureError, nearest_name
 from nestarray.interop import move
 
 
@@ -48,8 +47,8 @@ def check_names(
     if missing:
         parts.append(f"no leaf for {_some(missing)}")
     if unexpected:
-        near = difflib.get_close_matches(unexpected[0], list(places), n=1)
-        hint = f" (the nearest is {near[0]!r})" if near else ""
+        near = nearest_name(unexpected[0], places)
+        hint = f" (the nearest is {near!r})" if near is not None else ""
         parts.append(f"no place for {_some(unexpected)}{hint}")
     raise StructureError(
         f"{function}: the Container does not fit {target}: {'; '.join(parts)}. {advice}"

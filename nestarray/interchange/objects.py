@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import difflib
 import typing
 from collections.abc import Mapping
 from functools import partial
@@ -17,7 +16,7 @@ from typing import Any
 
 from nestarray import backends
 from nestarray.container import Container, constructor, method
-from nestarray.errors import ArgumentError, StructureError
+from nestarray.errors import ArgumentError, StructureError, nearest_name
 from nestarray.interchange.walking import Opened, container_of, tree_of
 
 
@@ -171,8 +170,8 @@ def _instance(cls: type, c: Any, path: str) -> Any:
                 "__init__; give an instance as `like`"
             )
         if key not in parameters:
-            near = difflib.get_close_matches(str(key), list(parameters), n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            near = nearest_name(str(key), parameters)
+            hint = f"; did you mean {near!r}?" if near is not None else ""
             raise StructureError(f"to_object: {cls.__name__} has no field {key!r} {where}{hint}")
     missing = [n for n, (_, needed) in parameters.items() if needed and n not in c.spec.index]
     if missing:

@@ -9,7 +9,6 @@ as, or from a Container.
 from __future__ import annotations
 
 import collections.abc
-import difflib
 import sys
 import types
 import typing
@@ -20,7 +19,7 @@ from nestarray.container import Container
 from nestarray.container.outline import array_text
 from nestarray.container.spec import join_path
 from nestarray.dtypes import DType, as_dtype
-from nestarray.errors import ArgumentError, DtypeError, SchemaError
+from nestarray.errors import ArgumentError, DtypeError, SchemaError, nearest_name
 from nestarray.methods.axes import Sizes, Words, shape_of
 from nestarray.methods.patterns import Found, Pattern, escaped, escaped_path
 
@@ -227,8 +226,8 @@ def _missing(
 
 
 def _nearest(path: str, others: Sequence[str]) -> str:
-    near = difflib.get_close_matches(path, others[:1000], n=1, cutoff=0.85)
-    return f"; the nearest is {near[0]!r}" if near else ""
+    near = nearest_name(path, others[:1000], cutoff=0.85)
+    return f"; the nearest is {near!r}" if near is not None else ""
 
 
 # -- reading -----------------------------------------------------------------------------------
