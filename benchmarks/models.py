@@ -1,4 +1,4 @@
-"""Converted models: speed in JAX and TensorFlow beside PyTorch, and the time that tracing takes."""
+"""Small converted models: speed in JAX and TensorFlow beside PyTorch; `torch_in` has models of full size."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from benchmarks.timing import Table, compare, has_compiler, ratio, readable
 
 
 def tables() -> list[Table]:
-    """The forward pass of three models, and the tracing of each."""
-    networks = {name: make() for name, make in MODELS.items()}
-    return [_forward(networks), _tracing(networks)]
+    """The forward pass of three models."""
+    return [_forward({name: make() for name, make in MODELS.items()})]
 
 
 def _convolutional() -> tuple[Any, Any]:
@@ -128,30 +127,6 @@ def _wait(result: Any) -> Any:
     import jax
 
     return jax.block_until_ready(result)
-
-
-def _tracing(networks: dict[str, tuple[Any, Any]]) -> Table:
-    import torch
-
-    table = Table(
-        "Tracing a model",
-        ["model", "torch.export and decompositions", "na.trace_graph", "ratio"],
-        "The median of 5; na.trace_graph has torch.export's work in it.",
-    )
-    for name, (net, x) in networks.items():
-        times = compare(
-            {
-                "export": lambda net=net, x=x: torch.export.export(net, (x,)).run_decompositions(
-                    {}
-                ),
-                "trace": lambda net=net, x=x: na.trace_graph(net, x),
-            },
-            rounds=5,
-            at_least=0.0,
-        )
-        export, trace = times["export"], times["trace"]
-        table.add(name, readable(export), readable(trace), ratio(trace, export))
-    return table
 
 
 if __name__ == "__main__":
