@@ -420,7 +420,7 @@ def _leaf_of(c: Container, name: str) -> Any:
         return c.leaves()[0]
     raise StructureError(
         f"{name}: this Container is a tree of arrays; only one of a single bare array is an array "
-        "object. Take a leaf, c[path]"
+        "object. Take a leaf, c[path], or use the function of na, which takes trees"
     )
 
 

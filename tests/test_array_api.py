@@ -131,7 +131,7 @@ def test_numpy_takes_no_tree_for_an_array() -> None:
         np.asarray(na.Container(a=np.ones(2)))
     assert str(caught.value) == (
         "__array__: this Container is a tree of arrays; only one of a single bare array is an array "
-        "object. Take a leaf, c[path]"
+        "object. Take a leaf, c[path], or use the function of na, which takes trees"
     )
 
 

@@ -69,6 +69,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def __array__(self, /, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """The array as one of NumPy, for `numpy.asarray` and all that calls it."""
 
+    def __array_function__(
+        self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any
+    ) -> Any: ...
     def __array_namespace__(self, /, *, api_version: str | None = None) -> ArrayNamespace:
         """The standard's namespace for the backend of this array.
 
@@ -79,6 +82,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ArgumentError: there is no such version, or nestarray does not have it.
         """
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any: ...
     def __complex__(self) -> Any:
         """The number in a bare array of shape (), as complex."""
 
@@ -406,14 +410,16 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             integers of the shape of `x`.
         """
 
-    def argwhere(self, /) -> Container[Leaf]:
+    def argwhere(self, /, *, size: int | None = None, fill_value: Ints = 0) -> Container[Leaf]:
         """The positions of the elements that are not 0, one in each row.
 
         Args:
             x: array of at least one dimension.
+            size: as for `nonzero`, which compiled code needs.
+            fill_value: as for `nonzero`.
 
         Returns:
-            `(n, axes)`, integers: the arrays of `nonzero` side by side.
+            `(n, axes)` or `(size, axes)`, integers: the arrays of `nonzero` side by side.
         """
 
     def array_split(
@@ -712,20 +718,26 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             A scalar; with ``"none"`` the shape of x.
         """
 
-    def bincount(self, /, weights: Array | None = None, *, minlength: int = 0) -> Container[Leaf]:
+    def bincount(
+        self, /, weights: Array | None = None, *, minlength: int = 0, length: int | None = None
+    ) -> Container[Leaf]:
         """How often each of the numbers 0, 1, 2, … comes; or the sum of its weights.
 
-        The length depends on values, which `jax.jit` cannot compile; `segment_sum` takes the
-        length as an argument.
+        The length depends on values, which compiled code cannot know: give it a `length`.
 
         Args:
             x: `(n,)`, integers, not negative.
             weights: `(n,)`; None counts.
             minlength: the least length of the result.
+            length: the length of the result, which leaves out what is greater, and counts negative
+                numbers as 0; None: what `minlength` and the greatest number ask for.
 
         Returns:
-            `(m,)`, where m is `minlength` or the greatest number plus 1; integers, or of the
-            dtype of the weights.
+            `(m,)`, where m is `length`, or else `minlength` or the greatest number plus 1;
+            integers, or of the dtype of the weights.
+
+        Raises:
+            ArgumentError: `length` is negative.
         """
 
     def bitwise_and(self, x2: Array, /) -> Container[Leaf]:
@@ -2873,18 +2885,26 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
                 `size` and `scale_factor` are given, or they have the wrong length.
         """
 
-    def intersect1d(self, x2: Array, /) -> Container[Leaf]:
+    def intersect1d(
+        self, x2: Array, /, *, size: int | None = None, fill_value: float | None = None
+    ) -> Container[Leaf]:
         """The distinct elements that both arrays have, in ascending order.
 
-        Their number depends on values, which `jax.jit` cannot compile. Each NaN is distinct
-        from all others.
+        Their number depends on values, which compiled code cannot know: give it a `size`. Each
+        NaN is distinct from all others.
 
         Args:
             x1: real or bool, of any shape; it is flattened.
             x2: real or bool, of any shape; the dtypes promote.
+            size: how many values to return, the least ones; None: as many as there are.
+            fill_value: what stands behind the last value where there are fewer than `size`; None:
+                the first one, or 0 where there is none.
 
         Returns:
-            `(n,)`.
+            `(n,)` or `(size,)`.
+
+        Raises:
+            ArgumentError: `size` is negative.
         """
 
     def inv(self, /) -> Container[Leaf]:
@@ -4415,16 +4435,25 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         `Container.flat_items` gives the leaves.
         """
 
-    def nonzero(self, /) -> tuple[Container[Leaf], ...]:
+    def nonzero(
+        self, /, *, size: int | None = None, fill_value: Ints = 0
+    ) -> tuple[Container[Leaf], ...]:
         """The positions of the elements that are not 0, in C order.
 
-        Their number depends on values, which `jax.jit` cannot compile.
+        Their number depends on values, which compiled code cannot know: give it a `size`.
 
         Args:
             x: array of at least one dimension.
+            size: how many positions to return, the first ones; None: as many as there are.
+            fill_value: what stands behind the last position where there are fewer than `size`;
+                an integer, or one for each axis.
 
         Returns:
-            for each axis an array `(n,)` of integers.
+            for each axis an array `(n,)` or `(size,)` of integers.
+
+        Raises:
+            ShapeError: `x` has no axis.
+            ArgumentError: `size` is negative, or `fill_value` are not as many as the axes.
         """
 
     def normal_quantile(self) -> Container[Leaf]:
@@ -5203,13 +5232,29 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x2: real.
         """
 
-    def repeat(self, repeats: int | Array, /, *, axis: int | None = None) -> Container[Leaf]:
+    def repeat(
+        self,
+        repeats: int | Array,
+        /,
+        *,
+        axis: int | None = None,
+        total_repeat_length: int | None = None,
+    ) -> Container[Leaf]:
         """Each element of `x` several times in a row.
+
+        The length of the result depends on the values of `repeats`, which compiled code cannot
+        know: give it a `total_repeat_length`.
 
         Args:
             x: array of any shape.
             repeats: how often, for all elements or one number for each along the axis.
             axis: the axis to repeat along; None flattens first.
+            total_repeat_length: the length of the result along the axis, which is cut there, or
+                filled up with the last element; None: the sum of `repeats`.
+
+        Raises:
+            ShapeError: there is no element to fill up with.
+            ArgumentError: `total_repeat_length` is negative.
         """
 
     def repeat_axes(self, /, pattern: str, **sizes: int) -> Container[Leaf]:
@@ -5744,18 +5789,26 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ShapeError: the channels or the ranks do not fit.
         """
 
-    def setdiff1d(self, x2: Array, /) -> Container[Leaf]:
+    def setdiff1d(
+        self, x2: Array, /, *, size: int | None = None, fill_value: float | None = None
+    ) -> Container[Leaf]:
         """The distinct elements of `x1` that `x2` does not have, in ascending order.
 
-        Their number depends on values, which `jax.jit` cannot compile. Each NaN is distinct
-        from all others.
+        Their number depends on values, which compiled code cannot know: give it a `size`. Each
+        NaN is distinct from all others.
 
         Args:
             x1: real or bool, of any shape; it is flattened.
             x2: real or bool, of any shape.
+            size: how many values to return, the least ones; None: as many as there are.
+            fill_value: what stands behind the last value where there are fewer than `size`; None:
+                the first one, or 0 where there is none.
 
         Returns:
-            `(n,)`, of the dtype of `x1`.
+            `(n,)` or `(size,)`, of the dtype of `x1`.
+
+        Raises:
+            ArgumentError: `size` is negative.
         """
 
     def setitem(self, index: Any, value: Array, /, *, mode: str = "replace") -> Container[Leaf]:
@@ -5776,18 +5829,26 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ArgumentError: `mode` is none of these.
         """
 
-    def setxor1d(self, x2: Array, /) -> Container[Leaf]:
+    def setxor1d(
+        self, x2: Array, /, *, size: int | None = None, fill_value: float | None = None
+    ) -> Container[Leaf]:
         """The distinct elements that one of the arrays has and the other has not, in ascending order.
 
-        Their number depends on values, which `jax.jit` cannot compile. Each NaN is distinct
-        from all others.
+        Their number depends on values, which compiled code cannot know: give it a `size`. Each
+        NaN is distinct from all others.
 
         Args:
             x1: real or bool, of any shape; it is flattened.
             x2: real or bool, of any shape; the dtypes promote.
+            size: how many values to return, the least ones; None: as many as there are.
+            fill_value: what stands behind the last value where there are fewer than `size`; None:
+                the first one, or 0 where there is none.
 
         Returns:
-            `(n,)`.
+            `(n,)` or `(size,)`.
+
+        Raises:
+            ArgumentError: `size` is negative.
         """
 
     @property
@@ -6794,60 +6855,90 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def unfuse(self, /) -> Container[Leaf]:
         """The same tree with leaves of their own: views of the buffers where there are views."""
 
-    def union1d(self, x2: Array, /) -> Container[Leaf]:
+    def union1d(
+        self, x2: Array, /, *, size: int | None = None, fill_value: float | None = None
+    ) -> Container[Leaf]:
         """The distinct elements of both arrays in ascending order.
 
-        Their number depends on values, which `jax.jit` cannot compile. Each NaN is distinct
-        from all others.
+        Their number depends on values, which compiled code cannot know: give it a `size`. Each
+        NaN is distinct from all others.
 
         Args:
             x1: real or bool, of any shape; it is flattened.
             x2: real or bool, of any shape; the dtypes promote.
+            size: how many values to return, the least ones; None: as many as there are.
+            fill_value: what stands behind the last value where there are fewer than `size`; None:
+                the first one, or 0 where there is none.
 
         Returns:
-            `(n,)`.
+            `(n,)` or `(size,)`.
+
+        Raises:
+            ArgumentError: `size` is negative.
         """
 
-    def unique_all(self, /) -> UniqueAllResult:
+    def unique_all(
+        self, /, *, size: int | None = None, fill_value: float | None = None
+    ) -> UniqueAllResult:
         """The distinct elements of `x` in ascending order, and where they come.
 
-        Their number depends on values, which `jax.jit` cannot compile. Each NaN is distinct
-        from all others.
+        Their number depends on values, which compiled code cannot know: give it a `size`. Each
+        NaN is distinct from all others.
 
         Args:
             x: any array; complex numbers go by their real, then by their imaginary part.
+            size: how many values to return, the least ones; None: as many as there are.
+            fill_value: what stands behind the last value where there are fewer than `size`; None:
+                the first one, or 0 where there is none.
 
         Returns:
             a named tuple: ``values``, `(n,)`; ``indices``, `(n,)`, the first place of each in
             the flattened `x`; ``inverse_indices``, of the shape of `x`, with
-            ``values[inverse_indices]`` equal to `x`; ``counts``, `(n,)`.
+            ``values[inverse_indices]`` equal to `x`, if `size` leaves none out; ``counts``, `(n,)`.
+            With a `size` all are of this length; behind the last value stand the first index
+            and the count 0.
+
+        Raises:
+            ArgumentError: `size` is negative.
         """
 
-    def unique_counts(self, /) -> UniqueCountsResult:
+    def unique_counts(
+        self, /, *, size: int | None = None, fill_value: float | None = None
+    ) -> UniqueCountsResult:
         """The distinct elements of `x` in ascending order, and how often each comes.
 
         Args:
             x: any array; see `unique_all`.
+            size: as for `unique_all`, which compiled code needs.
+            fill_value: as for `unique_all`.
 
         Returns:
             a named tuple of ``values`` and ``counts``.
         """
 
-    def unique_inverse(self, /) -> UniqueInverseResult:
+    def unique_inverse(
+        self, /, *, size: int | None = None, fill_value: float | None = None
+    ) -> UniqueInverseResult:
         """The distinct elements of `x` in ascending order, and which of them stands where.
 
         Args:
             x: any array; see `unique_all`.
+            size: as for `unique_all`, which compiled code needs.
+            fill_value: as for `unique_all`.
 
         Returns:
             a named tuple of ``values`` and ``inverse_indices``.
         """
 
-    def unique_values(self, /) -> Container[Leaf]:
+    def unique_values(
+        self, /, *, size: int | None = None, fill_value: float | None = None
+    ) -> Container[Leaf]:
         """The distinct elements of `x` in ascending order.
 
         Args:
             x: any array; see `unique_all`.
+            size: as for `unique_all`, which compiled code needs.
+            fill_value: as for `unique_all`.
 
         Returns:
             `(n,)`.

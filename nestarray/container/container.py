@@ -115,7 +115,6 @@ class Container(_Parts, Attached[Leaf]):
 
     _kind: ClassVar[str] = "dict"
 
-    __array_ufunc__ = None  # numpy: let our reflected operators answer
     __array_priority__ = 1000
     __hash__ = None  # type: ignore[assignment]  # == is elementwise, as for arrays
 

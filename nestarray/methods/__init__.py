@@ -11,6 +11,7 @@ from nestarray.methods import fusion as fusion
 from nestarray.methods import html as html
 from nestarray.methods import mapping as mapping
 from nestarray.methods import matching as matching
+from nestarray.methods import numpy_functions as numpy_functions
 from nestarray.methods import plots as plots
 from nestarray.methods import sampling as sampling
 from nestarray.methods import stacking as stacking

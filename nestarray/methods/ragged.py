@@ -96,7 +96,7 @@ class LazyStack:
     __gt__: Callable[..., LazyStack]
     __ge__: Callable[..., LazyStack]
 
-    __array_ufunc__ = None  # numpy: let our reflected operators answer
+    __array_ufunc__: Callable[..., Any]  # from nestarray.methods.numpy_functions
     __array_priority__ = 1000
     __hash__ = None  # type: ignore[assignment]  # == is elementwise, as for Containers
 

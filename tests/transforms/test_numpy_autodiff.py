@@ -189,6 +189,8 @@ class TestNumPysOwnFunctions:
             (lambda x: np.add.reduce(x, axis=None) + x.astype("float64").flatten()[0], lambda x: na.sum(x) + x[0, 0]),
             (lambda x: (np.ones((4, 2)) @ x + np.float64(2) * x[0]).sum(), lambda x: na.sum(x) * 4 + 8 * na.sum(x[0])),
             (lambda x: np.linalg.norm(x) + np.vdot(x, x), lambda x: na.vector_norm(x) + na.sum(x * x)),
+            (lambda x: np.average(x, 1).prod() + np.split(x, [1], axis=1)[1].sum(), lambda x: na.prod(na.mean(x, axis=1)) + na.sum(x[:, 1:])),
+            (lambda x: np.split(x, 3, 1)[2].sum() + np.trace(np.stack([x, x])).sum(), lambda x: na.sum(x[:, 2]) + na.sum(x)),
             (lambda x: np.linalg.norm(x, 1, axis=0).sum(), lambda x: na.sum(na.abs(x))),
             (lambda x: np.sum(np.linalg.norm(x, "nuc", (1, 0), True)), lambda x: na.sum(na.svdvals(x))),
             (lambda x: np.stack([x, x * x]).swapaxes(0, 2).squeeze().var(), lambda x: na.var(na.stack([x, x * x]))),

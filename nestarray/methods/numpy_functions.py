@@ -1,0 +1,109 @@
+"""NumPy's functions of Containers: ``np.exp(c)`` is ``na.exp(c)``, ``x + c`` is ``na.add(x, c)``.
+
+They are the ops of their names (`nestarray.numpy_protocols`), whatever the leaves are arrays of.
+What has no op raises an error that says what to write. A bare array is an array object, which
+NumPy takes as an array there.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from nestarray import numpy_protocols
+from nestarray.container import Container
+from nestarray.container.other_names import INSTEAD
+from nestarray.container.spec import LEAF
+from nestarray.errors import UnsupportedError
+from nestarray.methods.ragged import LazyStack
+from nestarray.numpy_protocols import SPECIAL, Lacking, spelled_name
+
+#: Those of NumPy that decide by the number of axes, of which each leaf has its own.
+_BY_AXES = ("np.transpose", "np.dot", "np.linalg.norm")
+#: Those that no op replaces, and what to write here.
+_INSTEAD = {
+    **dict.fromkeys(("save", "savez", "savez_compressed", "savetxt"), "c.save(path)"),
+    **dict.fromkeys(("copyto", "put", "putmask", "place", "fill_diagonal", "put_along_axis"),
+        "c = c.set(path, x), or the op that makes another; nothing writes into a Container"),
+    "array_equal": "(c == d).tree_all(), or c.diff(d)",
+    "array_equiv": "(c == d).tree_all(), or c.diff(d)",
+    **{name: INSTEAD[name] for name in ("copy", "append")},
+    "insert": "c.insert(path, x)",
+    "delete": "c.delete(path)",
+}  # fmt: skip
+
+
+def _of_ufunc(self: Any, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+    if any(isinstance(x, np.ndarray) for x in kwargs.get("out", ())):
+        raise UnsupportedError(
+            f"np.{ufunc.__name__}: a Container cannot be written into an array; instead of x += c, "
+            "write c = x + c"
+        )
+    try:
+        return numpy_protocols.of_ufunc(ufunc, method, args, kwargs)
+    except Lacking as lacking:
+        function = ufunc if method == "__call__" else getattr(ufunc, method)
+        return _otherwise(function, args, kwargs, lacking)
+
+
+def _of_function(
+    self: Any, function: Callable[..., Any], types: Any, args: Any, kwargs: Any
+) -> Any:
+    spelled = spelled_name(function)
+    try:
+        if spelled in _BY_AXES:
+            return _leaf_by_leaf(SPECIAL[spelled], args, kwargs)
+        if function.__name__ in _INSTEAD:
+            raise Lacking(spelled, {})
+        return numpy_protocols.of_function(function, args, kwargs)
+    except Lacking as lacking:
+        return _otherwise(function, args, kwargs, lacking)
+
+
+def _leaf_by_leaf(function: Callable[..., Any], args: Any, kwargs: Any) -> Container:
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    given = {k: v for k, v in bound.arguments.items() if isinstance(v, Container)}
+
+    def call(*leaves: Any) -> Any:
+        bound.arguments.update(zip(given, leaves, strict=True))
+        return function(*bound.args, **bound.kwargs)
+
+    first, *others = given.values()
+    return first.map(call, *others)
+
+
+def _otherwise(function: Callable[..., Any], args: Any, kwargs: Any, lacking: Lacking) -> Any:
+    """What NumPy makes of bare arrays; of trees, an error that leads on."""
+    values = [*args, *kwargs.values()]
+    trees = [
+        x for value in values for x in _members(value) if isinstance(x, (Container, LazyStack))
+    ]
+    if trees and all(isinstance(x, Container) and x.spec is LEAF for x in trees):
+        arrays = [_as_array(x) for x in args]
+        return function(*arrays, **{name: _as_array(x) for name, x in kwargs.items()})
+    if lacking.settings:
+        words = f"na.{lacking.name} has no such setting"
+    else:
+        words = "there is no op of this name"
+    on_each = f"c.map(lambda x: {lacking.function}(x, …)), which calls it on each leaf"
+    raise UnsupportedError(
+        f"{lacking}: got a Container, and {words}; write {_INSTEAD.get(lacking.name, on_each)}"
+    ) from None
+
+
+def _members(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _as_array(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)([_as_array(x) for x in value])
+    return np.asarray(value) if isinstance(value, Container) else value
+
+
+for _class in (Container, LazyStack):
+    _class.__array_ufunc__ = _of_ufunc  # type: ignore[attr-defined]
+    _class.__array_function__ = _of_function  # type: ignore[attr-defined]
