@@ -338,6 +338,22 @@ def test_a_rank_that_depends_on_a_size_is_a_condition_too():
     assert graph.sizes.conditions == ("batch != 1",)
 
 
+class Contraction(nn.Module):
+    """Three operands, for which torch asks opt_einsum for an order."""
+
+    def forward(self, x):
+        weights = torch.ones(x.shape[-1], 2, dtype=x.dtype)
+        return torch.einsum("bi,ij,bi->bj", x, weights, x)
+
+
+def test_the_order_of_a_contraction_leaves_sizes_open():
+    assert torch.backends.opt_einsum.enabled
+    graph = na.trace_graph(Contraction(), torch.ones(4, 3), dynamic={"x": {0: "batch"}})
+    assert torch.backends.opt_einsum.enabled
+    x = torch.arange(21.0).reshape(7, 3)
+    torch.testing.assert_close(graph(x), Contraction()(x))
+
+
 def test_ranges_and_multiples():
     half = Dim("half", max=8)
     net = nn.GLU(dim=0)

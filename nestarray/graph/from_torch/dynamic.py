@@ -55,8 +55,11 @@ class Dynamic:
             yield
             return
         import torch.fx.experimental._config as settings
+        from torch.backends import opt_einsum
 
-        with settings.patch(backed_size_oblivious=True):  # type: ignore[attr-defined]
+        # opt_einsum orders contractions by sizes, which would make them constants
+        oblivious = settings.patch(backed_size_oblivious=True)  # type: ignore[attr-defined]
+        with oblivious, opt_einsum.flags(enabled=False):
             yield
 
     def _asked_of(self, place: str, leaf: Any) -> dict[int, Any] | None:
