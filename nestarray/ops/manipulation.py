@@ -20,7 +20,7 @@ from nestarray.backends.axes import (
 from nestarray.dispatch import op, primitive
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ShapeError
-from nestarray.typing import Array, Axis, Shape
+from nestarray.typing import Array, Axis, Shape, check_range
 
 __all__ = [
     "array_split",
@@ -449,14 +449,30 @@ def tile(x: Array, repetitions: Sequence[int], /) -> Array:
     """
 
 
-@primitive
-def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
+@op
+def repeat(
+    x: Array,
+    repeats: int | Array,
+    /,
+    *,
+    axis: int | None = None,
+    total_repeat_length: int | None = None,
+) -> Array:
     """Each element of `x` several times in a row.
+
+    The length of the result depends on the values of `repeats`, which compiled code cannot
+    know: give it a `total_repeat_length`.
 
     Args:
         x: array of any shape.
         repeats: how often, for all elements or one number for each along the axis.
         axis: the axis to repeat along; None flattens first.
+        total_repeat_length: the length of the result along the axis, which is cut there, or
+            filled up with the last element; None: the sum of `repeats`.
+
+    Raises:
+        ShapeError: there is no element to fill up with.
+        ArgumentError: `total_repeat_length` is negative.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -465,7 +481,30 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
 
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.repeat.html
+        https://docs.jax.dev/en/latest/_autosummary/jax.numpy.repeat.html
     """
+    from nestarray import ops
+
+    if axis is None:
+        x, axis = ops.reshape(x, (-1,)), 0
+    axis = one_axis(axis, len(x.shape), "repeat")
+    length = ops.shape(x)[axis]
+    total = total_repeat_length
+    if not hasattr(repeats, "shape"):
+        total = repeats * length if total is None else total
+        repeats = ops.full((), repeats, dtype="int64", like=x)
+    ends = ops.cumulative_sum(ops.broadcast_to(ops.astype(repeats, "int64"), (length,)))
+    if total is None:
+        total = int(ops.getitem(ends, -1)) if length else 0
+    check_range("repeat", "total_repeat_length", total, 0)
+    if length == 0 and total:
+        raise ShapeError(
+            f"repeat: total_repeat_length: got {total} for an axis of length 0, which has no "
+            "element to fill up with"
+        )
+    wanted = ops.arange(total, dtype=ends.dtype, like=x)
+    places = ops.searchsorted(ends, wanted, side="right")
+    return ops.take(x, ops.minimum(places, max(length - 1, 0)), axis=axis)
 
 
 @op

@@ -11,9 +11,10 @@ import numpy as np
 from nestarray.backends.axes import one_axis
 from nestarray.backends.base import mean_dtype
 from nestarray.backends.results import HistogramResult, TopKResult
+from nestarray.backends.windows import Ints
 from nestarray.dispatch import op, primitive
-from nestarray.errors import ShapeError
-from nestarray.typing import Array, Axis
+from nestarray.errors import ArgumentError, ShapeError
+from nestarray.typing import Array, Axis, check_range
 
 __all__ = [
     "argmax",
@@ -98,37 +99,69 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     """
 
 
-@primitive
-def nonzero(x: Array, /) -> tuple[Array, ...]:
+@op
+def nonzero(x: Array, /, *, size: int | None = None, fill_value: Ints = 0) -> tuple[Array, ...]:
     """The positions of the elements that are not 0, in C order.
 
-    Their number depends on values, which `jax.jit` cannot compile.
+    Their number depends on values, which compiled code cannot know: give it a `size`.
 
     Args:
         x: array of at least one dimension.
+        size: how many positions to return, the first ones; None: as many as there are.
+        fill_value: what stands behind the last position where there are fewer than `size`;
+            an integer, or one for each axis.
 
     Returns:
-        for each axis an array `(n,)` of integers.
+        for each axis an array `(n,)` or `(size,)` of integers.
+
+    Raises:
+        ShapeError: `x` has no axis.
+        ArgumentError: `size` is negative, or `fill_value` are not as many as the axes.
 
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.nonzero(np.asarray([[0, 1], [2, 0]]))
         (array([0, 1]), array([1, 0]))
+        >>> na.nonzero(np.asarray([0, 1, 2]), size=3, fill_value=-1)
+        (array([ 1,  2, -1]),)
 
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.nonzero.html
+        https://docs.jax.dev/en/latest/_autosummary/jax.numpy.nonzero.html
     """
+    from nestarray import ops
+
+    shape = ops.shape(x)
+    if not shape:
+        raise ShapeError("nonzero: x: got an array of shape (), expected at least one axis")
+    fills = (fill_value,) * len(shape) if isinstance(fill_value, int) else tuple(fill_value)
+    if len(fills) != len(shape):
+        raise ArgumentError(
+            f"nonzero: fill_value: got {fills}, expected an int or one for each of {len(shape)} axes"
+        )
+    size = int(ops.count_nonzero(x)) if size is None else size
+    check_range("nonzero", "size", size, 0)
+    if 0 in shape:
+        return tuple(ops.full((size,), fill, dtype="int64", like=x) for fill in fills)
+    counts = ops.cumulative_sum(ops.reshape(ops.astype(x, "bool"), (-1,)))
+    wanted = ops.arange(1, size + 1, dtype=counts.dtype, like=x)
+    found = ops.searchsorted(counts, wanted)  # where as many have been counted
+    is_there = ops.less_equal(wanted, ops.getitem(counts, -1))
+    places = ops.unravel_index(ops.where(is_there, found, 0), shape)
+    return tuple(ops.where(is_there, place, fill) for place, fill in zip(places, fills))
 
 
 @op
-def argwhere(x: Array, /) -> Array:
+def argwhere(x: Array, /, *, size: int | None = None, fill_value: Ints = 0) -> Array:
     """The positions of the elements that are not 0, one in each row.
 
     Args:
         x: array of at least one dimension.
+        size: as for `nonzero`, which compiled code needs.
+        fill_value: as for `nonzero`.
 
     Returns:
-        `(n, axes)`, integers: the arrays of `nonzero` side by side.
+        `(n, axes)` or `(size, axes)`, integers: the arrays of `nonzero` side by side.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -138,7 +171,7 @@ def argwhere(x: Array, /) -> Array:
     """
     from nestarray import ops
 
-    return ops.stack(ops.nonzero(x), axis=-1)
+    return ops.stack(ops.nonzero(x, size=size, fill_value=fill_value), axis=-1)
 
 
 @op
@@ -249,20 +282,26 @@ def top_k(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKR
 
 
 @op
-def bincount(x: Array, /, weights: Array | None = None, *, minlength: int = 0) -> Array:
+def bincount(
+    x: Array, /, weights: Array | None = None, *, minlength: int = 0, length: int | None = None
+) -> Array:
     """How often each of the numbers 0, 1, 2, … comes; or the sum of its weights.
 
-    The length depends on values, which `jax.jit` cannot compile; `segment_sum` takes the
-    length as an argument.
+    The length depends on values, which compiled code cannot know: give it a `length`.
 
     Args:
         x: `(n,)`, integers, not negative.
         weights: `(n,)`; None counts.
         minlength: the least length of the result.
+        length: the length of the result, which leaves out what is greater, and counts negative
+            numbers as 0; None: what `minlength` and the greatest number ask for.
 
     Returns:
-        `(m,)`, where m is `minlength` or the greatest number plus 1; integers, or of the
-        dtype of the weights.
+        `(m,)`, where m is `length`, or else `minlength` or the greatest number plus 1;
+        integers, or of the dtype of the weights.
+
+    Raises:
+        ArgumentError: `length` is negative.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -271,11 +310,15 @@ def bincount(x: Array, /, weights: Array | None = None, *, minlength: int = 0) -
     """
     from nestarray import ops
 
-    length = int(ops.max(x)) + 1 if x.shape[0] else 0
-    length = length if length > minlength else minlength
     if weights is None:
-        weights = ops.full(tuple(x.shape), 1, dtype="int64", like=x)
-    return ops.segment_sum(weights, x, num_segments=length)
+        weights = ops.full(ops.shape(x), 1, dtype="int64", like=x)
+    if length is None:
+        length = int(ops.max(x)) + 1 if x.shape[0] else 0
+        length = length if length > minlength else minlength
+        return ops.segment_sum(weights, x, num_segments=length)
+    check_range("bincount", "length", length, 0)
+    places = ops.clip(x, 0, length)  # behind the end stands what is left out
+    return ops.segment_sum(weights, places, num_segments=length + 1)[:length]
 
 
 @op

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from nestarray.backends.results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from nestarray.dispatch import op
 from nestarray.dtypes import dtype_of, result_dtype
-from nestarray.typing import Array
+from nestarray.typing import Array, check_range
 
 __all__ = [
     "intersect1d",
@@ -54,19 +56,29 @@ def isin(x1: Array, x2: Array, /, *, invert: bool = False) -> Array:
 
 
 @op
-def unique_all(x: Array, /) -> UniqueAllResult:
+def unique_all(
+    x: Array, /, *, size: int | None = None, fill_value: float | None = None
+) -> UniqueAllResult:
     """The distinct elements of `x` in ascending order, and where they come.
 
-    Their number depends on values, which `jax.jit` cannot compile. Each NaN is distinct
-    from all others.
+    Their number depends on values, which compiled code cannot know: give it a `size`. Each
+    NaN is distinct from all others.
 
     Args:
         x: any array; complex numbers go by their real, then by their imaginary part.
+        size: how many values to return, the least ones; None: as many as there are.
+        fill_value: what stands behind the last value where there are fewer than `size`; None:
+            the first one, or 0 where there is none.
 
     Returns:
         a named tuple: ``values``, `(n,)`; ``indices``, `(n,)`, the first place of each in
         the flattened `x`; ``inverse_indices``, of the shape of `x`, with
-        ``values[inverse_indices]`` equal to `x`; ``counts``, `(n,)`.
+        ``values[inverse_indices]`` equal to `x`, if `size` leaves none out; ``counts``, `(n,)`.
+        With a `size` all are of this length; behind the last value stand the first index
+        and the count 0.
+
+    Raises:
+        ArgumentError: `size` is negative.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -87,16 +99,43 @@ def unique_all(x: Array, /) -> UniqueAllResult:
     )
     first = ops.asarray(np.ones(min(flat.shape[0], 1), np.bool_), like=x)
     is_new = ops.concat([first, is_new])
-    (starts,) = ops.nonzero(is_new)
-    end = ops.full((1,), flat.shape[0], dtype=starts.dtype, like=x)
     number = ops.subtract(ops.cumulative_sum(is_new), 1)  # of the value at each place of the order
     inverse = ops.scatter(ops.zeros_like(number), order, number, axis=0)
-    return UniqueAllResult(
-        ops.take(ordered, starts, axis=0),
-        ops.take(order, starts, axis=0),
-        ops.reshape(inverse, x.shape),
-        ops.diff(starts, append=end),
-    )
+    end = flat.shape[0]
+    if size is None:
+        (starts,) = ops.nonzero(is_new)
+        values, indices = ops.take(ordered, starts, axis=0), ops.take(order, starts, axis=0)
+        starts = ops.concat([starts, ops.full((1,), end, dtype=starts.dtype, like=x)])
+    else:
+        check_range("unique_all", "size", size, 0)
+        values = _chosen(ordered, is_new, size, fill_value)
+        indices = _chosen(order, is_new, size, None)
+        (starts,) = ops.nonzero(is_new, size=size + 1, fill_value=end)
+    return UniqueAllResult(values, indices, ops.reshape(inverse, ops.shape(x)), ops.diff(starts))
+
+
+def _chosen(values: Array, is_chosen: Array, size: int | None, fill_value: float | None) -> Array:
+    """The values that a mask chooses, or `size` of them with `fill_value` behind the last."""
+    from nestarray import ops
+
+    if size is None:
+        return ops.getitem(values, is_chosen)
+    count, dtype = values.shape[0], values.dtype
+    if fill_value is not None or count == 0:
+        fill = ops.full((1,), fill_value or 0, dtype=dtype, like=values)
+    else:
+        fill = ops.take(values, ops.argmax(is_chosen, keepdims=True), axis=0)
+        fill = ops.where(ops.any(is_chosen), fill, ops.zeros_like(fill))
+    (places,) = ops.nonzero(is_chosen, size=size, fill_value=count)
+    return ops.take(ops.concat([values, fill]), places, axis=0)
+
+
+def _distinct(x: Array, size: int | None) -> tuple[Array, Array]:
+    """The distinct elements, and which of them there are: with a `size`, room for all of `x`."""
+    from nestarray import ops
+
+    unique = ops.unique_all(x, size=None if size is None else math.prod(ops.shape(x)))
+    return unique.values, ops.greater(unique.counts, 0)
 
 
 def _order(flat: Array) -> Array:
@@ -111,11 +150,15 @@ def _order(flat: Array) -> Array:
 
 
 @op
-def unique_counts(x: Array, /) -> UniqueCountsResult:
+def unique_counts(
+    x: Array, /, *, size: int | None = None, fill_value: float | None = None
+) -> UniqueCountsResult:
     """The distinct elements of `x` in ascending order, and how often each comes.
 
     Args:
         x: any array; see `unique_all`.
+        size: as for `unique_all`, which compiled code needs.
+        fill_value: as for `unique_all`.
 
     Returns:
         a named tuple of ``values`` and ``counts``.
@@ -130,16 +173,20 @@ def unique_counts(x: Array, /) -> UniqueCountsResult:
     """
     from nestarray import ops
 
-    unique = ops.unique_all(x)
+    unique = ops.unique_all(x, size=size, fill_value=fill_value)
     return UniqueCountsResult(unique.values, unique.counts)
 
 
 @op
-def unique_inverse(x: Array, /) -> UniqueInverseResult:
+def unique_inverse(
+    x: Array, /, *, size: int | None = None, fill_value: float | None = None
+) -> UniqueInverseResult:
     """The distinct elements of `x` in ascending order, and which of them stands where.
 
     Args:
         x: any array; see `unique_all`.
+        size: as for `unique_all`, which compiled code needs.
+        fill_value: as for `unique_all`.
 
     Returns:
         a named tuple of ``values`` and ``inverse_indices``.
@@ -154,16 +201,20 @@ def unique_inverse(x: Array, /) -> UniqueInverseResult:
     """
     from nestarray import ops
 
-    unique = ops.unique_all(x)
+    unique = ops.unique_all(x, size=size, fill_value=fill_value)
     return UniqueInverseResult(unique.values, unique.inverse_indices)
 
 
 @op
-def unique_values(x: Array, /) -> Array:
+def unique_values(
+    x: Array, /, *, size: int | None = None, fill_value: float | None = None
+) -> Array:
     """The distinct elements of `x` in ascending order.
 
     Args:
         x: any array; see `unique_all`.
+        size: as for `unique_all`, which compiled code needs.
+        fill_value: as for `unique_all`.
 
     Returns:
         `(n,)`.
@@ -178,22 +229,35 @@ def unique_values(x: Array, /) -> Array:
     """
     from nestarray import ops
 
-    return ops.unique_all(x).values
+    return ops.unique_all(x, size=size, fill_value=fill_value).values
 
 
 @op
-def union1d(x1: Array, x2: Array, /) -> Array:
+def union1d(
+    x1: Array,
+    x2: Array,
+    /,
+    *,
+    size: int | None = None,
+    fill_value: float | None = None,
+) -> Array:
     """The distinct elements of both arrays in ascending order.
 
-    Their number depends on values, which `jax.jit` cannot compile. Each NaN is distinct
-    from all others.
+    Their number depends on values, which compiled code cannot know: give it a `size`. Each
+    NaN is distinct from all others.
 
     Args:
         x1: real or bool, of any shape; it is flattened.
         x2: real or bool, of any shape; the dtypes promote.
+        size: how many values to return, the least ones; None: as many as there are.
+        fill_value: what stands behind the last value where there are fewer than `size`; None:
+            the first one, or 0 where there is none.
 
     Returns:
-        `(n,)`.
+        `(n,)` or `(size,)`.
+
+    Raises:
+        ArgumentError: `size` is negative.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -202,22 +266,35 @@ def union1d(x1: Array, x2: Array, /) -> Array:
     """
     from nestarray import ops
 
-    return ops.unique_values(ops.concat([x1, x2], axis=None))
+    return ops.unique_values(ops.concat([x1, x2], axis=None), size=size, fill_value=fill_value)
 
 
 @op
-def intersect1d(x1: Array, x2: Array, /) -> Array:
+def intersect1d(
+    x1: Array,
+    x2: Array,
+    /,
+    *,
+    size: int | None = None,
+    fill_value: float | None = None,
+) -> Array:
     """The distinct elements that both arrays have, in ascending order.
 
-    Their number depends on values, which `jax.jit` cannot compile. Each NaN is distinct
-    from all others.
+    Their number depends on values, which compiled code cannot know: give it a `size`. Each
+    NaN is distinct from all others.
 
     Args:
         x1: real or bool, of any shape; it is flattened.
         x2: real or bool, of any shape; the dtypes promote.
+        size: how many values to return, the least ones; None: as many as there are.
+        fill_value: what stands behind the last value where there are fewer than `size`; None:
+            the first one, or 0 where there is none.
 
     Returns:
-        `(n,)`.
+        `(n,)` or `(size,)`.
+
+    Raises:
+        ArgumentError: `size` is negative.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -228,23 +305,37 @@ def intersect1d(x1: Array, x2: Array, /) -> Array:
 
     dtype = result_dtype(x1, x2)
     x1, x2 = (ops.astype(x, dtype, copy=False) for x in (x1, x2))
-    distinct = ops.unique_values(x1)
-    return ops.getitem(distinct, ops.isin(distinct, x2))
+    values, is_there = _distinct(x1, size)
+    is_chosen = ops.logical_and(is_there, ops.isin(values, x2))
+    return _chosen(values, is_chosen, size, fill_value)
 
 
 @op
-def setdiff1d(x1: Array, x2: Array, /) -> Array:
+def setdiff1d(
+    x1: Array,
+    x2: Array,
+    /,
+    *,
+    size: int | None = None,
+    fill_value: float | None = None,
+) -> Array:
     """The distinct elements of `x1` that `x2` does not have, in ascending order.
 
-    Their number depends on values, which `jax.jit` cannot compile. Each NaN is distinct
-    from all others.
+    Their number depends on values, which compiled code cannot know: give it a `size`. Each
+    NaN is distinct from all others.
 
     Args:
         x1: real or bool, of any shape; it is flattened.
         x2: real or bool, of any shape.
+        size: how many values to return, the least ones; None: as many as there are.
+        fill_value: what stands behind the last value where there are fewer than `size`; None:
+            the first one, or 0 where there is none.
 
     Returns:
-        `(n,)`, of the dtype of `x1`.
+        `(n,)` or `(size,)`, of the dtype of `x1`.
+
+    Raises:
+        ArgumentError: `size` is negative.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -253,23 +344,37 @@ def setdiff1d(x1: Array, x2: Array, /) -> Array:
     """
     from nestarray import ops
 
-    distinct = ops.unique_values(x1)
-    return ops.getitem(distinct, ops.isin(distinct, x2, invert=True))
+    values, is_there = _distinct(x1, size)
+    is_chosen = ops.logical_and(is_there, ops.isin(values, x2, invert=True))
+    return _chosen(values, is_chosen, size, fill_value)
 
 
 @op
-def setxor1d(x1: Array, x2: Array, /) -> Array:
+def setxor1d(
+    x1: Array,
+    x2: Array,
+    /,
+    *,
+    size: int | None = None,
+    fill_value: float | None = None,
+) -> Array:
     """The distinct elements that one of the arrays has and the other has not, in ascending order.
 
-    Their number depends on values, which `jax.jit` cannot compile. Each NaN is distinct
-    from all others.
+    Their number depends on values, which compiled code cannot know: give it a `size`. Each
+    NaN is distinct from all others.
 
     Args:
         x1: real or bool, of any shape; it is flattened.
         x2: real or bool, of any shape; the dtypes promote.
+        size: how many values to return, the least ones; None: as many as there are.
+        fill_value: what stands behind the last value where there are fewer than `size`; None:
+            the first one, or 0 where there is none.
 
     Returns:
-        `(n,)`.
+        `(n,)` or `(size,)`.
+
+    Raises:
+        ArgumentError: `size` is negative.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -278,5 +383,7 @@ def setxor1d(x1: Array, x2: Array, /) -> Array:
     """
     from nestarray import ops
 
-    ours, theirs = ops.setdiff1d(x1, x2), ops.setdiff1d(x2, x1)
-    return ops.sort(ops.concat([ours, theirs]))
+    values, is_there = _distinct(ops.concat([x1, x2], axis=None), size)
+    is_common = ops.logical_and(ops.isin(values, x1), ops.isin(values, x2))
+    is_chosen = ops.logical_and(is_there, ops.logical_not(is_common))
+    return _chosen(values, is_chosen, size, fill_value)

@@ -1,9 +1,10 @@
-"""Cases of `nestarray.ops.manipulation`; the oracle is NumPy."""
+"""Cases of `nestarray.ops.manipulation`; the oracles are NumPy and JAX."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from tests.cases import Case
@@ -113,6 +114,17 @@ CASES = [
         differentiable=(0,),
         jit=False,
         id="each",
+    ),
+    *(
+        Case(
+            "repeat",
+            lambda rng: (rng.standard_normal((3, 2)), np.asarray([1, 0, 2])),
+            {"axis": 0, "total_repeat_length": length},
+            reference=jnp.repeat,
+            differentiable=(0,),
+            id=f"length-{length}",
+        )
+        for length in (2, 5)
     ),
     Case("moveaxis", with_(0, -1), reference=np.moveaxis),
     Case("moveaxis", with_((0, 1), (-1, 0)), reference=np.moveaxis, id="two"),

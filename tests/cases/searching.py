@@ -1,10 +1,11 @@
-"""Cases of `nestarray.ops.searching`; the oracle is NumPy."""
+"""Cases of `nestarray.ops.searching`; the oracles are NumPy and JAX."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from tests.cases import Case
@@ -126,6 +127,23 @@ CASES = [
     *places("argmin", np.argmin),
     Case("nonzero", sparse, reference=np.nonzero, differentiable=False, jit=False),
     Case("argwhere", sparse, reference=np.argwhere, differentiable=False, jit=False),
+    *(
+        Case(op, sparse, settings, reference=getattr(jnp, op), differentiable=False, id=id)
+        for op, id, settings in (
+            ("nonzero", "cut", {"size": 3}),
+            ("nonzero", "filled", {"size": 15, "fill_value": -1}),
+            ("nonzero", "filled-by-axis", {"size": 15, "fill_value": (7, -3)}),
+            ("argwhere", "filled", {"size": 14, "fill_value": 5}),
+        )
+    ),
+    Case(
+        "nonzero",
+        lambda rng: (np.zeros((3, 0)),),
+        {"size": 2, "fill_value": 9},
+        reference=lambda x, size, fill_value: (np.full(size, fill_value),) * 2,
+        differentiable=False,
+        id="none-filled",
+    ),
     Case(
         "count_nonzero",
         sparse,
@@ -214,6 +232,16 @@ CASES = [
         reference=weighted_counts,
         jit=False,
         id="weights",
+    ),
+    *(
+        Case(
+            "bincount",
+            lambda rng: (rng.integers(-1, 5, 9), rng.standard_normal(9)),
+            {"length": length},
+            reference=jnp.bincount,
+            id=f"length-{length}",
+        )
+        for length in (3, 8)
     ),
     Case(
         "histogram",

@@ -1,9 +1,10 @@
-"""Cases of `nestarray.ops.sets`; the oracle is NumPy."""
+"""Cases of `nestarray.ops.sets`; the oracles are NumPy and JAX."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from tests.cases import Case
@@ -50,6 +51,14 @@ REFERENCES = {
     "unique_inverse": np.unique_inverse,
     "unique_values": lambda x: np.unique(x, equal_nan=False),
 }
+
+#: Of how many values the result is, and what fills it up.
+SIZES = {"cut": {"size": 2}, "filled": {"size": 14}, "filled-with": {"size": 14, "fill_value": 9}}
+
+
+def two_sets(rng: Rng) -> tuple[Any, ...]:
+    return rng.integers(-3, 3, (3, 4)), rng.integers(-1, 5, 6)
+
 
 CASES = [
     Case(
@@ -105,5 +114,37 @@ CASES = [
             id="apart",
         )
         for op in ("intersect1d", "setxor1d")
+    ),
+    *(
+        Case(op, args, settings, reference=getattr(jnp, op), differentiable=False, id=id)
+        for op, args in (
+            ("unique_all", integers),
+            ("unique_counts", with_nan),
+            ("unique_inverse", halves),
+            ("unique_values", with_nan),
+            ("union1d", two_sets),
+            ("intersect1d", two_sets),
+            ("setxor1d", two_sets),
+        )
+        for id, settings in SIZES.items()
+    ),
+    *(
+        Case(
+            "setdiff1d",
+            two_sets,
+            {"size": size, "fill_value": 9},
+            reference=jnp.setdiff1d,
+            differentiable=False,
+            id=f"size-{size}",
+        )
+        for size in (2, 14)
+    ),
+    Case(
+        "unique_values",
+        empty,
+        {"size": 3, "fill_value": 2.0},
+        reference=jnp.unique_values,
+        differentiable=False,
+        id="none-filled",
     ),
 ]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.axes import check_order, pad_widths, part_sizes, windows_of
-from nestarray.backends.base import promoted
+from nestarray.backends.base import promoted, supports
 from nestarray.backends.numpy.elementwise import _cast
 from nestarray.errors import ShapeError
 
@@ -19,7 +19,14 @@ swapaxes = np.swapaxes
 flip = np.flip
 roll = np.roll
 tile = np.tile
-repeat = np.repeat
+
+
+@supports("total_repeat_length is None")
+def repeat(
+    x: Any, repeats: Any, /, *, axis: Any = None, total_repeat_length: int | None = None
+) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.repeat.html"""
+    return x.repeat(repeats, axis)
 
 
 def squeeze(x: Any, /, axis: Any = None) -> Any:

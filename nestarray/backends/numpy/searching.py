@@ -6,12 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import choosing, promoted
+from nestarray.backends.base import choosing, promoted, supports
 from nestarray.backends.numpy.elementwise import _cast, _has_weak_numbers
 
 argmax = np.argmax
 argmin = np.argmin
-nonzero = np.nonzero
+
+
+@supports("size is None")
+def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple[Any, ...]:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nonzero.html"""
+    return x.nonzero()
 
 
 where = choosing(np.where, _cast, boolean=np.dtype(bool), scalar_ok=_has_weak_numbers)

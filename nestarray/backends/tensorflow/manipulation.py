@@ -125,7 +125,10 @@ def _through_int64(repeated: Callable[[Any], Any], x: Any) -> Any:
     return repeated(x)
 
 
-def repeat(x: Any, repeats: Any, /, *, axis: Any = None) -> Any:
+@supports("total_repeat_length is None")
+def repeat(
+    x: Any, repeats: Any, /, *, axis: Any = None, total_repeat_length: int | None = None
+) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/repeat"""
     if hasattr(repeats, "dtype") and repeats.dtype != tf.int64:
         repeats = tf.cast(repeats, tf.int32)

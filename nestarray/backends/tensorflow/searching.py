@@ -45,7 +45,8 @@ def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return _placed(tf.argmin, x, axis, keepdims)
 
 
-def nonzero(x: Any, /) -> tuple[Any, ...]:
+@supports("size is None")
+def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple[Any, ...]:
     """https://www.tensorflow.org/api_docs/python/tf/where"""
     return tuple(tf.unstack(tf.where(_truth(x)), axis=-1))
 

@@ -107,7 +107,10 @@ def tile(x: Any, repetitions: Any, /) -> Any:
 _repeat_interleave = through_int64(torch.repeat_interleave)
 
 
-def repeat(x: Any, repeats: Any, /, *, axis: Any = None) -> Any:
+@supports("total_repeat_length is None")
+def repeat(
+    x: Any, repeats: Any, /, *, axis: Any = None, total_repeat_length: int | None = None
+) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.repeat_interleave.html"""
     if isinstance(repeats, torch.Tensor) and repeats.dtype is not torch.int32:
         repeats = repeats.to(torch.int64)

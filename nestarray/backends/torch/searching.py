@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import choosing, promoted
+from nestarray.backends.base import choosing, promoted, supports
 from nestarray.backends.results import TopKResult, gathered
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.elementwise import _cast
@@ -51,7 +51,8 @@ def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return _placed(_argmin, x, axis, keepdims)
 
 
-def nonzero(x: Any, /) -> tuple[Any, ...]:
+@supports("size is None")
+def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple[Any, ...]:
     """https://docs.pytorch.org/docs/stable/generated/torch.nonzero.html"""
     if not x.ndim:
         raise ShapeError("nonzero: x: got an array of shape (), expected at least one axis")

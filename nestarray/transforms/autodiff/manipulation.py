@@ -39,9 +39,16 @@ def _tile(ct: Any, x: Any, repetitions: Any) -> Any:
     return ops.reshape(ops.sum(copies, axis=tuple(range(0, 2 * count, 2))), x.shape)
 
 
-def _repeat(ct: Any, x: Any, repeats: Any, *, axis: int | None = None) -> Any:
+def _repeat(
+    ct: Any,
+    x: Any,
+    repeats: Any,
+    *,
+    axis: int | None = None,
+    total_repeat_length: int | None = None,
+) -> Any:
     length = math.prod(x.shape) if axis is None else x.shape[axis]
-    places = np.repeat(np.arange(length), repeats)
+    places = ops.repeat(np.arange(length), repeats, total_repeat_length=total_repeat_length)
     along = 0 if axis is None else one_axis(axis, len(x.shape), "repeat")
     shape = (length,) if axis is None else x.shape
     zeros = ops.zeros(shape, dtype=dtypes.dtype_of(ct), like=ct)
