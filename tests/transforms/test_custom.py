@@ -229,6 +229,7 @@ def test_checkpoints_free_tensors_on_tensorflow() -> None:
     [
         lambda x: na.grad(lambda x: na.sum(na.sin(x) * x))(x),
         lambda x: na.jvp(na.sin, [x], [x])[1],
+        lambda x: na.vjp(na.sin, x)[1](x)[0],
     ],
 )
 def test_derivatives_inside_of_checkpoints(fn: Any, backend: str) -> None:
@@ -238,10 +239,17 @@ def test_derivatives_inside_of_checkpoints(fn: Any, backend: str) -> None:
     assert_close(na.grad(lambda x: na.sum(na.checkpoint(fn)(x) * x))(x), expected)
 
 
-def test_no_pullback_inside_of_checkpoints_on_torch() -> None:
-    pull = lambda x: na.vjp(na.sin, x)[1](x)  # noqa: E731
-    with pytest.raises(UnsupportedError, match=r"^vjp: PyTorch has no vjp inside of na.checkpoint"):
-        na.checkpoint(pull)(on("torch", X))
+def test_mapped_gradients_inside_of_checkpoints(backend: str) -> None:
+    fn = na.checkpoint(na.vmap(na.grad(lambda x: na.sin(x) * x)))
+    x = on(backend, X)
+    assert_close(fn(x), na.sin(x) + x * na.cos(x))
+    if backend == "torch":
+        with pytest.raises(
+            UnsupportedError, match=r"^grad: PyTorch has no grad inside of na.vmap .* na.checkpoint"
+        ):
+            na.grad(lambda x: na.sum(fn(x)))(x)
+        return
+    assert_close(na.grad(lambda x: na.sum(fn(x)))(x), 2 * na.cos(x) - x * na.sin(x))
 
 
 def test_forward_mode_sees_through_checkpoints(backend: str) -> None:

@@ -10,6 +10,7 @@ examples differ in their choice, all branches run and each example takes its own
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -171,6 +172,7 @@ class _Lifted:
                 results = function(*own)
             watch.note(results)
             found |= watch.outside
+        self._keys = _dispatch_keys()
         self._outside = tuple(found.values())
         self.captured = tuple([torch.clone(x) for x in self._outside])
         self.functions = [self._lifted(f, len(given)) for f, given in zip(functions, args)]
@@ -179,18 +181,36 @@ class _Lifted:
         def call(*values: Any) -> tuple[Any, ...]:
             inside = tuple(map(_fresh, values))
             swap = _Swap(self._outside, inside[count:])
-            with swap:
+            with self._keys(), swap:
                 results = function(*inside[:count])
             return _new([swap.of(x) for x in results])
 
         return call
 
 
+def _dispatch_keys() -> Callable[[], AbstractContextManager[Any]]:
+    """What gives code the dispatch keys of this place.
+
+    Operators for control flow trace their functions below autograd, where a gradient that these
+    take would find nothing recorded, and be zero.
+    """
+    if _functorch.get_dynamic_layer_stack_depth():
+        return nullcontext
+    included = torch._C._dispatch_tls_local_include_set()
+    excluded = torch._C._dispatch_tls_local_exclude_set()
+    return lambda: torch._C._ForceDispatchKeyGuard(included, excluded)
+
+
 class _Watch(TorchFunctionMode):
-    """Notes the tensors that functions of torch are given and have not made."""
+    """Notes the tensors that functions of torch are given and have not made.
+
+    What torch.func puts around a tensor inside is made by no function of torch; the tensor in
+    it is.
+    """
 
     def __init__(self, inside: Sequence[Any]) -> None:
         super().__init__()
+        self._depth = _functorch.get_dynamic_layer_stack_depth()
         self._inside = {id(x): x for x in inside}  # kept alive, so that ids are theirs alone
         self.outside: dict[int, Any] = {}
 
@@ -208,6 +228,8 @@ class _Watch(TorchFunctionMode):
         self._inside[id(x)] = x
 
     def _foreign(self, x: Any) -> None:
+        while id(x) not in self._inside and _functorch.maybe_get_level(x) > self._depth:
+            x = _functorch.get_unwrapped(x)
         if id(x) not in self._inside:
             self.outside[id(x)] = x
 

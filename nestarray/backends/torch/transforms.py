@@ -16,12 +16,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
+import torch.autograd.forward_ad as fwAD
 import torch.utils.checkpoint
+from torch._C import _functorch
 from torch._guards import TracingContext, tracing
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import is_in_torch_dispatch_mode
@@ -44,31 +46,57 @@ def value_and_grad(
 ) -> tuple[Any, Any, list[Any]]:
     """https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad.html"""
     if torch.compiler.is_compiling() or _in_functorch():
-        return _functional(fn, leaves, has_aux)
+        with _checkpoints_explained(name):
+            return _functional(fn, leaves, has_aux)
+    connected, values = _connected(leaves, name)
+    with torch.enable_grad(), _deeper(), _saving_plainly():
+        value, aux = fn(*values)
+        gradients = _pulled((value,), values, None, again=connected, keep=connected)
+    if not connected:
+        value, aux = value.detach(), tree.map(_detached, aux)
+    return value, aux, gradients
+
+
+def _connected(leaves: list[Any], name: str) -> tuple[bool, list[Any]]:
+    """Whether derivatives around this one look through it, and the places that it is taken at."""
     connected = torch.is_grad_enabled() and (
         _depth.get() > 0 or any(leaf.requires_grad for leaf in leaves)
     )
     trace = not_differentiable.get()
     if connected and trace is not None:
         trace.append(name)
-    with torch.enable_grad(), _deeper():
-        values = [
-            # A view is a new place in the outer graph: tied arrays get one gradient each.
-            leaf.view_as(leaf)
-            if connected and leaf.requires_grad
-            else leaf.detach().requires_grad_()
+    if not connected:
+        return False, [leaf.detach().requires_grad_() for leaf in leaves]
+    with torch.enable_grad():
+        # A view is a new place in the outer graph: tied arrays get one gradient each.
+        return True, [
+            leaf.view_as(leaf) if leaf.requires_grad else leaf.detach().requires_grad_()
             for leaf in leaves
         ]
-        value, aux = fn(*values)
-        if values and value.requires_grad:
-            gradients = torch.autograd.grad(
-                value, values, create_graph=connected, allow_unused=True, materialize_grads=True
-            )
-        else:
-            gradients = [torch.zeros_like(leaf) for leaf in leaves]
-    if not connected:
-        value, aux = value.detach(), tree.map(_detached, aux)
-    return value, aux, list(gradients)
+
+
+def _pulled(
+    found: Sequence[Any],
+    values: list[Any],
+    cotangents: Sequence[Any] | None,
+    *,
+    again: bool,
+    keep: bool,
+) -> list[Any]:
+    """The gradients of `values`: zeros of those that nothing found depends on."""
+    places = [i for i, y in enumerate(found) if y.requires_grad]
+    if not places or not values:
+        return [torch.zeros_like(x) for x in values]
+    gradients = torch.autograd.grad(
+        [found[i] for i in places],
+        values,
+        None if cotangents is None else [cotangents[i] for i in places],
+        retain_graph=keep,
+        create_graph=again,
+        allow_unused=True,
+        materialize_grads=True,
+    )
+    return list(gradients)
 
 
 @contextmanager
@@ -117,19 +145,24 @@ def _functional(
 
 
 def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any, Any]:
-    """https://docs.pytorch.org/docs/stable/generated/torch.func.vjp.html"""
+    """https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad.html"""
     if not arrays:
         return *fn(), lambda cotangents: []
-    try:
-        found, pull, others = torch.func.vjp(fn, *arrays, has_aux=True)
-    except RuntimeError as error:
-        if "saved tensor hooks" not in str(error):
-            raise
-        raise UnsupportedError(
-            f"{name}: PyTorch has no {name} inside of na.checkpoint; take na.grad there, or "
-            f"checkpoint the function that {name} is taken of"
-        ) from error
-    return found, others, lambda cotangents: list(pull(tuple(cotangents)))
+    if torch.compiler.is_compiling() or _in_functorch():
+        with _checkpoints_explained(name):
+            found, pull, others = torch.func.vjp(fn, *arrays, has_aux=True)
+        return found, others, lambda cotangents: list(pull(tuple(cotangents)))
+    connected, values = _connected(arrays, name)
+    with torch.enable_grad(), _deeper(), _saving_plainly():
+        found, others = fn(*values)
+
+    def pullback(cotangents: list[Any]) -> list[Any]:
+        again = torch.is_grad_enabled() and (connected or any(x.requires_grad for x in cotangents))
+        return _pulled(found, values, cotangents, again=again, keep=True)
+
+    if connected:
+        return found, others, pullback
+    return tuple(map(_detached, found)), tuple(map(_detached, others)), pullback
 
 
 def jvp(
@@ -140,13 +173,20 @@ def jvp(
     return found, others, moved
 
 
-class _Rule(NamedTuple):
-    """What a function with derivatives of its own is made of; see `custom_vjp`."""
+class _Rule:
+    """What a function with derivatives of its own is made of; see `custom_vjp`.
 
-    with_residuals: Callable[..., Any]
-    pull: Callable[..., Any]
-    push: Callable[..., Any] | None
-    residuals: list[Any]
+    No tuple, because vmap would take that apart and look for tensors in it.
+    """
+
+    def __init__(
+        self,
+        with_residuals: Callable[..., Any],
+        pull: Callable[..., Any],
+        push: Callable[..., Any] | None,
+    ) -> None:
+        self.with_residuals, self.pull, self.push = with_residuals, pull, push
+        self.residuals: list[Any] = []
 
 
 class _Custom(torch.autograd.Function):
@@ -179,10 +219,21 @@ class _Custom(torch.autograd.Function):
                 "jvp: a function with custom_vjp has no derivative in forward mode on PyTorch; give "
                 "it one with custom_jvp, which serves both"
             )
-        inputs = ctx.saved_tensors
-        given = [torch.zeros_like(x) if t is None else t for x, t in zip(inputs, tangents)]
-        values, moved = ctx.rule.push(inputs, given)
+        with fwAD._set_fwd_grad_enabled(True):  # off in rules, and with it the outer derivatives
+            inputs = [_primal(x) for x in ctx.saved_tensors]
+            given = [torch.zeros_like(x) if t is None else t for x, t in zip(inputs, tangents)]
+            values, moved = ctx.rule.push(inputs, given)
         return (*moved, *(None for _ in values[len(moved) :]))
+
+
+def _primal(x: Any) -> Any:
+    """`x` without its tangent; vmap cannot take that away, so it is taken from what vmap maps."""
+    if not _functorch.is_batchedtensor(x):
+        return fwAD.unpack_dual(x).primal
+    inner = _primal(_functorch.get_unwrapped(x))
+    return _functorch._add_batch_dim(
+        inner, _functorch.maybe_get_bdim(x), _functorch.maybe_get_level(x)
+    )
 
 
 def custom_vjp(
@@ -199,7 +250,7 @@ def custom_vjp(
     """
     if not arrays:
         return value()
-    return _Custom.apply(_Rule(with_residuals, pull, push, []), *arrays)
+    return _Custom.apply(_Rule(with_residuals, pull, push), *arrays)
 
 
 def _is_inexact(x: Any) -> bool:
@@ -209,11 +260,54 @@ def _is_inexact(x: Any) -> bool:
 def checkpoint(fn: Callable[..., Any], arrays: list[Any]) -> Any:
     """https://docs.pytorch.org/docs/stable/checkpoint.html
 
-    torch.func has no checkpoints; inside of it the function is run as it is.
+    torch.func has no checkpoints; inside of it the function is run as it is. So it is where
+    nothing is differentiated.
     """
     if _in_functorch() or torch.compiler.is_compiling():
         return fn(*arrays)
-    return torch.utils.checkpoint.checkpoint(fn, *arrays, use_reentrant=False)
+    if not _depth.get() and not any(x.requires_grad for x in arrays):
+        return fn(*arrays)
+
+    def inside(*values: Any) -> Any:
+        token = _in_checkpoint.set(True)
+        try:
+            return fn(*values)
+        finally:
+            _in_checkpoint.reset(token)
+
+    return torch.utils.checkpoint.checkpoint(inside, *arrays, use_reentrant=False)
+
+
+#: Whether the running code is in a checkpoint, which is told of each tensor that is saved.
+_in_checkpoint: ContextVar[bool] = ContextVar("nestarray_torch_checkpoint", default=False)
+
+
+def _saving_plainly() -> AbstractContextManager[Any]:
+    """Let what is differentiated, or traced, inside of a checkpoint keep its own tensors.
+
+    The checkpoint counts tensors that are saved, and takes them for those of its own function.
+    """
+    if not _in_checkpoint.get():
+        return nullcontext()
+    return torch.autograd.graph.saved_tensors_hooks(_itself, _itself)
+
+
+def _itself(x: Any) -> Any:
+    return x
+
+
+@contextmanager
+def _checkpoints_explained(name: str) -> Iterator[None]:
+    """torch.func's error about checkpoints around it, in words that name the function."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "saved tensor hooks" not in str(error):
+            raise
+        raise UnsupportedError(
+            f"{name}: PyTorch has no {name} inside of na.vmap or na.jvp inside of na.checkpoint that "
+            "is differentiated; checkpoint the function that the derivative is taken of"
+        ) from error
 
 
 def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:
@@ -270,10 +364,11 @@ def compile_leaves(
     """
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    not_again: list[str] = []
+    arrays, not_again = _leaves(arrays), []
     token = not_differentiable.set(not_again)
     try:
-        graph = make_fx(fn, tracing_mode="fake", _allow_non_fake_inputs=True)(*arrays)
+        with _saving_plainly():
+            graph = make_fx(fn, tracing_mode="fake", _allow_non_fake_inputs=True)(*arrays)
     finally:
         not_differentiable.reset(token)
     graph.graph.eliminate_dead_code()  # checks of forward mode, which compilers cannot read
@@ -285,6 +380,11 @@ def compile_leaves(
     if not donated or differentiated:
         return plain
     return writing_over(graph, arrays, donated, plain, lambda g: _compiled(g, arrays, options))
+
+
+def _leaves(arrays: list[Any]) -> list[Any]:
+    """Tensors like these that come of no operation; of others tracing asks for a ``grad``, which warns."""
+    return [x if x.is_leaf else x.detach().requires_grad_() for x in arrays]
 
 
 def _compiled(graph: Any, arrays: list[Any], options: dict[str, Any]) -> Callable[..., Any]:
