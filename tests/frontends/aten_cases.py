@@ -393,6 +393,7 @@ RANDOM: Cases = {
     "aten.rand_like.default": [lambda d: call(d.f(2, 3))],
     "aten.randn_like.default": [lambda d: call(d.f(2, 3))],
     "aten.randint.default": [lambda d: call(9, [2, 3])],
+    "aten.randint.generator": [lambda d: call(9, [2, 3], generator=d.generator)],
     "aten.randint.low": [lambda d: call(2, 9, [2, 3])],
     "aten.randperm.default": [lambda d: call(5)],
     "aten.bernoulli.default": [lambda d: call(d.p(2, 3) * 0.5)],

@@ -49,7 +49,92 @@ def _output_of(function: Callable[..., torch.Tensor]) -> Case:
     return lambda d: call(d.f(3, 4), function(d.f(3, 4), 1), 1, torch.float32)
 
 
+def _positive_definite(d: Any) -> Any:
+    x = d.f(2, 3, 3)
+    return call(x @ x.mT + torch.eye(3))
+
+
+def _lu(d: Any) -> Any:
+    return call(*torch.linalg.lu_factor(d.f(2, 3, 3)))
+
+
+def _reflected(d: Any) -> Any:
+    reflections, tau = torch.geqrf(d.f(4, 3))
+    return call(reflections, tau, d.f(4, 2), transpose=True)
+
+
+def _unpooled(dims: int) -> Case:
+    def case(d: Any) -> Any:
+        x = d.f(1, 2, *[6] * dims)
+        pool = getattr(torch.nn.functional, f"max_pool{dims}d")
+        y, indices = pool(x, 2, return_indices=True)
+        windows = ([2] * dims, [0] * dims) if dims == 3 else ()
+        return call(y, indices, [6] * dims, *windows)
+
+    return case
+
+
+#: Operations whose arguments are called otherwise than those of the public function.
+NAMED_OTHERWISE: dict[str, list[Case]] = {
+    "aten.cholesky_solve.default": [lambda d: call(d.f(3, 2), d.p(3, 3).tril())],
+    "aten.max_unpool2d.default": [_unpooled(2)],
+    "aten.max_unpool3d.default": [_unpooled(3)],
+    "aten.isin.Tensor_Scalar": [lambda d: call(d.i(0, 3, 4), 2)],
+    "aten.isin.Scalar_Tensor": [lambda d: call(2, d.i(0, 3, 4), invert=True)],
+    "aten.linalg_householder_product.default": [lambda d: call(*torch.geqrf(d.f(4, 3)))],
+    "aten.ormqr.default": [_reflected],
+    "aten.special_scaled_modified_bessel_k0.default": [lambda d: call(d.p(4))],
+    "aten.special_legendre_polynomial_p.n_scalar": [lambda d: call(d.u(4), 3)],
+    "aten.special_hermite_polynomial_h.default": [lambda d: call(d.u(4), d.i(0, 5, 4))],
+}
+
+#: Operations of several results, which the public function of the same name may not have.
+SEVERAL: dict[str, list[Case]] = {
+    "aten._fused_rms_norm.default": [
+        lambda d: call(d.f(2, 3, 4), [3, 4], None, None),
+        lambda d: call(d.f(2, 4).half(), [4], d.f(4).half(), 1e-3),
+    ],
+    "aten._unique.default": [lambda d: call(d.i(0, 4, 3, 2))],
+    "aten._unique2.default": [
+        lambda d: call(d.i(0, 4, 3, 2)),
+        lambda d: call(d.f(5), True, True),
+        lambda d: call(d.b(5), return_counts=True),
+    ],
+    "aten.adaptive_max_pool3d.default": [lambda d: call(d.f(2, 4, 5, 6), [2, 3, 2])],
+    "aten.aminmax.default": [
+        lambda d: call(d.f(2, 3)),
+        lambda d: call(d.f(2, 3), dim=1, keepdim=True),
+    ],
+    "aten.cummax.default": [lambda d: call(d.f(4, 3), 0)],
+    "aten.cummin.default": [lambda d: call(d.f(4, 3), 1)],
+    "aten.frexp.Tensor": [lambda d: call(d.f(4, 3))],
+    "aten.kthvalue.default": [lambda d: call(d.f(4, 3), 2, 0)],
+    "aten.linalg_cholesky_ex.default": [_positive_definite],
+    "aten.linalg_inv_ex.default": [lambda d: call(d.f(2, 3, 3))],
+    "aten.linalg_lu.default": [lambda d: call(d.f(2, 3, 3))],
+    "aten.linalg_lu_factor_ex.default": [lambda d: call(d.f(2, 3, 3))],
+    "aten.lu_unpack.default": [_lu],
+    "aten.max_pool3d_with_indices.default": [lambda d: call(d.f(2, 5, 6, 4), [2, 3, 2])],
+    "aten.median.dim": [lambda d: call(d.f(4, 3), 0)],
+    "aten.nanmedian.dim": [lambda d: call(d.f(4, 3), 1, True)],
+    "aten.std_mean.default": [lambda d: call(d.f(4, 3), False)],
+    "aten.std_mean.dim": [lambda d: call(d.f(4, 3), [0])],
+    "aten.std_mean.correction": [lambda d: call(d.f(4, 3), [1], correction=0, keepdim=True)],
+    "aten.triangular_solve.default": [lambda d: call(d.f(3, 2), d.p(3, 3).triu())],
+    "aten.unique_consecutive.default": [
+        lambda d: call(d.i(0, 2, 3, 4)),
+        lambda d: call(d.i(0, 2, 9), True),
+        lambda d: call(d.i(0, 2, 9), return_counts=True),
+        lambda d: call(d.i(0, 2, 9, 1), dim=0),
+    ],
+    "aten.unique_dim.default": [lambda d: call(d.i(0, 2, 5, 2), 0)],
+    "aten.unique_dim_consecutive.default": [lambda d: call(d.i(0, 2, 9, 1), 0)],
+}
+
+
 CORE: dict[str, list[Case]] = {
+    **SEVERAL,
+    **NAMED_OTHERWISE,
     "aten.convolution_backward.default": [
         _convolution_backward(False),
         _convolution_backward(True),

@@ -209,6 +209,9 @@ def _readable(name: str, value: Any) -> Any:
 #: Parameter → the schema arguments that mean it under another name. ATen's ``self`` is
 #: ``input``, or the first parameter.
 RENAMED: dict[str, tuple[str, ...]] = {
+    "input": ("x",),
+    "elements": ("element",),
+    "test_elements": ("test_element",),
     "training": ("train",),
     "from_": ("from",),
     "operands": ("tensors",),
@@ -339,7 +342,6 @@ EXCEPTIONS: dict[str, tuple[str, Callable[[Arguments], Arguments] | None]] = {
     "aten.cross_entropy_loss": ("torch.nn.functional.cross_entropy", None),
     "aten.nll_loss_nd": ("torch.nn.functional.nll_loss", None),
     "aten.nll_loss2d": ("torch.nn.functional.nll_loss", None),
-    "aten._fused_rms_norm": ("torch.nn.functional.rms_norm", None),
     "aten.adaptive_max_pool1d": ("torch.adaptive_max_pool1d", None),
     "aten.fractional_max_pool2d": ("torch.ops.aten.fractional_max_pool2d", None),
     "aten.fractional_max_pool3d": ("torch.ops.aten.fractional_max_pool3d", None),
@@ -347,7 +349,18 @@ EXCEPTIONS: dict[str, tuple[str, Callable[[Arguments], Arguments] | None]] = {
     "aten.adaptive_max_pool3d": ("torch.ops.aten.adaptive_max_pool3d", None),
     "aten.repeat_interleave.Tensor": ("torch.repeat_interleave", _renamed("repeats→input")),
     "aten.randint.default": ("torch.randint", _from_zero),
+    "aten.randint.generator": ("torch.randint", _from_zero),
     "aten.randint_like.default": ("torch.randint_like", _from_zero),
+    "aten.randint_like.generator": ("torch.randint_like", _from_zero),
+    "aten.linalg_householder_product": (
+        "torch.linalg.householder_product",
+        _renamed("input→A"),
+    ),
+    "aten.cholesky_solve": ("torch.cholesky_solve", _renamed("input2→L")),
+    "aten.ormqr": ("torch.ormqr", _renamed("input2→tau input3→other")),
+    "aten.max_unpool2d": ("torch.ops.aten.max_unpool2d", None),
+    "aten.max_unpool3d": ("torch.ops.aten.max_unpool3d", None),
+    "aten._embedding_bag_forward_only": ("torch.ops.aten._embedding_bag", None),
     "aten.grid_sampler": ("torch.nn.functional.grid_sample", _sampled),
     "aten.grid_sampler_3d": ("torch.nn.functional.grid_sample", _sampled),
     "aten.grid_sampler_2d": ("torch.nn.functional.grid_sample", _sampled),
@@ -359,6 +372,7 @@ EXCEPTIONS: dict[str, tuple[str, Callable[[Arguments], Arguments] | None]] = {
     "aten.sym_numel": ("torch.numel", None),
     "aten.sym_size": ("torch.Tensor.size", None),
     "aten.unfold": ("torch.Tensor.unfold", None),
+    "aten.unique_consecutive": ("torch.ops.aten.unique_consecutive", None),
     "aten.stft.default": ("torch.stft", lambda named: {"center": False, **named}),
 }
 
@@ -429,6 +443,11 @@ _FIRST = {
             "torch.nn.functional.dropout",
             lambda a: {"training" if k == "train" else k: x for k, x in a.items()},
         ),
+        Rule(
+            "aten._fused_rms_norm.default",
+            functional.rms_norm,
+            "torch.nn.functional.rms_norm",
+        ),
     )
 }
 
@@ -488,15 +507,16 @@ def _resolve(path: str) -> Callable[..., Any]:
 
 
 def _takes(rule: Rule, schema: Any) -> bool:
-    """Whether the function has a parameter for every argument that must be given."""
+    """Whether the function has a parameter for every argument that must be given, and no further."""
     required = {
         a.name: [] if "[]" in str(a.type) or "List" in str(a.type) else None
         for a in schema.arguments
         if not a.has_default_value() and a.name not in UNUSED
     }
     try:  # the names alone matter; an empty list stands for what is spread into arguments
-        rule.call(required)
-    except MissingOpError:
+        call = rule.call(required)
+        _signature(call.function).bind(*call.args, **call.kwargs)
+    except (MissingOpError, TypeError):
         return False
     return True
 

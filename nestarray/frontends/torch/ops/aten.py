@@ -48,6 +48,14 @@ from nestarray.frontends.torch.ops.backward import (
 from nestarray.frontends.torch.ops.backward import (
     native_layer_norm_backward as native_layer_norm_backward,
 )
+from nestarray.frontends.torch.ops.uniqueness import _unique as _unique
+from nestarray.frontends.torch.ops.uniqueness import _unique2 as _unique2
+from nestarray.frontends.torch.ops.uniqueness import unique_consecutive as unique_consecutive
+from nestarray.frontends.torch.ops.uniqueness import unique_dim as unique_dim
+from nestarray.frontends.torch.ops.uniqueness import (
+    unique_dim_consecutive as unique_dim_consecutive,
+)
+from nestarray.frontends.torch.promotion import HALF, cast
 from nestarray.frontends.torch.sampling import randn_like as _randn_like
 from nestarray.typing import Array, DTypeLike
 
@@ -261,6 +269,17 @@ def native_group_norm(
     return out, mean, na.rsqrt(na.add(variance, eps))
 
 
+def _fused_rms_norm(
+    input: Array, normalized_shape: Sequence[int], weight: Array | None, eps: float | None
+) -> tuple[Array, Array]:
+    """RMS norm, with 1 / √(mean(x²) + eps)."""
+    axes = _normalization.last_axes("_fused_rms_norm", input, normalized_shape)
+    x = cast(input, dtypes.float32) if dtypes.dtype_of(input) in HALF else input
+    eps = float(na.finfo(dtypes.dtype_of(x)).eps) if eps is None else eps
+    rstd = na.rsqrt(na.add(na.mean(na.square(x), axis=axes, keepdims=True), eps))
+    return _normalization.rms_norm(input, normalized_shape, weight, eps), rstd
+
+
 def _saved(mean: Array, variance: Array, eps: float) -> tuple[Array, Array]:
     """Mean and 1 / √(variance + eps), through which no gradient flows upstream either."""
     rstd = na.rsqrt(na.add(variance, eps))
@@ -312,6 +331,22 @@ def convolution(
         return back(input, weight, bias, stride, padding, output_padding, groups, dilation)
     forward = getattr(_convolutions, f"conv{count}d")
     return forward(input, weight, bias, stride, padding, dilation, groups)
+
+
+def max_unpool2d(input: Array, indices: Array, output_size: Sequence[int]) -> Array:
+    """The maxima where they stood, zeros elsewhere."""
+    return _unpooling.max_unpool2d(input, indices, 1, output_size=output_size)
+
+
+def max_unpool3d(
+    input: Array,
+    indices: Array,
+    output_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+) -> Array:
+    """The maxima where they stood, zeros elsewhere; `output_size` says all about the windows."""
+    return _unpooling.max_unpool3d(input, indices, 1, output_size=output_size)
 
 
 def max_pool2d_with_indices(

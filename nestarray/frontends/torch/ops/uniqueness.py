@@ -1,0 +1,59 @@
+"""ATen's operations for different elements, which return every array whether asked for or not.
+
+``torch.unique`` and ``torch.unique_consecutive`` leave out of these what was not asked for.
+"""
+
+from __future__ import annotations
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.frontends.torch import uniqueness
+from nestarray.typing import Array
+
+Parts = tuple[Array, Array, Array]
+
+
+def _unique(input: Array, sorted: bool = True, return_inverse: bool = False) -> tuple[Array, Array]:
+    """The different elements, and for each element its place among them."""
+    return _unique2(input, sorted, return_inverse)[:2]
+
+
+def _unique2(
+    input: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> Parts:
+    """The different elements, for each element its place among them, and how often each stands."""
+    found = uniqueness.unique(input, sorted, True, True)
+    return _asked(found, return_inverse, return_counts)
+
+
+def unique_dim(
+    input: Array,
+    dim: int,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+) -> Parts:
+    """The different slices along a dimension."""
+    return uniqueness.unique(input, sorted, True, True, dim)
+
+
+def unique_consecutive(
+    input: Array, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Parts:
+    """The first of equal neighbours."""
+    found = uniqueness.unique_consecutive(input, True, True, dim)
+    return found if dim is not None else _asked(found, return_inverse, return_counts)
+
+
+def unique_dim_consecutive(
+    input: Array, dim: int, return_inverse: bool = False, return_counts: bool = False
+) -> Parts:
+    """The first of equal neighbours among slices along a dimension."""
+    return uniqueness.unique_consecutive(input, True, True, dim)
+
+
+def _asked(parts: Parts, has_inverse: bool, has_counts: bool) -> Parts:
+    """Without the elements of what was not asked for, as upstream's kernels on the host are."""
+    values, inverse, counts = parts
+    nothing = na.zeros((0,), dtype=dtypes.int64, like=values)
+    return values, inverse if has_inverse else nothing, counts if has_counts else nothing
