@@ -3445,13 +3445,27 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             IndexingError: the result has no such axis.
         """
 
-    def logsumexp(self, /, *, axis: Axis = None, keepdims: bool = False) -> Container[Leaf]:
-        """The logarithm of a sum of exponentials, log Σᵢ exp xᵢ, without overflow.
+    def logsumexp(
+        self,
+        /,
+        *,
+        axis: Axis = None,
+        b: Array | None = None,
+        keepdims: bool = False,
+        return_sign: bool = False,
+    ) -> Container[Leaf] | tuple[Container[Leaf], Container[Leaf]]:
+        """The logarithm of a sum of exponentials, log Σᵢ bᵢ exp xᵢ, without overflow.
 
         Args:
-            x: floating.
+            x: floating; real where `b` or `return_sign` are given.
             axis: the axis to reduce, or several; None means all.
+            b: the factors, real, which broadcast to `x`; where one is 0, `x` may be anything.
+                None: 1.
             keepdims: keep the reduced axes, with length 1.
+            return_sign: return log |Σᵢ bᵢ exp xᵢ| and the sign of the sum, which is −1, 0 or 1.
+
+        Returns:
+            array of the dtype of `x`, NaN where the sum is negative; with `return_sign` two.
         """
 
     def lp_pool(
@@ -4245,6 +4259,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         axis: Axis = None,
         method: str = "linear",
         keepdims: bool = False,
+        weights: Array | None = None,
     ) -> Container[Leaf]:
         """The element below which `q` percent of the elements that are not NaN lie; NaN if all are.
 
@@ -4254,12 +4269,13 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             axis: the axis to reduce, or several; None means all.
             method: as for `quantile`.
             keepdims: keep the reduced axes, with length 1.
+            weights: as for `quantile`; those of NaN count as 0.
 
         Returns:
             array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
         Raises:
-            ArgumentError: `method` is none of those of `quantile`.
+            ArgumentError: `method` is none of those of `quantile`, or takes no weights.
         """
 
     def nanprod(
@@ -4285,6 +4301,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         axis: Axis = None,
         method: str = "linear",
         keepdims: bool = False,
+        weights: Array | None = None,
     ) -> Container[Leaf]:
         """The element below which the share `q` of the elements that are not NaN lies; NaN if all are.
 
@@ -4294,12 +4311,13 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             axis: the axis to reduce, or several; None means all.
             method: as for `quantile`.
             keepdims: keep the reduced axes, with length 1.
+            weights: as for `quantile`; those of NaN count as 0.
 
         Returns:
             array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
         Raises:
-            ArgumentError: `method` is none of those of `quantile`.
+            ArgumentError: `method` is none of those of `quantile`, or takes no weights.
         """
 
     def nanstd(
@@ -4659,6 +4677,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         axis: Axis = None,
         method: str = "linear",
         keepdims: bool = False,
+        weights: Array | None = None,
     ) -> Container[Leaf]:
         """The element below which `q` percent of the elements lie: `quantile` of q / 100.
 
@@ -4668,12 +4687,13 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             axis: the axis to reduce, or several; None means all.
             method: as for `quantile`.
             keepdims: keep the reduced axes, with length 1.
+            weights: as for `quantile`.
 
         Returns:
             array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
         Raises:
-            ArgumentError: `method` is none of those of `quantile`.
+            ArgumentError: `method` is none of those of `quantile`, or takes no weights.
         """
 
     def permute_batch(self, axes: Sequence[int], /) -> Container[Leaf]:
@@ -4921,22 +4941,30 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         axis: Axis = None,
         method: str = "linear",
         keepdims: bool = False,
+        weights: Array | None = None,
     ) -> Container[Leaf]:
-        """The element below which the share `q` of the elements lies.
+        """The element below which the share `q` of the elements, or of their weights, lies.
 
         Args:
             x: real; with a NaN the quantile is NaN.
             q: the share, from 0 to 1, or an array of shares.
             axis: the axis to reduce, or several; None means all.
             method: what to do where q · (n − 1) lies between two positions: ``"linear"``,
-                ``"lower"``, ``"higher"``, ``"midpoint"`` or ``"nearest"`` (the even one of two).
+                ``"lower"``, ``"higher"``, ``"midpoint"`` or ``"nearest"`` (the even one of two); or
+                one of the definitions of Hyndman and Fan, by NumPy's names: ``"inverted_cdf"``,
+                ``"averaged_inverted_cdf"``, ``"closest_observation"``,
+                ``"interpolated_inverted_cdf"``, ``"hazen"``, ``"weibull"``, ``"median_unbiased"``
+                and ``"normal_unbiased"``.
             keepdims: keep the reduced axes, with length 1.
+            weights: not negative; array that broadcasts to `x`, or one weight for each position of
+                the one axis; with ``"inverted_cdf"`` only. None weighs all alike.
 
         Returns:
             array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
         Raises:
-            ArgumentError: `method` is none of these.
+            ArgumentError: `method` is none of these, or another one with `weights`.
+            ShapeError: the weights fit neither `x` nor the axis.
         """
 
     def rad2deg(self, /) -> Container[Leaf]:

@@ -78,6 +78,10 @@ def computing(c: Container[np.ndarray]) -> None:
     assert_type(c.mean(axis=0, keepdims=True), Container[np.ndarray])
     assert_type(c.select("**/b").split(3), tuple[Container[np.ndarray], ...])
     assert_type(c.to_backend("numpy"), Container[Any])
+    assert_type(na.exp(c), Container[np.ndarray])
+    assert_type(na.softmax(na.reshape(c, (-1,)), axis=0), Container[np.ndarray])
+    assert_type(na.exp(np.ones(2)), np.ndarray[tuple[int], np.dtype[np.float64]])
+    assert_type(na.split(c.select("**/b"), 3), tuple[Container[np.ndarray], ...])
 
 
 def of_unknown_type(x: Any, c: Container) -> None:

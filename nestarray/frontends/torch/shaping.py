@@ -333,9 +333,7 @@ def chunk(input: Array, chunks: int, dim: int = 0) -> tuple[Array, ...]:
     return split(input, -(-total // chunks), axis)
 
 
-def tensor_split(
-    input: Array, indices_or_sections: int | Sequence[int] | Array, dim: int = 0
-) -> tuple[Array, ...]:
+def tensor_split(input: Array, indices_or_sections: Any, dim: int = 0) -> tuple[Array, ...]:
     """`n` parts whose sizes differ by at most 1, or cut before each index."""
     axis = wrap("tensor_split", dim, ndim_of(input))
     total = shape_of(input)[axis]
