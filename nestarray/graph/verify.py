@@ -25,9 +25,10 @@ from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
 from nestarray.graph.codegen import last_uses
 from nestarray.graph.execution import Steps, compute, given_values, result_of, steps
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, iter_nodes
+from nestarray.graph.node import Node, iter_nodes, map_nodes
 from nestarray.graph.report import Comparison, Report, Sample, first_divergence
 from nestarray.graph.sampling import drawn_like
+from nestarray.graph.tolerances import Tolerances
 from nestarray.transforms import execute_with_gradients, jit
 
 if TYPE_CHECKING:
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
 #: what is computed for it is the rounding of a sum of large numbers. It is so for new state
 #: too: the mean of what a normalization has centred.
 NOISE_ULPS = 4
-
-_FLOAT32_OUTPUT, _FLOAT32_GRADIENT = 1e-4, 1e-3
-_FLOAT64_OUTPUT, _FLOAT64_GRADIENT = 1e-10, 1e-8
 
 
 def verify(
@@ -61,8 +59,10 @@ def verify(
         graph: a traced graph, on any backend.
         *args, **kwargs: inputs on the source's framework; the traced examples by default.
         rtol: largest relative error of outputs, state and nodes; by default 1e-4 for a
-            model in float32 (1e-10 in float64).
-        gradient_rtol: the same for gradients; by default 1e-3 (1e-8).
+            model in float32, 1e-10 in float64, and 1e-2 or 5e-2 for what was computed in
+            float16 or bfloat16 on its way.
+        gradient_rtol: the same for gradients; by default 1e-3, 1e-8, and 5e-2 or 1e-1 for a
+            model with a call in float16 or bfloat16.
         gradients: compare the gradient of a fixed random projection of the outputs.
         nodes: compare the value of every node; if False, this is done only where the
             outputs differ, to find the node.
@@ -104,8 +104,7 @@ def verify(
         source,
         original,
         graph,
-        rtol or (_FLOAT64_OUTPUT if is_double else _FLOAT32_OUTPUT),
-        gradient_rtol or (_FLOAT64_GRADIENT if is_double else _FLOAT32_GRADIENT),
+        Tolerances(graph, is_double, rtol, gradient_rtol),
         compiled,
     )
     has_gradients = gradients and bool(graph.v.leaves())
@@ -151,8 +150,7 @@ class _Proof:
     source: TorchReference | PythonReference
     original: Graph
     graph: Graph
-    rtol: float
-    gradient_rtol: float
+    tolerances: Tolerances
     is_compiled: bool
 
     def sides(self, inputs: list[Any], key: Any) -> tuple[_Side, _Side]:
@@ -182,14 +180,14 @@ class _Proof:
             except UnsupportedError as error:
                 note = str(error)
         got = got or self._program(*self._arguments(ours))
+        rtol = dict(_leaves(map_nodes(self.tolerances.of, self.graph.output)))
         outputs = [
-            _compare(name, _host(a), _host(b), self.rtol)
+            _compare(name, _host(a), _host(b), rtol.get(name, self.tolerances.value))
             for (name, a), (_, b) in zip(_leaves(want[0]), _leaves(got[0]), strict=True)
             if _is_array(a)
         ]
         written = [(path, _host(x), _host(got[1][path])) for path, x in want[1].items()]
-        floor = _noise([x for _, x, _ in written], self.rtol)
-        state = [_compare(path, x, y, self.rtol, floor=floor) for path, x, y in written]
+        state = self._compare_together(written, self.tolerances.state)
         if not nodes and not all(c.ok for c in (*outputs, *state)):
             _, _, rows = self._in_lockstep(theirs, ours)
         return _Found(outputs, state, found, rows, note)
@@ -216,11 +214,12 @@ class _Proof:
                     expected[other[0]] = other[1]
             if node.aval is not None and node in expected:
                 want = _host(expected[node])
-                row = _compare(node.name, want, _host(value), self.rtol, _where(node))
+                rtol = self.tolerances.of(node)
+                row = _compare(node.name, want, _host(value), rtol, _where(node))
                 if not row.ok and not is_found:
                     alone = _alone(node, expected, given, ours)
                     if alone is not None:
-                        again = _compare(node.name, want, _host(alone), self.rtol)
+                        again = _compare(node.name, want, _host(alone), rtol)
                         row = dataclasses.replace(row, alone=again.relative)
                         is_found = row.is_at_fault
                 rows.append(row)
@@ -241,8 +240,14 @@ class _Proof:
             for path, g, y in zip(got.paths(), expected, got.leaves(), strict=True)
             if g is not None
         ]
-        floor = _noise([g for _, g, _ in pairs], self.gradient_rtol)
-        return [_compare(path, g, y, self.gradient_rtol, floor=floor) for path, g, y in pairs]
+        return self._compare_together(pairs, self.tolerances.gradient)
+
+    def _compare_together(
+        self, rows: list[tuple[str, np.ndarray, np.ndarray]], rtol: float
+    ) -> list[Comparison]:
+        """A row for each array, where the rounding of the largest of them all passes."""
+        floor = _noise([want for _, want, _ in rows], self.tolerances.eps, rtol)
+        return [_compare(path, want, got, rtol, floor=floor) for path, want, got in rows]
 
     def _arguments(self, side: _Side) -> tuple[Any, ...]:
         """What the programs below take: a compiler makes constants of whatever they close over."""
@@ -371,11 +376,11 @@ def _magnitude(x: np.ndarray) -> float:
     return float(finite.max()) if finite.size else 0.0
 
 
-def _noise(arrays: list[np.ndarray], rtol: float) -> float:
+def _noise(arrays: list[np.ndarray], eps: float, rtol: float) -> float:
     """The smallest scale of one of these arrays, at which `NOISE_ULPS` of the largest pass."""
     inexact = [x for x in arrays if x.dtype.kind in "fc"]
     largest = max(map(_magnitude, inexact), default=0.0)
-    eps = max((float(np.finfo(x.dtype).eps) for x in inexact), default=0.0)
+    eps = max([eps, *(float(np.finfo(x.dtype).eps) for x in inexact)])
     return NOISE_ULPS * eps * largest / rtol
 
 

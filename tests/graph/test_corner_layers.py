@@ -136,6 +136,10 @@ def test_complex_weights():
 def test_autocast():
     graph = assert_agrees(Autocast(), ROWS, rtol=2e-2)
     assert any("bfloat16" in str(n.aval) for n in graph.calls)
+    report = graph.to_backend("jax").verify()
+    assert report.ok
+    assert {c.tolerance for c in report.nodes} == {5e-2}
+    assert {c.tolerance for c in report.gradients} == {1e-1}
 
 
 @pytest.mark.parametrize(
@@ -149,7 +153,9 @@ def test_autocast():
 def test_other_precisions(dtype, rtol, backends):
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(3, 3), nn.Tanh()).to(dtype)
-    assert_agrees(net, ROWS.to(dtype), rtol=rtol, backends=backends)
+    graph = assert_agrees(net, ROWS.to(dtype), rtol=rtol, backends=backends)
+    assert graph.to_backend(backends[0]).verify().ok
+    assert graph.verify(rtol=1e-6, gradient_rtol=1e-3).outputs[0].tolerance == 1e-6
 
 
 # -- random numbers, values, sequences ------------------------------------------------------

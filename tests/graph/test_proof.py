@@ -295,3 +295,32 @@ def test_as_html():
     assert html.count("<details") == html.count("</details>") == 5
     assert html.count("<style>") == 1
     assert "Sequential on numpy (eval): agrees" in html
+
+
+class HalfInside(nn.Module):
+    """Two outputs of float32, of which one was computed in float16."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.first = nn.Linear(4, 4)
+        self.second = nn.Linear(4, 4).half()
+
+    def forward(self, x):
+        y = self.first(x)
+        return y, self.second(y.half()).float()
+
+
+@pytest.mark.parametrize("by", [1e-3, 1e-1])
+def test_a_value_is_held_to_the_coarsest_dtype_that_it_has_been_through(by):
+    graph = na.trace_graph(HalfInside(), torch.randn(3, 4)).to_backend("numpy")
+    before = next(call.name for call in graph.calls if call.aval.dtype == na.float32)
+    planted(graph, len(graph.calls) - 1, lambda y, *_: y * np.float32(1 + by))
+    report = graph.verify(gradients=False)
+    assert report.ok == (by == 1e-3)
+    tolerances = {row.name: row.tolerance for row in report.nodes}
+    assert tolerances[before] == 1e-4
+    assert tolerances[graph.calls[-1].name] == 1e-2
+    assert [row.tolerance for row in report.outputs] == [1e-4, 1e-2]
+    planted(graph, 0, lambda y, *_: y * np.float32(1 + 1e-3))
+    assert not graph.verify(gradients=False).nodes[0].ok
