@@ -43,12 +43,12 @@ EVERYWHERE: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (
         lambda x: na.nanquantile(x, 0.5, method="middle"),
         ArgumentError,
-        "nanquantile: method: got 'middle', expected one of linear, lower, higher, midpoint, nearest",
+        "nanquantile: method: got 'middle', expected one of linear, lower, higher, midpoint, nearest, inverted_cdf, averaged_inverted_cdf, closest_observation, interpolated_inverted_cdf, hazen, weibull, median_unbiased, normal_unbiased",
     ),
     (
         lambda x: na.percentile(x, 50, method="middle"),
         ArgumentError,
-        "percentile: method: got 'middle', expected one of linear, lower, higher, midpoint, nearest",
+        "percentile: method: got 'middle', expected one of linear, lower, higher, midpoint, nearest, inverted_cdf, averaged_inverted_cdf, closest_observation, interpolated_inverted_cdf, hazen, weibull, median_unbiased, normal_unbiased",
     ),
     (
         lambda x: na.mode(na.getitem(x, (slice(0, 0),)), axis=0),

@@ -7,12 +7,19 @@ a NaN is 0.
 
 from __future__ import annotations
 
-from nestarray.backends.axes import many_axes
 from nestarray.backends.base import mean_dtype
 from nestarray.diagnosis import check_elements
 from nestarray.dispatch import op
 from nestarray.dtypes import complex128, dtype_of, float32, float64
-from nestarray.ops.order_statistics import between, check_method
+from nestarray.ops.order_statistics import (
+    between,
+    check_method,
+    in_front,
+    in_rows,
+    of_weights,
+    shares,
+)
+from nestarray.ops.statistical import each_weight
 from nestarray.typing import Array, Axis, DTypeLike
 
 __all__ = [
@@ -332,6 +339,7 @@ def nanquantile(
     axis: Axis = None,
     method: str = "linear",
     keepdims: bool = False,
+    weights: Array | None = None,
 ) -> Array:
     """The element below which the share `q` of the elements that are not NaN lies; NaN if all are.
 
@@ -341,12 +349,13 @@ def nanquantile(
         axis: the axis to reduce, or several; None means all.
         method: as for `quantile`.
         keepdims: keep the reduced axes, with length 1.
+        weights: as for `quantile`; those of NaN count as 0.
 
     Returns:
         array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
     Raises:
-        ArgumentError: `method` is none of those of `quantile`.
+        ArgumentError: `method` is none of those of `quantile`, or takes no weights.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -355,29 +364,23 @@ def nanquantile(
     """
     from nestarray import ops
 
-    check_method(method, "nanquantile")
+    check_method(method, "nanquantile", weights)
     check_elements("nanquantile", {"x": x, "axis": axis})
     x = ops.astype(x, mean_dtype(x), copy=False)
-    shape = ops.shape(x)
-    axes = many_axes(axis, len(shape), "nanquantile")
-    others = [i for i in range(len(shape)) if i not in axes]
-    rest = tuple(shape[i] for i in others)
-    flat = ops.reshape(ops.permute_dims(x, (*others, *axes)), (*rest, -1))
+    flat, rest, kept = in_rows(x, axis, "nanquantile")
+    share = shares(q, x)
+    if weights is not None:
+        rows, *_ = in_rows(each_weight(x, weights, axis, "nanquantile"), axis, "nanquantile")
+        rows = ops.where(ops.isnan(flat), 0.0, ops.astype(rows, share.dtype))
+        return in_front(of_weights(flat, rows, share), share, kept if keepdims else rest)
     ordered = ops.sort(flat, axis=-1)  # NaN last
-    share = (
-        ops.astype(q, x.dtype) if hasattr(q, "dtype") else ops.full((), q, dtype=x.dtype, like=x)
-    )
-    last = ops.subtract(ops.astype(_count(ordered, -1, True), x.dtype), 1.0)
-    place = ops.multiply(ops.reshape(share, (-1,)), ops.maximum(last, 0.0))
+    count = ops.astype(_count(ordered, -1, True), share.dtype)
 
     def at(where: Array) -> Array:
         return ops.take_along_axis(ordered, ops.astype(where, "int64"), axis=-1)
 
-    result = ops.moveaxis(between(at, place, method), -1, 0)
-    of_share = tuple(share.shape)
-    if keepdims:
-        rest = tuple(1 if i in axes else length for i, length in enumerate(shape))
-    return ops.reshape(result, (*of_share, *rest))
+    result = between(at, ops.reshape(share, (-1,)), count, method, x.dtype)
+    return in_front(result, share, kept if keepdims else rest)
 
 
 @op
@@ -389,6 +392,7 @@ def nanpercentile(
     axis: Axis = None,
     method: str = "linear",
     keepdims: bool = False,
+    weights: Array | None = None,
 ) -> Array:
     """The element below which `q` percent of the elements that are not NaN lie; NaN if all are.
 
@@ -398,12 +402,13 @@ def nanpercentile(
         axis: the axis to reduce, or several; None means all.
         method: as for `quantile`.
         keepdims: keep the reduced axes, with length 1.
+        weights: as for `quantile`; those of NaN count as 0.
 
     Returns:
         array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
     Raises:
-        ArgumentError: `method` is none of those of `quantile`.
+        ArgumentError: `method` is none of those of `quantile`, or takes no weights.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -412,9 +417,9 @@ def nanpercentile(
     """
     from nestarray import ops
 
-    check_method(method, "nanpercentile")
+    check_method(method, "nanpercentile", weights)
     share = ops.divide(q, 100.0) if hasattr(q, "dtype") else q / 100.0
-    return ops.nanquantile(x, share, axis=axis, method=method, keepdims=keepdims)
+    return ops.nanquantile(x, share, axis=axis, method=method, keepdims=keepdims, weights=weights)
 
 
 @op

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import mean_dtype
 from nestarray.backends.results import ModeResult
 from nestarray.dispatch import op
+from nestarray.dtypes import dtype_of, float32, float64
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.ops.statistical import each_weight
 from nestarray.typing import Array, Axis
 
 __all__ = ["median", "mode", "percentile", "ptp", "quantile"]
@@ -36,7 +39,21 @@ def median(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     return ops.quantile(x, 0.5, axis=axis, keepdims=keepdims)
 
 
-QUANTILE_METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
+#: (α, β) of the methods that go linearly between two elements, from the place
+#: q · (n + 1 − α − β) + α counted from 1; the others take elements as they are.
+_LINEAR = {
+    "linear": (1.0, 1.0),
+    "interpolated_inverted_cdf": (0.0, 1.0),
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+QUANTILE_METHODS = (
+    *("linear", "lower", "higher", "midpoint", "nearest"),
+    *("inverted_cdf", "averaged_inverted_cdf", "closest_observation"),
+    *(name for name in _LINEAR if name != "linear"),
+)
 
 
 @op
@@ -48,60 +65,64 @@ def quantile(
     axis: Axis = None,
     method: str = "linear",
     keepdims: bool = False,
+    weights: Array | None = None,
 ) -> Array:
-    """The element below which the share `q` of the elements lies.
+    """The element below which the share `q` of the elements, or of their weights, lies.
 
     Args:
         x: real; with a NaN the quantile is NaN.
         q: the share, from 0 to 1, or an array of shares.
         axis: the axis to reduce, or several; None means all.
         method: what to do where q · (n − 1) lies between two positions: ``"linear"``,
-            ``"lower"``, ``"higher"``, ``"midpoint"`` or ``"nearest"`` (the even one of two).
+            ``"lower"``, ``"higher"``, ``"midpoint"`` or ``"nearest"`` (the even one of two); or
+            one of the definitions of Hyndman and Fan, by NumPy's names: ``"inverted_cdf"``,
+            ``"averaged_inverted_cdf"``, ``"closest_observation"``,
+            ``"interpolated_inverted_cdf"``, ``"hazen"``, ``"weibull"``, ``"median_unbiased"``
+            and ``"normal_unbiased"``.
         keepdims: keep the reduced axes, with length 1.
+        weights: not negative; array that broadcasts to `x`, or one weight for each position of
+            the one axis; with ``"inverted_cdf"`` only. None weighs all alike.
 
     Returns:
         array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
     Raises:
-        ArgumentError: `method` is none of these.
+        ArgumentError: `method` is none of these, or another one with `weights`.
+        ShapeError: the weights fit neither `x` nor the axis.
 
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.quantile(np.asarray([1.0, 2.0, 3.0, 5.0]), np.asarray([0.5, 1.0]))
         array([2.5, 5. ])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.quantile.html
     """
     from nestarray import ops
 
-    check_method(method, "quantile")
+    check_method(method, "quantile", weights)
     x = ops.astype(x, mean_dtype(x), copy=False)
-    shape = ops.shape(x)
-    axes = many_axes(axis, len(shape), "quantile")
-    others = [i for i in range(len(shape)) if i not in axes]
-    rest = tuple(shape[i] for i in others)
-    flat = ops.reshape(ops.permute_dims(x, (*others, *axes)), (*rest, -1))
+    flat, rest, kept = in_rows(x, axis, "quantile")
+    share = shares(q, x)
+    if weights is not None:
+        rows, *_ = in_rows(each_weight(x, weights, axis, "quantile"), axis, "quantile")
+        result = of_weights(flat, rows, share)
+        last = ops.getitem(ops.sort(flat, axis=-1), (..., slice(-1, None)))
+        result = ops.where(ops.isnan(last), last, result)
+        return in_front(result, share, kept if keepdims else rest)
     ordered = ops.sort(flat, axis=-1)
-    count = ordered.shape[-1]
-    share = (
-        ops.astype(q, x.dtype) if hasattr(q, "dtype") else ops.full((), q, dtype=x.dtype, like=x)
-    )
-    place = ops.multiply(share, float(count - 1))
 
     def at(where: Array) -> Array:
         return ops.take(ordered, ops.astype(where, "int64"), axis=-1)
 
-    result = between(at, place, method)  # rest, then the axes of q
-    last = ops.take(ordered, ops.full(tuple(share.shape), -1, dtype="int64", like=x), axis=-1)
+    result = between(at, ops.reshape(share, (-1,)), float(ordered.shape[-1]), method, x.dtype)
+    last = ops.getitem(ordered, (..., slice(-1, None)))
     result = ops.where(ops.isnan(last), last, result)  # NaN is sorted to the end
-    ndim, of_share = len(rest) + len(share.shape), len(share.shape)
-    result = ops.permute_dims(result, (*range(len(rest), ndim), *range(len(rest))))
-    if not keepdims:
-        return result
-    kept = [1 if i in axes else length for i, length in enumerate(shape)]
-    return ops.reshape(result, (*ops.shape(result)[:of_share], *kept))
+    return in_front(result, share, kept if keepdims else rest)
 
 
-def check_method(method: str, name: str) -> None:
-    """Raise if `method` is no way to choose between two neighbours.
+def check_method(method: str, name: str, weights: Array | None = None) -> None:
+    """Raise if `method` is no way to choose between two neighbours, or none that takes weights.
 
     Raises:
         ArgumentError: it is none.
@@ -110,23 +131,102 @@ def check_method(method: str, name: str) -> None:
         raise ArgumentError(
             f"{name}: method: got {method!r}, expected one of {', '.join(QUANTILE_METHODS)}"
         )
+    if weights is not None and method != "inverted_cdf":
+        raise ArgumentError(
+            f"{name}: method: got {method!r} with weights, expected 'inverted_cdf', the one that "
+            "takes them"
+        )
 
 
-def between(at: Callable[[Array], Array], place: Array, method: str) -> Array:
-    """What `at` gives for real places, where it knows whole ones only."""
+def in_rows(x: Array, axis: Axis, name: str) -> tuple[Array, tuple[int, ...], tuple[int, ...]]:
+    """`x` with the reduced axes as one, the last; the other lengths; and all, with 1 for the reduced."""
     from nestarray import ops
 
+    shape = ops.shape(x)
+    axes = many_axes(axis, len(shape), name)
+    others = [i for i in range(len(shape)) if i not in axes]
+    rest = tuple(shape[i] for i in others)
+    kept = tuple(1 if i in axes else length for i, length in enumerate(shape))
+    return ops.reshape(ops.permute_dims(x, (*others, *axes)), (*rest, -1)), rest, kept
+
+
+def shares(q: float | Array, x: Array) -> Array:
+    """`q` in a dtype that counts the elements of `x`, which those of half precision do not."""
+    from nestarray import ops
+
+    dtype = float64 if dtype_of(x) is float64 else float32
+    return ops.astype(q, dtype) if hasattr(q, "dtype") else ops.full((), q, dtype=dtype, like=x)
+
+
+def in_front(result: Array, share: Array, rest: tuple[int, ...]) -> Array:
+    """Quantiles whose last axis is the shares, with the axes of these in front of `rest`."""
+    from nestarray import ops
+
+    return ops.reshape(ops.moveaxis(result, -1, 0), (*ops.shape(share), *rest))
+
+
+def between(
+    at: Callable[[Array], Array], share: Array, count: float | Array, method: str, dtype: Any
+) -> Array:
+    """The quantiles of rows of `count` elements each.
+
+    Args:
+        at: gives the elements at whole places, numbers of the dtype of `share`.
+        share: `(q,)`.
+        count: a number, or `(*rest, 1)`.
+        method: one of `QUANTILE_METHODS`.
+        dtype: of the elements.
+    """
+    from nestarray import ops
+
+    last = ops.maximum(ops.subtract(count, 1.0), 0.0) if hasattr(count, "dtype") else count - 1.0
+
+    def place(alpha: float, beta: float) -> Array:
+        steps = ops.multiply(share, count + (1.0 - alpha - beta))
+        return ops.clip(ops.add(steps, alpha - 1.0), 0.0, last)
+
+    if method in ("inverted_cdf", "averaged_inverted_cdf", "closest_observation"):
+        steps = ops.multiply(share, count)
+        if method == "closest_observation":
+            return at(ops.clip(ops.round(ops.subtract(steps, 1.0)), 0.0, last))
+        above = at(ops.clip(ops.subtract(ops.ceil(steps), 1.0), 0.0, last))
+        if method == "inverted_cdf":
+            return above
+        return ops.multiply(ops.add(above, at(ops.clip(ops.floor(steps), 0.0, last))), 0.5)
+    where = (
+        place(*_LINEAR[method])
+        if method in _LINEAR and method != "linear"
+        else ops.multiply(share, last)
+    )
     if method == "nearest":
-        return at(ops.round(place))
-    low, high = ops.floor(place), ops.ceil(place)
-    if method != "linear":
-        if method == "midpoint":
-            return ops.multiply(ops.add(at(low), at(high)), 0.5)
+        return at(ops.round(where))
+    low, high = ops.floor(where), ops.ceil(where)
+    if method in ("lower", "higher"):
         return at(low if method == "lower" else high)
-    weight, below, above = ops.subtract(place, low), at(low), at(high)
+    if method == "midpoint":
+        return ops.multiply(ops.add(at(low), at(high)), 0.5)
+    below, above = at(low), at(high)
+    weight = ops.astype(ops.subtract(where, low), dtype)
     step = ops.multiply(ops.subtract(above, below), weight)
     # At a place that is whole the element itself: the step may be ∞ − ∞.
     return ops.add(below, ops.where(ops.equal(below, above), 0.0, step))
+
+
+def of_weights(rows: Array, weights: Array, share: Array) -> Array:
+    """The first element in order up to which the share of the weights is `share`, `(*rest, q)`."""
+    from nestarray import ops
+
+    order = ops.argsort(rows, axis=-1)
+    ordered = ops.take_along_axis(rows, order, axis=-1)
+    weights = ops.take_along_axis(ops.astype(weights, share.dtype), order, axis=-1)
+    total = ops.cumulative_sum(weights, axis=len(ops.shape(weights)) - 1)
+    whole = ops.getitem(total, (..., slice(-1, None)))
+    total = ops.divide(total, ops.where(ops.equal(whole, 0), 1.0, whole))
+    # nothing in front of the first weight is a quantile, that of 0 neither
+    total = ops.where(ops.equal(total, 0), -1.0, total)
+    wanted = ops.reshape(share, (-1, 1))
+    places = ops.count_nonzero(ops.less(ops.expand_dims(total, -2), wanted), axis=-1)
+    return ops.take_along_axis(ordered, ops.minimum(places, rows.shape[-1] - 1), axis=-1)
 
 
 @op
@@ -138,6 +238,7 @@ def percentile(
     axis: Axis = None,
     method: str = "linear",
     keepdims: bool = False,
+    weights: Array | None = None,
 ) -> Array:
     """The element below which `q` percent of the elements lie: `quantile` of q / 100.
 
@@ -147,12 +248,13 @@ def percentile(
         axis: the axis to reduce, or several; None means all.
         method: as for `quantile`.
         keepdims: keep the reduced axes, with length 1.
+        weights: as for `quantile`.
 
     Returns:
         array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
     Raises:
-        ArgumentError: `method` is none of those of `quantile`.
+        ArgumentError: `method` is none of those of `quantile`, or takes no weights.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -161,9 +263,9 @@ def percentile(
     """
     from nestarray import ops
 
-    check_method(method, "percentile")
+    check_method(method, "percentile", weights)
     share = ops.divide(q, 100.0) if hasattr(q, "dtype") else q / 100.0
-    return ops.quantile(x, share, axis=axis, method=method, keepdims=keepdims)
+    return ops.quantile(x, share, axis=axis, method=method, keepdims=keepdims, weights=weights)
 
 
 @op

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 
 from nestarray.backends.axes import many_axes, one_axis
-from nestarray.backends.base import mean_dtype
+from nestarray.backends.base import mean_dtype, refuse_complex
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ShapeError
 from nestarray.typing import Array, Axis, DTypeLike
@@ -408,31 +408,75 @@ def cumulative_logsumexp(x: Array, /, *, axis: int | None = None) -> Array:
 
 
 @op
-def logsumexp(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The logarithm of a sum of exponentials, log Σᵢ exp xᵢ, without overflow.
+def logsumexp(
+    x: Array,
+    /,
+    *,
+    axis: Axis = None,
+    b: Array | None = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+) -> Array | tuple[Array, Array]:
+    """The logarithm of a sum of exponentials, log Σᵢ bᵢ exp xᵢ, without overflow.
 
     Args:
-        x: floating.
+        x: floating; real where `b` or `return_sign` are given.
         axis: the axis to reduce, or several; None means all.
+        b: the factors, real, which broadcast to `x`; where one is 0, `x` may be anything.
+            None: 1.
         keepdims: keep the reduced axes, with length 1.
+        return_sign: return log |Σᵢ bᵢ exp xᵢ| and the sign of the sum, which is −1, 0 or 1.
+
+    Returns:
+        array of the dtype of `x`, NaN where the sum is negative; with `return_sign` two.
 
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.logsumexp(np.asarray([[1000.0, 1000.0]]), axis=1)
         array([1000.69314718])
+        >>> na.logsumexp(np.asarray([0.0, 1000.0]), b=np.asarray([2.0, 0.0])).round(6)
+        np.float64(0.693147)
+
+    References:
+        https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.logsumexp.html
     """
     from nestarray import ops
 
+    if b is not None:
+        refuse_complex(x)
+        x = ops.where(ops.equal(b, 0), -math.inf, x)
     if 0 in x.shape:  # there is no greatest of nothing
-        return ops.full_like(ops.sum(x, axis=axis, keepdims=keepdims), -math.inf)
+        nothing = ops.full_like(ops.sum(x, axis=axis, keepdims=keepdims), -math.inf)
+        return (nothing, ops.zeros_like(nothing)) if return_sign else nothing
     greatest = ops.max(x, axis=axis, keepdims=True)
     # ±∞ and NaN are the result themselves; −∞ − (−∞) would be NaN, and the sum 0.
     is_finite = ops.isfinite(greatest)
     shift = ops.where(is_finite, greatest, 0.0)
-    total = ops.sum(ops.exp(ops.subtract(x, shift)), axis=axis, keepdims=True)
-    logarithm = ops.log(ops.where(is_finite, total, 1.0))
-    result = ops.where(is_finite, ops.add(logarithm, shift), greatest)
-    return result if keepdims else ops.squeeze(result, many_axes(axis, len(x.shape), "logsumexp"))
+    if b is None and not return_sign:
+        total = ops.sum(ops.exp(ops.subtract(x, shift)), axis=axis, keepdims=True)
+        logarithm = ops.log(ops.where(is_finite, total, 1.0))
+        result = ops.where(is_finite, ops.add(logarithm, shift), greatest)
+        return _reduced("logsumexp", result, x, axis, keepdims)
+    powers = ops.exp(ops.subtract(x, shift))
+    if b is not None:
+        powers = ops.multiply(ops.astype(b, powers.dtype), powers)
+    total = ops.sum(powers, axis=axis, keepdims=True)
+    sign = ops.sign(total)
+    is_zero = ops.equal(total, 0)
+    logarithm = ops.log(ops.where(is_zero, 1.0, ops.abs(total)))
+    result = ops.where(is_zero, -math.inf, ops.add(logarithm, shift))
+    if return_sign:
+        result, sign = (_reduced("logsumexp", part, x, axis, keepdims) for part in (result, sign))
+        return result, sign
+    result = ops.where(ops.less(sign, 0), math.nan, result)
+    return _reduced("logsumexp", result, x, axis, keepdims)
+
+
+def _reduced(name: str, result: Array, x: Array, axis: Axis, keepdims: bool) -> Array:
+    """A reduction of `x` that has kept its axes, without them where they are not asked for."""
+    from nestarray import ops
+
+    return result if keepdims else ops.squeeze(result, many_axes(axis, len(x.shape), name))
 
 
 @op
@@ -461,16 +505,28 @@ def average(
     if weights is None:
         return ops.mean(x, axis=axis, keepdims=keepdims)
     x = ops.astype(x, mean_dtype(x), copy=False)
-    if tuple(weights.shape) != tuple(x.shape):
-        axes = many_axes(axis, len(x.shape), "average")
-        if len(weights.shape) == 1 and len(axes) == 1 and weights.shape[0] == x.shape[axes[0]]:
-            weights = ops.reshape(weights, (-1,) + (1,) * (len(x.shape) - 1 - axes[0]))
-        elif len(weights.shape) != len(x.shape):
-            raise ShapeError(
-                f"average: weights: got the shape {tuple(weights.shape)} for x of shape "
-                f"{tuple(x.shape)} along {axis}, expected that of x, or one weight for each "
-                "position of the axis"
-            )
-        weights = ops.broadcast_to(weights, x.shape)
+    weights = each_weight(x, weights, axis, "average")
     total = ops.sum(ops.multiply(x, weights), axis=axis, keepdims=keepdims)
     return ops.divide(total, ops.sum(weights, axis=axis, keepdims=keepdims))
+
+
+def each_weight(x: Array, weights: Array, axis: Axis, name: str) -> Array:
+    """`weights` in the shape of `x`: they broadcast to it, or are one for each place of an axis.
+
+    Raises:
+        ShapeError: they are neither.
+    """
+    from nestarray import ops
+
+    shape, own = tuple(x.shape), tuple(weights.shape)
+    if own == shape:
+        return weights
+    axes = many_axes(axis, len(shape), name)
+    if len(own) == len(axes) == 1 and own[0] == shape[axes[0]]:
+        weights = ops.reshape(weights, (-1,) + (1,) * (len(shape) - 1 - axes[0]))
+    elif len(own) != len(shape):
+        raise ShapeError(
+            f"{name}: weights: got the shape {own} for x of shape {shape} along {axis}, expected "
+            "that of x, or one weight for each position of the axis"
+        )
+    return ops.broadcast_to(weights, x.shape)

@@ -108,7 +108,16 @@ CASES = [
             method=method,
             keepdims=method == "linear",
         )
-        for method in ("linear", "nearest", "lower")
+        for method in ("linear", "nearest", "lower", "hazen", "averaged_inverted_cdf")
+    ),
+    exact(
+        "nanquantile",
+        lambda rng: (*holes(rng), np.asarray([0.0, 0.3, 1.0])),
+        "weights",
+        quiet(np.nanquantile),
+        axis=-1,
+        method="inverted_cdf",
+        weights=np.linspace(0.5, 2.0, 24).reshape(2, 3, 4),
     ),
     Case(
         "nanpercentile",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
+from nestarray.ops.order_statistics import QUANTILE_METHODS
 from tests.cases import Case
 from tests.cases.statistical import (
     Rng,
@@ -29,6 +30,14 @@ def quantiles(method: str) -> Case:
     return Case("quantile", args, settings, reference=np.quantile, differentiable=(0,), id=method)
 
 
+#: Powers of two, and a zero: their shares are exact.
+WEIGHTS = np.asarray([0.0, 0.25, 0.5, 1.0, 0.25, 1.0, 0.5, 0.5])
+
+
+def weighted_rows(rng: Rng) -> tuple[Any, ...]:
+    return rng.permutation(16).reshape(2, 8) / 4, np.asarray([[0.0, 0.125], [0.5, 1.0]])
+
+
 def few(rng: Rng) -> tuple[Any, ...]:
     return (rng.integers(0, 3, (3, 7)),)
 
@@ -41,7 +50,35 @@ CASES = [
     *(case for case in reductions("median", np.median, apart) if case.id != "no-axis"),
     exact("median", with_nan, "nan", np.median, axis=1),
     exact("median", small_integers, "int8", as_float32(np.median)),
-    *(quantiles(m) for m in ("linear", "lower", "higher", "midpoint", "nearest")),
+    *(quantiles(method) for method in QUANTILE_METHODS),
+    Case(
+        "quantile",
+        weighted_rows,
+        {"axis": -1, "method": "inverted_cdf", "weights": WEIGHTS},
+        reference=np.quantile,
+        differentiable=(0,),
+        id="weights-of-axis",
+    ),
+    Case(
+        "quantile",
+        lambda rng: (*with_nan(rng), 0.4),
+        {
+            "axis": 1,
+            "method": "inverted_cdf",
+            "keepdims": True,
+            "weights": np.arange(12.0).reshape(3, 4),
+        },
+        reference=np.quantile,
+        differentiable=False,
+        id="weights-nan",
+    ),
+    Case(
+        "percentile",
+        lambda rng: (weighted_rows(rng)[0], 37.5),
+        {"method": "inverted_cdf", "weights": np.stack([WEIGHTS, WEIGHTS[::-1]])},
+        reference=np.percentile,
+        id="weights",
+    ),
     Case(
         "quantile",
         lambda rng: (*apart(rng), 0.3),

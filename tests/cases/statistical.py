@@ -182,6 +182,28 @@ CASES = [
         lambda x, axis: np.asarray([-np.inf, 0.0]),
         axis=1,
     ),
+    *(
+        Case(
+            "logsumexp",
+            lambda rng: (rng.uniform(700.0, 701.0, (2, 3, 4)),),
+            {"b": np.asarray([2.0, 0.0, -0.5, 3.0]), "return_sign": sign, **settings},
+            reference=scipy.special.logsumexp,
+            id=f"factors{'-and-sign' if sign else ''}{settings.get('axis', '')}",
+        )
+        for sign, settings in (
+            (False, {"axis": (0, 2)}),
+            (True, {"axis": 2, "keepdims": True}),
+            (True, {}),
+        )
+    ),
+    exact(
+        "logsumexp",
+        lambda rng: (np.asarray([[np.inf, 0.0, -np.inf], [0.0, 0.0, 1.0], [0.0, np.nan, 2.0]]),),
+        "factors-special",
+        scipy.special.logsumexp,
+        axis=1,
+        b=np.asarray([[0.0, -1.0, 2.0], [1.0, -1.0, 0.0], [1.0, 0.0, -1.0]]),
+    ),
     Case("cumulative_sum", block, {"axis": -1}, reference=np.cumulative_sum),
     Case("cumulative_sum", block, reference=lambda x: np.cumsum(x), id="flat"),
     Case(

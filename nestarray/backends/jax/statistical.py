@@ -115,8 +115,17 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
     return jax.lax.cummin(x, one_axis(axis, x.ndim, "cummin"))
 
 
+@supports("b is None and not return_sign")
 @compiled
-def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def logsumexp(
+    x: Any,
+    /,
+    *,
+    axis: Any = None,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.logsumexp.html"""
     return jax.nn.logsumexp(x, axis=_axes(axis), keepdims=keepdims)
 

@@ -109,7 +109,16 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
     return _accumulated(np.minimum, x, axis)
 
 
-def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+@supports("b is None and not return_sign")
+def logsumexp(
+    x: Any,
+    /,
+    *,
+    axis: Any = None,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.log.html"""
     axis = _axes(axis)
     if not x.size:

@@ -94,6 +94,15 @@ def cumulative_prod(
     return _along("cumulative_prod", products.running, x, axis, dtype)
 
 
-def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+@supports("b is None and not return_sign")
+def logsumexp(
+    x: Any,
+    /,
+    *,
+    axis: Any = None,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/reduce_logsumexp"""
     return tf.reduce_logsumexp(x, _axes(axis), keepdims)

@@ -182,7 +182,16 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
     return torch.cummin(*_flat(x, axis)).values
 
 
-def logsumexp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+@supports("b is None and not return_sign")
+def logsumexp(
+    x: Any,
+    /,
+    *,
+    axis: Any = None,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.logsumexp.html"""
     if axis.__class__ is int:
         return torch.logsumexp(x, axis, keepdims)

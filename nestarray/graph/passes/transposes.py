@@ -220,7 +220,7 @@ class _Transposer:
             return self.reshape(node, *pairs[0])
         if record.name in _ADAPTIVE:
             return self.pool_all(node, _ADAPTIVE[record.name], *pairs[0])
-        if record.name in _REDUCTIONS:
+        if record.name in _REDUCTIONS and not {"b", "return_sign"} & node.kwargs.keys():
             return self.reduce(node, *pairs[0])
         if record.name in ("concat", "stack", "pad"):
             return record.name != "stack" and getattr(self, record.name)(node, order)

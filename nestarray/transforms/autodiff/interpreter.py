@@ -25,6 +25,8 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return _constant(op, args, kwargs)
     if rule.__class__ is Composed:
         return rule.function(*args, **kwargs)  # type: ignore[union-attr]
+    if rule is not None and rule.without and any(map(_is_set, map(kwargs.get, rule.without))):
+        return op.body(*args, **kwargs)
     if rule is None:
         if not op.is_primitive:
             return op.body(*args, **kwargs)
@@ -70,6 +72,10 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if next(iter(stand_ins.values())).__class__ is Taped:
         return record(rule, call, stand_ins, level)
     return carry(rule, call, stand_ins, level)
+
+
+def _is_set(setting: Any) -> bool:
+    return setting is not None and setting is not False
 
 
 def _taken(i: int, sequence: Any, level: int, stand_ins: dict[Place, Any]) -> Any:

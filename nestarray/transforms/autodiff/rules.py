@@ -47,6 +47,9 @@ Pullback = Callable[[Any], list[Any]]
 class Rule:
     """How an op is differentiated; the kinds below say `push` and `pull` in a line each."""
 
+    #: settings with which the op's body is differentiated in place of the op
+    without: frozenset[str] = frozenset()
+
     def push(self, call: Call, tangents: Tangents) -> Any:
         """The tangent of the result, a tuple for several results; None for zero."""
         raise AssertionError(type(self))

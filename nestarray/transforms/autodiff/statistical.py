@@ -38,6 +38,10 @@ def _logsumexp(y: Any, x: Any, axes: tuple[int, ...]) -> Any:
     return ops.exp(ops.subtract(x, ops.where(ops.equal(y, -math.inf), 0.0, y)))
 
 
+class _Logsumexp(Weighted):
+    without = frozenset(("b", "return_sign"))
+
+
 def _cumulative_sum(
     ct: Any, x: Any, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
@@ -94,7 +98,7 @@ RULES: dict[str, Rule] = {
     "mean": Linear(_mean),
     "max": Weighted(_extremum),
     "min": Weighted(_extremum),
-    "logsumexp": Weighted(_logsumexp),
+    "logsumexp": _Logsumexp(_logsumexp),
     "prod": Composed(_product),
     "cumulative_sum": Linear(_cumulative_sum),
     "cumulative_prod": Composed(_cumulative_prod),
