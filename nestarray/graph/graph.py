@@ -21,11 +21,11 @@ import numpy as np
 from nestarray import backends, ops
 from nestarray.config import check_backend_name, use_backend
 from nestarray.container import Container
-from nestarray.errors import ArgumentError, ConversionError
+from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
 from nestarray.graph import codegen
 from nestarray.graph.binding import bind_arguments, bind_variables, is_abstract
 from nestarray.graph.node import Node
-from nestarray.graph.sizes import Sizes, check_same
+from nestarray.graph.sizes import Sizes, check_same, names_in
 from nestarray.interchange.torch import to_torch_state_dict
 
 if TYPE_CHECKING:
@@ -147,6 +147,19 @@ class Graph:
     def random_numbers(self) -> dict[Node, int]:
         """The calls that draw random numbers, numbered: the i-th gets ``fold_in(key, i)``."""
         return {node: i for i, node in enumerate(n for n in self.calls if n.is_random)}
+
+    @cached_property
+    def sized_by_values(self) -> Node | None:
+        """The first call that reads a number from an array or whose size values decide, if any."""
+        known = set(self.sizes.ranges)
+        for node in (*self.inputs, *self.calls):
+            texts = () if node.aval is None else filter(_is_text, node.aval.shape)
+            names = frozenset().union(*map(names_in, texts))
+            if node.kind == "input":
+                known |= names
+            elif names - known or node.target_name == "torch.Tensor.item":
+                return node
+        return None
 
     @cached_property
     def needs_key(self) -> bool:
@@ -338,6 +351,8 @@ class Graph:
 
         Raises:
             ArgumentError: `new_shapes` is unknown.
+            UnsupportedError: values decide a size (``x[x > 0]``), which JAX's compiler and ours
+                for PyTorch must know. The graph itself runs, and TensorFlow compiles it.
         """
         from nestarray.transforms import jit
 
@@ -347,6 +362,18 @@ class Graph:
             )
         if self.backend == "numpy":
             return self
+        place = self.sized_by_values
+        if place is not None and (
+            self.backend == "jax" or (self.backend == "torch" and not options)
+        ):
+            at = ", ".join(
+                x for x in (place.module and f"module {place.module!r}", place.line) if x
+            )
+            raise UnsupportedError(
+                f"compile: {self.name}: values decide the size of {place.name!r}"
+                f"{f' ({at})' if at else ''}, and a program compiled for {self.backend} knows its sizes; "
+                "call the graph itself, or compile it on TensorFlow"
+            )
         compiled = jit(self._positional, **options)
         first: dict[str, int] = {}
 
@@ -469,6 +496,10 @@ class Graph:
         # code is not pickled: targets go by name, and the source of the proof stays behind
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return _rebuild, ({**fields, "reference": None},)
+
+
+def _is_text(size: int | str) -> bool:
+    return isinstance(size, str)
 
 
 def _rebuild(fields: dict[str, Any]) -> Graph:

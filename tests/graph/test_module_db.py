@@ -78,8 +78,6 @@ def _prove(name: str, backend: str, train: bool, limit: int) -> int:
             made, given = sample.constructor_input, sample.forward_input
             torch.manual_seed(0)
             module = info.module_cls(*made.args, **made.kwargs).double()
-            if train and getattr(module, "momentum", 0.1) is None:
-                continue  # torch.export cannot: the step depends on the value of a counter
             net = Shifted(module, given.args)
             graph = na.trace_graph(net, *given.args, train=train, **given.kwargs)
             both = backend != "jax" or (name, sample.desc) not in WITHOUT_GRADIENTS

@@ -163,8 +163,8 @@ def test_a_model_that_torch_cannot_export():
     assert re.fullmatch(
         r"trace_graph: torch\.export cannot export DataDependent: GuardOnDataDependentSymNode: a "
         r"choice by a value: if x\.sum\(\) > 0: \(networks\.py:\d+\)\. Write it with torch\.where, or "
-        r"with torch\.cond where one side alone may run; a check of values is left out where not "
-        r"torch\.compiler\.is_compiling\(\)",
+        r"with torch\.cond where one side alone may run; what is always so is said with "
+        r"torch\._check, and a check of values is left out where not torch\.compiler\.is_compiling\(\)",
         str(caught.value),
     )
 
@@ -178,8 +178,9 @@ def test_a_number_that_a_value_decides_is_named_with_its_line():
 
     text = (
         r"a number that a value decides: for _ in range\(int\(count\)\): \(test_trace\.py:\d+\)\. "
-        r"Pass it as an int, which a graph keeps as it is traced \(num_classes= of one_hot\); a loop "
-        r"of as many steps is torch\.while_loop$"
+        r"x\.item\(\) of an integer may be a size as it is, without int\(\); else pass the number as an "
+        r"int, which a graph keeps as it is traced \(num_classes= of one_hot\); a loop of as many steps "
+        r"is torch\.while_loop$"
     )
     with pytest.raises(errors.ConversionError, match=text):
         na.trace_graph(Repeated(), torch.ones(2), torch.tensor(3))

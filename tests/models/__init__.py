@@ -135,9 +135,7 @@ def error_beside_module(graph: Any, module: Any, inputs: dict[str, Any]) -> floa
 
 def compiles(graph: Any) -> bool:
     """Whether no size is decided by values on the way (jetmoe: how many tokens an expert gets)."""
-    shapes = [node.aval.shape for node in graph.calls if node.aval is not None]
-    reads = any(node.target_name.endswith("Tensor.item") for node in graph.calls)
-    return not reads and all(isinstance(n, int) for shape in shapes for n in shape)
+    return graph.sized_by_values is None
 
 
 def computes_in_float32(graph: Any) -> bool:

@@ -17,7 +17,9 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.graph.from_torch import below_autograd
 from nestarray.graph.from_torch.autograd_functions import backwards_kept, check_linear
+from nestarray.graph.from_torch.cumulative_averages import averages_traced
 from nestarray.graph.from_torch.dynamic import Dynamic
 from nestarray.graph.from_torch.gradient_modes import detach_regions, gradient_modes_seen
 from nestarray.graph.from_torch.reassigned_buffers import assignments_written
@@ -121,7 +123,7 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
     names = list(dynamic.arguments)
     adapter = _adapter(module, names[: len(args)], names[len(args) :])
     try:
-        with gradient_modes_seen(), backwards_kept(), sequences_padded(), _arguments_unchecked():
+        with _replacements():
             program = torch.export.export(adapter, args, kwargs, dynamic_shapes=dynamic.shapes)
         detach_regions(program, type(module).__name__)
         program = program.run_decompositions({})
@@ -134,6 +136,19 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
             f"trace_graph: torch.export cannot export {type(module).__name__}: "
             f"{type(error).__name__}: {dynamic.explained(str(error))}"
         ) from error
+
+
+@contextlib.contextmanager
+def _replacements() -> Iterator[None]:
+    """What stands in for parts of torch that the exporter does not read as they are."""
+    with (
+        gradient_modes_seen(),
+        backwards_kept(),
+        sequences_padded(),
+        averages_traced(),
+        _arguments_unchecked(),
+    ):
+        yield
 
 
 @contextlib.contextmanager

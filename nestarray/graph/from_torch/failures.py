@@ -15,14 +15,16 @@ _BY_VALUE: tuple[tuple[str, str, str], ...] = (
     (
         "Could not guard on data-dependent",
         "a choice by a value",
-        "Write it with torch.where, or with torch.cond where one side alone may run; a check of "
-        "values is left out where not torch.compiler.is_compiling()",
+        "Write it with torch.where, or with torch.cond where one side alone may run; what is always "
+        "so is said with torch._check, and a check of values is left out where "
+        "not torch.compiler.is_compiling()",
     ),
     (
         "Could not extract specialized integer from data-dependent",
         "a number that a value decides",
-        "Pass it as an int, which a graph keeps as it is traced (num_classes= of one_hot); a loop of "
-        "as many steps is torch.while_loop",
+        "x.item() of an integer may be a size as it is, without int(); else pass the number as an "
+        "int, which a graph keeps as it is traced (num_classes= of one_hot); a loop of as many steps "
+        "is torch.while_loop",
     ),
 )
 
@@ -67,8 +69,11 @@ def by_value(message: str) -> str:
     """What was wrong and what to do where values decide the program, with the line; else ""."""
     found = next(((what, do) for words, what, do in _BY_VALUE if words in message), None)
     frames = re.findall(r'File "([^"]+)", line (\d+), in .*\n\s*(.+)', message)
+    # where no tensor was called, as by int(), torch names the line alone
+    frames = frames or re.findall(r"Caused by: \((\S+):(\d+) in ()", message)
     if found is None or not frames:
         return ""
     what, do = found
     path, line, code = frames[-1]
-    return f"{what}: {code.strip()} ({os.path.basename(path)}:{line}). {do}"
+    at = f"{os.path.basename(path)}:{line}"
+    return f"{what}: {f'{code.strip()} ({at})' if code else at}. {do}"
