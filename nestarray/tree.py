@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from nestarray.container import Container
+from nestarray.container import Container, FusedContainer
+from nestarray.container.access import line_up
 from nestarray.container.container import rebuild
 from nestarray.container.fused import Layout
 from nestarray.container.spec import Spec
+from nestarray.errors import StructureError
 
 
 class _Box:
@@ -155,3 +157,73 @@ def map(fn: Callable[[Any], Any], nest: Any) -> Any:  # as jax.tree.map
     """Apply `fn` to every leaf of a nest."""
     leaves, structure = flatten(nest)
     return unflatten(structure, [fn(leaf) for leaf in leaves])
+
+
+def broadcast(prefix: Any, nest: Any) -> Any:
+    """`nest` with the value of a prefix in the place of each leaf; as `jax.tree.broadcast`.
+
+    JAX takes a prefix of a tree where it wants a sharding or an axis for each array. To JAX a
+    Container is one node of all its leaves, so a Container of fewer levels is no prefix; this
+    makes one value for each leaf of it.
+
+    Args:
+        prefix: a value for all leaves, or a Container, dict, list or tuple of prefixes for the
+            members of `nest` at its keys.
+        nest: any nest. A fused Container has a value for each buffer.
+
+    Returns:
+        a nest of the structure of `nest`.
+
+    Raises:
+        StructureError: `prefix` is no prefix of `nest`, or gives two leaves of one buffer
+            different values.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> v = na.Container(encoder={"w": np.ones((2, 3)), "b": np.ones(3)}, head=np.ones(2))
+        >>> na.tree.broadcast(na.Container(encoder="rows", head=None), v).to_dict()
+        {'encoder': {'w': 'rows', 'b': 'rows'}, 'head': None}
+        >>> na.tree.broadcast((0, {"encoder": 1, "head": 2}), (np.ones(2), v))[1].leaves()
+        (1, 1, 2)
+    """
+    values = spread(prefix, nest, "tree.broadcast", unfused=False)
+    return unflatten(flatten(nest)[1], values)
+
+
+def spread(prefix: Any, nest: Any, what: str, *, unfused: bool = True) -> list[Any]:
+    """What `broadcast` gives, in the order of ``flatten(nest)``; `what` is who asks.
+
+    Raises:
+        StructureError: as `broadcast` does.
+    """
+    is_node = isinstance(prefix, Container) or type(prefix) in (dict, list, tuple)
+    if isinstance(nest, Container):
+        values = line_up(nest.spec, Container(prefix) if is_node else prefix, what)
+        is_fused = nest.__class__ is FusedContainer and not unfused
+        return _of_buffers(nest, values, what) if is_fused else list(values)
+    if not is_node and not hasattr(prefix, "_fields"):
+        return [prefix] * len(flatten(nest, unfused=unfused)[0])
+    if isinstance(nest, (list, tuple)) and isinstance(prefix, (list, tuple)):
+        if len(prefix) == len(nest):
+            pairs = zip(prefix, nest, strict=True)
+            return [v for part, x in pairs for v in spread(part, x, what, unfused=unfused)]
+    elif isinstance(nest, Mapping) and isinstance(prefix, Mapping) and set(prefix) == set(nest):
+        keys = sorted(nest)  # the order in which a mapping is flattened
+        return [v for key in keys for v in spread(prefix[key], nest[key], what, unfused=unfused)]
+    raise StructureError(
+        f"{what}: got {prefix!r} for a {type(nest).__name__}, expected a value for all of it, or a "
+        "nest that is a prefix of it"
+    )
+
+
+def _of_buffers(c: Any, values: Sequence[Any], what: str) -> list[Any]:
+    """One value for each buffer of a fused Container, whose leaves all have that."""
+    found: dict[int, tuple[str, Any]] = {}
+    for name, place, value in zip(c.paths(), c._layout.places, values, strict=True):
+        first, known = found.setdefault(place.buffer, (name, value))
+        if known is not value and known != value:
+            raise StructureError(
+                f"{what}: {first!r} and {name!r} lie in one buffer of a fused Container and got "
+                f"{known!r} and {value!r}; take c.unfuse()"
+            )
+    return [found[i][1] for i in range(len(found))]

@@ -10,7 +10,7 @@ other libraries that treat any Mapping as a node need no registration: `Containe
 `ListContainer` and `TupleContainer` rebuild themselves from (key, value) pairs.
 
 Hence a Container of fewer levels is no prefix to JAX: where it takes one, of shardings or of
-axes, it wants a value for all or one for each leaf, ``c.map(lambda _, s: s, prefix)``.
+axes, it wants a value for all or one for each leaf, which `nestarray.tree.broadcast` makes.
 """
 
 from __future__ import annotations

@@ -270,21 +270,27 @@ def join_path(path: Path) -> str:
 
 
 def explain_mismatch(left: Spec, right: Spec, what: str) -> StructureError:
-    """The error for two structures that do not match: first path, both sides, nearest key."""
-    a, b = dict.fromkeys(left.path_names), dict.fromkeys(right.path_names)
-    for names, others, sides in ((a, b, ("left", "right")), (b, a, ("right", "left"))):
-        for name in names:
-            if name not in others:
-                near = nearest_name(name, others)
-                hint = f"; the nearest there is {near!r}" if near is not None else ""
-                count = sum(n not in others for n in names)
-                more = f" (and {count - 1} more)" if count > 1 else ""
-                return StructureError(
-                    f"{what}: Containers do not match: {name!r} is in the {sides[0]} one "
-                    f"({left.num_leaves if sides[0] == 'left' else right.num_leaves} leaves), "
-                    f"not in the {sides[1]} one "
-                    f"({right.num_leaves if sides[0] == 'left' else left.num_leaves} leaves)"
-                    f"{hint}{more}. a.align(b, join='inner') takes the common part, "
-                    "join='outer' with fill=… adds what is missing"
-                )
+    """The error for two structures that do not match: first path, both sides, nearest key.
+
+    A leaf of the right one may stand for a node of the left one, and is then no difference.
+    """
+    fronts = {path[:n] for path in left.paths for n in range(1, len(path) + 1)}
+    ends = set(right.paths)
+    alone = [p for p in left.paths if not any(p[:n] in ends for n in range(1, len(p) + 1))]
+    foreign = [p for p in right.paths if p not in fronts]
+    for paths, here, there, sides in (
+        (alone, left, right, ("left", "right")),
+        (foreign, right, left, ("right", "left")),
+    ):
+        if paths:
+            name = join_path(paths[0])
+            near = nearest_name(name, there.path_names)
+            hint = f"; the nearest there is {near!r}" if near is not None else ""
+            more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
+            return StructureError(
+                f"{what}: Containers do not match: {name!r} is in the {sides[0]} one "
+                f"({here.num_leaves} leaves), not in the {sides[1]} one ({there.num_leaves} leaves)"
+                f"{hint}{more}. a.align(b, join='inner') takes the common part, "
+                "join='outer' with fill=… adds what is missing"
+            )
     return StructureError(f"{what}: Containers do not match: {left!r} and {right!r}")

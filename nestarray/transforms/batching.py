@@ -14,9 +14,7 @@ from typing import Any
 
 from nestarray import backends, ops, tree
 from nestarray.config import current_backend
-from nestarray.container import Container
-from nestarray.container.access import line_up
-from nestarray.errors import ArgumentError, IndexingError, ShapeError, StructureError
+from nestarray.errors import ArgumentError, IndexingError, ShapeError
 from nestarray.transforms.arguments import name_of, native_transforms
 from nestarray.typing import Nest
 
@@ -116,22 +114,11 @@ def _moved(result: Nest, out_axes: Axes) -> Nest:
 
 def _spread(axes: Axes, nest: Nest, name: str) -> list[int | None]:
     """One axis for each leaf of `nest`, from a prefix of it."""
-    if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
-        return [axes] * len(tree.flatten(nest, unfused=True)[0])
-    if isinstance(axes, dict) and isinstance(nest, Container):
-        axes = Container(axes)
-    if isinstance(axes, Container) and isinstance(nest, Container):
-        return list(line_up(nest.spec, axes, f"vmap: {name}"))
-    if isinstance(axes, (list, tuple)) and isinstance(nest, (list, tuple)):
-        if len(axes) == len(nest):
-            return [a for part, inner in zip(axes, nest) for a in _spread(part, inner, name)]
-    elif isinstance(axes, dict) and isinstance(nest, dict) and set(axes) == set(nest):
-        # in the order in which dm-tree flattens a dict
-        return [a for key in sorted(nest) for a in _spread(axes[key], nest[key], name)]
-    raise StructureError(
-        f"vmap: {name}: got {axes!r} for a {type(nest).__name__}, expected an axis, None, or a nest "
-        "of these that is a prefix of it"
-    )
+    found = tree.spread(axes, nest, f"vmap: {name}")
+    for axis in found:
+        if axis is not None and (not isinstance(axis, int) or isinstance(axis, bool)):
+            raise ArgumentError(f"vmap: {name}: got {axis!r}, expected an axis or None")
+    return found
 
 
 def _check_sizes(

@@ -14,6 +14,7 @@ import tree as dm_tree
 
 import nestarray as na
 from nestarray import tree
+from nestarray.errors import StructureError
 
 Point = namedtuple("Point", "b a")
 
@@ -80,3 +81,56 @@ def test_nothing_keeps_leaves_alive(wrap: Any) -> None:
         assert structure.key is not None
     finally:
         gc.enable()
+
+
+def test_a_prefix_gives_its_values_to_what_is_below_it() -> None:
+    c = na.Container(a={"w": 1, "b": 2}, l=[3, (4, 5)])
+    prefix = na.Container(l=["p", "q"], a="r")  # keys in another order
+    assert tree.broadcast(prefix, c).to_dict() == {
+        "a": {"w": "r", "b": "r"},
+        "l": ["p", ("q", "q")],
+    }
+    assert tree.broadcast({"a": "r", "l": ["p", "q"]}, c).leaves() == ("r", "r", "p", "q", "q")
+    assert tree.broadcast("x", c).leaves() == ("x",) * 5
+    assert tree.broadcast(None, {"z": c, "a": 1})["a"] is None
+    found = tree.broadcast(Point(7, prefix), Point({"k": 0, "j": [1]}, c))
+    assert found.b == {"k": 7, "j": [7]}
+    assert found.a.leaves() == ("r", "r", "p", "q", "q")
+    ordered = tree.broadcast({"u": 1, "b": 2}, OrderedDict([("u", c), ("b", 0)]))
+    assert list(ordered) == ["u", "b"]
+    assert ordered["b"] == 2
+    assert tree.broadcast(c, c).leaves() == c.leaves()
+
+
+def test_a_fused_container_has_a_value_for_each_buffer() -> None:
+    c = na.Container(a=np.ones(2), b=np.ones(3), n=np.arange(2)).fuse()
+    found = tree.broadcast({"a": "x", "b": "x", "n": "y"}, c)
+    assert found.buffers() == ("x", "y")
+    with pytest.raises(StructureError) as caught:
+        tree.broadcast({"a": "x", "b": "z", "n": "y"}, c)
+    assert str(caught.value) == (
+        "tree.broadcast: 'a' and 'b' lie in one buffer of a fused Container and got 'x' and 'z'; "
+        "take c.unfuse()"
+    )
+
+
+@pytest.mark.parametrize(
+    ("prefix", "nest", "message"),
+    [
+        ({"q": 1}, [2], "tree.broadcast: got {'q': 1} for a list, expected a value for all of it, or a nest that is a prefix of it"),
+        ((1, 2), (3,), "tree.broadcast: got (1, 2) for a tuple, expected a value for all of it, or a nest that is a prefix of it"),
+        ({"a": {"b": 1}}, {"a": 2}, "tree.broadcast: got {'b': 1} for a int, expected a value for all of it, or a nest that is a prefix of it"),
+    ],
+)  # fmt: skip
+def test_what_is_no_prefix(prefix: Any, nest: Any, message: str) -> None:
+    with pytest.raises(StructureError) as caught:
+        tree.broadcast(prefix, nest)
+    assert str(caught.value) == message
+
+
+def test_a_prefix_of_other_keys_names_the_path() -> None:
+    c = na.Container(a={"w": 1, "b": 2}, d=3)
+    with pytest.raises(
+        StructureError, match=r"^tree\.broadcast: Containers do not match: 'd' is in"
+    ):
+        tree.broadcast(na.Container(a=1, e=2), c)

@@ -443,13 +443,13 @@ def test_a_framework_that_is_not_installed_stays_an_import_error() -> None:
 
 SHARDED = """
 import os
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 import numpy as np, jax, jax.numpy as jnp, nestarray as na
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
 rows = NamedSharding(Mesh(np.asarray(jax.devices()), ("x",)), P("x"))
 everywhere = NamedSharding(rows.mesh, P())
-c = na.Container(w=jnp.arange(8.0).reshape(4, 2), b=[jnp.arange(4.0)])
+c = na.Container(w=jnp.arange(16.0).reshape(8, 2), b=[jnp.arange(8.0)])
 shardings = na.Container(w=rows, b=[everywhere])
 
 def has(c, expected):
@@ -458,7 +458,17 @@ def has(c, expected):
 placed = jax.device_put(c, shardings)
 assert placed.spec is c.spec and has(placed, [rows, everywhere])
 assert has(jax.device_put(c, rows), [rows, rows])  # one for the whole tree
-assert has(jax.device_put(c, c.map(lambda _, s: s, na.Container(w=rows, b=rows))), [rows, rows])
+prefix = na.Container(b=rows, w=everywhere)
+assert has(jax.device_put(c, na.tree.broadcast(prefix, c)), [everywhere, rows])
+state = {"step": jnp.zeros(()), "v": c}  # a prefix for each argument, in any nest
+given = na.tree.broadcast(({"step": everywhere, "v": prefix}, rows), (state, c))
+step = jax.jit(lambda state, c: (state["v"] + c, state["step"] + 1), in_shardings=given, out_shardings=(given[1], None))
+moved, count = step(state, c)
+assert has(moved, [rows, rows]) and float(count) == 1.0
+np.testing.assert_array_equal(moved["b/0"], 2 * c["b/0"])
+assert has(jax.device_put(state, given[0])["v"], [everywhere, rows])
+grads = jax.jit(jax.grad(lambda c: (c * c).tree_sum()), in_shardings=(na.tree.broadcast(prefix, c),))(c)
+np.testing.assert_array_equal(grads["w"], 2 * c["w"])
 double = jax.jit(lambda c: c * 2, in_shardings=(shardings,), out_shardings=shardings)
 assert has(double(c), [rows, everywhere])
 np.testing.assert_array_equal(double(c)["w"], 2 * c["w"])
