@@ -9,7 +9,7 @@ from functools import partial
 from nestarray import dtypes, ops
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.typing import Array
+from nestarray.typing import Array, check_range
 
 __all__ = ["multi_head_attention", "scaled_dot_product_attention"]
 
@@ -26,6 +26,7 @@ def scaled_dot_product_attention(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    attn_logits_soft_cap: float | None = None,
 ) -> Array:
     """softmax(scale · Q Kᵀ + mask) V; with dropout of the weights of the values.
 
@@ -47,12 +48,15 @@ def scaled_dot_product_attention(
         scale: what the scores are multiplied by; None: 1 / √dim.
         enable_gqa: `key` and `value` may have fewer heads, each of which serves as many
             neighbouring heads of `query`.
+        attn_logits_soft_cap: keeps the scores s between ± c, before the mask, as
+            c · tanh(s / c); None: nothing does.
 
     Returns:
         `(*batch, heads, length, dim_v)`.
 
     Raises:
-        ArgumentError: `dropout_p` is no probability, or is positive without a `dropout_key`.
+        ArgumentError: `dropout_p` is no probability, or is positive without a `dropout_key`;
+            `attn_logits_soft_cap` is not positive.
         ShapeError: the number of heads of `key` does not divide that of `query`, or
             `dropout_key` has another shape.
 
@@ -65,11 +69,16 @@ def scaled_dot_product_attention(
     References:
         https://arxiv.org/abs/1706.03762
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
+        https://keras.io/api/ops/nn/#dotproductattention-function
     """
+    cap = attn_logits_soft_cap
+    if cap is not None:
+        check_range("scaled_dot_product_attention", "attn_logits_soft_cap", cap, 0, above=True)
     drop = _dropping("scaled_dot_product_attention", dropout_key, dropout_p)
     return attended(
-        query, key, value, mask, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa, drop=drop
-    )
+        query, key, value, mask, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa,
+        drop=drop, soft_cap=cap,
+    )  # fmt: skip
 
 
 def attended(
@@ -82,6 +91,7 @@ def attended(
     drop: Callable[[Array], Array] | None,
     scale: float | None = None,
     enable_gqa: bool = False,
+    soft_cap: float | None = None,
 ) -> Array:
     """`scaled_dot_product_attention` with the weights of the values as `drop` leaves them."""
     dim = query.shape[-1]
@@ -98,7 +108,8 @@ def attended(
         key, value = ops.expand_dims(key, -3), ops.expand_dims(value, -3)
         if mask is not None and len(mask.shape) > 2:
             mask = ops.expand_dims(mask, -3) if mask.shape[-3] == 1 else _split_heads(mask, heads)
-    scores = _scores(query, key, mask, is_causal, dim**-0.5 if scale is None else scale)
+    scale = dim**-0.5 if scale is None else scale
+    scores = _scores(query, key, mask, is_causal, scale, soft_cap)
     weights = ops.softmax(scores, axis=-1) if mask is None else _safe_softmax(scores)
     out = ops.matmul(weights if drop is None else drop(weights), value)
     return _merge_heads(out) if heads > 1 else out
@@ -229,9 +240,18 @@ def _from_heads(x: Array) -> Array:
     return ops.reshape(ops.swapaxes(x, -3, -2), (*lead, length, heads * dim))
 
 
-def _scores(query: Array, key: Array, mask: Array | None, is_causal: bool, scale: float) -> Array:
+def _scores(
+    query: Array,
+    key: Array,
+    mask: Array | None,
+    is_causal: bool,
+    scale: float,
+    soft_cap: float | None = None,
+) -> Array:
     """What the softmax is taken of; −∞ where a query may not attend."""
     scores = ops.matmul(query * scale, _transposed(key))
+    if soft_cap is not None:
+        scores = ops.multiply(ops.tanh(ops.divide(scores, soft_cap)), soft_cap)
     if is_causal:
         scores = _keep(_causal(scores), scores)
     if mask is None:

@@ -415,7 +415,7 @@ def fold(
     padded = [n + low + high for n, (low, high) in zip(sizes, at.padding)]
     total = None
     for index, place in enumerate(at.offsets(output)):
-        part = _spread(patches[:, :, index], at.stride)
+        part = spread(patches[:, :, index], at.stride)
         around = [(p.start, n - p.stop) for p, n in zip(place, padded)]
         part = ops.pad(part, [(0, 0), (0, 0), *around])
         total = part if total is None else ops.add(total, part)
@@ -446,9 +446,9 @@ def _convolve_transposed(
     flipped = ops.reshape(flipped, (groups, channels // groups, out, *kernel))
     flipped = ops.permute_dims(flipped, (0, 2, 1, *range(3, 3 + count)))
     flipped = ops.reshape(flipped, (groups * out, channels // groups, *kernel))
-    spread = _padded(_spread(x, at.windows.stride), at.input_padding)
+    wide = _padded(spread(x, at.windows.stride), at.input_padding)
     plain = windows.Windows(tuple(kernel), (1,) * count, ((0, 0),) * count, at.windows.dilation)
-    return _convolve(spread, flipped, bias, plain, groups)
+    return _convolve(wide, flipped, bias, plain, groups)
 
 
 def _patches(x: Array, at: windows.Windows, output: Sequence[int]) -> Array:
@@ -467,17 +467,19 @@ def _padded(x: Array, pairs: Sequence[tuple[int, int]]) -> Array:
     return x
 
 
-def _spread(x: Array, stride: Sequence[int]) -> Array:
-    """x with stride − 1 zeros between the elements of its spatial axes."""
+def spread(x: Array, stride: Sequence[int], value: float = 0) -> Array:
+    """x with stride − 1 times `value` between the elements of its last axes, one for each stride."""
     if all(s == 1 for s in stride):
         return x
-    sizes = tuple(x.shape[2:])
+    front = len(x.shape) - len(stride)
+    lead, sizes = (-1, *x.shape[1:front])[:front], tuple(x.shape[front:])
     gaps = [pair for s in stride for pair in ((0, 0), (0, s - 1))]
     interleaved = [size for n in sizes for size in (n, 1)]
-    x = ops.pad(ops.reshape(x, (-1, x.shape[1], *interleaved)), [(0, 0), (0, 0), *gaps])
-    x = ops.reshape(x, (-1, x.shape[1], *(n * s for n, s in zip(sizes, stride))))
-    kept = tuple(slice(0, (n - 1) * s + 1) for n, s in zip(sizes, stride))
-    return x[(slice(None), slice(None), *kept)]
+    x = ops.reshape(x, (*lead, *interleaved))
+    x = ops.pad(x, [(0, 0)] * front + gaps, constant_values=value)
+    x = ops.reshape(x, (*lead, *(n * s for n, s in zip(sizes, stride))))
+    kept = tuple(slice(0, max((n - 1) * s + 1, 0)) for n, s in zip(sizes, stride))
+    return x[(*(slice(None),) * front, *kept)]
 
 
 def _on_channels(bias: Array, count: int) -> Array:

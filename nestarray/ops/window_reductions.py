@@ -18,6 +18,7 @@ from nestarray.backends.base import refuse_complex
 from nestarray.backends.windows import Ints, Padding
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.ops.convolution import spread
 from nestarray.ops.pooling import lowest
 from nestarray.typing import Array
 
@@ -421,6 +422,7 @@ def reduce_window(
     window: Sequence[int],
     strides: Sequence[int] | None = None,
     padding: str | Sequence[tuple[int, int]] = "valid",
+    base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
     init: float | None = None,
 ) -> Array:
@@ -432,11 +434,14 @@ def reduce_window(
         window: the size of the window along each axis.
         strides: its steps along each axis; None: 1.
         padding: ``"valid"``, ``"same"``, or pairs (before, after) of each axis.
+        base_dilation: the step between the elements of x, along each axis; None: 1.
         window_dilation: the step between the elements of a window; None: 1.
-        init: takes part once in every reduction; None: nothing does. The padding never does.
+        init: takes part once in every reduction; None: nothing does. The padding never does,
+            nor what stands between the elements of x.
 
     Returns:
-        array of the dtype of x, (size + pads − extent) // stride + 1 along each axis.
+        array of the dtype of x, (size + pads − extent) // stride + 1 along each axis, with
+        the size of the dilated x.
 
     Raises:
         ArgumentError: `computation` is none of these, or a setting has another length.
@@ -462,6 +467,7 @@ def reduce_window(
     for name, given in (
         ("window", window),
         ("strides", strides),
+        ("base_dilation", base_dilation),
         ("window_dilation", window_dilation),
     ):
         if given is not None and len(given) != count:
@@ -469,14 +475,20 @@ def reduce_window(
                 f"reduce_window: {name}: got {tuple(given)}, expected {count} numbers: one for each "
                 f"axis of x {tuple(x.shape)}"
             )
+    combine, neutral = getattr(ops, found[0]), found[1]
+    if neutral is None:
+        neutral = lowest(x) if computation == "max" else _highest(x)
+    if base_dilation is not None:
+        if min(base_dilation, default=1) < 1:
+            raise ArgumentError(
+                f"reduce_window: base_dilation: got {tuple(base_dilation)}, expected numbers of at "
+                "least 1"
+            )
+        x = spread(x, base_dilation, neutral)
     at = windows.settings(
         "reduce_window", tuple(x.shape), window, stride=strides or ones, padding=padding,
         dilation=window_dilation or ones,
     )  # fmt: skip
-    combine = getattr(ops, found[0])
-    neutral = found[1]
-    if neutral is None:
-        neutral = lowest(x) if computation == "max" else _highest(x)
     output = at.output(tuple(x.shape))
     if any(low or high for low, high in at.padding):
         x = ops.pad(x, at.padding, constant_values=neutral)

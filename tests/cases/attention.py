@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch.nn.attention.flex_attention import flex_attention
 
 from tests.cases import Case
 
@@ -51,11 +53,31 @@ def shared_masked(rng: Rng) -> tuple[Any, ...]:
 def attention(
     query: Any, key: Any, value: Any, mask: Any = None, *, is_causal: bool = False, **settings: Any
 ) -> Any:
+    if "attn_logits_soft_cap" in settings:
+        return capped(query, key, value, mask, is_causal=is_causal, **settings)
     tensors = [torch.as_tensor(a) for a in (query, key, value)]
     if mask is not None and is_causal:  # torch takes one of the two
         mask, is_causal = mask & np.tri(*mask.shape[-2:], dtype=bool), False
     mask = None if mask is None else torch.as_tensor(mask)
     return F.scaled_dot_product_attention(*tensors, attn_mask=mask, is_causal=is_causal, **settings)
+
+
+def capped(
+    query: Any, key: Any, value: Any, mask: Any, *, is_causal: bool, attn_logits_soft_cap: float
+) -> Any:
+    """torch's own flex_attention, which takes a function of the scores."""
+    query, key, value = map(torch.as_tensor, (query, key, value))
+    mask = torch.zeros(1) if mask is None else torch.as_tensor(mask)
+    bias = torch.where(mask, 0.0, -torch.inf) if mask.dtype is torch.bool else mask
+    bias = bias.expand(*query.shape[:-1], key.shape[-2])
+
+    def score(s: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
+        s = attn_logits_soft_cap * torch.tanh(s / attn_logits_soft_cap) + bias[b, h, i, j]
+        return torch.where(i >= j, s, -torch.inf) if is_causal else s
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it is slow without torch.compile
+        return flex_attention(query, key, value, score_mod=score)
 
 
 def with_key(args: Draw, mask: bool = False) -> Draw:
@@ -215,4 +237,7 @@ CASES = [
         differentiable=(0, 1, 2, 3),
         id="dropout-shared",
     ),
+    case(FOUR, "capped", attn_logits_soft_cap=0.7),
+    case(FOUR, "capped-causal", attn_logits_soft_cap=1.5, is_causal=True),
+    case(added, "capped-mask", attn_logits_soft_cap=0.7),
 ]

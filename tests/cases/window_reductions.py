@@ -75,7 +75,7 @@ def fractional_of(x: Any, samples: Any, settings: Any) -> Any:
 
 def reduce_window(
     x: Any, *, computation: str, window: Any, strides: Any = None, padding: Any = "valid",
-    window_dilation: Any = None, init: Any = None,
+    base_dilation: Any = None, window_dilation: Any = None, init: Any = None,
 ) -> Any:  # fmt: skip
     function, neutral = {
         "add": (lax.add, 0.0),
@@ -97,7 +97,8 @@ def reduce_window(
                 window,
                 strides,
                 pads,
-                window_dilation=window_dilation,
+                base_dilation,
+                window_dilation,
             )
         )
 
@@ -215,5 +216,24 @@ CASES = [
         reduce_window,
         differentiable=False,
         id="integers",
+    ),
+    *(
+        Case(
+            "reduce_window",
+            apart(3, 4),
+            {
+                "computation": computation,
+                "window": (2, 3),
+                "strides": (1, 2),
+                "padding": ((1, 0), (0, 1)),
+                "base_dilation": (3, 2),
+                "window_dilation": (2, 1),
+                "init": 0.25,
+            },
+            reduce_window,
+            differentiable=computation == "add",  # of windows of nothing else, init is the result
+            id=f"dilated-{computation}",
+        )
+        for computation in ("add", "mul", "max")
     ),
 ]

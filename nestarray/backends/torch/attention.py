@@ -12,7 +12,7 @@ from nestarray.backends.base import supports
 # torch draws from its own generator, takes one of a mask and causality, and reads values beyond
 # their end where they are fewer than keys
 @supports(
-    "dropout_p == 0 and query.shape[-1] and key.shape[:-1] == value.shape[:-1] and (mask is None or not is_causal)"
+    "dropout_p == 0 and attn_logits_soft_cap is None and query.shape[-1] and key.shape[:-1] == value.shape[:-1] and (mask is None or not is_causal)"
     " and not (enable_gqa and query.shape[-3] % key.shape[-3])"
 )
 def scaled_dot_product_attention(
@@ -26,6 +26,7 @@ def scaled_dot_product_attention(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    attn_logits_soft_cap: float | None = None,
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html"""
     if mask is None and scale is None and not (is_causal or enable_gqa):
