@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import nestarray as na
 from nestarray import Container, backends
@@ -52,6 +53,32 @@ def test_qr(backend: str, x: np.ndarray, mode: str) -> None:
     assert_close(Q @ R, x)
     assert_close(adjoint(Q) @ Q, identity_like(Q))
     assert_close(R, np.triu(R))
+
+
+@pytest.mark.parametrize(
+    "x", [TALL, WIDE, SQUARE + 1j * TALL[:, :3]], ids=["tall", "wide", "complex"]
+)
+def test_qr_with_pivoting(backend: str, x: np.ndarray) -> None:
+    def factor(x: Any) -> tuple[Any, ...]:
+        return tuple(na.qr(x, pivoting=True))
+
+    # torch.compile takes 20 s for loops like this one
+    ways = (factor, na.jit(factor)) if backend in ("jax", "tensorflow") else (factor,)
+    for function in ways:
+        Q, R, P = map(host, function(on(backend, x)))
+        assert_close(Q @ R, np.take_along_axis(x, P[..., None, :], axis=-1))
+        assert_close(adjoint(Q) @ Q, identity_like(Q).astype(Q.dtype))
+        size = np.abs(np.diagonal(R, axis1=-2, axis2=-1))
+        assert (np.diff(size) <= 0).all()
+        for matrix, order in zip(x.reshape(-1, *x.shape[-2:]), P.reshape(-1, P.shape[-1])):
+            assert order.tolist() == scipy.linalg.qr(matrix, pivoting=True)[2].tolist()
+
+
+def test_pivots_say_the_rank(backend: str) -> None:
+    x = np.outer([1.0, 2.0, 3.0, 4.0], [1.0, 3.0, -2.0]) + np.outer([1.0, 0, 0, 1.0], [0, 1.0, 1.0])
+    _, R, P = map(host, na.qr(on(backend, x), pivoting=True))
+    assert P.tolist() == scipy.linalg.qr(x, pivoting=True)[2].tolist()
+    assert abs(R[2, 2]) < 1e-12 < abs(R[1, 1])
 
 
 @pytest.mark.parametrize(
@@ -148,6 +175,11 @@ def of_complex_expm(x: Any) -> Any:
     return real_parts(na.expm(complex_of(x)))
 
 
+def of_pivoted_qr(x: Any) -> Any:
+    Q, R, _ = na.qr(x, pivoting=True)
+    return na.square(Q) + na.square(R)
+
+
 def of_complex_sqrtm(x: Any) -> Any:
     return real_parts(na.sqrtm(complex_of(x)))
 
@@ -159,6 +191,7 @@ def of_complex_lstsq(x: Any) -> Any:
 FUNCTIONS: list[tuple[Callable[[Any], Any], np.ndarray]] = [
     (of_svd, TALL[0]),
     (of_qr, SQUARE[0] + 2 * np.eye(3)),
+    (of_pivoted_qr, SQUARE[0] + 2 * np.eye(3)),
     (of_eigh, POSITIVE),
     (of_eigvalsh, POSITIVE),
     (of_cholesky, POSITIVE),

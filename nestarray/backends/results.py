@@ -60,6 +60,14 @@ class QRResult(NamedTuple):
     R: Any
 
 
+class PivotedQRResult(NamedTuple):
+    """What `qr` returns with pivoting."""
+
+    Q: Any
+    R: Any
+    P: Any
+
+
 class SVDResult(NamedTuple):
     """What `svd` returns."""
 

@@ -5,6 +5,7 @@ A box is x1, y1, x2, y2 with x along the width, but where a function says otherw
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from nestarray import dtypes, ops
@@ -13,7 +14,7 @@ from nestarray.backends.control_flow import Arrays, find_for
 from nestarray.backends.windows import Ints
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.typing import Array
+from nestarray.typing import Array, check_range
 
 __all__ = ["box_iou", "crop_and_resize", "nms", "roi_align"]
 
@@ -54,8 +55,15 @@ def box_iou(boxes1: Array, boxes2: Array, /) -> Array:
 
 @op
 def nms(
-    boxes: Array, scores: Array, /, *, iou_threshold: float, max_output_size: int | None = None
-) -> Array:
+    boxes: Array,
+    scores: Array,
+    /,
+    *,
+    iou_threshold: float,
+    max_output_size: int | None = None,
+    score_threshold: float = -math.inf,
+    soft_nms_sigma: float = 0.0,
+) -> Array | tuple[Array, Array]:
     """Which boxes to keep, from the best score on: those that overlap no kept one too much.
 
     Args:
@@ -64,12 +72,17 @@ def nms(
         iou_threshold: the `box_iou` with a kept box above which a box is dropped.
         max_output_size: how many indices to return, filled up with −1; None: as many as are
             kept, which depends on the values, so that it cannot be compiled.
+        score_threshold: only boxes of a greater score are kept.
+        soft_nms_sigma: above 0 a kept box drops no others but lowers their scores, by the
+            factor exp(−iou² / 2σ), and `iou_threshold` is not looked at.
 
     Returns:
-        indices of boxes by falling score, `(kept,)` or `(max_output_size,)`, int64.
+        indices of boxes by falling score, `(kept,)` or `(max_output_size,)`, int64; with
+        `soft_nms_sigma` also the lowered scores, filled up with 0.
 
     Raises:
         ShapeError: there is not one score for each box.
+        ArgumentError: `soft_nms_sigma` is negative.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -79,13 +92,22 @@ def nms(
 
     References:
         https://docs.pytorch.org/vision/main/generated/torchvision.ops.nms.html
-        https://www.tensorflow.org/api_docs/python/tf/image/non_max_suppression_padded
+        https://www.tensorflow.org/api_docs/python/tf/image/non_max_suppression_with_scores
+        https://arxiv.org/abs/1704.04503
     """
+    check_range("nms", "soft_nms_sigma", soft_nms_sigma, 0)
     _check_boxes("nms", "boxes", boxes)
     if len(boxes.shape) != 2 or tuple(scores.shape) != tuple(boxes.shape[:1]):
         raise ShapeError(
             f"nms: boxes has shape {tuple(boxes.shape)} and scores {tuple(scores.shape)}, expected "
             "(n, 4) and (n,)"
+        )
+    if soft_nms_sigma:
+        order, lowered = _softly(boxes, scores, soft_nms_sigma)
+        is_kept = ops.greater(lowered, score_threshold)
+        return (
+            _kept(order, is_kept, max_output_size, -1),
+            _kept(lowered, is_kept, max_output_size, 0),
         )
     count, dtype = boxes.shape[0], dtypes.dtype_of(boxes)
     order = ops.astype(ops.argsort(scores, descending=True), dtypes.int64)
@@ -102,14 +124,42 @@ def nms(
         scan = find_for((clashes, places), "scan")
         (kept,), _ = scan(step, (ops.zeros_like(boxes[:, 0]),), (clashes, places))
         is_kept = ops.greater(kept, 0)
+        if score_threshold != -math.inf:
+            is_high = ops.greater(ops.take(scores, order, axis=0), score_threshold)
+            is_kept = ops.logical_and(is_kept, is_high)
     else:
         is_kept = ops.greater(scores, 0)
-    if max_output_size is None:
-        return ops.masked_select(order, is_kept)
-    found = ops.where(is_kept, order, -1)
-    first = ops.argsort(ops.astype(is_kept, dtype), descending=True)
-    found = ops.take(found, first, axis=0)[:max_output_size]
-    return ops.pad(found, (0, max(max_output_size - count, 0)), constant_values=-1)
+    return _kept(order, is_kept, max_output_size, -1)
+
+
+def _kept(values: Array, is_kept: Array, size: int | None, fill: int) -> Array:
+    """The values that a mask keeps, or `size` of them, filled up."""
+    if size is None:
+        return ops.masked_select(values, is_kept)
+    count = values.shape[0]
+    (places,) = ops.nonzero(is_kept, size=size, fill_value=count)
+    return ops.take(ops.pad(values, (0, 1), constant_values=fill), places, axis=0)
+
+
+def _softly(boxes: Array, scores: Array, sigma: float) -> tuple[Array, Array]:
+    """All boxes by falling score, and their scores, each lowered by those in front of it."""
+    count = boxes.shape[0]
+    numbers = ops.arange(count, dtype="int64", like=boxes)
+    if not count:
+        return numbers, scores
+    factors = ops.exp(ops.square(ops.box_iou(boxes, boxes)) * (-0.5 / sigma))
+
+    def step(states: Arrays, row: Arrays) -> tuple[Arrays, Arrays]:
+        left, is_taken = states
+        best = ops.argmax(ops.where(ops.greater(is_taken, 0), -math.inf, left))
+        is_best = ops.equal(numbers, best)
+        score = ops.take(left, best, axis=0)
+        lowered = ops.multiply(left, ops.take(factors, best, axis=0))
+        return (lowered, ops.where(is_best, 1.0, is_taken)), (best, score)
+
+    scan = find_for((boxes, scores), "scan")
+    _, (order, lowered) = scan(step, (scores, ops.zeros_like(scores)), (numbers,))
+    return ops.astype(order, dtypes.int64), lowered
 
 
 @op

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nestarray.backends.control_flow import Arrays, find_for
 from nestarray.backends.matrices import check_matrices, check_reflections
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import (
@@ -13,6 +14,7 @@ from nestarray.backends.results import (
     EigResult,
     LUFactorResult,
     LUResult,
+    PivotedQRResult,
     PolarResult,
     QRResult,
     SVDResult,
@@ -71,17 +73,20 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """
 
 
-@primitive
-def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
+@op
+def qr(x: Array, /, *, mode: str = "reduced", pivoting: bool = False) -> QRResult | PivotedQRResult:
     """The factors Q R = x: orthonormal columns, and an upper triangle.
 
     Args:
         x: `(*batch, m, n)`, floating or complex.
         mode: ``"reduced"``: Q is `(*batch, m, k)` and R `(*batch, k, n)`, k the less of m and n;
             ``"complete"``: Q is `(*batch, m, m)` and R `(*batch, m, n)`.
+        pivoting: take the columns in an order P that makes the diagonal of R fall in size, by
+            which the rank is seen: Q R = x[:, P].
 
     Returns:
-        a named tuple of ``Q`` and ``R``; a column of Q and a row of R may change sign together.
+        a named tuple of ``Q`` and ``R``, with `pivoting` also ``P``, `(*batch, n)`, integers;
+        a column of Q and a row of R may change sign together.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -91,7 +96,53 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
 
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.qr.html
+        https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.qr.html
     """
+    from nestarray import ops
+
+    if not pivoting:  # for which every backend has its own function
+        return ops.qr(x, mode=mode)
+    check_matrices("qr", "x", x)
+    pivots = _pivots(ops.stop_gradient(x))
+    columns = ops.broadcast_to(ops.expand_dims(pivots, -2), x.shape)
+    Q, R = ops.qr(ops.take_along_axis(x, columns, axis=-1), mode=mode)
+    return PivotedQRResult(Q, R, pivots)
+
+
+def _pivots(x: Array) -> Array:
+    """The columns in the order of what is left of them beside those before, the longest first."""
+    from nestarray import ops
+
+    *lead, rows, count = x.shape
+    if dtype_of(x).kind != "complex":
+        x = ops.astype(x, float64 if dtype_of(x) is float64 else float32, copy=False)
+    numbers = ops.arange(count, dtype="int64", like=x)
+    order = ops.broadcast_to(numbers, (*lead, count))
+    steps = min(rows, count)
+    if not steps or 0 in lead:
+        return order
+
+    def step(states: Arrays, row: Arrays) -> tuple[Arrays, Arrays]:
+        (left, order), (here,) = states, row
+        sizes = ops.sum(ops.square(ops.abs(left)), axis=-2)
+        sizes = ops.where(ops.less(numbers, here), -1.0, sizes)
+        longest = ops.argmax(sizes, axis=-1, keepdims=True)
+        longest = ops.astype(longest, "int64")
+        other = ops.where(ops.equal(numbers, longest), here, numbers)
+        swap = ops.where(ops.equal(numbers, here), longest, other)
+        order = ops.take_along_axis(order, swap, axis=-1)
+        swaps = ops.broadcast_to(ops.expand_dims(swap, -2), left.shape)
+        left = ops.take_along_axis(left, swaps, axis=-1)
+        is_here = ops.astype(ops.equal(numbers, here), left.dtype)
+        column = ops.sum(ops.multiply(left, is_here), axis=-1, keepdims=True)
+        size = ops.sqrt(ops.sum(ops.square(ops.abs(column)), axis=-2, keepdims=True))
+        unit = ops.divide(column, ops.astype(ops.where(ops.equal(size, 0), 1.0, size), left.dtype))
+        share = ops.matmul(ops.conj(ops.matrix_transpose(unit)), left)
+        return (ops.subtract(left, ops.matmul(unit, share)), order), ()
+
+    scan = find_for((x,), "scan")
+    (_, order), _ = scan(step, (x, order), (numbers[:steps],))
+    return order
 
 
 @primitive

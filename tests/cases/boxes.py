@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,23 @@ def crop_and_resize(
     return np.moveaxis(found.numpy(), -1, 1)
 
 
+def with_scores(is_soft: bool) -> Callable[..., Any]:
+    def call(
+        boxes: Any, scores: Any, *, max_output_size: int | None = None, **settings: Any
+    ) -> Any:
+        import tensorflow as tf
+
+        single = (x.astype("float32") for x in (boxes, scores))
+        size = len(boxes) if max_output_size is None else max_output_size
+        found, lowered = tf.image.non_max_suppression_with_scores(*single, size, **settings)
+        found, lowered = found.numpy().astype("int64"), lowered.numpy()
+        if is_soft:
+            return found, lowered
+        return np.pad(found, (0, size - len(found)), constant_values=-1)
+
+    return call
+
+
 #: TensorFlow computes positions and crops in float32.
 SINGLE: dict[str, Any] = {"dtypes": ("float32",)}
 
@@ -135,6 +153,31 @@ CASES = [
         differentiable=False,
         dtype="int64",
         id="padded",
+    ),
+    Case(
+        "nms",
+        scored,
+        {"iou_threshold": 0.3, "max_output_size": 10, "score_threshold": 0.4},
+        with_scores(False),
+        differentiable=False,
+        dtype="int64",
+        id="score-threshold",
+    ),
+    *(
+        Case(
+            "nms",
+            scored,
+            {"iou_threshold": 0.3, "soft_nms_sigma": 0.5, **settings},
+            with_scores(True),
+            differentiable=False,
+            jit="max_output_size" in settings,
+            id=id,
+            **SINGLE,
+        )
+        for id, settings in (
+            ("soft", {"score_threshold": 0.2}),
+            ("soft-cut", {"max_output_size": 4}),
+        )
     ),
     Case("roi_align", regions, {"output_size": (2, 3)}, roi_align),
     Case(

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from nestarray.backends.base import supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
 from nestarray.backends.jax.elementwise import _cast
@@ -42,9 +43,10 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     return jnp.linalg.cholesky(x, upper=upper)
 
 
+@supports("not pivoting")
 @compiled
 @_single
-def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
+def qr(x: Any, /, *, mode: str = "reduced", pivoting: bool = False) -> QRResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.qr.html"""
     return QRResult(*jnp.linalg.qr(x, mode))
 

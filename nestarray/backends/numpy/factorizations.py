@@ -35,8 +35,9 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     return np.linalg.cholesky(x, upper=True) if upper else np.linalg.cholesky(x)
 
 
+@supports("not pivoting")
 @_single
-def qr(x: Any, /, *, mode: Any = "reduced") -> QRResult:
+def qr(x: Any, /, *, mode: Any = "reduced", pivoting: bool = False) -> QRResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.qr.html"""
     return gathered(QRResult, np.linalg.qr(x, mode))
 

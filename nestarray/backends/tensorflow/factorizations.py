@@ -32,8 +32,9 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     return tf.linalg.adjoint(lower) if upper else lower
 
 
+@supports("not pivoting")
 @_single
-def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
+def qr(x: Any, /, *, mode: str = "reduced", pivoting: bool = False) -> QRResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/qr
 
     Its kernel squares elements, which overflows where LAPACK's does not.

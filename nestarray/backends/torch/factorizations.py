@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from nestarray.backends.base import supports
 from nestarray.backends.matrices import check_matrices, check_reflections
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import (
@@ -33,8 +34,9 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     return torch.linalg.cholesky(x, upper=upper)
 
 
+@supports("not pivoting")
 @_single
-def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
+def qr(x: Any, /, *, mode: str = "reduced", pivoting: bool = False) -> QRResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.qr.html"""
     return gathered(QRResult, torch.linalg.qr(x, mode))
 

@@ -218,13 +218,17 @@ def _svdvals(call: Call, tangents: Tangents) -> Any:
     return ops.real(ops.diagonal(inner))
 
 
+class _Unpivoted(Pushed):
+    without = frozenset(("pivoting",))
+
+
 RULES: dict[str, Rule] = {
     "inv": Pushed(_inv),
     "solve": Jacobian(_push_solve, _pull_solve),
     "det": Pushed(_det),
     "slogdet": Pushed(_slogdet),
     "cholesky": Pushed(_cholesky),
-    "qr": Pushed(_qr),
+    "qr": _Unpivoted(_qr),
     "eigh": Pushed(_eigh),
     "eigvalsh": Pushed(_eigvalsh),
     "eig": Pushed(_eig),
