@@ -35,12 +35,26 @@ def check_container(function: str, name: str, value: Any) -> None:
         )
 
 
+#: Classes of modules, by the library and the name of a base, and what takes their arrays.
+_MODULES = {
+    ("torch", "Module"): "Container.from_torch_module(tree) takes its parameters",
+    ("keras", "Layer"): "Container.from_keras(tree) takes its variables",
+    ("equinox", "Module"): "Container.from_equinox(tree) takes its arrays",
+    ("flax", "Module"): "Container.from_flax takes an nnx module, or what init of linen returns",
+}
+
+
 def check_no_record(tree: Any) -> None:
-    """Raise an error for a dataclass or an object of attrs, which would be one leaf."""
-    if hasattr(type(tree), "__dataclass_fields__") or hasattr(type(tree), "__attrs_attrs__"):
+    """Raise an error for a module, a dataclass or an object of attrs, which would be one leaf."""
+    cls = type(tree)
+    bases = [(base.__module__.partition(".")[0], base.__name__) for base in cls.__mro__]
+    instead = next((_MODULES[base] for base in bases if base in _MODULES), None)
+    if hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__"):
+        instead = instead or "Container.from_object(tree) takes its fields"
+    if instead is not None:
         raise ArgumentError(
-            f"Container: tree: got a {type(tree).__name__}, which would be one leaf; "
-            "Container.from_object(tree) takes its fields, Container({'name': tree}) keeps it whole"
+            f"Container: tree: got a {cls.__name__}, which would be one leaf; {instead}, "
+            "Container({'name': tree}) keeps it whole"
         )
 
 

@@ -72,7 +72,7 @@ class Container(_Parts, Attached[Leaf]):
     Args:
         tree: a mapping, an iterator of (key, value) pairs, a list, a tuple, another
             Container, or one bare array. Mappings, lists and tuples inside become
-            nodes; anything else is a leaf. Trees of frameworks have constructors of their own:
+            nodes, named tuples with their fields as keys; anything else is a leaf. Trees of frameworks have constructors of their own:
             ``Container.from_torch_module``, ``from_flax``, ``from_pytree``, ….
         **entries: further top-level entries.
 
@@ -127,7 +127,7 @@ class Container(_Parts, Attached[Leaf]):
             if is_all and own.keys().isdisjoint(entries):
                 return cls._composed(cls._kind, own | entries)
         spec, leaves = build(tree, cls._kind)
-        if spec is LEAF and not hasattr(tree, "dtype"):
+        if spec is LEAF and not hasattr(tree, "shape"):
             arguments.check_no_record(tree)
         if entries:
             if spec.kind == "leaf":
@@ -591,7 +591,7 @@ def _build(tree: Any, leaves: list[Any], kind: str = "dict") -> Spec:
         leaves.extend(tree._leaves)
         return tree._spec
     if isinstance(tree, Mapping):
-        keys = tuple(tree)
+        keys = tuple(tree if tree.__class__ is dict else tree.keys())  # a TensorDict iterates rows
         for key in keys:
             if key.__class__ is not str and (
                 not isinstance(key, (str, int)) or isinstance(key, bool)
@@ -601,8 +601,10 @@ def _build(tree: Any, leaves: list[Any], kind: str = "dict") -> Spec:
                 )
         return make_spec(kind, keys, tuple([_build(tree[k], leaves) for k in keys]))
     if isinstance(tree, (list, tuple)):
-        kind = "list" if isinstance(tree, list) else "tuple"
-        return make_spec(kind, tuple(range(len(tree))), tuple([_build(t, leaves) for t in tree]))
+        kind, keys = "list" if isinstance(tree, list) else "tuple", tuple(range(len(tree)))
+        if hasattr(tree, "_fields"):  # a named tuple
+            kind, keys = "dict", tuple(tree._fields)  # type: ignore[union-attr]
+        return make_spec(kind, keys, tuple([_build(t, leaves) for t in tree]))
     leaves.append(tree)
     return LEAF
 

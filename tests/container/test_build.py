@@ -57,6 +57,23 @@ def test_flat_dict_round_trip(tree: dict[str, Any]) -> None:
     assert na.Container.from_flat_dict(c.to_flat_dict("."), sep=".").to_dict() == tree
 
 
+def test_named_tuples_keep_their_names() -> None:
+    c = na.Container(a=Pair(np.ones(2), [Pair(1, 2)]))
+    assert c.paths() == ("a/first", "a/second/0/first", "a/second/0/second")
+    assert na.Container(Pair(1, 2)).spec is na.Container.from_object(Pair(1, 2)).spec
+    assert na.Container(Pair(1, 2)).to_object(Pair) == Pair(1, 2)
+
+
+def test_a_mapping_that_iterates_over_something_else() -> None:
+    from tensordict import TensorDict
+    from torch import arange
+
+    rows = TensorDict({"x": arange(6).reshape(2, 3), "more": {"y": arange(2)}}, batch_size=[2])
+    c = na.Container(rows)
+    assert c.paths() == ("x", "more/y")
+    assert c["x"].shape == (2, 3)
+
+
 def test_leaves_are_the_objects_given() -> None:
     x = np.ones(3)
     assert na.Container(a={"b": x})["a"]["b"] is x
@@ -94,7 +111,7 @@ def test_kinds_of_nodes() -> None:
     c = na.Container(l=[1, 2], t=(3,), d={}, e=[], n=Pair(6, 7))
     assert type(c["l"]) is ListContainer
     assert type(c["t"]) is TupleContainer
-    assert c.to_dict() == {"l": [1, 2], "t": (3,), "d": {}, "e": [], "n": (6, 7)}
+    assert c.to_dict() == {"l": [1, 2], "t": (3,), "d": {}, "e": [], "n": {"first": 6, "second": 7}}
     assert na.Container([1, (2,)]).to_dict() == [1, (2,)]
 
 

@@ -83,8 +83,10 @@ def test_fields_are_keys_in_their_order() -> None:
     assert list(na.Container.from_object(Settings(0.1, 5))) == ["rate", "_hidden", "layers"]
 
 
-def test_a_named_tuple_in_a_plain_container_is_a_tuple() -> None:
-    assert na.Container(p=Pair(1, 2)).to_dict() == {"p": (1, 2)}
+def test_a_named_tuple_in_a_plain_container_has_its_fields_too() -> None:
+    c = na.Container(p=Pair(1, 2))
+    assert c.to_dict() == {"p": {"first": 1, "second": 2}}
+    assert c.to_object({"p": Pair(0, 0)}) == {"p": Pair(1, 2)}
 
 
 def test_an_instance_is_copied_without_its_init() -> None:
@@ -297,3 +299,28 @@ def test_records_are_no_leaf_by_mistake() -> None:
         )
         assert na.Container.from_object(record).to_dict() == {"step": 3}
         assert na.Container(state=record)["state"] is record
+
+
+def test_modules_are_no_leaf_by_mistake() -> None:
+    import equinox
+    import flax.nnx
+    import jax
+    import keras
+    import torch
+
+    modules: dict[str, tuple[Any, str]] = {
+        "from_torch_module": (torch.nn.Linear(2, 3), "Container.from_torch_module(tree) takes its parameters"),
+        "from_keras": (keras.layers.Dense(3), "Container.from_keras(tree) takes its variables"),
+        "from_flax": (flax.nnx.Linear(2, 3, rngs=flax.nnx.Rngs(0)), "Container.from_flax takes an nnx module, or what init of linen returns"),
+        "from_equinox": (equinox.nn.Linear(2, 3, key=jax.random.key(0)), "Container.from_equinox(tree) takes its arrays"),
+    }  # fmt: skip
+    modules["from_keras"][0].build((1, 2))
+    for constructor, (module, words) in modules.items():
+        with pytest.raises(ArgumentError) as info:
+            na.Container(module)
+        name = type(module).__name__
+        assert str(info.value) == (
+            f"Container: tree: got a {name}, which would be one leaf; {words}, "
+            "Container({'name': tree}) keeps it whole"
+        )
+        assert len(getattr(na.Container, constructor)(module).leaves()) == 2
