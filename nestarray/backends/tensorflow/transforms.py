@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
@@ -53,17 +53,25 @@ def _dense(gradients: list[Any]) -> list[Any]:
     return [g if isinstance(g, tf.Tensor) else tf.convert_to_tensor(g) for g in gradients]
 
 
-def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any, Any]:
-    """https://www.tensorflow.org/api_docs/python/tf/GradientTape"""
+def vjp(
+    fn: Callable[..., Any], arrays: list[Any], name: str, *, closed: Sequence[Any] = ()
+) -> tuple[Any, Any, Any]:
+    """https://www.tensorflow.org/api_docs/python/tf/GradientTape
+
+    After the gradients of `arrays` come those of `closed`, tensors that `fn` closes over.
+    """
     values = _places(arrays)
     with _recording(persistent=True) as tape:
-        tape.watch(values)
+        tape.watch([*values, *closed])
         found, others = fn(*values)
 
     def pullback(cotangents: list[Any]) -> list[Any]:
         zero = tf.UnconnectedGradients.ZERO
         gradients = tape.gradient(
-            list(found), values, output_gradients=list(cotangents), unconnected_gradients=zero
+            list(found),
+            [*values, *closed],
+            output_gradients=list(cotangents),
+            unconnected_gradients=zero,
         )
         return _dense(gradients)
 
@@ -91,13 +99,13 @@ def jvp(
 
 
 def _by_pulls(
-    fn: Callable[..., Any], arrays: list[Any], tangents: list[Any]
+    fn: Callable[..., Any], arrays: list[Any], tangents: list[Any], closed: Sequence[Any] = ()
 ) -> tuple[Any, Any, list[Any]]:
     """J t as the derivative of u ↦ Jᴴ u, which is linear, so that any u will do.
 
     https://j-towns.github.io/2017/06/12/A-new-trick.html
     """
-    found, others, pull = vjp(fn, arrays, "jvp")
+    found, others, pull = vjp(fn, arrays, "jvp", closed=closed)
     cotangents = [tf.zeros_like(y) for y in found]
     with _recording() as tape:
         tape.watch(cotangents)
@@ -124,6 +132,7 @@ def custom_vjp(
     transposes the pullback. Of a rule for forward mode the pullback is itself made by a tape,
     which an accumulator does not see into: the rule's tangents are handed to it.
     """
+    lose("custom_vjp")
     pushed = [] if push is None else _pushed(push, arrays)
 
     @tf.custom_gradient
@@ -132,7 +141,8 @@ def custom_vjp(
         cut = tuple(map(tf.stop_gradient, found))
         return cut, lambda *cotangents: pull(residuals, cotangents)
 
-    found = function(*arrays)
+    with _paused(_accumulators.get(), 0) if pushed else nullcontext():
+        found = function(*arrays)
     for accumulator, moved in pushed:
         accumulator._watch(list(found[: len(moved)]), moved)
     return found
@@ -145,12 +155,23 @@ def _pushed(push: Callable[..., Any], arrays: list[Any]) -> list[tuple[Any, Any]
     found = []
     for depth, accumulator in enumerate(active):
         tangents = [accumulator.jvp(x, unconnected_gradients=zero) for x in arrays]
-        token = _accumulators.set(active[:depth])
-        try:
+        with _paused(active, depth):
             found.append((accumulator, push(arrays, tangents)[1]))
-        finally:
-            _accumulators.reset(token)
     return found
+
+
+@contextmanager
+def _paused(active: tuple[Any, ...], depth: int) -> Iterator[None]:
+    """Let the accumulators from `depth` on not see what runs: they would push it forward again."""
+    token = _accumulators.set(active[:depth])
+    for accumulator in reversed(active[depth:]):
+        accumulator._pop_accumulator()
+    try:
+        yield
+    finally:
+        for accumulator in active[depth:]:
+            accumulator._push_accumulator()
+        _accumulators.reset(token)
 
 
 def checkpoint(fn: Callable[..., Any], arrays: list[Any]) -> Any:
@@ -178,16 +199,110 @@ def checkpoint(fn: Callable[..., Any], arrays: list[Any]) -> Any:
     return function(*arrays)
 
 
+#: What the code that is mapped has used that `tf.vectorized_map` loses: rules of derivatives,
+#: or choices, of which its own code has none. None outside of `vmap`.
+_lost: ContextVar[list[str] | None] = ContextVar("nestarray_lost", default=None)
+
+
+def lose(name: str) -> None:
+    """Say that the derivatives of what runs now are lost where a function is mapped."""
+    names = _lost.get()
+    if names is not None:
+        names.append(name)
+
+
 def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:
     """https://www.tensorflow.org/api_docs/python/tf/vectorized_map
 
     Its trace cannot hand out a tensor of outside, so each result is an operation of its own.
-    Of no rows it runs no trace; the results are known by a row of zeros.
+    Of no rows it runs no trace; the results are known by a row of zeros. What it cannot map, some
+    gradients of loops and choices, is called row by row.
     """
     if arrays[0].shape[0] == 0:
         one = fn(*(tf.zeros(x.shape[1:], x.dtype) for x in arrays))
         return tuple(tf.zeros((0, *y.shape), y.dtype) for y in one)
-    return tf.vectorized_map(lambda rows: tuple(map(tf.identity, fn(*rows))), tuple(arrays))
+    try:
+        found, is_lost = _mapped(fn, arrays)
+    except Exception:  # if it is the function that is wrong, its rows say so
+        if arrays[0].shape[0] is None:
+            raise
+        return _row_by_row(fn, arrays)
+    if is_lost or _accumulators.get():
+        return _with_mapped_derivatives(fn, arrays, found)
+    return found
+
+
+def _mapped(
+    fn: Callable[..., tuple[Any, ...]], arrays: list[Any]
+) -> tuple[tuple[Any, ...], list[str]]:
+    """The results, and what of their derivatives is lost."""
+    around, names = _lost.get(), []
+    token = _lost.set(names)
+    try:
+        found = tf.vectorized_map(lambda rows: tuple(map(tf.identity, fn(*rows))), tuple(arrays))
+    finally:
+        _lost.reset(token)
+    if around is not None:
+        around.extend(names)
+    return found, names
+
+
+def _row_by_row(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:
+    count = arrays[0].shape[0]
+    rows = [fn(*[x[i] for x in arrays]) for i in range(count)]
+    return tuple([tf.stack(column) for column in zip(*rows, strict=True)])
+
+
+def _with_mapped_derivatives(
+    fn: Callable[..., tuple[Any, ...]], arrays: list[Any], found: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """What was found, with the mapped derivative as its derivative.
+
+    `tf.vectorized_map` copies operations without the rules of `tf.custom_gradient` that they
+    stand for, and a ForwardAccumulator fails over gradients of what it makes. Inside of what is
+    mapped both hold, so the pullback of all rows is the pullback of a row, mapped; tensors that
+    the function closes over are in all rows.
+    """
+    specs = [tf.TensorSpec(x.shape[1:], x.dtype) for x in arrays]
+    traced = tf.function(fn, autograph=False).get_concrete_function(*specs)
+    closed = [x for x in traced.captured_inputs if _is_inexact(x)]
+    count = len(arrays)
+
+    def of_a_row(*row: Any) -> tuple[Any, Any]:
+        return tuple(filter(_is_inexact, fn(*row))), ()
+
+    def push(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
+        whole = tangents[count:]
+
+        def row(*xs: Any) -> tuple[Any, ...]:
+            moved = _by_pulls(of_a_row, list(xs[:count]), [*xs[count:], *whole], closed)[2]
+            return tuple(moved)
+
+        return found, tuple(vmap(row, [*primals[:count], *tangents[:count]]))
+
+    @tf.custom_gradient
+    def function(*inputs: Any) -> Any:
+        def pullback(*cotangents: Any) -> list[Any]:
+            def row(*xs: Any) -> tuple[Any, ...]:
+                pull = vjp(of_a_row, list(xs[:count]), "vmap", closed=closed)[2]
+                return tuple(pull(list(xs[count:])))
+
+            given = [ct for ct, y in zip(cotangents, found, strict=True) if _is_inexact(y)]
+            gradients = vmap(row, [*inputs[:count], *given])
+            return [*gradients[:count], *[tf.reduce_sum(g, axis=0) for g in gradients[count:]]]
+
+        return tuple(map(tf.stop_gradient, found)), pullback
+
+    pushed = _pushed(push, [*arrays, *closed])
+    with _paused(_accumulators.get(), 0):
+        result = tuple(function(*arrays, *closed))
+    for accumulator, moved in pushed:
+        accumulator._watch(list(filter(_is_inexact, result)), list(moved))
+    return result
+
+
+def _is_inexact(x: Any) -> bool:
+    return x.dtype.is_floating or x.dtype.is_complex
 
 
 def runs_inline(arrays: list[Any]) -> bool:
