@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from nestarray import backends
@@ -52,8 +53,8 @@ def trace_graph(
         a Graph on the framework of the source; ``.to_backend("jax")`` moves it.
 
     Raises:
-        ArgumentError: `source` is none of these, there is no array to trace with, or `train`
-            is asked of a function.
+        ArgumentError: `source` is none of these or does not take the example, there is no array
+            to trace with, or `train` is asked of a function.
         ConversionError: torch cannot export the module, or the code needs the value of an
             array, or the model needs a size of `dynamic` as a constant.
         ShapeError: sizes of one name differ in the example.
@@ -78,6 +79,7 @@ def trace_graph(
         >>> graph(torch.ones(7, 2)).shape
         torch.Size([7, 3])
     """
+    _check_call(source, args, kwargs)
     is_dynamic = dynamic is not None and dynamic is not False
     if is_torch_module(source) or (is_dynamic and _is_function_of_torch(source, args, kwargs)):
         from nestarray.graph.from_torch import trace_torch
@@ -112,6 +114,26 @@ def trace_graph(
         from nestarray.graph.from_torch import trace_torch
 
         return trace_torch(source, args, kwargs, train, islands=islands)
+
+
+def _check_call(source: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise an ArgumentError if `source` cannot be called like this."""
+    is_module = hasattr(source, "named_parameters") and hasattr(source, "forward")
+    if isinstance(source, Module) or not (is_module or callable(source)):
+        return
+    try:
+        signature = inspect.signature(source.forward if is_module else source)
+    except (TypeError, ValueError):  # some functions of C have none
+        return
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        name = type(source).__name__ if is_module else getattr(source, "__name__", "source")
+        signature = signature.replace(return_annotation=inspect.Signature.empty)
+        raise ArgumentError(
+            f"trace_graph: the example does not fit {name}{signature}: {error}; give its arguments "
+            "after the source, as in a call"
+        ) from None
 
 
 def is_torch_module(source: Any) -> bool:

@@ -8,11 +8,12 @@ and whatever becomes part of the program's text is checked to be a name first.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import operator
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -20,7 +21,7 @@ from nestarray import dtypes
 from nestarray.container import Container
 from nestarray.dispatch import OPS
 from nestarray.dtypes import DType
-from nestarray.errors import ConversionError, StorageError
+from nestarray.errors import ConversionError, NestarrayError, StorageError
 from nestarray.graph.codegen import is_reserved
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node
@@ -43,14 +44,16 @@ def save(graph: Graph, path: str | os.PathLike[str], format: str | None = None) 
     """Write a graph to a file; see `Graph.save`."""
     text = json.dumps(_Encoder().document(graph), separators=(",", ":"))
     arrays = Container(v=graph.v, s=graph.s, constants=graph.constants)
-    arrays.save(path, format=format, metadata={ENTRY: text})
+    with _errors_of("Graph.save"):
+        arrays.save(path, format=format, metadata={ENTRY: text})
 
 
 def load(
     path: str | os.PathLike[str], backend: str | None = None, format: str | None = None
 ) -> Graph:
     """The graph of a file; see `Graph.load`."""
-    text = metadata(path, format=format).get(ENTRY)
+    with _errors_of("Graph.load"):
+        text = metadata(path, format=format).get(ENTRY)
     if text is None:
         raise StorageError(
             f"Graph.load: {str(path)!r} holds no graph; read its arrays with na.Container.load(path)"
@@ -69,7 +72,8 @@ def load(
             f"Graph.load: {str(path)!r}: its program has the version {version!r}, this nestarray "
             f"reads {VERSION}; upgrade nestarray"
         )
-    arrays = Container.load(path, backend=backend or fields["backend"], format=format)
+    with _errors_of("Graph.load"):
+        arrays = Container.load(path, backend=backend or fields["backend"], format=format)
     fields["backend"] = backend or fields["backend"]
     for name in ("v", "s", "constants"):
         fields[name] = arrays[name] if name in arrays else Container()
@@ -81,6 +85,18 @@ def load(
                 "is not in the file"
             )
     return graph
+
+
+@contextlib.contextmanager
+def _errors_of(name: str) -> Iterator[None]:
+    """What is wrong with a file is said by the function that was called."""
+    try:
+        yield
+    except NestarrayError as error:
+        function, colon, rest = str(error).partition(":")
+        if function in ("Container.save", "Container.load", "storage.metadata"):
+            error.args = (f"{name}{colon}{rest}", *error.args[1:])
+        raise
 
 
 def find_function(name: str) -> Callable[..., Any]:

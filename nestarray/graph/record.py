@@ -524,7 +524,9 @@ def trace_python(source: PythonReference) -> Graph:
 
 def _foreign_call(source: PythonReference, error: TypeError) -> ConversionError:
     frames = [f for f, _ in traceback.walk_tb(error.__traceback__)]
-    return ConversionError(
+    # a method called by its class, torch.Tensor.item(x), is of torch too
+    is_of_torch = "torch._C" in str(error) and not isinstance(source.source, Module)
+    return (TorchCall if is_of_torch else ConversionError)(
         f"trace_graph: {source.name}: {_line_of(reversed(frames))}: a function of another library "
         f"was called on a traced array; use the function of na that does the same ({error})"
     )

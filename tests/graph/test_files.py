@@ -186,6 +186,26 @@ def test_a_file_without_a_graph(tmp_path: Path) -> None:
         na.Graph.load(tmp_path / "c.npz")
 
 
+def test_errors_over_files_name_the_function_that_was_called(
+    graph: na.Graph, tmp_path: Path
+) -> None:
+    with pytest.raises(
+        errors.MissingFileError, match=r"^Graph\.load: '.*': there is no such file$"
+    ):
+        na.Graph.load(tmp_path / "none.npz")
+    with pytest.raises(errors.MissingFileError, match=r"^Graph\.save: '.*': there is no directory"):
+        graph.save(tmp_path / "none" / "graph.npz")
+    with pytest.raises(
+        errors.ArgumentError, match=r"^Graph\.save: path: got '.*\.odd', whose suffix"
+    ):
+        graph.save(tmp_path / "graph.odd")
+    with pytest.raises(errors.ArgumentError, match=r"^Graph\.load: path: got 3, expected the name"):
+        na.Graph.load(3)
+    (tmp_path / "short.safetensors").write_bytes(b"123")
+    with pytest.raises(errors.StorageError, match=r"^Graph\.load: '.*' cannot be read: "):
+        na.Graph.load(tmp_path / "short.safetensors")
+
+
 def test_what_cannot_be_saved_leaves_the_file_as_it_was(graph: na.Graph, tmp_path: Path) -> None:
     path = saved(graph, tmp_path)
     before = path.read_bytes()

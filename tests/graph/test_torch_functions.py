@@ -54,6 +54,11 @@ def test_functions_of_torch(x):
     assert_agrees(functools.partial(torch.sum, dim=1), x, gradients=False)
 
 
+def test_methods_called_by_their_class(x):
+    assert_agrees(lambda x: torch.Tensor.exp(x), x, gradients=False)
+    assert_agrees(torch.Tensor.item, x.sum(), gradients=False)
+
+
 def test_a_compiled_function_is_the_function(x):
     graph = na.trace_graph(torch.compile(attention, backend="eager"), x, x + 1)
     assert str(graph) == str(na.trace_graph(attention, x, x + 1))

@@ -187,6 +187,41 @@ def test_a_number_that_a_value_decides_is_named_with_its_line():
     assert na.trace_graph(Repeated(), torch.ones(2), 3)(torch.ones(2), 3).tolist() == [8.0, 8.0]
 
 
+def test_an_example_that_the_source_does_not_take():
+    net, x = nn.Linear(2, 3), torch.ones(4, 2)
+    text = (
+        r"^trace_graph: the example does not fit Linear\(input: torch\.Tensor\): %s; give its "
+        r"arguments after the source, as in a call$"
+    )
+    with pytest.raises(errors.ArgumentError, match=text % "missing a required argument: 'input'"):
+        na.trace_graph(net)
+    with pytest.raises(errors.ArgumentError, match=text % "too many positional arguments"):
+        na.trace_graph(net, x, x)
+    with pytest.raises(errors.ArgumentError, match=r"the example does not fit <lambda>\(x, y\): "):
+        na.trace_graph(lambda x, y: torch.sin(x) + y, x)
+
+
+def test_a_call_that_fails_without_the_exporter_too():
+    net = nn.Linear(2, 3)
+    text = r"RuntimeError: a and b .*\. See whether the call works by itself: net\(\*args, \*\*kwargs\)$"
+    with pytest.raises(errors.ConversionError, match=text):
+        na.trace_graph(net, torch.ones(4, 3))
+
+
+def test_a_bool_that_values_decide():
+    class Compared(nn.Module):
+        def forward(self, x):
+            return x * torch.equal(x, x + 0)
+
+    text = (
+        r"a number or a bool that values decide: return x \* torch\.equal\(x, x \+ 0\) "
+        r"\(test_trace\.py:\d+\)\. Stay with arrays: torch\.all\(x == y\) in place of "
+        r"torch\.equal\(x, y\), torch\.isclose\(x, y\) in place of torch\.allclose$"
+    )
+    with pytest.raises(errors.ConversionError, match=text):
+        na.trace_graph(Compared(), torch.ones(2))
+
+
 def test_a_check_of_values_may_be_left_out_while_tracing():
     class Checked(nn.Module):
         def forward(self, x):

@@ -101,8 +101,8 @@ def test_numbers_of_python_are_refused_with_what_to_do():
             return torch.zeros(int((x > 0).sum().item()))
 
     text = (
-        r"a number that a value decides: test_value_sizes\.py:\d+\. x\.item\(\) of an integer may be a "
-        r"size as it is, without int\(\); else pass the number as an int, which a graph keeps as it is "
+        r"a number that a value decides: return torch\.zeros\(int\(\(x > 0\)\.sum\(\)\.item\(\)\)\) "
+        r"\(test_value_sizes\.py:\d+\)\. x\.item\(\) of an integer may be a size as it is, without int\(\); else pass the number as an int, which a graph keeps as it is "
         r"traced \(num_classes= of one_hot\); a loop of as many steps is torch\.while_loop$"
     )
     with pytest.raises(errors.ConversionError, match=text):
@@ -122,7 +122,8 @@ def test_a_choice_by_a_size_is_refused_with_what_to_do():
             return positive.mean() if positive.numel() > 0 else x.sum()
 
     text = (
-        "a choice by a value: test_value_sizes.py:LINE. Write it with torch.where, or with torch.cond "
+        "a choice by a value: return positive.mean() if positive.numel() > 0 else x.sum() "
+        "(test_value_sizes.py:LINE). Write it with torch.where, or with torch.cond "
         "where one side alone may run; what is always so is said with torch._check, and a check of "
         "values is left out where not torch.compiler.is_compiling()"
     )

@@ -90,15 +90,15 @@ class Dynamic:
                     f"{size} in dimension {axis} of {place!r} of the example; sizes of one name are equal"
                 )
 
-    def explained(self, message: str) -> str:
+    def explained(self, error: Exception) -> str:
         """torch's reason for a failed export in the words of the call, and what to do."""
-        if by_value(message):
-            return by_value(message)
-        lines = [line.strip() for line in message.splitlines() if line.strip()]
+        if by_value(error):
+            return by_value(error)
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         reasons = [line.removeprefix("- ") for line in lines if line.startswith("- ")]
         if not reasons or not self.is_asked:
             reason = lines[0].rstrip(".") if lines else "no reason given"
-            return f"{reason}. {advice(message)}"
+            return f"{reason}. {advice(error)}"
         # torch goes on with hints about its own interface
         text = "; ".join(reason.partition(". If you're using")[0] for reason in reasons)
         for place, leaf in self.leaves.items():

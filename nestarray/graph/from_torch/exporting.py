@@ -134,7 +134,7 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
     except Exception as error:
         raise ConversionError(
             f"trace_graph: torch.export cannot export {type(module).__name__}: "
-            f"{type(error).__name__}: {dynamic.explained(str(error))}"
+            f"{type(error).__name__}: {dynamic.explained(error)}"
         ) from error
 
 

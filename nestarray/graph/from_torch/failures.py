@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import traceback
+from pathlib import Path
 
+_PACKAGE = str(Path(__file__).parents[2])
+
+#: What torch or the module itself raises in a call without the exporter too.
+_ORDINARY = (TypeError, ValueError, RuntimeError, AttributeError, LookupError, AssertionError)
+
+_BY_ITSELF = "See whether the call works by itself: net(*args, **kwargs)"
 _OTHERWISE = (
     "Check the call with torch.export.export(net, args, kwargs); control flow that depends on "
     "values must be written with torch.cond or torch.where"
@@ -25,6 +33,17 @@ _BY_VALUE: tuple[tuple[str, str, str], ...] = (
         "x.item() of an integer may be a size as it is, without int(); else pass the number as an "
         "int, which a graph keeps as it is traced (num_classes= of one_hot); a loop of as many steps "
         "is torch.while_loop",
+    ),
+    (
+        "DataDependentOutputException",
+        "a number or a bool that values decide",
+        "Stay with arrays: torch.all(x == y) in place of torch.equal(x, y), torch.isclose(x, y) in "
+        "place of torch.allclose",
+    ),
+    (
+        "DynamicOutputShapeException",
+        "a result whose sizes values decide, of an operation that torch.export does not know so",
+        "Compute it outside of the module, or by operations whose sizes are known",
     ),
 )
 
@@ -60,20 +79,37 @@ _ADVICE: tuple[tuple[str, str], ...] = (
 )
 
 
-def advice(message: str) -> str:
+def advice(error: Exception) -> str:
     """What to do about a failed export, as one sentence without its full stop."""
-    return next((text for pattern, text in _ADVICE if re.search(pattern, message)), _OTHERWISE)
+    message = _text(error)
+    known = next((text for pattern, text in _ADVICE if re.search(pattern, message)), "")
+    is_ordinary = type(error).__module__ == "builtins" and isinstance(error, _ORDINARY)
+    return known or (_BY_ITSELF if is_ordinary else _OTHERWISE)
 
 
-def by_value(message: str) -> str:
+def by_value(error: Exception) -> str:
     """What was wrong and what to do where values decide the program, with the line; else ""."""
+    message = _text(error)
     found = next(((what, do) for words, what, do in _BY_VALUE if words in message), None)
-    frames = re.findall(r'File "([^"]+)", line (\d+), in .*\n\s*(.+)', message)
-    # where no tensor was called, as by int(), torch names the line alone
-    frames = frames or re.findall(r"Caused by: \((\S+):(\d+) in ()", message)
-    if found is None or not frames:
+    if found is None:
         return ""
     what, do = found
-    path, line, code = frames[-1]
-    at = f"{os.path.basename(path)}:{line}"
-    return f"{what}: {f'{code.strip()} ({at})' if code else at}. {do}"
+    line = _line(error)
+    return f"{what}{f': {line}' if line else ''}. {do}"
+
+
+def _text(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _line(error: Exception) -> str:
+    """The innermost line that is neither torch's nor ours: ``"y = x.item() (net.py:12)"``."""
+    import torch
+
+    foreign = (str(Path(torch.__file__).parent), _PACKAGE, "<")
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        if not frame.filename.startswith(foreign):
+            at = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+            return f"{frame.line} ({at})" if frame.line else at
+    return ""
