@@ -30,8 +30,10 @@ class custom_vjp:
 
     ``f.defvjp(forward, backward)``: ``forward(*args)`` returns ``(value, residuals)``, any
     nests; ``backward(residuals, cotangent)`` returns a tuple with a gradient for each
-    argument. Both are differentiated in their turn when derivatives nest. Arguments by
-    keyword are handed to `fn` and `forward` and are not differentiated.
+    argument. Both are differentiated in their turn when derivatives nest: the outer derivative of
+    the value is that of `forward` on JAX and NumPy, and again the rule on PyTorch and TensorFlow,
+    which is the same if the rule is the derivative. Arguments by keyword are handed to `fn` and
+    `forward` and are not differentiated.
 
     Args:
         fn: function of nests that returns a nest of arrays.

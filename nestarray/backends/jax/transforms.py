@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.interpreters.ad import JVPTracer
 
 from nestarray.backends.jax.core import native_dtype
 from nestarray.errors import UnsupportedError
@@ -64,24 +66,41 @@ def jvp(
     return found, others, moved
 
 
+#: The function of this library that pushes tangents forward around the running code.
+_pushing: ContextVar[str | None] = ContextVar("nestarray_jax_pushing", default=None)
+
+
 @contextmanager
 def _forward_explained(name: str) -> Iterator[None]:
     """JAX's error about a rule for reverse mode only, in the words that all backends have."""
+    token = _pushing.set(name)
     try:
         yield
     except TypeError as error:
         if not str(error).startswith("can't apply forward-mode autodiff (jvp) to a custom_vjp"):
             raise
-        raise UnsupportedError(
-            f"{name}: a function with custom_vjp has no derivative in forward mode on JAX; give it "
-            "one with custom_jvp, which serves both"
-        ) from error
+        raise _no_forward_mode(name) from error
+    finally:
+        _pushing.reset(token)
+
+
+def _no_forward_mode(name: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"{name}: a function with custom_vjp has no derivative in forward mode on JAX; give it "
+        "one with custom_jvp, which serves both"
+    )
 
 
 def linearize(fn: Callable[..., Any], arrays: list[Any]) -> tuple[Any, Any, Any]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.linearize.html"""
-    found, push, others = jax.linearize(fn, *arrays, has_aux=True)
-    return found, others, lambda tangents: push(*tangents)
+    with _forward_explained("linearize"):
+        found, push, others = jax.linearize(fn, *arrays, has_aux=True)
+
+    def pushforward(tangents: list[Any]) -> Any:
+        with _forward_explained("linearize"):
+            return push(*tangents)
+
+    return found, others, pushforward
 
 
 def custom_vjp(
@@ -94,6 +113,9 @@ def custom_vjp(
     """https://docs.jax.dev/en/latest/_autosummary/jax.custom_vjp.html"""
     if push is not None:
         return _custom_jvp(value, push, arrays)
+    name = _pushing.get()
+    if name is not None and any(isinstance(x, JVPTracer) for x in arrays):
+        raise _no_forward_mode(name)  # JAX says so once the tangents are computed, maybe later
 
     def pullback(residuals: Any, cotangents: Any) -> tuple[Any, ...]:
         return tuple(_conj(g) for g in pull(residuals, [_conj(ct) for ct in cotangents]))

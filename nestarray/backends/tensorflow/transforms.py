@@ -306,8 +306,11 @@ def _is_inexact(x: Any) -> bool:
 
 
 def runs_inline(arrays: list[Any]) -> bool:
-    """Whether a jitted function is run as it is: functions of other functions are graphs too."""
-    return not arrays
+    """Whether a jitted function is run as it is: functions of other functions are graphs too.
+
+    An accumulator fails over graphs with mapped gradients in them; of its operations it is right.
+    """
+    return not arrays or bool(_accumulators.get())
 
 
 def trace_guard(arrays: list[Any]) -> Callable[[list[Any]], bool]:
