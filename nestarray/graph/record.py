@@ -18,18 +18,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import BoundArguments
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from nestarray import backends, dtypes, ops, tree
 from nestarray.container import Container
 from nestarray.dispatch import INTERPRETERS, OPS, Op
-from nestarray.errors import ArgumentError, ConversionError, ImmutableError, NestarrayError
+from nestarray.errors import (
+    ArgumentError,
+    ConversionError,
+    ImmutableError,
+    NestarrayError,
+    UnsupportedError,
+)
 from nestarray.graph.binding import argument_names, name_inputs
 from nestarray.graph.codegen import valid_name
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node, iter_nodes, live_nodes, map_nodes
 from nestarray.graph.record_control_flow import ControlFlow
 from nestarray.graph.reference import PythonReference
+from nestarray.graph.substitution import substituted
 from nestarray.nn.module import Module, running_path
 from nestarray.transforms.control_flow import recording
 
@@ -176,6 +183,22 @@ def _product(sizes: tuple[int, ...]) -> int:
     return result
 
 
+class Kept(NamedTuple):
+    """A call of another graph that is recorded as it is.
+
+    Attributes:
+        node: the call among the nodes that stand for its arguments.
+        function: what it calls.
+        used: the stand-ins of its arguments by the other graph's nodes.
+        settings: the key of a random call.
+    """
+
+    node: Node
+    function: Callable[..., Any]
+    used: dict[Node, Any]
+    settings: dict[str, Any]
+
+
 class Recorder:
     """One recording: the nodes so far and the constants that they name."""
 
@@ -282,12 +305,51 @@ class Recorder:
     def lowered(
         self, old: Node, run: Callable[[], Any], value_of: Callable[[Node], Any], draw: Draw
     ) -> Any:
-        """The value of a call of a graph that is recorded again, which `run` computes."""
+        """The value of a call as ops, or of the call itself where its code cannot be recorded.
+
+        Args:
+            old: the call of the graph that is lowered.
+            run: computes it on stand-ins.
+            value_of: the stand-ins of its arguments.
+            draw: gives what it draws random numbers with, if it does.
+        """
         before = len(self.nodes)
-        value = run()
+        try:
+            value = run()
+        except UnsupportedError:  # it takes a derivative, which is known when it runs
+            del self.nodes[before:]
+            kept = self.kept(old, value_of, draw)
+            with recording(None):
+                values = {node: _values(x) for node, x in kept.used.items()}
+                args, kwargs = map_nodes(values.__getitem__, [list(old.args), old.kwargs])
+                result = kept.function(*args, **kwargs, **_values(kept.settings))
+            value = self._traced(result, kept.node, old.name)
         if isinstance(value, Traced) and value._node in self.nodes[before:]:
             value._node.name = old.name
         return value
+
+    def kept(self, old: Node, value_of: Callable[[Node], Any], draw: Draw) -> Kept:
+        """A call of another graph as it is; see `lowered`."""
+        used = {node: value_of(node) for node in iter_nodes((old.args, old.kwargs))}
+        stands_for = {node: self.node_of(value, old.name) for node, value in used.items()}
+        args, kwargs = substituted((old.args, old.kwargs), stands_for)
+        settings: dict[str, Any] = {}
+        if old.is_random:
+            settings = {"key": draw()}
+            kwargs = {**kwargs, "key": self.node_of(settings["key"], old.name)}
+        node = Node(
+            name="",
+            kind="call",
+            target=old.target,
+            target_name=old.target_name,
+            args=args,
+            kwargs=kwargs,
+            module=old.module,
+            line=old.line,
+            origin=old.origin,
+        )
+        assert old.target is not None
+        return Kept(node, old.target, used, settings)
 
     def _traced(self, result: Any, node: Node, name: str) -> Any:
         if backends.backend_of_type(type(result)) is not None:

@@ -31,7 +31,6 @@ from nestarray.graph.open_sizes import (
 )
 from nestarray.graph.record import Draw, Recorder, Traced, is_array, map_leaves
 from nestarray.graph.sizes import Sizes, names_in
-from nestarray.graph.substitution import substituted
 from nestarray.transforms.control_flow import recording
 
 
@@ -272,31 +271,13 @@ class OpenRecorder(Recorder):
 
     def _kept(self, old: Node, value_of: Callable[[Node], Any], draw: Draw) -> Any:
         """The call as it is, and what it gives."""
-        used = {node: value_of(node) for node in iter_nodes((old.args, old.kwargs))}
-        stands_for = {node: self.node_of(value, old.name) for node, value in used.items()}
-        args, kwargs = substituted((old.args, old.kwargs), stands_for)
-        settings: dict[str, Any] = {}
-        if old.is_random:
-            settings = {"key": draw()}
-            kwargs = {**kwargs, "key": self.node_of(settings["key"], old.name)}
-        node = Node(
-            name="",
-            kind="call",
-            target=old.target,
-            target_name=old.target_name,
-            args=args,
-            kwargs=kwargs,
-            module=old.module,
-            line=old.line,
-            origin=old.origin,
-        )
-        assert old.target is not None
+        node, function, used, settings = self.kept(old, value_of, draw)
         results = []
         with recording(None):
             for i in range(self.runs):
                 at = {node: _at(i, value) for node, value in used.items()}
                 given = map_nodes(at.__getitem__, [list(old.args), old.kwargs])
-                results.append(old.target(*given[0], **given[1], **_at(i, settings)))
+                results.append(function(*given[0], **given[1], **_at(i, settings)))
         if isinstance(results[0], (bool, int, float)):
             return self._number(old, node, list(used.values()), results)
         self._at_hand = {t for t in _texts(list(used.values())) if t is not None and self._knows(t)}

@@ -221,21 +221,12 @@ def test_arguments_that_the_exporter_does_not_know(x, value, kind):
             r"Give torch tensors as examples: torch\.as_tensor\(x\)$",
         ),
         (
-            lambda x: (Layer(lambda self, x: self.fc(x).data * 2), x),
-            r"A tensor was taken out of the program, as x\.data does; write x\.detach\(\)\. Or forward "
-            r"calls torch\.autograd\.grad: trace what it differentiates, and take na\.grad of the graph$",
-        ),
-        (
             lambda x: (nn.Linear(3, 3), x.to("meta")),
             r"Bring the module and its arguments to one device: net\.to\(x\.device\)$",
         ),
         (
             lambda x: (nn.LazyLinear(3), x),
             r"Call the module once, so that its lazy layers have shapes$",
-        ),
-        (
-            lambda x: (Layer(lambda self, x: torch.func.grad(lambda x: self.fc(x).sum())(x)), x),
-            r"Trace what is differentiated, and take na\.grad of the graph$",
         ),
     ],
 )

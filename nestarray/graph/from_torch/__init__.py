@@ -2,7 +2,8 @@
 
 - `sources`: what is given for a module; `exporting`: running the exporter; `failures`: advice.
 - `dynamic`, `size_names`: sizes that are left open.
-- `gradient_modes`, `reassigned_buffers`, `autograd_functions`: what the exporter forgets.
+- `gradient_modes`, `reassigned_buffers`, `autograd_functions`: what the exporter forgets;
+  `below_autograd`: what it does not see.
 - `coverage`: what becomes of each operation; `importer`, `control_flow`: the translation.
 """
 

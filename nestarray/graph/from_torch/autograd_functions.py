@@ -108,6 +108,7 @@ def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 [g for g, _ in pairs],
                 wanted,
                 [x.to(g.dtype) for g, x in pairs],
+                create_graph=True,
                 allow_unused=True,
             )
         )

@@ -122,9 +122,23 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
 
     names = list(dynamic.arguments)
     adapter = _adapter(module, names[: len(args)], names[len(args) :])
+
+    def exported(adapter: Any) -> Any:
+        return torch.export.export(adapter, args, kwargs, dynamic_shapes=dynamic.shapes)
+
     try:
         with _replacements():
-            program = torch.export.export(adapter, args, kwargs, dynamic_shapes=dynamic.shapes)
+            try:
+                program = exported(adapter)
+            except Exception as error:
+                if not below_autograd.is_unseen(str(error)):
+                    raise
+                if dynamic.is_asked:
+                    raise ConversionError(
+                        f"trace_graph: {type(module).__name__}: forward differentiates, or takes "
+                        "x.data; what does so is traced for one size: leave dynamic= out"
+                    ) from error
+                program = exported(below_autograd.traced(adapter, args, kwargs))
         detach_regions(program, type(module).__name__)
         program = program.run_decompositions({})
         check_linear(program, type(module).__name__)

@@ -64,17 +64,8 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         "else is a setting an attribute of the module",
     ),
     (
-        r"fake tensor in the exported program constant",
-        "A tensor was taken out of the program, as x.data does; write x.detach(). Or forward calls "
-        "torch.autograd.grad: trace what it differentiates, and take na.grad of the graph",
-    ),
-    (
         r"UninitializedParameter|uninitialized parameter",
         "Call the module once, so that its lazy layers have shapes",
-    ),
-    (
-        r"functorch",
-        "Trace what is differentiated, and take na.grad of the graph",
     ),
 )
 

@@ -1,0 +1,157 @@
+"""Modules whose forward differentiates: traced below autograd, then exported like any other.
+
+``torch.export`` records calls before autograd has seen them, so it has no call for what
+``torch.autograd.grad`` or ``torch.func`` compute in a forward: the forces of a potential, the
+residual of a differential equation, an ensemble under ``vmap``. ``make_fx`` records what is
+left when autograd and the transformations have run, backward operations included. What it
+loses is where autograd was told to stop. Its ``detach`` is as often autograd's own, which
+loads saved values by it, as the user's; so all are dropped, and whatever comes out of
+``detach``, of ``no_grad`` or of a derivative without ``create_graph`` is detached anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import inspect
+import re
+import types
+from collections.abc import Iterator
+from typing import Any
+
+#: What ``torch.export`` says of values that it has not seen made.
+_UNSEEN = re.compile(
+    r"fake tensor in the exported program constant|object has no attribute 'constant'|functorch|"
+    r"not tracked with proxy"
+)
+
+_WRITTEN_OUT = re.compile(r"_backward|aten\._?native_\w*norm")
+
+
+def is_unseen(message: str) -> bool:
+    """Whether an export has failed because forward differentiates."""
+    return bool(_UNSEEN.search(message))
+
+
+def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`module` with a forward of recorded ATen calls, for arguments like these."""
+    import torch
+    from torch.fx.experimental.proxy_tensor import make_fx
+    from torch.utils._pytree import tree_flatten, tree_unflatten
+
+    state = _variables(module)
+    flat, structure = tree_flatten((args, kwargs))
+    tensors = [x for x in flat if isinstance(x, torch.Tensor)]
+    outputs: list[Any] = []
+    stopped: list[Any] = []
+
+    def program(state: dict[str, Any], tensors: list[Any]) -> list[Any]:
+        given = iter(tensors)
+        filled = [next(given) if isinstance(x, torch.Tensor) else x for x in flat]
+        args, kwargs = tree_unflatten(filled, structure)
+        with _stops_seen(stopped):
+            output = torch.func.functional_call(module, state, args, kwargs, tie_weights=True)
+        leaves, spec = tree_flatten(output)
+        outputs[:] = [spec]
+        return leaves
+
+    # the example is computed, as in a call, and nothing is left of it
+    state |= {name: x.clone() for name, x in module.named_buffers()}
+    with torch.random.fork_rng(devices=[]):
+        recorded = make_fx(program, _written_out())(state, tensors)
+    _detach_only(recorded, {node.name for node in stopped})
+    result = copy.copy(module)
+
+    def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
+        flat, _ = tree_flatten((args, kwargs))
+        tensors = [x for x in flat if isinstance(x, torch.Tensor)]
+        return tree_unflatten(recorded(_variables(self), tensors), outputs[0])
+
+    result.forward = types.MethodType(forward, result)
+    return result
+
+
+def _written_out() -> dict[Any, Any]:
+    """What is recorded as the operations that it consists of.
+
+    Those are backward operations, and normalizations, whose backward reads statistics that
+    they return: autograd has no derivative of these by themselves.
+    """
+    from torch._decomp import core_aten_decompositions, decomposition_table
+
+    table = {**decomposition_table, **core_aten_decompositions()}
+    return {call: parts for call, parts in table.items() if _WRITTEN_OUT.search(str(call))}
+
+
+def _variables(module: Any) -> dict[str, Any]:
+    return {**dict(module.named_parameters()), **dict(module.named_buffers())}
+
+
+@contextlib.contextmanager
+def _stops_seen(found: list[Any]) -> Iterator[None]:
+    """Put in `found` the recorded nodes at which autograd stops, while a forward runs."""
+    import torch
+    from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._pytree import tree_leaves
+
+    def note(value: Any) -> Any:
+        for x in tree_leaves(value):
+            mode = get_proxy_mode()
+            if mode is None or not _is_inexact(x):
+                continue
+            slot = get_proxy_slot(x, mode.tracer, None)
+            if slot is not None:
+                found.append(slot.proxy.node)
+        return value
+
+    class Stops(TorchFunctionMode):
+        def __torch_function__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            value = function(*args, **(kwargs or {}))
+            stops = not torch.is_grad_enabled() or function in detaching
+            return note(value) if stops else value
+
+    detaching = {
+        torch.detach,
+        torch.Tensor.detach,
+        torch.Tensor.detach_,
+        torch.Tensor.data.__get__,  # type: ignore[attr-defined]
+    }
+    grad = torch.autograd.grad
+    signature = inspect.signature(grad)
+
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs).arguments
+        found = grad(*args, **kwargs)
+        return found if given.get("create_graph") else note(found)
+
+    torch.autograd.grad = differentiated  # type: ignore[assignment]
+    try:
+        with Stops():
+            yield
+    finally:
+        torch.autograd.grad = grad
+
+
+def _is_inexact(x: Any) -> bool:
+    import torch
+
+    return isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex())
+
+
+def _detach_only(recorded: Any, stops: set[str]) -> None:
+    """Drop each ``detach`` of a recorded program, and put one behind each of `stops`."""
+    import torch
+
+    for node in list(recorded.graph.nodes):
+        if node.target is torch.ops.aten.detach.default and node.name not in stops:
+            node.replace_all_uses_with(node.args[0])
+            recorded.graph.erase_node(node)
+        elif node.name in stops and node.target is not torch.ops.aten.detach.default:
+            with recorded.graph.inserting_after(node):
+                cut = recorded.graph.call_function(torch.ops.aten.detach.default, (node,))
+            node.replace_all_uses_with(cut)
+            cut.args = (node,)
+    recorded.recompile()

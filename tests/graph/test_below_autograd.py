@@ -1,0 +1,240 @@
+"""Modules whose forward differentiates: values and gradients are those of the module itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import nestarray as na
+from nestarray import errors
+from tests.graph.agreement import assert_agrees
+
+#: JAX compiles every operation of an eager call, so one module is enough in the default run.
+FAST = ("numpy", "torch")
+
+
+class Potential(nn.Module):
+    """An energy of points, and its forces."""
+
+    def __init__(self, differentiable: bool = True) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.net = nn.Sequential(nn.Linear(6, 8), nn.SiLU(), nn.Linear(8, 1))
+        self.differentiable = differentiable
+
+    def forward(self, x):
+        x = x.requires_grad_(True)
+        distances = (x[:, None] - x[None]).square().sum(-1)
+        features = torch.exp(-distances[..., None] * torch.linspace(0.1, 1, 6))
+        energy = (self.net(features).squeeze(-1) * torch.sigmoid(2 - distances)).sum()
+        (slope,) = torch.autograd.grad(
+            energy, x, create_graph=self.differentiable, retain_graph=True
+        )
+        return {"energy": energy, "forces": -slope}
+
+
+class Residual(nn.Module):
+    """A differential equation's, by the transformations of ``torch.func``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.LayerNorm(8), nn.Linear(8, 1))
+
+    def forward(self, x):
+        def u(point):
+            return self.net(point).squeeze(-1)
+
+        slope = torch.func.vmap(torch.func.grad(u))(x)
+        bend = torch.func.vmap(torch.func.hessian(u))(x)
+        # not through the normalization: torch's reverse mode over its forward mode is wrong there
+        pushed = torch.func.jvp(lambda x: self.net[:2](x).sum(-1), (x,), (torch.ones_like(x),))
+        return slope[:, 0] + pushed[0] * slope[:, 1] - bend.diagonal(0, 1, 2).sum(-1), pushed[1]
+
+
+class Ensemble(nn.Module):
+    """Members of one structure in one call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.members = nn.ModuleList([nn.Linear(4, 2) for _ in range(3)])
+
+    def forward(self, x):
+        weights = {
+            name: torch.stack([dict(m.named_parameters())[name] for m in self.members])
+            for name in ("weight", "bias")
+        }
+        call = lambda w, x: torch.func.functional_call(self.members[0], w, (x,))  # noqa: E731
+        return torch.vmap(call, in_dims=(0, None))(weights, x)
+
+
+class Stops(nn.Module):
+    """Derivatives beside everything that has none: detach, no_grad, data."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.a, self.b, self.c, self.d = (nn.Linear(3, 3) for _ in range(4))
+
+    def forward(self, x):
+        x = x.requires_grad_(True)
+        y = torch.tanh(self.a(x))
+        (slope,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+        with torch.no_grad():
+            quiet = torch.sigmoid(self.b(slope)) * y
+        kept = self.c(y)
+        return slope * kept.detach() + quiet + torch.exp(self.d(y)).data + kept * y.sigmoid()
+
+
+class Data(nn.Module):
+    """A value without a gradient, as old code takes it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = self.fc(x)
+        return y * y.data
+
+
+class Own(torch.autograd.Function):
+    """A gradient of its own: three times the usual one."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.sin()
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return 3 * g * x.cos()
+
+
+class WithOwn(nn.Module):
+    """A Function behind a derivative."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        def f(x):
+            return self.fc(x).square().sum()
+
+        return Own.apply(torch.func.grad(f)(x))
+
+
+class Regularized(nn.Module):
+    """In training: dropout, a batch normalization whose state is written, and a penalty."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.fc, self.norm, self.out = (
+            nn.Linear(4, 6, bias=False),
+            nn.BatchNorm1d(6),
+            nn.Linear(6, 1),
+        )
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x, *, scale=2.0):
+        x = x.requires_grad_(True)
+        y = F.dropout(torch.relu(self.norm(self.fc(x))), 0.25, self.training)
+        y = self.out(y).squeeze(-1)
+        (slope,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+        self.calls = self.calls + 1
+        return y, scale * slope.square().sum(-1).mean()
+
+
+class Convolved(nn.Module):
+    """How an image moves a score: backward of convolutions, pools and a softmax."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.net = nn.Sequential(
+            nn.Conv2d(1, 3, 3), nn.GELU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(12, 4)
+        )
+
+    def forward(self, x):
+        x = x.requires_grad_(True)
+        score = F.log_softmax(self.net(x), -1)[:, 0].sum()
+        return torch.autograd.grad(score, x, create_graph=True)[0].abs().mean((1, 2, 3))
+
+
+X = torch.linspace(-1, 1, 12).reshape(4, 3).sin()
+
+MODULES = {
+    "potential": (Potential, (X,)),
+    "forces without a gradient": (lambda: Potential(differentiable=False), (X,)),
+    "residual": (Residual, (X[:, :2].contiguous(),)),
+    "ensemble": (Ensemble, (torch.cat([X, X[:, :1]], 1),)),
+    "stops": (Stops, (X,)),
+    "data": (Data, (X,)),
+    "function": (WithOwn, (X,)),
+    "convolved": (Convolved, (torch.linspace(-1, 1, 72).reshape(2, 1, 6, 6).sin(),)),
+}
+
+
+@pytest.mark.parametrize("backend", ["jax", "tensorflow"])
+def test_on_compiled_backends(backend):
+    make, args = MODULES["data"]
+    assert_agrees(make(), *args, backends=(backend,))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", MODULES)
+def test_on_all_backends(name):
+    make, args = MODULES[name]
+    assert_agrees(make(), *args)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_values_and_gradients_are_those_of_the_module(name):
+    make, args = MODULES[name]
+    graph = assert_agrees(make(), *args, backends=FAST)
+    assert graph.to_backend("numpy").verify().ok
+    moved = graph.optimize().to_backend("numpy")
+    assert moved.verify(gradients=False).ok
+
+
+def test_in_training():
+    net = Regularized().train()
+    x = torch.randn(6, 4)
+    graph = na.trace_graph(net, x, scale=3.0, train=True)
+    report = graph.to_backend("numpy").verify()
+    assert report.ok
+    assert {row.name for row in report.state} >= {"calls", "norm/running_mean"}
+    key = na.random.key(0, backend="torch")
+    (y, penalty), state = graph(x, scale=3.0, key=key)
+    assert y.shape == (6,)
+    assert penalty.shape == ()
+    assert float(state["calls"]) == 1
+    assert int(state["norm/num_batches_tracked"]) == 1
+    masked, _ = graph(x, scale=3.0, key=na.random.key(1, backend="torch"))
+    assert not np.allclose(masked[0].detach(), y.detach())
+
+
+def test_weights_go_back():
+    net = Potential()
+    before = net.state_dict()["net.0.bias"].clone()
+    graph = na.trace_graph(net, X)
+    net.load_state_dict(graph.to_torch_state_dict(graph.v * 2))
+    assert torch.equal(net.state_dict()["net.0.bias"], before * 2)
+
+
+def test_open_sizes_are_refused_with_what_to_do():
+    with pytest.raises(errors.ConversionError) as caught:
+        na.trace_graph(Potential(), X, dynamic={"x": {0: "points"}})
+    assert str(caught.value) == (
+        "trace_graph: Potential: forward differentiates, or takes x.data; what does so is traced for "
+        "one size: leave dynamic= out"
+    )
