@@ -204,16 +204,17 @@ def _apply_read(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     given = dict(zip(names, args)) | kwargs
     arrays = {name: given[name] for name in op.array_parameters if name in given}
     first = next(c for value in arrays.values() for c in _containers(value))
-    columns = [tuple(_column(first._spec, value, op.name)) for value in arrays.values()]
-    results = []
-    for row in zip(first._leaves, *columns):
-        if row[0].__class__ in _LEFT_ALONE:
-            results.append(row[0])
-            continue
-        given |= dict(zip(arrays, row[1:]))
-        results.append(
-            op.function(*[given[n] for n in names[: len(args)]], **{n: given[n] for n in kwargs})
-        )
+    columns: list[Any] = [tuple(_column(first._spec, value, op.name)) for value in arrays.values()]
+
+    def call(*row: Any) -> Any:
+        given.update(zip(arrays, row))
+        return op.function(*[given[n] for n in names[: len(args)]], **{n: given[n] for n in kwargs})
+
+    call = _once_for_ties(op, call, columns)
+    results = [
+        leaf if type(leaf) in _LEFT_ALONE else call(*row)  # `leaf.__class__` is not found there
+        for leaf, *row in zip(first._leaves, *columns)
+    ]
     return _rebuild(op.name, first._spec, tuple(results))
 
 
@@ -236,12 +237,12 @@ def _column(spec: Spec, value: Any, name: str) -> Iterable[Any]:
 def _rebuild(name: str, spec: Spec, results: tuple[Any, ...]) -> Any:
     """A Container of the results; of tuples of one length, a tuple of Containers."""
     first = results[0] if results else None
-    if first.__class__ in _LEFT_ALONE:
-        first = next((r for r in results if r.__class__ not in _LEFT_ALONE), None)
+    if type(first) in _LEFT_ALONE:
+        first = next((r for r in results if type(r) not in _LEFT_ALONE), None)
     if not isinstance(first, (tuple, list)):
         return from_leaves(spec, results)
     count = len(first)  # a leaf that was left alone is in each of the results
-    results = tuple([(r,) * count if r.__class__ in _LEFT_ALONE else r for r in results])
+    results = tuple([(r,) * count if type(r) in _LEFT_ALONE else r for r in results])
     counts = [len(r) if isinstance(r, (tuple, list)) else 1 for r in results]
     if counts.count(counts[0]) != len(counts):
         other = next(i for i, count in enumerate(counts) if count != counts[0])

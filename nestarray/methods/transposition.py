@@ -12,6 +12,7 @@ from typing import Any
 
 from nestarray.container import Container, method
 from nestarray.container.access import Leaves, line_up
+from nestarray.container.arguments import check_container
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import LEAF, Path, Spec, explain_mismatch, join_path, make_spec
 from nestarray.errors import ArgumentError, StructureError
@@ -67,6 +68,7 @@ def transpose(c: Container, /) -> Any:
         >>> [member.to_dict() for member in c.transpose()]
         [{'a': 1, 'b': 3}, {'a': 2, 'b': 4}]
     """
+    check_container("Container.transpose", "c", c)
     kind = c.spec.kind
     if kind not in ("list", "tuple"):
         return _apart(c)

@@ -136,6 +136,21 @@ def test_another_structure_is_another_graph() -> None:
         assert same(compiled(c), c + 1.0)
 
 
+def test_tied_leaves_and_what_is_no_array() -> None:
+    c = na.Container(a=ROW, b=[ROW, None], name="x", d=torch.ones(3))
+
+    def functions(c: na.Container) -> tuple[na.Container, ...]:
+        doubled = c * 2
+        return c.astype("float16"), doubled, doubled.astype("float16")
+
+    half, doubled, both = torch.compile(functions, backend="eager", fullgraph=True)(c)
+    for found, expected in zip((half, doubled, both), functions(c), strict=True):
+        assert same(found, expected)
+    assert half["a"] is half["b/0"]
+    assert half["a"] is not half["d"]
+    assert both["a"] is not both["b/0"]  # as in a plain call: products are arrays of their own
+
+
 def test_matmul_is_refused_where_its_sides_are_lost() -> None:
     c, x = tree().delete("b"), torch.arange(9.0).reshape(3, 3)
     assert same(x @ c, na.matmul(x, c))

@@ -100,6 +100,11 @@ def test_what_cannot_be_transposed(tree: Any, message: str) -> None:
 
 def test_bad_members() -> None:
     with pytest.raises(ArgumentError) as info:
+        na.Container.transpose([na.Container(a=1)])  # type: ignore[arg-type]
+    assert str(info.value) == (
+        "Container.transpose: c: got list, expected a Container; make it one with na.Container(c)"
+    )
+    with pytest.raises(ArgumentError) as info:
         transposed([na.Container(a=1), 5])
     assert str(info.value) == (
         "Container.transpose: member 1: got int, expected a Container; arrays in a list have "
