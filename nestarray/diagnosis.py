@@ -242,6 +242,8 @@ def check_bounds(name: str, arguments: Arguments) -> None:
     if _is_any_traced({"x": x, "indices": indices}):
         return
     axis, shape = arguments.get("axis", _FIRST_AXIS.get(name)), _shape(x)
+    if len(shape) != {"embedding": 2, "gather": len(indices.shape)}.get(name, len(shape)):
+        return  # another axis would be spoken of; the op's own check says it
     length = _size(shape) if axis is None else shape[many_axes(axis, len(shape), name)[0]]
     least = 0 if name == "embedding" else -length
     host = backends.core(backends.backend_of(indices)).to_numpy(indices)
@@ -255,6 +257,48 @@ def check_bounds(name: str, arguments: Arguments) -> None:
 
 #: The axis that indices count along where none is given.
 _FIRST_AXIS = {"embedding": 0, "index_add": 0, "take_along_axis": -1}
+
+
+def check_along(name: str, arguments: Arguments) -> None:
+    """`indices` have the axes of x, and broadcast with it but for the one that they count along."""
+    of_x, of_indices = _shape(arguments["x"]), _shape(arguments["indices"])
+    axis = one_axis(arguments.get("axis", -1), len(of_x), name)
+    others = [shape[:axis] + shape[axis + 1 :] for shape in (of_x, of_indices)]
+    if len(of_x) != len(of_indices) or any(a != b and 1 not in (a, b) for a, b in zip(*others)):
+        raise ShapeError(
+            f"{name}: indices: got shape {of_indices} for x of shape {of_x}, expected as many axes, "
+            f"which broadcast with those of x but for axis {axis}"
+        )
+
+
+def check_positions(name: str, arguments: Arguments) -> None:
+    """Rows of `indices` are positions on the first axes of x, and updates fit what they choose."""
+    of_x, of_indices = _shape(arguments["x"]), _shape(arguments["indices"])
+    if not of_indices or of_indices[-1] > len(of_x):
+        raise ShapeError(
+            f"{name}: indices: got shape {of_indices} for x of shape {of_x}, expected (*batch, k) "
+            f"with k of at most {len(of_x)}"
+        )
+    if "updates" in arguments:
+        _check_fit(name, arguments, of_indices[:-1] + of_x[of_indices[-1] :])
+
+
+def check_updates(name: str, arguments: Arguments) -> None:
+    """`updates` fit x with `indices` in the place of an axis."""
+    of_x, of_indices = _shape(arguments["x"]), _shape(arguments["indices"])
+    axis = one_axis(arguments.get("axis", 0), len(of_x), name)
+    _check_fit(name, arguments, of_x[:axis] + of_indices + of_x[axis + 1 :])
+
+
+def _check_fit(name: str, arguments: Arguments, wanted: tuple[int, ...]) -> None:
+    """`updates` broadcast to a shape."""
+    own = tuple(getattr(arguments["updates"], "shape", ()))
+    padded = (1,) * (len(wanted) - len(own)) + own
+    if len(own) > len(wanted) or any(n not in (1, m) for n, m in zip(padded, wanted)):
+        raise ShapeError(
+            f"{name}: updates: got shape {own}, expected {wanted} or what broadcasts to it, for x "
+            f"of shape {_shape(arguments['x'])} and indices of shape {_shape(arguments['indices'])}"
+        )
 
 
 def check_axis(name: str, arguments: Arguments) -> None:
@@ -592,11 +636,12 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ),
         (check_elements,),
     ),
-    **dict.fromkeys(("gather_nd", "scatter_nd"), (check_indices,)),
+    **dict.fromkeys(("gather_nd", "scatter_nd"), (check_indices, check_positions)),
     **dict.fromkeys(
-        ("embedding", "gather", "index_add", "put_along_axis", "scatter", "take_along_axis"),
-        (check_indices, check_bounds),
+        ("embedding", "gather", "put_along_axis", "scatter"), (check_indices, check_bounds)
     ),
+    "index_add": (check_indices, check_axis, check_updates, check_bounds),
+    "take_along_axis": (check_indices, check_axis, check_along, check_bounds),
     **dict.fromkeys(("qr", "svd", "svdvals", "pinv", "matrix_rank", "lu"), (check_matrices,)),
     "broadcast_to": (check_broadcast_to,),
     "concat": (check_concatenated,),

@@ -42,6 +42,10 @@ Handler = Callable[["Op", tuple[Any, ...], dict[str, Any]], Any]
 
 _NUMBERS = (bool, int, float, complex)
 
+#: Frameworks whose functions compute something for settings of many wrong kinds, and take so long
+#: for each call that a look at them does not count.
+_LENIENT = frozenset(("tensorflow",))
+
 #: Every public op by name, in the order of definition.
 OPS: dict[str, Op] = {}
 
@@ -102,6 +106,8 @@ class Op:
             if self.is_primitive:
                 raise UnsupportedError(f"{self.name}: not available on the backend {backend!r}")
             return self.default(backend)
+        if backend in _LENIENT:
+            native = _checking_kinds(self, native)
         supports = getattr(native, "supports", None)
         return native if supports is None else _mixed(self, native, supports, self.default(backend))
 

@@ -127,6 +127,7 @@ class Transforms:
         axis, axes: what the module calls these settings.
         real_dtypes, complex_dtypes: for which calls with the settings' defaults go straight to
             the module. What it refuses there is looked at afterwards, for the error's own words.
+        adapted: makes of a function of the module one that takes what the module refuses.
     """
 
     def __init__(
@@ -138,30 +139,34 @@ class Transforms:
         *,
         real_dtypes: Sequence[Any] = (),
         complex_dtypes: Sequence[Any] = (),
+        adapted: Callable[[Function], Function] = lambda native: native,
     ) -> None:
         self.module, self.number, self.axis, self.axes = module, number, axis, axes
+        self.adapted = adapted
         self.real_dtypes = frozenset(real_dtypes)
         self.dtypes = self.real_dtypes.union(complex_dtypes)
 
     def along_one(self, name: str, *, real: str = "") -> Function:
         """A transform along one axis; `real` names the one for complex numbers, where it takes none."""
         native, number, axis_name = getattr(self.module, name), self.number, self.axis
+        adapted = self.adapted(native)
 
         def look(x: Any, n: int | None, axis: int, norm: str) -> Any:
             length, _ = one_length(name, x.shape, n, axis, norm)
             if real:
                 check_real(name, x, real)
-            return native(number(x), n=length, norm=norm, **{axis_name: axis})
+            return adapted(number(x), n=length, norm=norm, **{axis_name: axis})
 
         return self._with_defaults(native, look, self.real_dtypes if real else self.dtypes)
 
     def from_half(self, name: str) -> Function:
         """A transform of a half spectrum along one axis."""
         native, number, axis_name = getattr(self.module, name), self.number, self.axis
+        adapted = self.adapted(native)
 
         def look(x: Any, n: int | None, axis: int, norm: str) -> Any:
             length = full_length(name, x.shape, n, axis, norm)
-            return native(number(x), n=length, norm=norm, **{axis_name: axis})
+            return adapted(number(x), n=length, norm=norm, **{axis_name: axis})
 
         return self._with_defaults(native, look, self.dtypes)
 
@@ -179,6 +184,7 @@ class Transforms:
     def along_several(self, name: str, read: Function = checked, *, real: str = "") -> Function:
         """A transform along several axes, whose lengths `read` finds."""
         native, number, axes_name = getattr(self.module, name), self.number, self.axes
+        adapted = self.adapted(native)
         ready = self.real_dtypes if real else self.dtypes
 
         def look(x: Any, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str) -> Any:
@@ -186,7 +192,7 @@ class Transforms:
             if real:
                 check_real(name, x, real)
                 check_some_axis(name, places)
-            return native(number(x), s=lengths, norm=norm, **{axes_name: places})
+            return adapted(number(x), s=lengths, norm=norm, **{axes_name: places})
 
         def call(
             x: Any,

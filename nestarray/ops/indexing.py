@@ -17,6 +17,7 @@ from nestarray.backends.axes import one_axis
 from nestarray.backends.index import check_mode, check_rows
 from nestarray.config import current_backend
 from nestarray.container import Container
+from nestarray.diagnosis import check_updates
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, Shape
@@ -410,6 +411,8 @@ def index_add(x: Array, indices: Array, updates: Array, /, *, axis: int = 0) -> 
     """
     from nestarray import ops
 
+    if 0 in indices.shape:  # for which JAX takes updates of any shape
+        check_updates("index_add", {"x": x, "indices": indices, "updates": updates, "axis": axis})
     before = (slice(None),) * one_axis(axis, len(x.shape), "index_add")
     return ops.setitem(x, (*before, indices), updates, mode="add")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -147,7 +148,10 @@ def in_rows(x: Array, axis: Axis, name: str) -> tuple[Array, tuple[int, ...], tu
     others = [i for i in range(len(shape)) if i not in axes]
     rest = tuple(shape[i] for i in others)
     kept = tuple(1 if i in axes else length for i, length in enumerate(shape))
-    return ops.reshape(ops.permute_dims(x, (*others, *axes)), (*rest, -1)), rest, kept
+    lengths = [shape[i] for i in axes]
+    # −1 does not tell a length where there is nothing
+    count = math.prod(lengths) if 0 in shape else -1
+    return ops.reshape(ops.permute_dims(x, (*others, *axes)), (*rest, count)), rest, kept
 
 
 def shares(q: float | Array, x: Array) -> Array:

@@ -302,6 +302,7 @@ def bincount(
 
     Raises:
         ArgumentError: `length` is negative.
+        ShapeError: `x` is no vector.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -310,6 +311,8 @@ def bincount(
     """
     from nestarray import ops
 
+    if len(x.shape) != 1:
+        raise ShapeError(f"bincount: x: got shape {tuple(x.shape)}, expected (n,)")
     if weights is None:
         weights = ops.full(ops.shape(x), 1, dtype="int64", like=x)
     if length is None:

@@ -7,6 +7,7 @@ import numpy as np
 from nestarray.backends.base import mean_dtype
 from nestarray.dispatch import op
 from nestarray.dtypes import dtype_of
+from nestarray.errors import DtypeError, ShapeError
 from nestarray.typing import Array
 
 __all__ = ["segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum"]
@@ -32,7 +33,7 @@ def segment_sum(x: Array, segment_ids: Array, /, *, num_segments: int | None = N
     """
     from nestarray import ops
 
-    shape = (_segments(segment_ids, num_segments), *x.shape[1:])
+    shape = (_segments("segment_sum", x, segment_ids, num_segments), *x.shape[1:])
     return ops.index_add(ops.zeros(shape, dtype=x.dtype, like=x), segment_ids, x)
 
 
@@ -58,7 +59,7 @@ def segment_max(x: Array, segment_ids: Array, /, *, num_segments: int | None = N
 
     dtype = dtype_of(x)
     least = -float("inf") if dtype.is_floating else int(np.iinfo(dtype.name).min)
-    shape = (_segments(segment_ids, num_segments), *x.shape[1:])
+    shape = (_segments("segment_max", x, segment_ids, num_segments), *x.shape[1:])
     start = ops.full(shape, least, dtype=x.dtype, like=x)
     return ops.setitem(start, segment_ids, x, mode="max")
 
@@ -85,7 +86,7 @@ def segment_min(x: Array, segment_ids: Array, /, *, num_segments: int | None = N
 
     dtype = dtype_of(x)
     greatest = float("inf") if dtype.is_floating else int(np.iinfo(dtype.name).max)
-    shape = (_segments(segment_ids, num_segments), *x.shape[1:])
+    shape = (_segments("segment_min", x, segment_ids, num_segments), *x.shape[1:])
     start = ops.full(shape, greatest, dtype=x.dtype, like=x)
     return ops.setitem(start, segment_ids, x, mode="min")
 
@@ -110,7 +111,7 @@ def segment_prod(x: Array, segment_ids: Array, /, *, num_segments: int | None = 
     """
     from nestarray import ops
 
-    shape = (_segments(segment_ids, num_segments), *x.shape[1:])
+    shape = (_segments("segment_prod", x, segment_ids, num_segments), *x.shape[1:])
     start = ops.ones(shape, dtype=x.dtype, like=x)
     return ops.setitem(start, segment_ids, x, mode="mul")
 
@@ -136,7 +137,7 @@ def segment_mean(x: Array, segment_ids: Array, /, *, num_segments: int | None = 
     from nestarray import ops
 
     x = ops.astype(x, mean_dtype(x), copy=False)
-    count = _segments(segment_ids, num_segments)
+    count = _segments("segment_mean", x, segment_ids, num_segments)
     total = ops.segment_sum(x, segment_ids, num_segments=count)
     ones = ops.ones((x.shape[0],), dtype="float32", like=x)  # counts beyond what float16 holds
     counts = ops.segment_sum(ones, segment_ids, num_segments=count)
@@ -144,9 +145,21 @@ def segment_mean(x: Array, segment_ids: Array, /, *, num_segments: int | None = 
     return ops.divide(total, ops.reshape(counts, (count,) + (1,) * (len(x.shape) - 1)))
 
 
-def _segments(segment_ids: Array, num_segments: int | None) -> int:
+def _segments(name: str, x: Array, segment_ids: Array, num_segments: int | None) -> int:
+    """How many segments there are."""
     from nestarray import ops
 
+    of_x, of_ids = tuple(x.shape), tuple(segment_ids.shape)
+    if len(of_ids) != 1 or not of_x or (of_ids[0] != of_x[0] and None not in (of_ids[0], of_x[0])):
+        raise ShapeError(
+            f"{name}: segment_ids: got shape {of_ids} for x of shape {of_x}, expected one number for "
+            "each of its rows"
+        )
+    if not dtype_of(segment_ids).is_integer:
+        raise DtypeError(
+            f"{name}: segment_ids: got {dtype_of(segment_ids).name}, expected integers; cast with "
+            "na.astype"
+        )
     if num_segments is not None:
         return num_segments
     return int(ops.max(segment_ids)) + 1 if segment_ids.shape[0] else 0

@@ -9,13 +9,14 @@ looked at in Python (dtypes, axes, unknown names) is looked at once for each kin
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 
 import jax
 
 from nestarray.backends.templates import code_of, generated, is_variadic, parameters_of, texts
+from nestarray.typing import check_kind
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,6 +36,7 @@ def compiled_for_any(*numbers: str) -> Callable[[F], F]:
 
 def _compile(function: F, numbers: frozenset[str]) -> F:
     parameters = parameters_of(function)
+    function = _checking_flags(function, parameters)
     defaults = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
     settings = list(defaults)
     run = jax.jit(function, static_argnames=[n for n in settings if n not in numbers], inline=True)
@@ -86,6 +88,22 @@ def _compile(function: F, numbers: frozenset[str]) -> F:
     }
     code = code_of(source, f"<nestarray compiled op({declared}) of any {sorted(numbers)}>")
     return wraps(function)(generated(code, namespace, function.__name__, parameters))
+
+
+def _checking_flags(function: F, parameters: Sequence[inspect.Parameter]) -> F:
+    """`function` behind a look at its settings of two values, for which JAX takes any: as it traces."""
+    flags = [p.name for p in parameters if str(p.annotation) == "bool"]
+    if not flags or function.__name__.startswith("_"):
+        return function
+
+    @wraps(function)
+    def checking(*args: Any, **kwargs: Any) -> Any:
+        for name in flags:
+            if kwargs.get(name).__class__ is str:
+                check_kind(function.__name__, name, "bool", kwargs[name])
+        return function(*args, **kwargs)
+
+    return checking  # type: ignore[return-value]
 
 
 def _are_at(defaults: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray.backends.axes import pad_widths, part_sizes
-from nestarray.backends.base import promoted
+from nestarray.backends.base import promoted, supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.elementwise import _cast
 
@@ -19,7 +19,14 @@ swapaxes = jnp.swapaxes
 flip = jnp.flip
 roll = jnp.roll
 tile = jnp.tile
-repeat = jnp.repeat
+
+
+@supports("total_repeat_length is None or x.size")  # JAX repeats what is not there
+def repeat(
+    x: Any, repeats: Any, /, *, axis: Any = None, total_repeat_length: int | None = None
+) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.repeat.html"""
+    return jnp.repeat(x, repeats, axis, total_repeat_length=total_repeat_length)
 
 
 def squeeze(x: Any, /, axis: Any = None) -> Any:

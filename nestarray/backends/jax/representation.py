@@ -6,6 +6,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from nestarray.backends.base import supports
+from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.elementwise import _promoting
 
 
@@ -16,3 +18,10 @@ def _gcd(x1: Any, x2: Any) -> Any:
 
 
 gcd = _promoting(_gcd)
+
+
+@supports("x.dtype.kind in 'iu'")
+@compiled
+def bitwise_count(x: Any, /) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.bitwise_count.html"""
+    return jnp.bitwise_count(x).astype("uint8")

@@ -50,6 +50,8 @@ def _convolved(x: Any, kernel: Any, bias: Any, at: windows.Windows, groups: int)
 
     The zeros of the dilation are in the kernel.
     """
+    if x.shape[0] == 0:  # TensorFlow refuses nothing: the shape of one image, cut
+        return _convolved(tf.zeros((1, *x.shape[1:]), x.dtype), kernel, bias, at, groups)[:0]
     if len(at.kernel) == 1:
         flat = windows.Windows((1, *at.kernel), at.stride * 2, ((0, 0), *at.padding), (1, 1))
         x, kernel = tf.expand_dims(x, 1), tf.expand_dims(kernel, 0)

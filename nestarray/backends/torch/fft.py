@@ -16,9 +16,23 @@ def _number(x: Any) -> Any:
     return x if x.dtype in (*_REAL, *_COMPLEX) else x.to(torch.float32)
 
 
+def _of_nothing_too(native: Any) -> Any:
+    """`native`, which refuses arrays without elements: the shape of one with some, cut."""
+
+    def transform(x: Any, *, dim: Any, **settings: Any) -> Any:
+        if x.numel():
+            return native(x, dim=dim, **settings)
+        dims = [d % x.ndim for d in ([dim] if isinstance(dim, int) else dim)]
+        result = native(x.new_zeros([max(n, 1) for n in x.shape]), dim=dim, **settings)
+        return result[tuple(slice(None if d in dims else n) for d, n in enumerate(x.shape))]
+
+    return transform
+
+
 _transforms = Transforms(
-    torch.fft, _number, axis="dim", axes="dim", real_dtypes=_REAL, complex_dtypes=_COMPLEX
-)
+    torch.fft, _number, axis="dim", axes="dim", real_dtypes=_REAL, complex_dtypes=_COMPLEX,
+    adapted=_of_nothing_too,
+)  # fmt: skip
 
 fft = _transforms.along_one("fft")
 ifft = _transforms.along_one("ifft")
