@@ -21,6 +21,7 @@ from nestarray.graph.from_torch import below_autograd
 from nestarray.graph.from_torch.autograd_functions import backwards_kept, check_linear
 from nestarray.graph.from_torch.cumulative_averages import averages_traced
 from nestarray.graph.from_torch.dynamic import Dynamic
+from nestarray.graph.from_torch.flexible_attention import flexible_attention_written_out
 from nestarray.graph.from_torch.gradient_modes import detach_regions, gradient_modes_seen
 from nestarray.graph.from_torch.reassigned_buffers import assignments_written
 from nestarray.graph.from_torch.sequences import check_padded, sequences_padded
@@ -160,6 +161,7 @@ def _replacements() -> Iterator[None]:
         backwards_kept(),
         sequences_padded(),
         averages_traced(),
+        flexible_attention_written_out(),
         _arguments_unchecked(),
     ):
         yield
