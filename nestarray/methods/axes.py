@@ -27,6 +27,7 @@ KINDS = {
 }
 _DTYPES = frozenset(d.name for d in dtypes.ALL)
 _OTHER_DTYPE = re.compile(r"(float|bfloat|int|uint|complex)\d+(_\w+)?")  # float8_e4m3fn, int4
+_SHORT = re.compile(r"(f|bf|i|u|c)(8|16|32|64|128)")  # as dtypes are printed
 _NAME = re.compile(r"(\./)?[A-Za-z_{][\w{}]*")
 _TOKEN = re.compile(r"\([^()]*\)|\S+")
 _TYPE = re.compile(r"<[A-Za-z_][\w.]*>(\|<[A-Za-z_][\w.]*>)*")
@@ -88,6 +89,11 @@ def _check_axis(token: str, text: str, where: str) -> None:
     if token in ("...", "_"):
         return
     for word in token[1:-1].split() if token[0] == "(" else [token.removeprefix("*")]:
+        if _SHORT.fullmatch(word):
+            raise ArgumentError(
+                f"Schema: {where}: got {word!r} in {text!r}, which reads as a dtype; write the dtype "
+                "in full and last, 'out in float32', or give the axis another name"
+            )
         if word.isascii() and word.isdigit():
             is_right = token[0] != "*"
         else:

@@ -375,6 +375,11 @@ def _of_framework(cls: type) -> str:
 def _hints(cls: type) -> dict[str, Any]:
     try:
         hints = typing.get_type_hints(cls, include_extras=True)
+    except SyntaxError as error:  # words of axes are no Python
+        raise ArgumentError(
+            f"Schema: the annotations of {cls.__name__} cannot be read: {error.msg}. Words stand "
+            "beside a type, weight: Annotated[Array, 'out in float32']"
+        ) from error
     except NameError:
         try:
             # a class defined in a function, its annotations texts: the names are that function's

@@ -480,6 +480,17 @@ _EXPECTED = (
             {"a/{}": "n"},
             "Schema: path 'a/{}': got '{}', expected a name in the braces, such as '{i}'",
         ),
+        (
+            {"a": "f32 n"},
+            "Schema: path 'a': got 'f32' in 'f32 n', which reads as a dtype; write the dtype in full "
+            "and last, 'out in float32', or give the axis another name",
+        ),
+        (
+            type("Quoted", (), {"__annotations__": {"w": "out in"}}),
+            "Schema: the annotations of Quoted cannot be read: Forward reference must be an "
+            "expression -- got 'out in'. Words stand beside a type, weight: Annotated[Array, 'out in "
+            "float32']",
+        ),
         ({1.5: "n"}, "Schema: got the path 1.5, expected a string"),
         (
             {"a": 3},
