@@ -21,11 +21,12 @@ import numpy as np
 from nestarray import backends, ops
 from nestarray.config import check_backend_name, use_backend
 from nestarray.container import Container
-from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
+from nestarray.errors import ArgumentError, ConversionError, NestarrayError, UnsupportedError
 from nestarray.graph import codegen
 from nestarray.graph.binding import bind_arguments, bind_variables, is_abstract
 from nestarray.graph.node import Node
-from nestarray.graph.sizes import Sizes, check_same, names_in
+from nestarray.graph.sizes import Sizes, check_same
+from nestarray.graph.value_sizes import first_of_unknown_size, unknown_size
 from nestarray.interchange.torch import to_torch_state_dict
 
 if TYPE_CHECKING:
@@ -151,15 +152,7 @@ class Graph:
     @cached_property
     def sized_by_values(self) -> Node | None:
         """The first call that reads a number from an array or whose size values decide, if any."""
-        known = set(self.sizes.ranges)
-        for node in (*self.inputs, *self.calls):
-            texts = () if node.aval is None else filter(_is_text, node.aval.shape)
-            names = frozenset().union(*map(names_in, texts))
-            if node.kind == "input":
-                known |= names
-            elif names - known or node.target_name == "torch.Tensor.item":
-                return node
-        return None
+        return first_of_unknown_size(self.inputs, self.calls, self.sizes.ranges)
 
     @cached_property
     def needs_key(self) -> bool:
@@ -351,8 +344,9 @@ class Graph:
 
         Raises:
             ArgumentError: `new_shapes` is unknown.
-            UnsupportedError: values decide a size (``x[x > 0]``), which JAX's compiler and ours
-                for PyTorch must know. The graph itself runs, and TensorFlow compiles it.
+            UnsupportedError: of a call, where values decide a size (``x[x > 0]``), which JAX's
+                compiler and ours for PyTorch must know. The graph itself runs, and TensorFlow
+                compiles it.
         """
         from nestarray.transforms import jit
 
@@ -362,18 +356,6 @@ class Graph:
             )
         if self.backend == "numpy":
             return self
-        place = self.sized_by_values
-        if place is not None and (
-            self.backend == "jax" or (self.backend == "torch" and not options)
-        ):
-            at = ", ".join(
-                x for x in (place.module and f"module {place.module!r}", place.line) if x
-            )
-            raise UnsupportedError(
-                f"compile: {self.name}: values decide the size of {place.name!r}"
-                f"{f' ({at})' if at else ''}, and a program compiled for {self.backend} knows its sizes; "
-                "call the graph itself, or compile it on TensorFlow"
-            )
         compiled = jit(self._positional, **options)
         first: dict[str, int] = {}
 
@@ -389,8 +371,16 @@ class Graph:
                 sizes = bind_arguments(self, args, kwargs)[1]
                 check_same(self.name, first or sizes, sizes)
                 first.update(sizes)
-            with self.running():
-                return compiled(*values)
+            try:
+                with self.running():
+                    return compiled(*values)
+            except Exception as error:
+                place = self.sized_by_values
+                if place is None or isinstance(error, NestarrayError):
+                    raise
+                raise UnsupportedError(
+                    f"compile: {self.name}: {unknown_size(place, self.backend)}"
+                ) from error
 
         return call
 
@@ -496,10 +486,6 @@ class Graph:
         # code is not pickled: targets go by name, and the source of the proof stays behind
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return _rebuild, ({**fields, "reference": None},)
-
-
-def _is_text(size: int | str) -> bool:
-    return isinstance(size, str)
 
 
 def _rebuild(fields: dict[str, Any]) -> Graph:

@@ -40,6 +40,20 @@ def test_what_constants_decide_is_a_number_of_the_program(x):
     assert graph.verify().ok
 
 
+def test_a_size_that_constants_decide_is_a_number_of_the_program(x):
+    class Counted(nn.Module):
+        def forward(self, x):
+            count = torch.tensor([2, 3]).max().item()
+            torch._check(count >= 0)
+            torch._check(count <= len(x))
+            return x[:count] + torch.ones(count, 1)
+
+    graph = assert_agrees(Counted(), x, backends=("numpy", "torch"), gradients=False)
+    assert not any("item" in node.target_name for node in graph.calls)
+    assert graph.sized_by_values is None
+    assert graph.calls[-1].aval.shape == (3, 3)
+
+
 @pytest.mark.parametrize("backend", ["jax", pytest.param("tensorflow", marks=pytest.mark.full)])
 def test_such_a_program_compiles(x, backend):
     report = na.trace_graph(Positions(), x).to_backend(backend).verify(compiled=True)

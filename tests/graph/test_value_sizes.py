@@ -89,7 +89,7 @@ def test_compiled_where_the_compiler_need_not_know_sizes():
             "TensorFlow"
         )
         with pytest.raises(errors.UnsupportedError, match=f"^{text}$"):
-            graph.to_backend(backend).compile()
+            graph.to_backend(backend).compile()(na.to_backend(x, backend))
     assert na.trace_graph(nn.Linear(3, 2), x).sized_by_values is None
     named = na.trace_graph(nn.Linear(3, 2), x, dynamic={"input": {0: "batch"}})
     assert named.sized_by_values is None

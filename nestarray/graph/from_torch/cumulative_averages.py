@@ -39,12 +39,11 @@ def _averaged(module: Any, input: Any) -> Any:
 
     module._check_input_dim(input)
     module.num_batches_tracked.add_(1)
-    running = (module.running_mean, module.running_var)
-    found = [torch.zeros_like(old) for old in running]
+    mean, var = torch.zeros_like(module.running_mean), torch.zeros_like(module.running_var)
     out = torch.nn.functional.batch_norm(
-        input, *found, module.weight, module.bias, training=True, momentum=1.0, eps=module.eps
+        input, mean, var, module.weight, module.bias, training=True, momentum=1.0, eps=module.eps
     )
     step = module.num_batches_tracked.to(module.running_mean.dtype).reciprocal()
-    for old, new in zip(running, found, strict=True):
+    for old, new in ((module.running_mean, mean), (module.running_var, var)):
         old.copy_(old * (1 - step) + new * step)
     return out

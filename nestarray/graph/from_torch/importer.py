@@ -92,6 +92,7 @@ class _Importer:
         self.nodes: dict[Any, Node] = {}  # exported node → ours
         self.values: dict[str, dict[str, Any]] = {"v": {}, "s": {}, "constants": {}}
         self.variables: dict[tuple[str, str], Node] = {}
+        self.lifted: dict[Any, Any] = {}  # exported node → a tensor of the program's own
         self.canonical = _canonical_names(module)
         placeholders = [n for n in program.graph.nodes if n.op == "placeholder"]
         specs = zip(placeholders, program.graph_signature.input_specs, strict=True)
@@ -165,6 +166,7 @@ class _Importer:
         source = {"PARAMETER": "v", "BUFFER": "s"}.get(kind, "constants")
         if source == "constants":
             path, value = target, self.program.constants[exported_name]
+            self.lifted[placeholder] = value
         else:
             name = self.canonical.get(target, target)
             path, value = name.replace(".", "/"), _tensor_of(self.module, name)
@@ -189,9 +191,10 @@ class _Importer:
         if is_control_flow(exported):
             self.control_flow.call(exported)
             return
-        number = known_number(exported)
+        number = known_number(exported, self.lifted)
         if number is not None:
             self.nodes[exported] = number
+            self.names.settle(exported.meta.get("val"), number)
             return
         path, line = origin(exported)
         maker = exported.args[0] if exported.target is operator.getitem else exported

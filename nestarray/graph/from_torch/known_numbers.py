@@ -6,11 +6,17 @@ traced. Left as a call it would read a value while a compiler traces, where ther
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 
-def known_number(exported: Any) -> Any:
-    """The number that an exported call reads from a tensor; None if an input may decide it."""
+def known_number(exported: Any, constants: Mapping[Any, Any]) -> Any:
+    """The number that an exported call reads from a tensor; None if an input may decide it.
+
+    Args:
+        exported: the call.
+        constants: the tensors of the program that are neither parameters nor buffers, by node.
+    """
     import torch
     from torch.fx.node import map_arg
 
@@ -18,10 +24,10 @@ def known_number(exported: Any) -> Any:
 
     if exported.target not in (aten.item.default, aten._local_scalar_dense.default):
         return None
-    calls = _calls_behind(exported)
+    calls = _calls_behind(exported, constants)
     if calls is None:
         return None
-    values: dict[Any, Any] = {}
+    values: dict[Any, Any] = dict(constants)
     with torch.no_grad():
         for call in calls:
             args, kwargs = map_arg((call.args, call.kwargs), values.__getitem__)
@@ -29,14 +35,14 @@ def known_number(exported: Any) -> Any:
     return values[exported]
 
 
-def _calls_behind(exported: Any) -> list[Any] | None:
+def _calls_behind(exported: Any, constants: Mapping[Any, Any]) -> list[Any] | None:
     """The call and those that it depends on, in order; None if there are inputs or draws."""
     import torch
 
     wanted, waiting = {exported}, [exported]
     while waiting:
         for used in waiting.pop().all_input_nodes:
-            if used not in wanted:
+            if used not in wanted and used not in constants:
                 wanted.add(used)
                 waiting.append(used)
     for node in wanted:

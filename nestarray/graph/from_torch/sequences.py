@@ -248,14 +248,13 @@ def _pack(input: Any, lengths: Any, batch_first: bool) -> tuple[_Data, _Sizes]:
 def _pad(data: _Data, sizes: _Sizes, batch_first: bool, value: float, steps: Any) -> Any:
     import torch
 
-    if isinstance(steps, _Longest):
-        raise ConversionError(
-            "trace_graph: pad_packed_sequence makes as many steps as the longest sequence has, a "
-            "value of lengths; say how many: pad_packed_sequence(packed, total_length=x.shape[1]), "
-            "or x.shape[0] where the batch comes second"
-        )
     x = data.padded
-    if x.shape[0] != steps:
+    if isinstance(steps, _Longest):
+        steps = sizes.lengths.max().item()
+        torch._check(steps >= 0)
+        torch._check(steps <= x.shape[0])
+        x = x[:steps]
+    elif x.shape[0] != steps:
         x = torch.cat([x, x.new_zeros(steps, *x.shape[1:])])[:steps]
     ended = torch.arange(steps, device=x.device).unsqueeze(1) >= sizes.lengths.to(x.device)
     x = x.masked_fill(ended.view(*ended.shape, *[1] * (x.dim() - 2)), value)

@@ -31,6 +31,7 @@ class SizeNames:
     def __init__(self, dynamic: Dynamic, placeholders: list[Any]) -> None:
         self._dynamic = dynamic
         self._names: dict[Any, str] = {}  # torch's symbol → name
+        self._numbers: dict[Any, Any] = {}  # torch's symbol → the number that it is
         self._placeholders = placeholders
         self._read(placeholders)
 
@@ -64,11 +65,18 @@ class SizeNames:
                     "whose operations need them to be equal; give them one name"
                 )
 
+    def settle(self, size: Any, number: Any) -> None:
+        """From here on a size that the exporter leaves to values is this number."""
+        import sympy
+
+        if isinstance(number, int) and hasattr(size, "node") and size.node.expr.is_Symbol:
+            self._numbers[size.node.expr] = sympy.Integer(number)
+
     def text(self, size: Any) -> int | str:
         """A size for an `Aval`: the number, or the expression in our names."""
         if isinstance(size, int):
             return size
-        expression = size.node.expr
+        expression = size.node.expr.xreplace(self._numbers)
         if expression.is_Integer:
             return int(expression)
         return self._written(expression)

@@ -1,0 +1,43 @@
+"""Sizes that values decide: how many elements of ``x[x > 0]`` there are.
+
+A graph computes them as it runs, so each call may have others. A compiler that has to know all
+sizes before it has values cannot, and then the first call that has such a size is what to name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from nestarray.graph.node import Node
+from nestarray.graph.sizes import names_in
+
+
+def first_of_unknown_size(
+    inputs: Iterable[Node], calls: Iterable[Node], names: Iterable[str]
+) -> Node | None:
+    """The first call whose size values decide, or that reads a number from an array.
+
+    Args:
+        inputs, calls: the nodes of a graph.
+        names: of the sizes that are left open.
+    """
+    known = {*names, *(name for node in inputs for name in _names_of(node))}
+    for node in calls:
+        if node.target_name == "torch.Tensor.item" or not _names_of(node) <= known:
+            return node
+    return None
+
+
+def unknown_size(place: Node, backend: str) -> str:
+    """Why a compiled call failed, and what to do."""
+    at = ", ".join(x for x in (place.module and f"module {place.module!r}", place.line) if x)
+    return (
+        f"values decide the size of {place.name!r}{f' ({at})' if at else ''}, and a program compiled "
+        f"for {backend} knows its sizes; call the graph itself, or compile it on TensorFlow"
+    )
+
+
+def _names_of(node: Node) -> set[str]:
+    """The names in the sizes of what a node gives."""
+    shape = () if node.aval is None else node.aval.shape
+    return {name for size in shape if isinstance(size, str) for name in names_in(size)}
