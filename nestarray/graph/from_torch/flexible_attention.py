@@ -9,23 +9,22 @@ from __future__ import annotations
 
 import contextlib
 import math
-import sys
 from collections.abc import Iterator
 from typing import Any
-
-_HOME = "torch.nn.attention.flex_attention"
 
 
 @contextlib.contextmanager
 def flexible_attention_written_out() -> Iterator[None]:
     """Trace calls of ``flex_attention`` as what they compute."""
-    home: Any = sys.modules.get(_HOME)  # who calls it has imported it
+    from torch.nn.attention import flex_attention
+
+    home: Any = flex_attention
     replaced = {
         "flex_attention_hop": _attention,
         "_validate_device": lambda *_: None,  # it asks for inputs without gradients
         "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG": True,  # it is traced here, not compiled
     }
-    if home is None or not all(hasattr(home, name) for name in replaced):
+    if not all(hasattr(home, name) for name in replaced):  # they are torch's own
         yield
         return
     before = {name: getattr(home, name) for name in replaced}
