@@ -20,6 +20,7 @@ from nestarray.backends.results import LUFactorResult
 from nestarray.backends.results import LUResult
 from nestarray.backends.results import LstsqResult
 from nestarray.backends.results import ModeResult
+from nestarray.backends.results import PivotedQRResult
 from nestarray.backends.results import PolarResult
 from nestarray.backends.results import QRResult
 from nestarray.backends.results import SVDResult
@@ -738,6 +739,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Raises:
             ArgumentError: `length` is negative.
+            ShapeError: `x` is no vector.
         """
 
     def bitwise_and(self, x2: Array, /) -> Container[Leaf]:
@@ -4429,8 +4431,15 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """
 
     def nms(
-        self, scores: Array, /, *, iou_threshold: float, max_output_size: int | None = None
-    ) -> Container[Leaf]:
+        self,
+        scores: Array,
+        /,
+        *,
+        iou_threshold: float,
+        max_output_size: int | None = None,
+        score_threshold: float = ...,
+        soft_nms_sigma: float = 0.0,
+    ) -> Container[Leaf] | tuple[Container[Leaf], Container[Leaf]]:
         """Which boxes to keep, from the best score on: those that overlap no kept one too much.
 
         Args:
@@ -4439,12 +4448,17 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             iou_threshold: the `box_iou` with a kept box above which a box is dropped.
             max_output_size: how many indices to return, filled up with −1; None: as many as are
                 kept, which depends on the values, so that it cannot be compiled.
+            score_threshold: only boxes of a greater score are kept.
+            soft_nms_sigma: above 0 a kept box drops no others but lowers their scores, by the
+                factor exp(−iou² / 2σ), and `iou_threshold` is not looked at.
 
         Returns:
-            indices of boxes by falling score, `(kept,)` or `(max_output_size,)`, int64.
+            indices of boxes by falling score, `(kept,)` or `(max_output_size,)`, int64; with
+            `soft_nms_sigma` also the lowered scores, filled up with 0.
 
         Raises:
             ShapeError: there is not one score for each box.
+            ArgumentError: `soft_nms_sigma` is negative.
         """
 
     def nodes(self, /) -> Iterator[tuple[str, Container[Leaf]]]:
@@ -4478,8 +4492,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """The standard normal number below which a share (1 + u) / 2 lies: √2 erf⁻¹(u).
 
         It turns uniform random numbers into normal ones. Up to 32 bits it is Giles' polynomial
-        with the roundings of ``jax.random``, so that all draw the same numbers: of 100, 99 have
-        the same bits, the others differ by the rounding of one logarithm. Beyond it, `erfinv`.
+        with the roundings of ``jax.random`` on processors, so that all draw the same bits. Beyond it,
+        `erfinv`.
 
         Args:
             u: floating, in [−1, 1]; ±1 gives ±∞.
@@ -4921,16 +4935,19 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ShapeError: the numbers of dimensions differ.
         """
 
-    def qr(self, /, *, mode: str = "reduced") -> QRResult:
+    def qr(self, /, *, mode: str = "reduced", pivoting: bool = False) -> QRResult | PivotedQRResult:
         """The factors Q R = x: orthonormal columns, and an upper triangle.
 
         Args:
             x: `(*batch, m, n)`, floating or complex.
             mode: ``"reduced"``: Q is `(*batch, m, k)` and R `(*batch, k, n)`, k the less of m and n;
                 ``"complete"``: Q is `(*batch, m, m)` and R `(*batch, m, n)`.
+            pivoting: take the columns in an order P that makes the diagonal of R fall in size, by
+                which the rank is seen: Q R = x[:, P].
 
         Returns:
-            a named tuple of ``Q`` and ``R``; a column of Q and a row of R may change sign together.
+            a named tuple of ``Q`` and ``R``, with `pivoting` also ``P``, `(*batch, n)`, integers;
+            a column of Q and a row of R may change sign together.
         """
 
     def quantile(
@@ -5202,6 +5219,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         window: Sequence[int],
         strides: Sequence[int] | None = None,
         padding: str | Sequence[tuple[int, int]] = "valid",
+        base_dilation: Sequence[int] | None = None,
         window_dilation: Sequence[int] | None = None,
         init: float | None = None,
     ) -> Container[Leaf]:
@@ -5213,11 +5231,14 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             window: the size of the window along each axis.
             strides: its steps along each axis; None: 1.
             padding: ``"valid"``, ``"same"``, or pairs (before, after) of each axis.
+            base_dilation: the step between the elements of x, along each axis; None: 1.
             window_dilation: the step between the elements of a window; None: 1.
-            init: takes part once in every reduction; None: nothing does. The padding never does.
+            init: takes part once in every reduction; None: nothing does. The padding never does,
+                nor what stands between the elements of x.
 
         Returns:
-            array of the dtype of x, (size + pads − extent) // stride + 1 along each axis.
+            array of the dtype of x, (size + pads − extent) // stride + 1 along each axis, with
+            the size of the dilated x.
 
         Raises:
             ArgumentError: `computation` is none of these, or a setting has another length.
@@ -5619,6 +5640,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         is_causal: bool = False,
         scale: float | None = None,
         enable_gqa: bool = False,
+        attn_logits_soft_cap: float | None = None,
     ) -> Container[Leaf]:
         """softmax(scale · Q Kᵀ + mask) V; with dropout of the weights of the values.
 
@@ -5640,12 +5662,15 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             scale: what the scores are multiplied by; None: 1 / √dim.
             enable_gqa: `key` and `value` may have fewer heads, each of which serves as many
                 neighbouring heads of `query`.
+            attn_logits_soft_cap: keeps the scores s between ± c, before the mask, as
+                c · tanh(s / c); None: nothing does.
 
         Returns:
             `(*batch, heads, length, dim_v)`.
 
         Raises:
-            ArgumentError: `dropout_p` is no probability, or is positive without a `dropout_key`.
+            ArgumentError: `dropout_p` is no probability, or is positive without a `dropout_key`;
+                `attn_logits_soft_cap` is not positive.
             ShapeError: the number of heads of `key` does not divide that of `query`, or
                 `dropout_key` has another shape.
         """

@@ -26,12 +26,16 @@ from nestarray.errors import (
 )
 
 if TYPE_CHECKING:
+    import typing_extensions
+
     # what other files attach: a stub that docs/generate_stubs.py writes
     from nestarray.container.attached import Attached  # pyright: ignore[reportMissingModuleSource]
+
+    # where nothing says what leaves are, they are Any, and not unknown to strict checkers
+    Leaf = typing_extensions.TypeVar("Leaf", covariant=True, default=Any)
 else:
     Attached = Mapping
-
-Leaf = TypeVar("Leaf", covariant=True)
+    Leaf = TypeVar("Leaf", covariant=True)
 New = TypeVar("New")  # of leaves that a function makes
 
 

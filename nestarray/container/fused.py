@@ -128,7 +128,7 @@ class FusedContainer(_FusedParts, Container[Leaf]):
             object.__setattr__(self, "_cut", cut)
         return self._cut  # type: ignore[return-value]
 
-    def buffers(self) -> tuple[Any, ...]:
+    def buffers(self) -> tuple[Leaf, ...]:
         """The arrays that hold the leaves: of one dimension, one for each dtype."""
         return self._buffers
 

@@ -25,6 +25,7 @@ def is_tree(c: Container[Any]) -> None:
 def building() -> Container[np.ndarray]:
     assert_type(Container[np.ndarray](w=np.ones(2)), Container[np.ndarray])
     assert_type(Container.from_flat_dict({"a.b": 1}, "."), Container[int])
+    assert_type(Container({"w": np.ones(2)}, b=1.0), Container[Any])
     c: Container[np.ndarray] = Container(enc={"w": np.ones((2, 3)), "b": np.zeros(3)})
     return c
 
