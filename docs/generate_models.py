@@ -49,8 +49,9 @@ and for models in which values decide a size on the way (jetmoe, higgs_audio_v2)
 - *float64*: on JAX, where no part of the model is in float32 whatever its dtype.
 - *generates*: whether the tokens that the model with a head generates one by one, with a cache
   and by greedy search, are those of its `generate` in torch
-  ([examples/text_generation.py](../examples/text_generation.py)). Reformer's and roformer's
-  caches cannot be arguments of one traced step.
+  ([examples/text_generation.py](../examples/text_generation.py)). Two caches cannot be arguments
+  of one traced step: reformer's is one of hash buckets, which grows, and roformer makes positions
+  of a Python number of tokens read. Jetmoe's steps are not compiled, since values decide sizes.
 
 –: there is nothing to measure (no mask, no tokens to generate; in training ibert looks whether
 its activations are NaN, a choice by values that `torch.export` refuses). An empty cell has not been

@@ -87,3 +87,15 @@ def test_double_precision(name, x64):
     tolerances = (1e-4, 1e-3) if models.computes_in_float32(graph) else (1e-10, 1e-8)
     for backend in ("jax", "tensorflow", "numpy"):
         _assert_agrees(graph, backend, *tolerances)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["glpn", "levit", "mobilevit", "segformer"])
+def test_transposes_on_tensorflow_are_the_modules_own(name):
+    """Attention among convolutions transposes by itself: the layout adds nothing to that."""
+    module, inputs = models.build(name)
+    graph = na.trace_graph(module, **inputs).to_backend("tensorflow")
+    own, left = graph.report(), graph.optimize().report()
+    assert own.hidden_transposes > 0
+    assert left.hidden_transposes == 0
+    assert left.transposes < own.transposes
