@@ -118,3 +118,11 @@ def test_singular_matrices_have_factors(backend: str) -> None:
     assert_close(P @ L @ U, x)
     LU, _ = na.lu_factor(on(backend, x, "float32"))
     assert_close(np.triu(as_float32(LU)), U)
+
+
+@pytest.mark.parametrize("op", [na.eigvalsh, lambda x: na.eigh(x).eigenvalues, na.svdvals])
+def test_values_of_complex_matrices_are_real(op: Callable[[Any], Any], backend: str) -> None:
+    x = (POSITIVE + 0.5j * np.triu(np.ones((3, 3)), 1)).astype("complex64")
+    x = (x + np.conj(x.swapaxes(-1, -2))) / 2
+    found = op(backends.core(backend).from_numpy(x))
+    assert na.dtype_of(found) is na.float32

@@ -271,3 +271,17 @@ def test_bfloat16_stays_on_numpy(case: Case, backend: str) -> None:
         results = [getattr(na, case.op)(*args, **kwargs) for args, kwargs in (wide, narrow)]
     expected, found = ([x.dtype.name for x in arrays_of(result)] for result in results)
     assert found == [name.replace("float32", "bfloat16") for name in expected]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])  # the others have no kernel for them
+@pytest.mark.parametrize("op", ["layer_norm", "batch_norm_training", "instance_norm", "group_norm"])
+def test_integers_are_normalized_in_float32(op: str, backend: str) -> None:
+    settings = {"num_groups": 2} if op == "group_norm" else {}
+    x = np.arange(24).reshape(2, 4, 3) ** 2 % 7
+    result, wide = (
+        getattr(na, op)(on(backend, x, dtype), **settings) for dtype in ("int32", "float32")
+    )
+    results, wides = (r if isinstance(r, tuple) else (r,) for r in (result, wide))
+    for one, other in zip(results, wides, strict=True):
+        assert na.dtype_of(one) is na.float32
+        assert_close(numpy_of(one), numpy_of(other))

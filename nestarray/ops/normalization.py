@@ -106,7 +106,7 @@ def batch_norm_training(
     at = axis % len(x.shape)
     others = tuple(i for i in range(len(x.shape)) if i != at)
     mean = ops.mean(x, axis=others, keepdims=True)
-    centered = x - mean
+    centered = ops.subtract(x, mean)
     variance = ops.mean(centered * centered, axis=others, keepdims=True)
     out = centered / ops.sqrt(variance + eps)
     out = _affine(
@@ -148,7 +148,7 @@ def layer_norm(
         https://arxiv.org/abs/1607.06450
     """
     axes = _axes("layer_norm", x, axis)
-    centered = x - ops.mean(x, axis=axes, keepdims=True)
+    centered = ops.subtract(x, ops.mean(x, axis=axes, keepdims=True))
     variance = ops.mean(centered * centered, axis=axes, keepdims=True)
     out = centered / ops.sqrt(variance + eps)
     return _affine(
@@ -237,7 +237,7 @@ def group_norm(
         grouped = ops.reshape(x, (-1, *shape[1:channel], *split, *shape[channel + 1 :]))
         axes = tuple([i for i in range(1, len(shape) + 1) if i != channel])
     mean = ops.mean(grouped, axis=axes, keepdims=True)
-    centered = grouped - mean
+    centered = ops.subtract(grouped, mean)
     variance = ops.mean(centered * centered, axis=axes, keepdims=True)
     out = ops.reshape(centered / ops.sqrt(variance + eps), (-1, *shape[1:]))
     return _affine(
@@ -287,7 +287,7 @@ def instance_norm(
         )
     channel = _channel_axis("instance_norm", tuple(x.shape), axis)
     spatial = tuple([i for i in range(1, len(x.shape)) if i != channel])
-    centered = x - ops.mean(x, axis=spatial, keepdims=True)
+    centered = ops.subtract(x, ops.mean(x, axis=spatial, keepdims=True))
     variance = ops.mean(centered * centered, axis=spatial, keepdims=True)
     return _affine(
         centered / ops.sqrt(variance + eps),

@@ -67,13 +67,14 @@ def svdvals(x: Any, /) -> Any:
 @_single
 def eigh(x: Any, /) -> EighResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/eigh"""
-    return EighResult(*tf.linalg.eigh(_hermitian(x)))
+    values, vectors = tf.linalg.eigh(_hermitian(x))
+    return EighResult(tf.math.real(values), vectors)
 
 
 @_single
 def eigvalsh(x: Any, /) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/eigvalsh"""
-    return tf.linalg.eigvalsh(_hermitian(x))
+    return tf.math.real(tf.linalg.eigvalsh(_hermitian(x)))
 
 
 @tf.custom_gradient
