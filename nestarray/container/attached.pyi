@@ -20,9 +20,7 @@ from nestarray.backends.results import LUFactorResult
 from nestarray.backends.results import LUResult
 from nestarray.backends.results import LstsqResult
 from nestarray.backends.results import ModeResult
-from nestarray.backends.results import PivotedQRResult
 from nestarray.backends.results import PolarResult
-from nestarray.backends.results import QRResult
 from nestarray.backends.results import SVDResult
 from nestarray.backends.results import SlogdetResult
 from nestarray.backends.results import TopKResult
@@ -4935,7 +4933,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ShapeError: the numbers of dimensions differ.
         """
 
-    def qr(self, /, *, mode: str = "reduced", pivoting: bool = False) -> QRResult | PivotedQRResult:
+    def qr(self, /, *, mode: str = "reduced", pivoting: bool = False) -> Any:
         """The factors Q R = x: orthonormal columns, and an upper triangle.
 
         Args:
