@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nestarray import dtypes
-from nestarray.backends import rounding, threefry
+from nestarray.backends import logarithms, rounding, threefry
 
 #: (is one more round needed?, round, states) → the states after the last round.
 Loop = Callable[[Callable[..., Any], Callable[..., tuple[Any, ...]], tuple[Any, ...]], Any]
@@ -80,11 +80,11 @@ def gamma(words: Words, keys: Any, a: Any, log_space: bool, rounds: Any) -> Any:
     u = words.unit(*hashes(words, (last, 0))[0], dtype)
     one = ops.ones_like(a)
     if log_space:
-        log_u = rounding.rounded_once(ops.log1p, ops.negative(u))
+        log_u = logarithms.log1p(ops.negative(u))
         is_unchanged = ops.logical_or(ops.logical_not(is_small), ops.equal(log_u, 0.0))
         boost = ops.multiply(log_u, ops.divide(one, a))
         boost = ops.where(is_unchanged, ops.zeros_like(a), boost)
-        log_d, log_v = (rounding.rounded_once(ops.log, x) for x in (d, v))
+        log_d, log_v = (logarithms.log(x) for x in (d, v))
         found = ops.add(ops.add(log_d, log_v), boost)
         return _with_limits(given, is_right, found, -math.inf)
     power = ops.divide(one, a)
@@ -138,10 +138,12 @@ def gamma_round(
     u = words.unit(*of_u, dtype)
     squeeze = ops.subtract(1.0, ops.multiply(ops.multiply(x, x), threefry.rounded(0.0331, dtype)))
     least = dtypes.finfo(dtype).smallest_normal  # instead of a 0, of whose logarithm NumPy warns
-    rest = ops.multiply(d, ops.add(ops.subtract(1.0, v), ops.log(ops.maximum(v, least))))
+    rest = ops.multiply(d, ops.add(ops.subtract(1.0, v), logarithms.log(ops.maximum(v, least))))
     is_refused = ops.logical_and(
         ops.greater_equal(u, squeeze),
-        ops.greater_equal(ops.log(ops.maximum(u, least)), ops.add(ops.multiply(x, 0.5), rest)),
+        ops.greater_equal(
+            logarithms.log(ops.maximum(u, least)), ops.add(ops.multiply(x, 0.5), rest)
+        ),
     )
     is_accepted = ops.logical_and(is_positive, ops.logical_not(is_refused))
     pick = lambda new, old: ops.where(is_positive, new, old)  # noqa: E731

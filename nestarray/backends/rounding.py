@@ -8,7 +8,7 @@ float32 at the end, both have one result.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from nestarray import backends, dtypes
 from nestarray.typing import Array
@@ -69,3 +69,17 @@ def _halves(x: Array) -> tuple[Array, Array]:
     scaled = ops.multiply(x, _HIGH_PART)
     high = ops.subtract(scaled, ops.subtract(scaled, x))
     return high, ops.subtract(x, high)
+
+
+def polynomial(coefficients: Sequence[float], x: Array) -> Array:
+    """The polynomial of float32 numbers at `x`, highest power first; each step is rounded once."""
+    from nestarray import ops
+
+    dtype, wide = dtypes.dtype_of(x), widest(x)
+    power = ops.astype(x, wide, copy=False)
+    first, *others = coefficients
+    found = ops.full_like(power, first)
+    for c in others:
+        stepped = ops.astype(ops.add(ops.multiply(found, power), c), dtype, copy=False)
+        found = ops.astype(stepped, wide, copy=False)
+    return ops.astype(found, dtype, copy=False)

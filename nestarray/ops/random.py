@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from nestarray import dtypes, ops
-from nestarray.backends import rounding, threefry
+from nestarray.backends import logarithms, rounding, threefry
 from nestarray.dispatch import op
 from nestarray.typing import Array, DTypeLike, Shape
 
@@ -272,8 +272,8 @@ def normal_quantile(u: Array) -> Array:
     """The standard normal number below which a share (1 + u) / 2 lies: √2 erf⁻¹(u).
 
     It turns uniform random numbers into normal ones. Up to 32 bits it is Giles' polynomial
-    with the roundings of ``jax.random``, so that all draw the same numbers: of 100, 99 have
-    the same bits, the others differ by the rounding of one logarithm. Beyond it, `erfinv`.
+    with the roundings of ``jax.random`` on processors, so that all draw the same bits. Beyond it,
+    `erfinv`.
 
     Args:
         u: floating, in [−1, 1]; ±1 gives ±∞.
@@ -294,7 +294,7 @@ def normal_quantile(u: Array) -> Array:
         return ops.multiply(ops.erfinv(u), 2.0**0.5)
     x = ops.astype(u, "float32")
     wide = rounding.widest(x)
-    w = rounding.rounded_once(_exponential, ops.multiply(x, x))
+    w = ops.negative(logarithms.log1p(ops.negative(ops.multiply(x, x))))
     is_central = ops.less(w, 5.0)
     far = ops.subtract(rounding.rounded_once(ops.sqrt, w), 3.0)  # PyTorch's root is 1 ulp off
     w = ops.where(is_central, ops.subtract(w, 2.5), far)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.backends import threefry
+from nestarray.backends import logarithms, threefry
 from nestarray.backends.base import supports
 
 _BLOCK = 1 << 15  # three blocks of words are 384 KiB; smaller ones are mostly calls of ufuncs
@@ -115,11 +115,9 @@ def normal_quantile(u: Any) -> Any:
 def _quantiles(x: Any, found: Any) -> None:
     """Write the normal numbers of a block of uniform ones."""
     np.multiply(x, x, out=found)
-    wide = found.astype(np.float64)
-    np.negative(wide, out=wide)
-    with np.errstate(divide="ignore"):  # of ±1
-        np.log1p(wide, out=wide)
-    np.negative(wide, out=found, casting="same_kind")
+    np.negative(found, out=found)
+    np.negative(_log1p(found), out=found)
+    wide = np.empty(found.shape, np.float64)
     tail = np.flatnonzero(found >= 5.0)
     far, ends = np.sqrt(found[tail]) - np.float32(3.0), x[tail]
     np.subtract(found, np.float32(2.5), out=found)
@@ -131,14 +129,35 @@ def _quantiles(x: Any, found: Any) -> None:
     np.multiply(found, np.float32(2.0**0.5), out=found)
 
 
+def _log1p(x: Any) -> Any:
+    """`logarithms.log1p` of negative numbers: each formula where it is needed."""
+    is_near = x > -logarithms.BOUND
+    near = x[is_near]
+    square = near * near
+    wide = np.empty(near.shape, np.float64)
+    above, below = near.copy(), near.copy()
+    _polynomial(logarithms.P, above, wide)
+    _polynomial(logarithms.Q, below, wide)
+    np.divide(above, below, out=above)
+    np.multiply(above, near * square, out=above)
+    np.multiply(square, np.float32(0.5), out=square)
+    result = np.empty_like(x)
+    result[is_near] = near + (above - square)
+    far = np.logical_not(is_near, out=is_near)
+    rest = x[far] + np.float32(1.0)
+    at_ends = rest == 0.0
+    rest[at_ends] = 1.0
+    found = logarithms.log(rest)
+    found[at_ends] = -np.inf
+    result[far] = found
+    return result
+
+
 def _polynomial(coefficients: Any, w: Any, wide: Any) -> None:
     """Write the polynomial at `w` in its place: each step has one rounding; `wide` is memory."""
-    np.copyto(wide, w)
-    power = wide.copy()
+    power = w.astype(np.float64)
     first, *others = coefficients
-    wide.fill(first)
+    w.fill(first)
     for c in others:
-        np.multiply(wide, power, out=wide)
-        np.add(wide, c, out=wide)
-        np.copyto(w, wide, casting="same_kind")
-        np.copyto(wide, w)
+        np.multiply(w, power, out=wide)
+        np.add(wide, c, out=w, casting="same_kind")

@@ -106,17 +106,22 @@ def _by_pulls(
     https://j-towns.github.io/2017/06/12/A-new-trick.html
     """
     found, others, pull = vjp(fn, arrays, "jvp", closed=closed)
-    cotangents = [tf.zeros_like(y) for y in found]
+    return found, others, _transposed(pull, [tf.zeros_like(y) for y in found], tangents)
+
+
+def _transposed(
+    pull: Callable[[list[Any]], list[Any]], cotangents: list[Any], tangents: list[Any]
+) -> list[Any]:
     with _recording() as tape:
         tape.watch(cotangents)
         gradients = pull(cotangents)
     moved = tape.gradient(
         gradients,
         cotangents,
-        output_gradients=list(tangents),
+        output_gradients=tangents,
         unconnected_gradients=tf.UnconnectedGradients.ZERO,
     )
-    return found, others, _dense(moved)
+    return _dense(moved)
 
 
 def custom_vjp(
@@ -128,12 +133,20 @@ def custom_vjp(
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/custom_gradient
 
-    A ForwardAccumulator would also follow the operations inside; cut off from them, it
-    transposes the pullback. Of a rule for forward mode the pullback is itself made by a tape,
-    which an accumulator does not see into: the rule's tangents are handed to it.
+    A ForwardAccumulator would follow the operations inside, and in a graph it does not see the
+    rule; so it is paused, and the tangents are handed to it: those of the rule for forward mode, or
+    of the transposed pullback.
     """
+
+    def transposed(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, list[Any]]:
+        found, residuals = with_residuals(*primals)
+        cotangents = [tf.zeros_like(y) for y in found if _is_inexact(y)]
+        return found, _transposed(
+            lambda cts: _dense(pull(residuals, cts)), cotangents, list(tangents)
+        )
+
     lose("custom_vjp")
-    pushed = [] if push is None else _pushed(push, arrays)
+    pushed = _pushed(push or transposed, arrays)
 
     @tf.custom_gradient
     def function(*inputs: Any) -> Any:

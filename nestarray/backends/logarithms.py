@@ -1,0 +1,80 @@
+"""The logarithms of ``jax.random``'s numbers, bit for bit: those of XLA's code for processors.
+
+In single precision XLA has the approximations of the Cephes library, which are off by one unit in
+the last place in one number of ten, with multiplications and additions rounded together. A
+logarithm that is rounded correctly differs from these, and a difference of one unit in a normal
+number tips decisions of what is made by rejection.
+
+References:
+    S. L. Moshier, Cephes Mathematical Library, logf.c and unity.c. https://www.netlib.org/cephes/
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nestarray import dtypes
+from nestarray.backends import rounding
+from nestarray.typing import Array
+
+
+def _in_single_precision(*numbers: float) -> tuple[float, ...]:
+    return tuple([float(np.float32(number)) for number in numbers])
+
+
+#: ln(1 + x) = x − x²/2 + x³ P(x) / Q(x) for |x| < √2 − 1.
+BOUND = float(np.float32(2.0**0.5 - 1.0))
+P = _in_single_precision(
+    4.5270000862445199635215e-5, 4.9854102823193375972212e-1, 6.5787325942061044846969,
+    2.9911919328553073277375e1, 6.0949667980987787057556e1, 5.7112963590585538103336e1,
+    2.0039553499201281259648e1,
+)  # fmt: skip
+Q = _in_single_precision(
+    1.0, 1.5062909083469192043167e1, 8.3047565967967209469434e1, 2.2176239823732856465394e2,
+    3.0909872225312059774938e2, 2.1642788614495947685003e2, 6.0118660497603843919306e1,
+)  # fmt: skip
+
+#: ln m = (m − 1) − (m − 1)²/2 + (m − 1)³ R(m − 1), R in three polynomials of the cube.
+ROOT_HALF = float(np.float32(0.5**0.5))
+R = (
+    _in_single_precision(7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1),
+    _in_single_precision(-1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1),
+    _in_single_precision(2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1),
+)
+#: ln 2 in two parts, of which the large one has few digits.
+LN2_SMALL, LN2_LARGE = _in_single_precision(-2.12194440e-4, 0.693359375)
+
+
+def log(x: Array) -> Array:
+    """ln x for x > 0; not of float32, the logarithm that is rounded once."""
+    from nestarray import ops
+
+    if dtypes.dtype_of(x) is not dtypes.float32:
+        return rounding.rounded_once(ops.log, x)
+    mantissa, exponent = ops.frexp(x)  # in [1/2, 1)
+    is_low = ops.less(mantissa, ROOT_HALF)
+    e = ops.astype(ops.subtract(exponent, ops.astype(is_low, "int32")), "float32")
+    m = ops.subtract(ops.where(is_low, ops.add(mantissa, mantissa), mantissa), 1.0)
+    square = ops.multiply(m, m)
+    cube = ops.multiply(square, m)
+    first, second, third = (rounding.polynomial(part, m) for part in R)
+    y = rounding.multiply_add(first, cube, second)
+    y = rounding.multiply_add(y, cube, third)
+    y = rounding.multiply_add(y, cube, ops.multiply(e, LN2_SMALL))
+    y = ops.add(ops.subtract(m, ops.multiply(square, 0.5)), y)
+    return ops.add(y, ops.multiply(e, LN2_LARGE))
+
+
+def log1p(x: Array) -> Array:
+    """ln(1 + x) for x > −1; not of float32, the one that is rounded once."""
+    from nestarray import ops
+
+    if dtypes.dtype_of(x) is not dtypes.float32:
+        return rounding.rounded_once(ops.log1p, x)
+    is_near = ops.less(ops.abs(x), BOUND)
+    near = ops.where(is_near, x, ops.zeros_like(x))
+    square = ops.multiply(near, near)
+    quotient = ops.divide(rounding.polynomial(P, near), rounding.polynomial(Q, near))
+    rest = ops.multiply(ops.multiply(near, square), quotient)
+    close = ops.add(near, ops.subtract(rest, ops.multiply(square, 0.5)))
+    return ops.where(is_near, close, log(ops.where(is_near, ops.ones_like(x), ops.add(x, 1.0))))
