@@ -15,7 +15,7 @@ from nestarray import backends, dtypes, random, tree
 from nestarray.config import use_backend
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, UnsupportedError
 from nestarray.graph.execution import Steps, compute, result_of, steps
 from nestarray.graph.node import Node, iter_nodes, map_nodes
 from nestarray.nn.module import Module
@@ -110,7 +110,11 @@ class TorchReference:
     def gradients(
         self, graph: Graph, inputs: list[Any], key: Any, loss: Callable[[Any], Any]
     ) -> list[Any]:
-        """∂loss(output)/∂v for each leaf of ``graph.v``, by torch.autograd; None for integers."""
+        """∂loss(output)/∂v for each leaf of ``graph.v``, by torch.autograd; None for integers.
+
+        Raises:
+            UnsupportedError: torch has no derivative of an operation.
+        """
         import torch
 
         leaves = [
@@ -121,11 +125,13 @@ class TorchReference:
         output, _ = result_of(self.steps(graph, inputs, v, graph.s, key))
         wanted = [x for x in leaves if x.requires_grad]
         total = loss(output)
-        found = (
-            torch.autograd.grad(total, wanted, allow_unused=True)
-            if total.requires_grad
-            else [None] * len(wanted)  # nothing depends on them
-        )
+        found: Any = [None] * len(wanted)
+        if total.requires_grad:  # else nothing depends on them
+            try:
+                found = torch.autograd.grad(total, wanted, allow_unused=True)
+            except NotImplementedError as error:
+                reason = str(error).partition(". ")[0].rstrip(".")
+                raise UnsupportedError(f"verify: PyTorch: {reason}") from error
         grads = iter(torch.zeros_like(x) if g is None else g for x, g in zip(wanted, found))
         return [next(grads) if x.requires_grad else None for x in leaves]
 

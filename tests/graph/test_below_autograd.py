@@ -154,6 +154,28 @@ class Regularized(nn.Module):
         return y, scale * slope.square().sum(-1).mean()
 
 
+class Descent(nn.Module):
+    """What a step of descent on the module's own weights predicts, and one on the input."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        weights = dict(self.fc.named_parameters())
+
+        def loss(weights):
+            return torch.func.functional_call(self.fc, weights, (x,)).square().mean()
+
+        slopes = torch.func.grad(loss)(weights)
+        weights = {name: w - 0.1 * slopes[name] for name, w in weights.items()}
+        near = x.detach().requires_grad_()
+        self.fc(near).tanh().sum().backward()
+        assert near.grad is not None
+        return torch.func.functional_call(self.fc, weights, (x - 0.1 * near.grad,))
+
+
 class Convolved(nn.Module):
     """How an image moves a score: backward of convolutions, pools and a softmax."""
 
@@ -179,6 +201,7 @@ MODULES = {
     "ensemble": (Ensemble, (torch.cat([X, X[:, :1]], 1),)),
     "stops": (Stops, (X,)),
     "data": (Data, (X,)),
+    "descent": (Descent, (X,)),
     "function": (WithOwn, (X,)),
     "convolved": (Convolved, (torch.linspace(-1, 1, 72).reshape(2, 1, 6, 6).sin(),)),
 }

@@ -22,7 +22,7 @@ from typing import Any
 #: What ``torch.export`` says of values that it has not seen made.
 _UNSEEN = re.compile(
     r"fake tensor in the exported program constant|object has no attribute 'constant'|functorch|"
-    r"not tracked with proxy"
+    r"not tracked with proxy|storage of TensorWrapper"
 )
 
 _WRITTEN_OUT = re.compile(r"_backward|aten\._?native_\w*norm")
@@ -111,8 +111,11 @@ def _stops_seen(found: list[Any]) -> Iterator[None]:
         ) -> Any:
             value = function(*args, **(kwargs or {}))
             stops = not torch.is_grad_enabled() or function in detaching
+            # after backward() with create_graph=True, a gradient has one of its own
+            stops |= function == gradient and value is not None and not value.requires_grad
             return note(value) if stops else value
 
+    gradient = torch.Tensor.grad.__get__  # type: ignore[attr-defined]
     detaching = {
         torch.detach,
         torch.Tensor.detach,

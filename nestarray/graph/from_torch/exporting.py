@@ -125,7 +125,9 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
     adapter = _adapter(module, names[: len(args)], names[len(args) :])
 
     def exported(adapter: Any) -> Any:
-        return torch.export.export(adapter, args, kwargs, dynamic_shapes=dynamic.shapes)
+        program = torch.export.export(adapter, args, kwargs, dynamic_shapes=dynamic.shapes)
+        detach_regions(program, type(module).__name__)
+        return program.run_decompositions({})
 
     try:
         with _replacements():
@@ -140,8 +142,6 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
                         "x.data; what does so is traced for one size: leave dynamic= out"
                     ) from error
                 program = exported(below_autograd.traced(adapter, args, kwargs))
-        detach_regions(program, type(module).__name__)
-        program = program.run_decompositions({})
         check_linear(program, type(module).__name__)
         return program
     except ConversionError:
