@@ -108,8 +108,8 @@ def attended(
         key, value = ops.expand_dims(key, -3), ops.expand_dims(value, -3)
         if mask is not None and len(mask.shape) > 2:
             mask = ops.expand_dims(mask, -3) if mask.shape[-3] == 1 else _split_heads(mask, heads)
-    scale = dim**-0.5 if scale is None else scale
-    scores = _scores(query, key, mask, is_causal, scale, soft_cap)
+    factor = dim**-0.5 if scale is None else scale
+    scores = _scores(query, key, mask, is_causal, factor, soft_cap)
     weights = ops.softmax(scores, axis=-1) if mask is None else _safe_softmax(scores)
     out = ops.matmul(weights if drop is None else drop(weights), value)
     return _merge_heads(out) if heads > 1 else out
