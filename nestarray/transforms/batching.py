@@ -16,7 +16,7 @@ from nestarray import backends, ops, tree
 from nestarray.config import current_backend
 from nestarray.errors import ArgumentError, IndexingError, ShapeError
 from nestarray.transforms.arguments import name_of, native_transforms
-from nestarray.typing import Nest
+from nestarray.transforms.carries import ARRAY, take_apart
 
 #: An axis; None for what is not mapped; or a nest of these, a prefix of the argument.
 Axes = Any
@@ -35,13 +35,16 @@ def vmap(fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Calla
             call gets whole; a tuple gives one for each argument, a Container or dict in it
             one for each part of that argument.
         out_axes: where the mapped axis stands in the results; for results that are several,
-            a nest as for `in_axes`.
+            a nest as for `in_axes`. None for a result that is the same for all examples, which
+            comes back once: on JAX, PyTorch and TensorFlow one that is not computed from what
+            is mapped, on NumPy one with the same bits for every example.
 
     Returns:
         a function of the same arguments, each with one more axis.
 
     Raises:
-        ArgumentError: when called, if nothing is mapped, or `in_axes` does not fit the arguments.
+        ArgumentError: when called, if nothing is mapped, `in_axes` does not fit the arguments, or
+            `out_axes` is None for a result that is not the same for all examples.
         ShapeError: when called, if the mapped axes have different sizes, or `in_axes` names an
             axis that is not there.
 
@@ -77,39 +80,42 @@ def vmap(fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Calla
         arrays = [ops.moveaxis(leaves[i], axes[i] or 0, 0) for i in mapped]
         returned: list[Any] = []
 
-        def flat(*rows: Any) -> tuple[Any, ...]:
+        def flat(*rows: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
             filled = list(leaves)
             for i, row in zip(mapped, rows, strict=True):
                 filled[i] = row
             result = fn(*tree.unflatten(structure, filled), **kwargs)
-            found, outer = tree.flatten(result, unfused=True)
-            is_array = [backends.backend_of_value(leaf) is not None for leaf in found]
-            rest = [None if hit else leaf for leaf, hit in zip(found, is_array, strict=True)]
-            returned[:] = [outer, is_array, rest]
-            return tuple([leaf for leaf, hit in zip(found, is_array, strict=True) if hit])
+            found, form = take_apart(result, unfused=True)
+            spread = _spread(out_axes, result, "out_axes")
+            axes = [axis for axis, leaf in zip(spread, form.rest, strict=True) if leaf is ARRAY]
+            returned[:] = [form, axes]
+            pairs = list(zip(found, axes, strict=True))
+            return (
+                tuple([x for x, axis in pairs if axis is not None]),
+                tuple([x for x, axis in pairs if axis is None]),
+            )
 
-        batched = iter(native_transforms(backend).vmap(flat, arrays))
-        outer, is_array, rest = returned
-        filled = [next(batched) if hit else leaf for leaf, hit in zip(rest, is_array, strict=True)]
-        result = tree.unflatten(outer, filled)
-        return _moved(result, out_axes) if out_axes != 0 else result
+        native = native_transforms(backend)
+        if None in tree.flatten(out_axes)[0]:
+            stacked, common, differing = native.vmap_with_common(flat, arrays)
+        else:
+            stacked, common, differing = native.vmap(lambda *rows: flat(*rows)[0], arrays), (), ()
+        form, axes = returned
+        if differing:
+            place = [i for i, axis in enumerate(axes) if axis is None][differing[0]]
+            raise ArgumentError(
+                f"vmap: out_axes: got None for the result{form.path(place)} of {name_of(fn)}, which "
+                "is not the same for all examples; give the axis along which they are to stand"
+            )
+        rows, others = iter(stacked), iter(common)
+        return form.nest([next(others) if a is None else _moved(next(rows), a) for a in axes])
 
     return call
 
 
-def _moved(result: Nest, out_axes: Axes) -> Nest:
-    leaves, structure = tree.flatten(result)
-    axes = _spread(out_axes, result, "out_axes")
-    if None in axes:
-        raise ArgumentError(
-            "vmap: out_axes: got None, expected an axis for every result; take one row of a result "
-            "that is the same for all"
-        )
-    moved = [
-        leaf if not axis or backends.backend_of_value(leaf) is None else ops.moveaxis(leaf, 0, axis)
-        for leaf, axis in zip(leaves, axes, strict=True)
-    ]
-    return tree.unflatten(structure, moved)
+def _moved(x: Any, axis: int) -> Any:
+    """`x` with its first axis in the place of `axis`."""
+    return ops.moveaxis(x, 0, axis) if axis else x
 
 
 def _spread(axes: Axes, nest: Nest, name: str) -> list[int | None]:

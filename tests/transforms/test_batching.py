@@ -128,5 +128,71 @@ def test_errors(backend: str) -> None:
         na.vmap(lambda q: q[0], in_axes=({"q": 0},))([x])
     with pytest.raises(StructureError, match=r"^vmap: in_axes: Containers do not match"):
         na.vmap(lambda c: c, in_axes=(na.Container(b=0),))(na.Container(a=x))
-    with pytest.raises(ArgumentError, match=r"^vmap: out_axes: got None"):
-        na.vmap(lambda x: (x, x), out_axes=(0, None))(x)
+
+
+def shared(v: na.Container, x: Any) -> dict[str, Any]:
+    return {"y": na.multiply(v["w"], x), "v": v, "c": na.Container(t=na.sum(v["w"]), u=x)}
+
+
+SHARED_AXES = {"y": 1, "v": None, "c": {"t": None, "u": 0}}
+
+
+def test_results_that_do_not_depend(backend: str) -> None:
+    v = na.Container(w=on(backend, W[0]), k={"b": on(backend, B)})
+    x = on(backend, X)
+    mapped = na.vmap(shared, in_axes=(None, 0), out_axes=SHARED_AXES)
+    options = {"backend": "aot_eager"} if backend == "torch" else {}
+    for fn in (mapped, na.jit(mapped, **options)):
+        out = fn(v, x)
+        assert_close(out["y"], na.permute_dims(na.multiply(v["w"], x), (1, 0)))
+        assert_close(out["v"], v)
+        assert_close(out["c"], na.Container(t=na.sum(v["w"]), u=x))
+    assert_close(na.vmap(lambda x: v["w"], out_axes=None)(x), v["w"])
+    empty = na.vmap(lambda x: (x, na.exp(v["w"])), out_axes=(0, None))(x[:0])
+    assert tuple(empty[0].shape) == (0, 4)
+    assert_close(empty[1], na.exp(v["w"]))
+
+
+def test_results_that_do_not_depend_nest(backend: str) -> None:
+    x, y, w = on(backend, X[:, 0]), on(backend, X[:3, 1]), on(backend, B)
+
+    def rows(a: Any) -> Any:
+        return na.vmap(lambda b: (a * b, a + 1, na.exp(w)), out_axes=(0, None, None))(y)
+
+    products, sums, whole = na.vmap(rows, out_axes=(0, 0, None))(x)
+    assert_close(products, on(backend, X[:, :1] * X[None, :3, 1]))
+    assert_close(sums, x + 1)
+    assert_close(whole, na.exp(w))
+
+    def total(w: Any) -> Any:
+        return na.sum(na.vmap(lambda b: (b * 2, w * w * w), out_axes=(0, None))(y)[1])
+
+    assert_close(na.grad(total)(w), 3 * w * w)
+    assert_close(na.hessian(total)(w), na.diag(6 * w))
+    assert_close(na.jvp(total, (w,), (w,))[1], na.sum(3 * w * w * w))
+
+
+@pytest.mark.parametrize("derivative", [None, na.grad, na.jacfwd])
+def test_results_that_depend_are_refused(backend: str, derivative: Any) -> None:
+    v, x = na.Container(w=on(backend, W[0])), on(backend, X)
+    axes = {**SHARED_AXES, "c": {"t": None, "u": None}}
+
+    def call(x: Any) -> Any:
+        found = na.vmap(shared, in_axes=(None, 0), out_axes=axes)(v, x)
+        return na.sum(found["c"]["u"])
+
+    with pytest.raises(ArgumentError) as info:
+        (derivative(call) if derivative else call)(x)
+    assert str(info.value) == (
+        "vmap: out_axes: got None for the result at 'c/u' of the function 'shared', which is not the "
+        "same for all examples; give the axis along which they are to stand"
+    )
+
+
+@pytest.mark.parametrize("derivative", [na.grad, na.jacfwd])
+def test_equal_results_with_derivatives_are_refused(derivative: Any) -> None:
+    def call(x: Any) -> Any:  # 0 for every example, and each has its own derivative
+        return na.sum(na.vmap(lambda x: x - na.stop_gradient(x), out_axes=None)(x))
+
+    with pytest.raises(ArgumentError, match=r"^vmap: out_axes: got None for the result of"):
+        derivative(call)(X)

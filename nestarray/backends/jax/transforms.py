@@ -157,6 +157,33 @@ def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ..
     return jax.vmap(fn)(*arrays)
 
 
+def vmap_with_common(
+    fn: Callable[..., tuple[Any, Any]], arrays: list[Any]
+) -> tuple[Any, Any, list[int]]:
+    """The rows and what all have in common, and which of that is not: JAX names one in a text."""
+    try:
+        return *jax.vmap(fn, out_axes=(0, None))(*arrays), []
+    except ValueError as error:
+        if "out_axes" not in str(error):
+            raise
+        differing = []
+
+        def common_of(*rows: Any) -> tuple[Any, ...]:
+            return fn(*rows)[1]
+
+        count = len(jax.eval_shape(jax.vmap(common_of), *arrays))
+        for i in range(count):
+            try:
+                jax.eval_shape(
+                    jax.vmap(lambda *rows, i=i: common_of(*rows)[i], out_axes=None), *arrays
+                )
+            except ValueError:
+                differing.append(i)
+        if not differing:
+            raise
+        return (), (), differing
+
+
 def host_call(
     fn: Callable[..., Any], arrays: Sequence[Any], results: Sequence[tuple[Any, Any]]
 ) -> tuple[Any, ...]:

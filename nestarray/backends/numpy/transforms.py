@@ -85,3 +85,56 @@ def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> list[Any]:
         one = fn(*(np.zeros(x.shape[1:], x.dtype) for x in arrays))
         return [np.zeros((0, *np.shape(x)), x.dtype) for x in one]
     return [np.stack(column) for column in zip(*(fn(*row) for row in zip(*arrays)))]
+
+
+def vmap_with_common(
+    fn: Callable[..., tuple[Any, Any]], arrays: list[Any]
+) -> tuple[Any, Any, list[int]]:
+    """The rows and what all have in common, and which of that is not: its bits differ."""
+    first: tuple[Any, ...] = ()
+    differing: dict[int, None] = {}
+
+    def rows_of(*row: Any) -> tuple[Any, ...]:
+        nonlocal first
+        stacked, common = fn(*row)
+        first = first or common
+        for i, (x, y) in enumerate(zip(first, common, strict=True)):
+            if _bits(x) != _bits(y) or _has_derivative_by(y, row):
+                differing[i] = None
+        return stacked
+
+    stacked = vmap(rows_of, arrays)
+    return stacked, first, list(differing)
+
+
+def _bits(x: Any) -> tuple[Any, ...]:
+    """What is equal for equal arrays; of those with a derivative, for the values behind."""
+    if isinstance(x, (np.ndarray, np.generic)):
+        return x.shape, x.dtype, x.tobytes()
+    return *_bits(x.value), *_bits(getattr(x, "tangent", _NO_TANGENT))
+
+
+_NO_TANGENT = np.zeros(())
+
+
+def _has_derivative_by(x: Any, arrays: tuple[Any, ...]) -> bool:
+    """Whether reverse mode would find a derivative of `x` by one of `arrays`, equal or not."""
+    sources = {node for y in arrays for node in _nodes(y)}
+    seen, ahead = set(), _nodes(x) if sources else []
+    while ahead:
+        node = ahead.pop()
+        if node in sources:
+            return True
+        if node not in seen:
+            seen.add(node)
+            ahead.extend([parent for parent, _ in node.parents])
+    return False
+
+
+def _nodes(x: Any) -> list[Any]:
+    """Where an array stands on the tapes of the derivatives that are taken of it."""
+    found = []
+    while not isinstance(x, (np.ndarray, np.generic)):
+        found += [x.node] if hasattr(type(x), "node") else []
+        x = x.value
+    return found

@@ -245,6 +245,44 @@ def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ..
     return found
 
 
+def vmap_with_common(
+    fn: Callable[..., tuple[Any, Any]], arrays: list[Any]
+) -> tuple[Any, Any, list[int]]:
+    """The rows and what all have in common, and which of that is not: a row's graph says it."""
+    specs = [tf.TensorSpec(x.shape[1:], x.dtype) for x in arrays]
+    counts: list[int] = []
+
+    def results_of(*rows: Any) -> tuple[Any, ...]:
+        stacked, common = fn(*rows)
+        counts[:] = [len(stacked)]
+        return (*stacked, *map(tf.identity, common))
+
+    traced: Any = tf.function(results_of, autograph=False).get_concrete_function(*specs)
+    (start,) = counts
+    rows = {x.name for x in traced.graph.inputs[: len(arrays)]}
+    common = traced.graph.outputs[start:]
+    differing = [i for i, x in enumerate(common) if _depends_on(x, rows)]
+    if differing:
+        return (), (), differing
+    found = vmap(results_of, arrays)
+    if arrays[0].shape[0] == 0:
+        return found[:start], results_of(*[tf.zeros(s.shape, s.dtype) for s in specs])[start:], []
+    return found[:start], tuple([x[0] for x in found[start:]]), []
+
+
+def _depends_on(x: Any, names: set[str]) -> bool:
+    """Whether a tensor of a graph is computed from one of these names."""
+    seen, ahead = set(), [x]
+    while ahead:
+        y = ahead.pop()
+        if y.name in names:
+            return True
+        if y.name not in seen:
+            seen.add(y.name)
+            ahead.extend(y.op.inputs)
+    return False
+
+
 def _mapped(
     fn: Callable[..., tuple[Any, ...]], arrays: list[Any]
 ) -> tuple[tuple[Any, ...], list[str]]:

@@ -315,6 +315,26 @@ def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ..
     return torch.func.vmap(fn)(*arrays)
 
 
+def vmap_with_common(
+    fn: Callable[..., tuple[Any, Any]], arrays: list[Any]
+) -> tuple[Any, Any, list[int]]:
+    """The rows and what all have in common, and which of that is not.
+
+    What is common is handed out past torch.func, which takes a tensor that an outer vmap maps
+    for one that this does.
+    """
+    kept: list[Any] = [(), []]
+
+    def rows_of(*rows: Any) -> tuple[Any, ...]:
+        stacked, common = fn(*rows)
+        level = _functorch.maybe_current_level()
+        differing = [i for i, x in enumerate(common) if _functorch.maybe_get_level(x) == level]
+        kept[:] = [common, differing]
+        return stacked
+
+    return torch.func.vmap(rows_of)(*arrays), *kept
+
+
 def runs_inline(arrays: list[Any]) -> bool:
     """Whether a jitted function is run as it is.
 
