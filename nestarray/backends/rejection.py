@@ -155,15 +155,28 @@ def gamma_round(
 _LEAST = 2.0**-126
 
 
-def poisson(key: Any, lam: Any, dtype: dtypes.DType, loop: Loop) -> Any:
-    """Poisson numbers of the rates `lam`, float32, all from one key."""
+def poisson(key: Any, lam: Any, loop: Loop) -> Any:
+    """Poisson numbers of the rates `lam`, in float32 as these, all from one key."""
     from nestarray import ops
 
     is_small = ops.logical_or(ops.isnan(lam), ops.less(lam, 10.0))
     few = _by_products(key, ops.where(is_small, lam, ops.zeros_like(lam)), loop)
     many = _by_rejection(key, ops.where(is_small, ops.full_like(lam, 1e5), lam), loop)
-    counts = ops.where(is_small, ops.astype(few, dtype), ops.astype(many, dtype))
+    counts = ops.where(is_small, ops.astype(few, dtypes.float32), many)
     return ops.where(ops.equal(lam, 0.0), ops.zeros_like(counts), counts)
+
+
+def as_counts(x: Any, dtype: dtypes.DType) -> Any:
+    """Whole numbers in an integer type: larger ones become its largest, negative ones −1."""
+    from nestarray import ops
+
+    largest = min(dtypes.iinfo(dtype).max, 2**63 - 1)
+    is_beyond, is_none = ops.greater_equal(x, float(largest)), ops.less(x, 0.0)
+    safe = ops.where(ops.logical_or(is_beyond, is_none), ops.zeros_like(x), x)
+    counts = ops.astype(safe, dtype)
+    counts = ops.where(is_beyond, ops.full_like(counts, largest), counts)
+    none = ops.astype(ops.full_like(counts, -1, dtype="int32"), dtype)  # unsigned, it is all bits
+    return ops.where(is_none, none, counts)
 
 
 def _by_products(key: Any, lam: Any, loop: Loop) -> Any:

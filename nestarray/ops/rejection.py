@@ -71,7 +71,8 @@ def random_poisson(key: Array, lam: Array, *, dtype: DTypeLike = "int32") -> Arr
         dtype: an integer type.
 
     Returns:
-        array of the shape of `lam` and of `dtype`; −1 where `lam` is NaN or negative.
+        array of the shape of `lam` and of `dtype`, in which larger counts become the largest; −1
+        where `lam` is NaN or negative.
 
     Raises:
         DtypeError: `dtype` is no integer type, or `lam` is not float32.
@@ -88,7 +89,7 @@ def random_poisson(key: Array, lam: Array, *, dtype: DTypeLike = "int32") -> Arr
         https://docs.jax.dev/en/latest/_autosummary/jax.random.poisson.html
     """
     wanted = threefry.check_rates(key, lam, dtype)
-    return rejection.poisson(key, lam, wanted, rejection.while_python)
+    return rejection.as_counts(rejection.poisson(key, lam, rejection.while_python), wanted)
 
 
 @op

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from nestarray import dtypes, ops
+from nestarray.backends.rejection import as_counts
 from nestarray.backends.threefry import integer_type
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.random import sources
@@ -27,7 +28,9 @@ def poisson(
 ) -> Array:
     """How many events happen in a time in which `lam` are expected: k with e^−λ λᵏ / k!.
 
-    By Knuth's products of uniform numbers below λ = 10, and by Hörmann's rejection above.
+    By Knuth's products of uniform numbers below λ = 10, and by Hörmann's rejection above. What is
+    rejected is decided in float32, in which large rates leave few digits: from λ = 1000 on a
+    draw may be another than that of ``jax.random``.
 
     Args:
         key: `(2,)`, uint32.
@@ -36,7 +39,8 @@ def poisson(
         dtype: an integer type.
 
     Returns:
-        array of `shape` and `dtype`; −1 where `lam` is NaN, infinite or negative.
+        array of `shape` and `dtype`, in which larger counts become the largest; −1 (of unsigned
+        types the largest) where `lam` is NaN, infinite or negative.
 
     Raises:
         ArgumentError: `lam` is a negative number.
@@ -111,10 +115,7 @@ def geometric(
     log_failure = ops.log1p(ops.negative(ops.where(is_sure, ops.full_like(p, 0.5), p)))
     log_failure = ops.where(is_sure, ops.full_like(p, -math.inf), log_failure)
     found = ops.add(ops.floor(ops.divide(log_u, log_failure)), one)
-    largest = min(dtypes.iinfo(wanted).max, 2**63 - 1)
-    is_beyond = ops.greater_equal(found, float(largest))
-    counts = ops.astype(ops.where(is_beyond, one, found), wanted)
-    return ops.where(is_beyond, ops.full_like(counts, largest), counts)
+    return as_counts(found, wanted)
 
 
 @sampler

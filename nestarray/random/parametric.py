@@ -294,10 +294,11 @@ def triangular(
 def wald(
     key: Array, mean: float | Array, shape: Shape | None = None, dtype: DTypeLike = "float32"
 ) -> Array:
-    """Wald's (inverse Gaussian) distribution: √(μ² / 2πx³) e^(−(x − μ)² / 2x).
+    """Wald's (inverse Gaussian) distribution, of the density e^(−(x − μ)² / 2μ²x) / √(2πx³).
 
-    The numbers of ``jax.random`` but for their last digits, of which a difference of large
-    numbers costs it some; here there is no such difference.
+    The draws of ``jax.random``, right to 4 ulp. Its own are a difference of numbers that grow
+    with μ: in float32 they miss by up to 4 · 10⁻⁵ of the value at μ = 2, and by a seventh of it
+    at μ = 100. So this is the one distribution that does not follow its digits.
 
     Args:
         key: `(2,)`, uint32.

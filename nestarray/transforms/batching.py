@@ -17,6 +17,7 @@ from nestarray.config import current_backend
 from nestarray.errors import ArgumentError, IndexingError, ShapeError
 from nestarray.transforms.arguments import name_of, native_transforms
 from nestarray.transforms.carries import ARRAY, take_apart
+from nestarray.typing import Nest
 
 #: An axis; None for what is not mapped; or a nest of these, a prefix of the argument.
 Axes = Any

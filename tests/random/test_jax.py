@@ -131,6 +131,18 @@ def test_signs_and_waiting_times_of_all_widths(dtype: str, backend: str) -> None
     check(Row("geometric", (np.asarray([0.01, 0.3, 1.0]),), (3,)), backend, 3, (40,), dtype)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32"])
+def test_counts_that_do_not_fit(dtype: str, backend: str) -> None:
+    rates = np.asarray([0, 3, 50, 130, 260, 3e4, 7e4, 3e9, 1e12, -1, np.nan], "f4")
+    check(Row("poisson", (rates,)), backend, 7, rates.shape, dtype)
+    key = na.random.key(7, backend=backend, impl="native")
+    found = na.random.poisson(key, na.to_backend(rates[5:8], backend), dtype=dtype)
+    found = np.asarray(na.to_backend(found, "numpy"))
+    most = na.iinfo(dtype).max
+    assert found[2] == most or most > 2**31
+    np.testing.assert_allclose(found[:2], np.minimum(rates[5:7], most), rtol=0.05)
+
+
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint64"])
 def test_integers_of_all_widths(dtype: str, backend: str) -> None:
     limits = na.iinfo(dtype)

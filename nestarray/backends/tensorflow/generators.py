@@ -9,6 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray.backends import rejection
 from nestarray.backends.tensorflow.core import native_dtype
 
 
@@ -44,8 +45,8 @@ def poisson(key: Any, lam: Any, dtype: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/random/stateless_poisson"""
     is_rate = lam >= 0
     rate = tf.where(is_rate, lam, 0.0)
-    drawn = tf.random.stateless_poisson(lam.shape, _seed(key), rate, dtype=tf.int64)
-    return tf.cast(tf.where(is_rate, drawn, -1), native_dtype(dtype))
+    drawn = tf.random.stateless_poisson(lam.shape, _seed(key), rate, dtype=tf.float64)
+    return rejection.as_counts(tf.where(is_rate, drawn, -1.0), dtype)
 
 
 def integers(key: Any, low: int, high: int, shape: tuple[int, ...], dtype: Any) -> Any:

@@ -68,7 +68,7 @@ def _while(is_more_needed: Any, step: Any, states: tuple[Any, ...]) -> Any:
 def random_poisson(key: Any, lam: Any, *, dtype: Any = "int32") -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/while_loop"""
     wanted = threefry.check_rates(key, lam, dtype)
-    return rejection.poisson(key, lam, wanted, _while)
+    return rejection.as_counts(rejection.poisson(key, lam, _while), wanted)
 
 
 def random_binomial(key: Any, n: Any, p: Any) -> Any:

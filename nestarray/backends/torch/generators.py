@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from nestarray.backends import rejection
 from nestarray.backends.torch.core import native_dtype
 
 _OF_BITS = {8: torch.uint8, 16: torch.uint16, 32: torch.uint32, 64: torch.uint64}
@@ -134,4 +135,4 @@ def gamma(key: Any, a: Any) -> Any:
 
 def poisson(key: Any, lam: Any, dtype: Any) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.poisson.html"""
-    return _counts(key, "poisson", lam.detach()).to(native_dtype(dtype))
+    return rejection.as_counts(_counts(key, "poisson", lam.detach()), dtype)

@@ -12,7 +12,6 @@ import torch
 
 from nestarray import dtypes
 from nestarray.backends import binomial, rejection, threefry
-from nestarray.backends.torch.core import native_dtype
 from nestarray.backends.torch.random import _hash, _keys, _unit
 
 
@@ -87,18 +86,17 @@ def _rounds(keys: Any, d: Any, c: Any) -> Any:
 def random_poisson(key: Any, lam: Any, *, dtype: Any = "int32") -> Any:
     """https://docs.pytorch.org/docs/stable/library.html"""
     wanted = threefry.check_rates(key, lam, dtype)
-    counts = _poisson(key, lam.detach())
-    return counts.to(native_dtype(wanted))
+    return rejection.as_counts(_poisson(key, lam.detach()), wanted)
 
 
 @torch.library.custom_op("nestarray::random_poisson", mutates_args=())
 def _poisson(key: torch.Tensor, lam: torch.Tensor) -> torch.Tensor:
-    return rejection.poisson(key, lam, dtypes.int64, rejection.while_python)
+    return rejection.poisson(key, lam, rejection.while_python)
 
 
 @_poisson.register_fake
 def _poisson_fake(key: Any, lam: Any) -> Any:
-    return lam.new_empty(lam.shape, dtype=torch.int64)
+    return lam.new_empty(lam.shape)
 
 
 @_poisson.register_vmap
