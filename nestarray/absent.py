@@ -95,6 +95,7 @@ _SAME = {
     "vecdot": "vdot inner",
     "value_and_grad": "GradientTape backward",
     "custom_vjp": "custom_gradient",
+    "checkpoint": "remat",
     "vmap": "vectorized_map vectorize",
     "jit": "compile",
     "Container": "TensorDict ParameterDict",

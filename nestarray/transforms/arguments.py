@@ -100,7 +100,7 @@ class Arguments:
         return parts[0] if isinstance(self._argnums, int) else tuple(parts)
 
     def tangents(self, given: Nest, what: str) -> list[Any]:
-        """For each of `arrays` the array in `given`, a nest as `nests` makes them.
+        """For each of `arrays` the array in `given`, a nest as `nests` makes them; None is zeros.
 
         Raises:
             StructureError: `given` is of another structure.
@@ -109,6 +109,11 @@ class Arguments:
         found: list[Any] = []
         for own, nest in zip(self._selected(self._rebuilt(self._leaves)), nests, strict=True):
             leaves = tree.flatten(own, unfused=True)[0]
+            if nest is None:
+                found += [
+                    ops.zeros_like(_as_array(x, self.backend)) for x in filter(is_inexact, leaves)
+                ]
+                continue
             if isinstance(own, Container) and isinstance(nest, Container):
                 given_leaves: Sequence[Any] = line_up(own.spec, nest, f"{self.name}: {what}")
             else:
@@ -119,7 +124,13 @@ class Arguments:
                     f"{len(leaves)}, the structure of the argument"
                 )
             pairs = zip(leaves, given_leaves, strict=True)
-            found += [_as_array(x, self.backend) for leaf, x in pairs if is_inexact(leaf)]
+            found += [
+                ops.zeros_like(_as_array(leaf, self.backend))
+                if x is None
+                else _as_array(x, self.backend)
+                for leaf, x in pairs
+                if is_inexact(leaf)
+            ]
         return found
 
     def _filled(self, values: Sequence[Any], others: Sequence[Any]) -> list[Any]:

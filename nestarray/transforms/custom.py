@@ -30,16 +30,19 @@ class custom_vjp:
 
     ``f.defvjp(forward, backward)``: ``forward(*args)`` returns ``(value, residuals)``, any
     nests; ``backward(residuals, cotangent)`` returns a tuple with a gradient for each
-    argument. Both are differentiated in their turn when derivatives nest: the outer derivative of
-    the value is that of `forward` on JAX and NumPy, and again the rule on PyTorch and TensorFlow,
-    which is the same if the rule is the derivative. Arguments by keyword are handed to `fn` and
-    `forward` and are not differentiated.
+    argument, in which None stands for zeros. Both are differentiated in their turn when derivatives
+    nest: the outer derivative of the value is that of `forward` on JAX and NumPy, and again the
+    rule on PyTorch and TensorFlow, which is the same if the rule is the derivative. Arguments by
+    keyword are handed to `fn` and `forward` and are not differentiated.
 
     Args:
         fn: function of nests that returns a nest of arrays.
+        nondiff_argnums: the numbers of arguments that are settings, such as functions: `backward`
+            gets them first, ``backward(*settings, residuals, cotangent)``, and returns gradients
+            of the others.
 
     Raises:
-        ArgumentError: when differentiated without `defvjp`.
+        ArgumentError: when called without `defvjp`, or without an argument of `nondiff_argnums`.
         StructureError: when `backward` returns another number of gradients, or nests of
             another structure.
 
@@ -58,8 +61,9 @@ class custom_vjp:
         https://docs.jax.dev/en/latest/_autosummary/jax.custom_vjp.html
     """
 
-    def __init__(self, fn: Callable[..., Any]) -> None:
+    def __init__(self, fn: Callable[..., Any], nondiff_argnums: int | Sequence[int] = ()) -> None:
         self._fn = fn
+        self._nondiff = _numbers(nondiff_argnums)
         self._forward: Callable[..., Any] | None = None
         self._backward: Callable[..., Any] | None = None
         self._rule: Callable[..., Any] | None = None  # for forward mode, from custom_jvp
@@ -80,8 +84,11 @@ class custom_vjp:
             evaluate = forward
             forward = lambda *args, **kwargs: (self._fn(*args, **kwargs), args)  # noqa: E731
             pullback = backward
-            backward = lambda args, ct: pullback(evaluate(*args, **kwargs)[1], ct)  # noqa: E731
-        numbers = range(len(args))
+
+            def backward(*given: Any) -> tuple[Any, ...]:
+                return pullback(*settings, evaluate(*given[-2], **kwargs)[1], given[-1])
+
+        settings, numbers = _settings("custom_vjp", self._fn, self._nondiff, args)
         arguments = Arguments("custom_vjp", self._fn, args, kwargs, numbers, unfused=True)
         evaluated = Arguments("custom_vjp", forward, args, kwargs, numbers, unfused=True)
         results = Results("custom_vjp", self._fn, False)
@@ -114,23 +121,31 @@ class custom_vjp:
             given = iter(residuals)
             filled = [next(given) if hit else x for x, hit in zip(rest, is_array, strict=True)]
             cotangent = _put(results, cotangents[: results.count], None)
-            gradients = backward(tree.unflatten(structure, filled), cotangent)
-            if not isinstance(gradients, tuple) or len(gradients) != len(args):
+            gradients = backward(*settings, tree.unflatten(structure, filled), cotangent)
+            if not isinstance(gradients, tuple) or len(gradients) != len(numbers):
                 count = len(gradients) if isinstance(gradients, tuple) else type(gradients).__name__
                 raise StructureError(
                     f"custom_vjp: the backward function of {name_of(self._fn)} returned {count}, "
-                    f"expected a tuple of {len(args)}, a gradient for each argument"
+                    f"expected a tuple of {len(numbers)}, a gradient for each argument"
                 )
             return arguments.tangents(gradients, "gradients")
 
         native = native_transforms(arguments.backend)
         found = native.custom_vjp(
-            value, with_residuals, pull, arguments.arrays, self._pushing(arguments, results, kwargs)
+            value,
+            with_residuals,
+            pull,
+            arguments.arrays,
+            self._pushing(arguments, results, settings, kwargs),
         )
         return results.nests(found[: results.count], found[results.count :])[0]
 
     def _pushing(
-        self, arguments: Arguments, results: Results, kwargs: dict[str, Any]
+        self,
+        arguments: Arguments,
+        results: Results,
+        settings: Sequence[Any],
+        kwargs: dict[str, Any],
     ) -> Callable[..., Any] | None:
         """For forward mode: (values, tangents of the inexact ones) of flat arrays; None without."""
         rule = self._rule
@@ -139,7 +154,7 @@ class custom_vjp:
 
         def push(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, list[Any]]:
             nests = tuple(arguments.nests(primals, rest=True)), tuple(arguments.nests(tangents))
-            value, moved = rule(*nests, **kwargs)
+            value, moved = rule(*settings, *nests, **kwargs)
             arrays = _arrays(results, value)
             return arrays, results.lined_up(moved, value)
 
@@ -151,13 +166,15 @@ class custom_jvp:
 
     ``f.defjvp(rule)``: ``rule(primals, tangents)``, two tuples with a nest for each
     argument, returns ``(value, tangent)``; the tangent is linear in `tangents`. Arguments by
-    keyword are handed through, to the rule too.
+    keyword are handed through, to the rule too. ``@f.defjvp`` may stand over the rule.
 
     Args:
         fn: function of nests that returns a nest of arrays.
+        nondiff_argnums: the numbers of arguments that are settings, such as functions: the rule
+            gets them first, ``rule(*settings, primals, tangents)``, and the others as primals.
 
     Raises:
-        ArgumentError: when called without `defjvp`.
+        ArgumentError: when called without `defjvp`, or without an argument of `nondiff_argnums`.
 
     Example:
         >>> import jax.numpy as jnp, nestarray as na
@@ -172,33 +189,54 @@ class custom_jvp:
         https://docs.jax.dev/en/latest/_autosummary/jax.custom_jvp.html
     """
 
-    def __init__(self, fn: Callable[..., Any]) -> None:
+    def __init__(self, fn: Callable[..., Any], nondiff_argnums: int | Sequence[int] = ()) -> None:
         self._fn = fn
+        self._nondiff = _numbers(nondiff_argnums)
         self._function: custom_vjp | None = None
         update_wrapper(self, fn)
 
-    def defjvp(self, rule: Callable[..., Any]) -> None:
-        """Say what the value and its derivative in a direction are."""
+    def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Say what the value and its derivative in a direction are; gives back `rule`."""
 
-        def forward(*primals: Any, **kwargs: Any) -> Any:
-            return self._fn(*primals, **kwargs), (primals, kwargs)
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            primals = tuple([x for i, x in enumerate(args) if i not in self._nondiff])
+            return self._fn(*args, **kwargs), (primals, kwargs)
 
-        def backward(residuals: Any, cotangent: Any) -> tuple[Any, ...]:
-            primals, kwargs = residuals
+        def backward(*given: Any) -> tuple[Any, ...]:
+            *settings, (primals, kwargs), cotangent = given
             zeros = [zero_tangent(x) for x in primals]
-            tangent = lambda *tangents: rule(primals, tangents, **kwargs)[1]  # noqa: E731
+            tangent = lambda *tangents: rule(*settings, primals, tangents, **kwargs)[1]  # noqa: E731
             return vjp(tangent, *zeros)[1](cotangent)
 
-        self._function = custom_vjp(self._fn)
+        self._function = custom_vjp(self._fn, self._nondiff)
         self._function.defvjp(forward, backward)
         self._function._rule = rule
+        return rule
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._function is None:
             raise ArgumentError(
                 f"custom_jvp: {name_of(self._fn)} has no derivative; give it one with f.defjvp(rule)"
             )
+        _settings("custom_jvp", self._fn, self._nondiff, args)
         return self._function(*args, **kwargs)
+
+
+def _numbers(given: int | Sequence[int]) -> tuple[int, ...]:
+    return (given,) if isinstance(given, int) else tuple(given)
+
+
+def _settings(
+    name: str, fn: Callable[..., Any], nondiff: tuple[int, ...], args: tuple[Any, ...]
+) -> tuple[list[Any], list[int]]:
+    """(the arguments that are settings, the numbers of the others)."""
+    for i in nondiff:
+        if not 0 <= i < len(args):
+            raise ArgumentError(
+                f"{name}: nondiff_argnums: got {i}, but {name_of(fn)} was called with {len(args)} "
+                "positional arguments; give settings by position, and count from 0"
+            )
+    return [args[i] for i in nondiff], [i for i in range(len(args)) if i not in nondiff]
 
 
 def checkpoint(fn: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -267,3 +268,56 @@ def test_a_pullback_has_no_forward_mode(name: str) -> None:
         match=r"^jvp: a function with custom_vjp has no derivative in forward mode on (JAX|PyTorch)",
     ):
         na.jvp(sine, [x], [x])
+
+
+def test_settings_come_first(backend: str) -> None:
+    """The examples of JAX's documentation of nondiff_argnums."""
+
+    @partial(na.custom_jvp, nondiff_argnums=(0,))
+    def app(f: Any, x: Any) -> Any:
+        return f(x)
+
+    @app.defjvp
+    def app_jvp(f: Any, primals: Any, tangents: Any) -> Any:
+        return f(primals[0]), 2.0 * tangents[0]
+
+    @partial(na.custom_vjp, nondiff_argnums=1)
+    def pulled(x: Any, f: Any) -> Any:
+        return f(x)
+
+    pulled.defvjp(lambda x, f: (pulled(x, f), x), lambda f, x, ct: (5.0 * ct * f(x),))
+    three = na.to_backend(np.float32(3.0), backend)
+    cube = lambda x: x**3  # noqa: E731
+    assert float(na.grad(lambda x: app(cube, x))(three)) == 2.0
+    assert float(na.jvp(lambda x: app(cube, x), (three,), (three,))[1]) == 6.0
+    assert float(app_jvp(cube, (three,), (three,))[0]) == 27.0
+    assert float(na.grad(lambda x: pulled(x, cube))(three)) == 135.0
+    for name, fn in (("custom_jvp", lambda x: app(f=cube, x=x)), ("custom_vjp", pulled)):
+        with pytest.raises(ArgumentError) as info:
+            fn(three)
+        assert str(info.value).startswith(f"{name}: nondiff_argnums: got ")
+        assert str(info.value).endswith("; give settings by position, and count from 0")
+
+
+def test_no_gradient_is_zeros(backend: str) -> None:
+    @na.custom_vjp
+    def clipped(low: Any, high: Any, x: Any) -> Any:
+        return x
+
+    clipped.defvjp(
+        lambda low, high, x: (x, (low, high)),
+        lambda bounds, ct: (None, None, na.clip(ct, bounds[0], bounds[1])),
+    )
+    low, high, x = (na.to_backend(np.float32(n), backend) for n in (-0.75, 0.75, 0.1))
+    found = na.grad(lambda *xs: clipped(xs[0], xs[1], na.sin(xs[2])), (0, 1, 2))(low, high, x)
+    assert [float(g) for g in found[:2]] == [0.0, 0.0]
+    assert_close(found[2], high * na.cos(x))
+
+    @na.custom_vjp
+    def line(v: Any, x: Any) -> Any:
+        return v["a"] * x + v["b"]
+
+    line.defvjp(lambda v, x: (line(v, x), x), lambda x, ct: ({"a": ct * x, "b": None}, None))
+    of_v, of_x = na.grad(line, (0, 1))({"a": low, "b": high}, x)
+    assert_close(of_v["a"], x)
+    assert float(of_v["b"]) == float(of_x) == 0.0
