@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
 
 
+#: What torch says of operations that have none.
+_NO_DERIVATIVE = ("is not implemented", "does not support automatic differentiation")
+
+
 class TorchReference:
     """An exported program and the arguments with which it was traced.
 
@@ -122,16 +126,17 @@ class TorchReference:
             for x in graph.v.leaves()
         ]
         v = from_leaves(graph.v.spec, tuple(leaves))
-        output, _ = result_of(self.steps(graph, inputs, v, graph.s, key))
         wanted = [x for x in leaves if x.requires_grad]
-        total = loss(output)
         found: Any = [None] * len(wanted)
-        if total.requires_grad:  # else nothing depends on them
-            try:
+        try:
+            total = loss(result_of(self.steps(graph, inputs, v, graph.s, key))[0])
+            if total.requires_grad:  # else nothing depends on them
                 found = torch.autograd.grad(total, wanted, allow_unused=True)
-            except NotImplementedError as error:
-                reason = str(error).partition(". ")[0].rstrip(".")
-                raise UnsupportedError(f"verify: PyTorch: {reason}") from error
+        except (NotImplementedError, RuntimeError) as error:
+            reason = str(error).partition(". ")[0].rstrip(".")
+            if not any(words in reason for words in _NO_DERIVATIVE):
+                raise
+            raise UnsupportedError(f"verify: PyTorch: {reason}") from error
         grads = iter(torch.zeros_like(x) if g is None else g for x, g in zip(wanted, found))
         return [next(grads) if x.requires_grad else None for x in leaves]
 

@@ -74,6 +74,30 @@ def _unpooled(dims: int) -> Case:
     return case
 
 
+def _symmetric(d: Any) -> Any:
+    x = d.f(2, 3, 3)
+    return call(x + x.mT, compute_v=False)
+
+
+def _resized(*size: int, corners: bool | None = None) -> Case:
+    """The cotangent of an image of 3 elements each way that has been resized."""
+    dims = len(size)
+    settings = [] if corners is None else [corners]
+
+    def case(d: Any) -> Any:
+        return call(d.f(1, 2, *size), list(size), [1, 2, *[3] * dims], *settings)
+
+    return case
+
+
+def _grid_sampled(dims: int) -> Case:
+    def case(d: Any) -> Any:
+        x, grid = d.f(1, 2, *[4] * dims), d.u(1, *[3] * dims, dims)
+        return call(d.f(1, 2, *[3] * dims), x, grid, 0, 0, True, [True, True])
+
+    return case
+
+
 #: Operations whose arguments are called otherwise than those of the public function.
 NAMED_OTHERWISE: dict[str, list[Case]] = {
     "aten.cholesky_solve.default": [lambda d: call(d.f(3, 2), d.p(3, 3).tril())],
@@ -132,8 +156,31 @@ SEVERAL: dict[str, list[Case]] = {
 }
 
 
+#: What is left of ``torch.linalg`` and of resizing below autograd.
+BELOW_AUTOGRAD: dict[str, list[Case]] = {
+    "aten._linalg_eigh.default": [_symmetric],
+    "aten._linalg_svd.default": [lambda d: call(d.f(2, 3, 4), False, False)],
+    "aten._cdist_backward.default": [
+        lambda d: call(d.f(2, 3, 5), x := d.f(2, 3, 4), y := d.f(2, 5, 4), 2.0, torch.cdist(x, y))
+    ],
+    "aten.upsample_linear1d_backward.default": [_resized(5, corners=True)],
+    "aten.upsample_bilinear2d_backward.default": [
+        _resized(5, 7, corners=False),
+        lambda d: call(d.f(1, 2, 6, 7), [6, 7], [1, 2, 3, 3], False, 2.1, 2.5),
+    ],
+    "aten.upsample_trilinear3d_backward.default": [_resized(5, 4, 6, corners=False)],
+    "aten.upsample_bicubic2d_backward.default": [_resized(5, 7, corners=True)],
+    "aten.upsample_nearest2d_backward.default": [_resized(5, 7)],
+    "aten._upsample_nearest_exact1d_backward.default": [_resized(5)],
+    "aten._upsample_bilinear2d_aa_backward.default": [_resized(2, 2, corners=False)],
+    "aten.grid_sampler_2d_backward.default": [_grid_sampled(2)],
+    "aten.grid_sampler_3d_backward.default": [_grid_sampled(3)],
+}
+
+
 CORE: dict[str, list[Case]] = {
     **SEVERAL,
+    **BELOW_AUTOGRAD,
     **NAMED_OTHERWISE,
     "aten.convolution_backward.default": [
         _convolution_backward(False),

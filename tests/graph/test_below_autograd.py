@@ -246,6 +246,50 @@ def test_in_training():
     assert not np.allclose(masked[0].detach(), y.detach())
 
 
+class Everything(nn.Module):
+    """Backward operations of many kinds in one: layers, factorizations, resizing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.steps = nn.LSTM(4, 5, batch_first=True)
+        self.attention = nn.MultiheadAttention(4, 2, batch_first=True)
+        self.scale = nn.Parameter(torch.tensor(1.5))
+
+    def forward(self, x):
+        x = x.requires_grad_(True)
+        gram = self.scale * x @ x.mT + torch.eye(3)
+        image = F.interpolate(x[:, None], scale_factor=2, mode="bilinear")
+        terms = [
+            self.steps(x)[0],
+            self.attention(x, x, x)[0],
+            torch.linalg.det(gram),
+            torch.logdet(gram),
+            torch.linalg.solve(gram, x),
+            torch.linalg.eigvalsh(gram),
+            image,
+        ]
+        energy = torch.stack([term.square().mean() for term in terms]).sum()
+        return torch.autograd.grad(energy, x, create_graph=True)[0]
+
+
+@pytest.mark.full
+def test_backward_operations_of_many_kinds():
+    x = torch.linspace(-1, 1, 24).reshape(2, 3, 4).sin()
+    assert_agrees(Everything(), x, backends=("numpy",), rtol=2e-5)
+
+
+def test_what_torch_cannot_differentiate_is_a_note():
+    net = nn.Linear(4, 4)
+
+    def different(x):
+        return torch.unique(net(x).round()).sum()
+
+    report = na.trace_graph(different, torch.randn(3, 4)).to_backend("numpy").verify()
+    assert report.ok
+    assert report.gradient_note.startswith("verify: PyTorch: the derivative for '_unique2' is not")
+
+
 def test_weights_go_back():
     net = Potential()
     before = net.state_dict()["net.0.bias"].clone()

@@ -269,6 +269,18 @@ def _upsampled(mode: str, antialias: bool = False) -> Callable[[Arguments], Argu
     return adapt
 
 
+def _upsampled_backward(mode: str, antialias: bool = False) -> Callable[[Arguments], Arguments]:
+    """The settings of the forward pass, and the size of its input."""
+    forward = _upsampled(mode, antialias)
+
+    def adapt(named: Arguments) -> Arguments:
+        settings = forward(named)
+        del settings["input"]
+        return {k: named[k] for k in ("grad_output", "input_size")} | settings
+
+    return adapt
+
+
 def _padded(mode: str) -> Callable[[Arguments], Arguments]:
     """ATen has one operation a mode."""
 
@@ -297,6 +309,19 @@ def _sampled(named: Arguments) -> Arguments:
 
 
 _INTERPOLATE = "torch.nn.functional.interpolate"
+_UPSAMPLES: dict[str, tuple[str, bool]] = {
+    "aten.upsample_nearest1d": ("nearest", False),
+    "aten.upsample_nearest2d": ("nearest", False),
+    "aten.upsample_nearest3d": ("nearest", False),
+    "aten._upsample_nearest_exact1d": ("nearest-exact", False),
+    "aten._upsample_nearest_exact2d": ("nearest-exact", False),
+    "aten.upsample_linear1d": ("linear", False),
+    "aten.upsample_bilinear2d": ("bilinear", False),
+    "aten.upsample_trilinear3d": ("trilinear", False),
+    "aten.upsample_bicubic2d": ("bicubic", False),
+    "aten._upsample_bilinear2d_aa": ("bilinear", True),
+    "aten._upsample_bicubic2d_aa": ("bicubic", True),
+}
 
 #: Operation (with or without its overload) → the function, and how to adapt the arguments.
 EXCEPTIONS: dict[str, tuple[str, Callable[[Arguments], Arguments] | None]] = {
@@ -328,17 +353,11 @@ EXCEPTIONS: dict[str, tuple[str, Callable[[Arguments], Arguments] | None]] = {
     "aten.replication_pad1d": ("torch.nn.functional.pad", _padded("replicate")),
     "aten.replication_pad2d": ("torch.nn.functional.pad", _padded("replicate")),
     "aten.replication_pad3d": ("torch.nn.functional.pad", _padded("replicate")),
-    "aten.upsample_nearest1d": (_INTERPOLATE, _upsampled("nearest")),
-    "aten.upsample_nearest2d": (_INTERPOLATE, _upsampled("nearest")),
-    "aten.upsample_nearest3d": (_INTERPOLATE, _upsampled("nearest")),
-    "aten._upsample_nearest_exact1d": (_INTERPOLATE, _upsampled("nearest-exact")),
-    "aten._upsample_nearest_exact2d": (_INTERPOLATE, _upsampled("nearest-exact")),
-    "aten.upsample_linear1d": (_INTERPOLATE, _upsampled("linear")),
-    "aten.upsample_bilinear2d": (_INTERPOLATE, _upsampled("bilinear")),
-    "aten.upsample_trilinear3d": (_INTERPOLATE, _upsampled("trilinear")),
-    "aten.upsample_bicubic2d": (_INTERPOLATE, _upsampled("bicubic")),
-    "aten._upsample_bilinear2d_aa": (_INTERPOLATE, _upsampled("bilinear", True)),
-    "aten._upsample_bicubic2d_aa": (_INTERPOLATE, _upsampled("bicubic", True)),
+    **{name: (_INTERPOLATE, _upsampled(*how)) for name, how in _UPSAMPLES.items()},
+    **{
+        f"{name}_backward": ("torch.ops.aten.interpolate_backward", _upsampled_backward(*how))
+        for name, how in _UPSAMPLES.items()
+    },
     "aten.cross_entropy_loss": ("torch.nn.functional.cross_entropy", None),
     "aten.nll_loss_nd": ("torch.nn.functional.nll_loss", None),
     "aten.nll_loss2d": ("torch.nn.functional.nll_loss", None),
@@ -364,6 +383,8 @@ EXCEPTIONS: dict[str, tuple[str, Callable[[Arguments], Arguments] | None]] = {
     "aten.grid_sampler": ("torch.nn.functional.grid_sample", _sampled),
     "aten.grid_sampler_3d": ("torch.nn.functional.grid_sample", _sampled),
     "aten.grid_sampler_2d": ("torch.nn.functional.grid_sample", _sampled),
+    "aten.grid_sampler_2d_backward": ("torch.ops.aten.grid_sampler_2d_backward", _sampled),
+    "aten.grid_sampler_3d_backward": ("torch.ops.aten.grid_sampler_3d_backward", _sampled),
     "aten.scatter.value": ("torch.scatter", _renamed("value→src")),
     "aten.scatter.value_reduce": ("torch.scatter", _renamed("value→src")),
     "aten._cdist_forward": ("torch.cdist", None),

@@ -57,7 +57,8 @@ def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
     # the example is computed, as in a call, and nothing is left of it
     state |= {name: x.clone() for name, x in module.named_buffers()}
-    with torch.random.fork_rng(devices=[]):
+    # recurrent layers step by step, which oneDNN has as one operation without a derivative
+    with torch.random.fork_rng(devices=[]), torch.backends.mkldnn.flags(enabled=False):
         recorded = make_fx(program, _written_out())(state, tensors)
     _detach_only(recorded, {node.name for node in stopped})
     result = copy.copy(module)
@@ -74,13 +75,61 @@ def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _written_out() -> dict[Any, Any]:
     """What is recorded as the operations that it consists of.
 
-    Those are backward operations, and normalizations, whose backward reads statistics that
-    they return: autograd has no derivative of these by themselves.
+    Those are backward operations, and what returns beside its result the statistics or factors
+    that its backward reads: autograd has no derivative of these by themselves.
     """
+    import torch
     from torch._decomp import core_aten_decompositions, decomposition_table
 
     table = {**decomposition_table, **core_aten_decompositions()}
-    return {call: parts for call, parts in table.items() if _WRITTEN_OUT.search(str(call))}
+    found = {call: parts for call, parts in table.items() if _WRITTEN_OUT.search(str(call))}
+    aten = torch.ops.aten
+    return found | {
+        aten._linalg_det.default: _determinant,
+        aten._linalg_slogdet.default: _signed_logarithm,
+        aten._linalg_solve_ex.default: _solution,
+        aten._linalg_check_errors.default: lambda *_, **__: None,  # a graph checks no values
+    }
+
+
+def _factors(A: Any) -> tuple[Any, Any, Any, bool]:
+    """L and U, exchanges and failures; of the transpose where ATen's own functions take that."""
+    import torch
+
+    is_transposed = A.is_contiguous() and not A.is_complex()
+    return *torch.linalg.lu_factor_ex(A.mT if is_transposed else A), is_transposed
+
+
+def _parity(LU: Any, pivots: Any) -> Any:
+    """−1 where the exchanges of rows are odd in number."""
+    import torch
+
+    rows = torch.arange(1, pivots.shape[-1] + 1, dtype=pivots.dtype, device=pivots.device)
+    return (1 - 2 * ((pivots != rows).sum(-1) % 2)).to(LU.dtype)
+
+
+def _determinant(A: Any) -> tuple[Any, Any, Any]:
+    LU, pivots, _, _ = _factors(A)
+    return LU.diagonal(0, -2, -1).prod(-1) * _parity(LU, pivots), LU, pivots
+
+
+def _signed_logarithm(A: Any) -> tuple[Any, Any, Any, Any]:
+    LU, pivots, _, _ = _factors(A)
+    diagonal = LU.diagonal(0, -2, -1)
+    sign = diagonal.sgn().prod(-1) * _parity(LU, pivots)
+    return sign, diagonal.abs().log().sum(-1), LU, pivots
+
+
+def _solution(
+    A: Any, B: Any, *, left: bool = True, check_errors: bool = False
+) -> tuple[Any, Any, Any, Any]:
+    import torch
+
+    LU, pivots, info, is_transposed = _factors(A)
+    is_vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and A.shape[:-1] == B.shape)
+    given = B.unsqueeze(-1) if is_vector else B
+    result = torch.linalg.lu_solve(LU, pivots, given, left=left, adjoint=is_transposed)
+    return result.squeeze(-1) if is_vector else result, LU, pivots, info
 
 
 def _variables(module: Any) -> dict[str, Any]:

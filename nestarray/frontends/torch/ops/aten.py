@@ -27,6 +27,7 @@ from nestarray.frontends.torch.nn.functional.dropout import keep_mask
 from nestarray.frontends.torch.ops.backward import (
     _adaptive_avg_pool2d_backward as _adaptive_avg_pool2d_backward,
 )
+from nestarray.frontends.torch.ops.backward import _cdist_backward as _cdist_backward
 from nestarray.frontends.torch.ops.backward import (
     _log_softmax_backward_data as _log_softmax_backward_data,
 )
@@ -36,6 +37,13 @@ from nestarray.frontends.torch.ops.backward import convolution_backward as convo
 from nestarray.frontends.torch.ops.backward import (
     embedding_dense_backward as embedding_dense_backward,
 )
+from nestarray.frontends.torch.ops.backward import (
+    grid_sampler_2d_backward as grid_sampler_2d_backward,
+)
+from nestarray.frontends.torch.ops.backward import (
+    grid_sampler_3d_backward as grid_sampler_3d_backward,
+)
+from nestarray.frontends.torch.ops.backward import interpolate_backward as interpolate_backward
 from nestarray.frontends.torch.ops.backward import (
     max_pool2d_with_indices_backward as max_pool2d_with_indices_backward,
 )
@@ -48,6 +56,8 @@ from nestarray.frontends.torch.ops.backward import (
 from nestarray.frontends.torch.ops.backward import (
     native_layer_norm_backward as native_layer_norm_backward,
 )
+from nestarray.frontends.torch.ops.factorizations import _linalg_eigh as _linalg_eigh
+from nestarray.frontends.torch.ops.factorizations import _linalg_svd as _linalg_svd
 from nestarray.frontends.torch.ops.uniqueness import _unique as _unique
 from nestarray.frontends.torch.ops.uniqueness import _unique2 as _unique2
 from nestarray.frontends.torch.ops.uniqueness import unique_consecutive as unique_consecutive

@@ -13,8 +13,9 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.frontends.torch import contraction
 from nestarray.frontends.torch.dims import shape_of, wrap
-from nestarray.frontends.torch.nn.functional import convolution, pooling
+from nestarray.frontends.torch.nn.functional import convolution, pooling, vision
 from nestarray.frontends.torch.promotion import cast
 from nestarray.typing import Array, DTypeLike
 
@@ -236,3 +237,48 @@ def _log_softmax_backward_data(
 def native_dropout_backward(grad_output: Array, mask: Array, scale: float) -> Array:
     """The cotangent of the input of dropout, from where elements survived."""
     return na.multiply(grad_output, na.multiply(cast(mask, dtypes.dtype_of(grad_output)), scale))
+
+
+def interpolate_backward(
+    grad_output: Array,
+    input_size: Sequence[int],
+    size: Sequence[int] | None = None,
+    scale_factor: Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    antialias: bool = False,
+) -> Array | None:
+    """The cotangent of the input of `interpolate`; ATen has an operation for each mode."""
+    x = na.zeros(tuple(input_size), dtype=dtypes.dtype_of(grad_output), like=grad_output)
+
+    def forward(x: Array) -> Array:
+        return vision.interpolate(
+            x, size, scale_factor, mode, align_corners=align_corners, antialias=antialias
+        )
+
+    return _pulled(forward, (x,), grad_output)[0]
+
+
+def grid_sampler_2d_backward(
+    grad_output: Array,
+    input: Array,
+    grid: Array,
+    mode: str,
+    padding_mode: str,
+    align_corners: bool,
+    output_mask: Sequence[bool] = _SOME,
+) -> tuple[Array | None, ...]:
+    """The cotangents of the input and the grid of `grid_sample`."""
+
+    def forward(x: Array, grid: Array) -> Array:
+        return vision.grid_sample(x, grid, mode, padding_mode, align_corners)
+
+    return _pulled(forward, (input, grid), grad_output, output_mask)
+
+
+grid_sampler_3d_backward = grid_sampler_2d_backward
+
+
+def _cdist_backward(grad: Array, x1: Array, x2: Array, p: float, cdist: Array) -> Array | None:
+    """The cotangent of the first array of `cdist`."""
+    return _pulled(lambda x: contraction.cdist(x, x2, p), (x1,), grad)[0]
