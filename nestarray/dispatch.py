@@ -46,6 +46,27 @@ _NUMBERS = (bool, int, float, complex)
 #: for each call that a look at them does not count.
 _LENIENT = frozenset(("tensorflow",))
 
+#: Chapters of functions of real numbers: integers are computed as floats, float32 beside no
+#: others. Bodies look at the dtypes; frameworks' functions are called again when they have
+#: failed, so that no other call pays for it.
+_OF_REAL_NUMBERS = frozenset(
+    ("activations", "gates", "simplex", "normalization", "losses", "margin_losses",
+     "regression_losses")
+)  # fmt: skip
+
+#: Those among them whose results may be integers.
+_OF_INTEGERS_TOO = frozenset(("relu", "relu6", "crelu", "hard_tanh", "threshold"))
+
+#: Their arguments that are integers: classes, and keys of random numbers.
+_INTEGERS = {
+    "cross_entropy": "target",
+    "gumbel_softmax": "key",
+    "multi_margin_loss": "target",
+    "multilabel_margin_loss": "target",
+    "nll_loss": "target",
+    "rrelu": "key",
+}
+
 #: Every public op by name, in the order of definition.
 OPS: dict[str, Op] = {}
 
@@ -80,6 +101,9 @@ class Op:
         self.resolved: dict[tuple[Any, ...], Resolved] = {}
         #: for Containers, by the types of the arguments: what served leaves that are alike
         self.served: dict[tuple[type, ...], dict[Leaves, Served]] = {}
+        self._is_of_real_numbers = (
+            self.chapter in _OF_REAL_NUMBERS and self.name not in _OF_INTEGERS_TOO
+        )
         self._takes_one_or_two = (
             len(self.parameters) == len(self.array_parameters) <= 2
             and not self.sequence_parameters
@@ -119,6 +143,8 @@ class Op:
         """
         module = backends.chapter(backend, "bodies")
         body = self.body if module is None else module.adapted(self.body)
+        if self._is_of_real_numbers:
+            body = _of_floats(self, body)
         return _checking_kinds(self, body)
 
     def resolve(self, *types: Any) -> Callable[..., Any]:
@@ -193,8 +219,15 @@ class Op:
         select = getattr(function, "select", None)
         return select(tuple(types)) if select is not None else function
 
-    def explain(self, error: Exception, /, *args: Any, **kwargs: Any) -> None:
-        """Raise our own error for a call that a framework refused, if there is one to raise."""
+    def explain(self, error: Exception, /, *args: Any, **kwargs: Any) -> Callable[[], Any] | None:
+        """Raise our own error for a call that a framework refused, if there is one to raise.
+
+        Returns:
+            the call with floats in the place of integers, to make instead; or None.
+        """
+        in_floats = self._in_floats(args, kwargs)
+        if in_floats is not None:
+            return in_floats
         given = self.signature.bind(*args, **kwargs).arguments
         body = None if self.is_primitive else partial(self.body, *args, **kwargs)
 
@@ -211,6 +244,30 @@ class Op:
 
         parameters = self.signature.parameters
         diagnosis.explain(self.name, self.chapter, error, given, parameters, body, again)
+        return None
+
+    def _in_floats(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], Any] | None:
+        """The call of a function of real numbers with floats in the place of integers.
+
+        They are those of the other arguments; float32 where there is no other.
+        """
+        if not self._is_of_real_numbers:
+            return None
+        bound = self.signature.bind(*args, **kwargs)
+        numbers = {
+            name: value
+            for name, value in self.arrays(args, kwargs).items()
+            if name != _INTEGERS.get(self.name)
+            if backends.backend_of_type(type(value)) is not None
+        }
+        floats = [x for x in numbers.values() if dtypes.dtype_of(x).is_inexact]
+        if len(floats) == len(numbers):
+            return None
+        dtype = dtypes.result_dtype(*floats) if floats else dtypes.float32
+        for name, value in numbers.items():
+            if not dtypes.dtype_of(value).is_inexact:
+                bound.arguments[name] = OPS["astype"].function(value, dtype)
+        return partial(self.function, *bound.args, **bound.kwargs)
 
     def _bad_type(self, found: type) -> ArgumentError:
         expected = "an array of numpy, jax, torch or tensorflow, a Container or a number"
@@ -279,6 +336,26 @@ def _mixed(
     _, passed = texts(record.parameters)
     condition = f"_supports({passed})"
     return choosing(record.parameters, condition, native, default, _supports=supports)
+
+
+def _of_floats(record: Op, body: Callable[..., Any]) -> Callable[..., Any]:
+    """`body` with floats in the place of integers: Python's operators would wrap or truncate."""
+
+    def elsewhere(*args: Any, **kwargs: Any) -> Any:
+        in_floats = record._in_floats(args, kwargs)
+        if in_floats is not None:
+            return in_floats()
+        found = [x for x in record.arrays(args, kwargs).values() if hasattr(x, "dtype")]
+        floats.update(x.dtype for x in found if dtypes.dtype_of(x).is_inexact)
+        return body(*args, **kwargs)
+
+    floats: set[Any] = {None}  # the framework's own dtypes, once they were seen
+    condition = " and ".join(
+        f"getattr({name}, 'dtype', None) in _floats"
+        for name in record.array_parameters
+        if name != _INTEGERS.get(record.name)
+    )
+    return choosing(record.parameters, condition, body, elsewhere, _floats=floats)
 
 
 def _checking_kinds(record: Op, body: Callable[..., Any]) -> Callable[..., Any]:
@@ -395,8 +472,10 @@ def _template(declared: str, types: tuple[str, ...], passed: str) -> CodeType:
         "    try:\n"
         f"        return _function({passed})\n"
         "    except Exception as _error:\n"
-        f"        _explain(_error, {passed})\n"
-        "        raise\n"
+        f"        _function = _explain(_error, {passed})\n"
+        "        if _function is None:\n"
+        "            raise\n"
+        "    return _function()\n"
     )
     return code_of(source, f"<nestarray op({declared})>")
 

@@ -9,6 +9,7 @@ import pytest
 
 import nestarray as na
 from nestarray import backends, dtypes
+from nestarray.config import BACKENDS
 from nestarray.dtypes import DType
 from nestarray.errors import DtypeError, MixedBackendError
 from nestarray.testing import assert_close
@@ -273,15 +274,38 @@ def test_bfloat16_stays_on_numpy(case: Case, backend: str) -> None:
     assert found == [name.replace("float32", "bfloat16") for name in expected]
 
 
-@pytest.mark.parametrize("backend", ["numpy", "jax"])  # the others have no kernel for them
-@pytest.mark.parametrize("op", ["layer_norm", "batch_norm_training", "instance_norm", "group_norm"])
-def test_integers_are_normalized_in_float32(op: str, backend: str) -> None:
-    settings = {"num_groups": 2} if op == "group_norm" else {}
-    x = np.arange(24).reshape(2, 4, 3) ** 2 % 7
-    result, wide = (
-        getattr(na, op)(on(backend, x, dtype), **settings) for dtype in ("int32", "float32")
-    )
-    results, wides = (r if isinstance(r, tuple) else (r,) for r in (result, wide))
-    for one, other in zip(results, wides, strict=True):
-        assert na.dtype_of(one) is na.float32
-        assert_close(numpy_of(one), numpy_of(other))
+def is_of_real_numbers(case: Case) -> bool:
+    return case.record._is_of_real_numbers
+
+
+@pytest.mark.parametrize(("case", "backend"), rows(where=is_of_real_numbers, one_an_op=True))
+def test_integers_are_computed_as_float32(case: Case, backend: str) -> None:
+    args, kwargs = case.draw("float32")
+
+    def result(dtype: str, *, through: str) -> Any:
+        def cast(x: np.ndarray) -> Any:
+            numbers = np.rint(np.abs(x)).astype(through).astype(dtype) if x.dtype.kind == "f" else x
+            return backends.core(backend).from_numpy(numbers)
+
+        return getattr(na, case.op)(*convert(args, cast), **convert(kwargs, cast))
+
+    for dtype in ("uint8", "bool", "int32"):
+        found, wide = result(dtype, through=dtype), result("float32", through=dtype)
+        results, wides = (r if isinstance(r, tuple) else (r,) for r in (found, wide))
+        for one, other in zip(results, wides, strict=True):
+            assert na.dtype_of(one) is na.float32
+            assert_close(numpy_of(one), numpy_of(other))
+
+
+@pytest.mark.parametrize("op", ["rrelu", "gumbel_softmax"])
+def test_numbers_are_drawn_in_the_dtype_of_the_argument(op: str) -> None:
+    x = np.linspace(-3.0, 3.0, 12).reshape(3, 4)
+    key = na.random.key(3)
+    found = {}
+    for name in BACKENDS:
+        drawn = getattr(na, op)(on(name, x, "bfloat16"), backends.core(name).from_numpy(key))
+        found[name] = na.astype(drawn, "float32")
+    for result in found.values():
+        assert_close(
+            numpy_of(result), numpy_of(found["jax"]), rtol=2**-6, atol=2**-9, reason="bfloat16"
+        )

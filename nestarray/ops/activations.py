@@ -359,7 +359,7 @@ def hard_shrink(x: Array, /, *, threshold: float = 0.5) -> Array:
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardshrink.html
     """
-    return ops.where(ops.greater(ops.abs(x), threshold), x, x * 0.0)
+    return ops.where(ops.greater(ops.abs(x), threshold), x, ops.multiply(x, 0.0))
 
 
 @op
@@ -566,7 +566,8 @@ def rrelu(
     if key is None:
         return ops.leaky_relu(x, negative_slope=(lower + upper) / 2)
     uniform = ops.random_uniform(key, shape=tuple(x.shape), dtype=dtypes.dtype_of(x))
-    return ops.where(ops.greater(x, 0), x, x * (uniform * (upper - lower) + lower))
+    slopes = ops.add(ops.multiply(uniform, upper - lower), lower)
+    return ops.where(ops.greater(x, 0), x, ops.multiply(x, slopes))
 
 
 @op

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from nestarray import ops
+from nestarray import dtypes, ops
 from nestarray.backends.axes import many_axes, one_axis
+from nestarray.backends.base import refuse_complex
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, check_range
@@ -362,8 +363,9 @@ def normalize(
     axes = many_axes(axis, len(x.shape), "normalize")
     if ord == 2:
         # The floor goes under the root: the root's slope at zero is infinite.
-        square = ops.sum(x * x, axis=axes, keepdims=True)
-        return x / ops.sqrt(ops.maximum(square, eps * eps))
+        size = ops.abs(x) if dtypes.dtype_of(x).kind == "complex" else x
+        square = ops.sum(ops.square(size), axis=axes, keepdims=True)
+        return ops.divide(x, ops.sqrt(ops.maximum(square, eps * eps)))
     size = ops.abs(x)
     if math.isinf(ord):
         norm = ops.max(size, axis=axes, keepdims=True)
@@ -372,7 +374,7 @@ def normalize(
     else:
         power = ops.sum(ops.pow(size, ord), axis=axes, keepdims=True)
         norm = ops.pow(ops.maximum(power, eps**ord), 1.0 / ord)
-    return x / ops.maximum(norm, eps)
+    return ops.divide(x, ops.maximum(norm, eps))
 
 
 @op
@@ -408,9 +410,10 @@ def weight_norm(weight: Array, g: Array, /, *, axis: int | None = 0) -> Array:
             f"weight_norm: g has shape {tuple(g.shape)}, expected {math.prod(expected)} lengths: one "
             f"for each element along axis {axis} of weight {tuple(weight.shape)}"
         )
+    refuse_complex(weight)
     others = tuple(i for i in range(count) if i not in kept)
     norm = ops.sqrt(ops.sum(weight * weight, axis=others, keepdims=True))
-    return weight * (ops.reshape(g, expected) / norm)
+    return ops.multiply(weight, ops.divide(ops.reshape(g, expected), norm))
 
 
 @op
@@ -455,6 +458,7 @@ def spectral_norm(
         )
     if num_steps < 1:
         raise ArgumentError(f"spectral_norm: num_steps: got {num_steps!r}, expected at least 1")
+    refuse_complex(weight)
     matrix = ops.reshape(ops.moveaxis(weight, axis, 0), (rows, -1))
     fixed = ops.stop_gradient(matrix)
     u, v = ops.stop_gradient(u), None

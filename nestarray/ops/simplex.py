@@ -108,7 +108,8 @@ def gumbel_softmax(
     dtype = dtypes.dtype_of(x)
     tiny = _TINY.get(dtype.name, 2.0**-126)
     uniform = ops.maximum(ops.random_uniform(key, shape=tuple(x.shape), dtype=dtype), tiny)
-    soft = ops.softmax((x - ops.log(-ops.log(uniform))) / tau, axis=axis)
+    noise = ops.log(ops.negative(ops.log(uniform)))
+    soft = ops.softmax(ops.divide(ops.subtract(x, noise), tau), axis=axis)
     if not hard:
         return soft
     at = axis % len(x.shape)

@@ -8,44 +8,61 @@ import jax
 import jax.numpy as jnp
 
 from nestarray.backends.jax.compiled import compiled, compiled_for_any
+from nestarray.backends.jax.elementwise import _floating
 
 relu = jax.nn.relu
-selu = jax.nn.selu
-silu = jax.nn.silu
-softsign = jax.nn.soft_sign
-sigmoid = jax.nn.sigmoid
-log_sigmoid = jax.nn.log_sigmoid
-mish = jax.nn.mish
-softmax = jax.nn.softmax
-log_softmax = jax.nn.log_softmax
+selu = _floating(jax.nn.selu)
+silu = _floating(jax.nn.silu)
+softsign = _floating(jax.nn.soft_sign)
+sigmoid = _floating(jax.nn.sigmoid)
+log_sigmoid = _floating(jax.nn.log_sigmoid)
+mish = _floating(jax.nn.mish)
+
+
+def _floats(x: Any) -> Any:
+    """Integers as float32, without which JAX subtracts and negates them in their own dtype."""
+    return x.astype(jnp.float32) if x.dtype.kind in "biu" else x
+
+
+@compiled
+def softmax(x: Any, /, *, axis: Any = -1) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.nn.softmax.html"""
+    return jax.nn.softmax(_floats(x), axis)
+
+
+@compiled
+def log_softmax(x: Any, /, *, axis: Any = -1) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.nn.log_softmax.html"""
+    return jax.nn.log_softmax(_floats(x), axis)
 
 
 @compiled_for_any("negative_slope")
 def leaky_relu(x: Any, /, *, negative_slope: float = 0.01) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.leaky_relu.html"""
-    return jax.nn.leaky_relu(x, negative_slope)
+    return jax.nn.leaky_relu(_floats(x), negative_slope)
 
 
 @compiled_for_any("alpha")
 def elu(x: Any, /, *, alpha: float = 1.0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.elu.html"""
-    return jax.nn.elu(x, alpha)
+    return jax.nn.elu(_floats(x), alpha)
 
 
 @compiled_for_any("alpha")
 def celu(x: Any, /, *, alpha: float = 1.0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.celu.html"""
-    return jax.nn.celu(x, alpha)
+    return jax.nn.celu(_floats(x), alpha)
 
 
 @compiled
 def gelu(x: Any, /, *, approximate: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.gelu.html"""
-    return jax.nn.gelu(x, approximate)
+    return jax.nn.gelu(_floats(x), approximate)
 
 
 def softplus(x: Any, /, *, beta: float = 1.0, threshold: float | None = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.softplus.html"""
+    x = _floats(x)
     if beta == 1.0 and threshold is None:
         return jax.nn.softplus(x)
     scaled = x * beta
@@ -56,4 +73,4 @@ def softplus(x: Any, /, *, beta: float = 1.0, threshold: float | None = None) ->
 @compiled_for_any("b")
 def squareplus(x: Any, /, *, b: float = 4.0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.squareplus.html"""
-    return jax.nn.squareplus(x, b)
+    return jax.nn.squareplus(_floats(x), b)

@@ -25,9 +25,11 @@ def _sigmoid(x: Any, /) -> Any:
 sigmoid = floating(_sigmoid, _cast)
 
 
-def log_sigmoid(x: Any, /) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.logaddexp.html"""
+def _log_sigmoid(x: Any, /) -> Any:
     return -np.logaddexp(0, -x)
+
+
+log_sigmoid = floating(_log_sigmoid, _cast)
 
 
 def softmax(x: Any, /, *, axis: Any = -1) -> Any:

@@ -1,7 +1,9 @@
-"""NumPy: default bodies of ops on bfloat16, which are computed in float32 and rounded once.
+"""NumPy: default bodies of ops on bfloat16, computed in float32, and on integers, giving float32.
 
 bfloat16 is a guest in NumPy, from ml_dtypes: beside it Python's numbers are not weak, and
-much of NumPy makes float32 of it.
+much of NumPy makes float32 of it. Results are rounded once.
+Of integers beside a Python float or an array of float32 NumPy makes float64, which is what no
+other framework does; where no argument was of 64 bits the result is of 32.
 """
 
 from __future__ import annotations
@@ -19,33 +21,54 @@ from nestarray.dtypes import dtype_of
 #: Chapters whose ops hand elements on, or say themselves what half precision becomes.
 _AS_THEY_ARE = ("conversion", "creation", "data_type", "signal")
 
+#: Ops that draw numbers in the dtype of an argument: for float32 they would draw others.
+_DRAWING = ("gumbel_softmax", "rrelu")
+
 _SEQUENCES = (list, tuple)
+
+#: What NumPy makes of integers beside a Python number, and what the others make of them.
+_DOUBLE = {
+    np.dtype(np.float64): np.dtype(np.float32),
+    np.dtype(np.complex128): np.dtype(np.complex64),
+}
 
 
 def adapted(body: Callable[..., Any]) -> Callable[..., Any]:
     """`body`, for arguments of every dtype."""
-    if body.__module__.rpartition(".")[2] in _AS_THEY_ARE:
+    if body.__module__.rpartition(".")[2] in _AS_THEY_ARE or body.__name__ in _DRAWING:
         return body
 
     @wraps(body)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if _holds_bfloat16(args) or (kwargs and _holds_bfloat16(kwargs.values())):
-            return _in_single_precision(body, args, kwargs)
+        if _holds_other_than_floats(args) or (kwargs and _holds_other_than_floats(kwargs.values())):
+            return _adapted_call(body, args, kwargs)
         return body(*args, **kwargs)
 
     return call
 
 
-def _holds_bfloat16(values: Iterable[Any]) -> bool:
-    """Whether one is an array of it, or a list that holds one; asked in every call of a body."""
+def _holds_other_than_floats(values: Iterable[Any]) -> bool:
+    """Whether an array of NumPy's own floats is not all there is; asked in every call of a body."""
     for x in values:
         dtype = getattr(x, "dtype", None)
         if dtype is None:
-            if x.__class__ in _SEQUENCES and _holds_bfloat16(x):
+            if x.__class__ in _SEQUENCES and _holds_other_than_floats(x):
                 return True
-        elif dtype.kind == "V":
+        elif dtype.kind in "Viub":
             return True
     return False
+
+
+def _adapted_call(body: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    found = {x.dtype for x in _arrays((args, kwargs))}
+    if any(dtype.kind == "V" for dtype in found):
+        return _in_single_precision(body, args, kwargs)
+    result = body(*args, **kwargs)
+    if kwargs.get("dtype") is not None or not found.isdisjoint(_DOUBLE):
+        return result
+    for wide, single in _DOUBLE.items():
+        result = _cast(result, wide, single)
+    return result
 
 
 def _in_single_precision(

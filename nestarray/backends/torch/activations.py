@@ -63,6 +63,7 @@ def softplus(x: Any, /, *, beta: float = 1.0, threshold: float | None = None) ->
     return F.softplus(x, beta, _SOFTPLUS_IS_LINEAR if threshold is None else threshold)
 
 
+@supports("x.is_floating_point()")  # of integers torch rounds the limits
 def hard_tanh(x: Any, /, *, min_value: float = -1.0, max_value: float = 1.0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardtanh.html"""
     return F.hardtanh(x, min_value, max_value)

@@ -18,7 +18,7 @@ def mse_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> Any:
     return F.mse_loss(x, target, reduction=reduction)
 
 
-@supports(_IS_NATIVE)
+@supports(f"x.is_floating_point() and {_IS_NATIVE}")
 def l1_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.l1_loss.html"""
     if reduction == "mean":
