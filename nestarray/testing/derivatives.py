@@ -51,7 +51,7 @@ def check_grads(
         >>> @na.custom_jvp
         ... def wrong(x):
         ...     return na.sin(x)
-        >>> wrong.defjvp(lambda primals, tangents: (wrong(*primals), tangents[0]))
+        >>> rule = wrong.defjvp(lambda primals, tangents: (wrong(*primals), tangents[0]))
         >>> with jax.enable_x64(True):
         ...     check_grads(wrong, [jnp.asarray(0.3, "float64")], modes=["forward"])
         Traceback (most recent call last):

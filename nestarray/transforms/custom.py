@@ -84,10 +84,9 @@ class custom_vjp:
             evaluate = forward
             forward = lambda *args, **kwargs: (self._fn(*args, **kwargs), args)  # noqa: E731
             pullback = backward
-
-            def backward(*given: Any) -> tuple[Any, ...]:
-                return pullback(*settings, evaluate(*given[-2], **kwargs)[1], given[-1])
-
+            backward = lambda *given: pullback(  # noqa: E731
+                *settings, evaluate(*given[-2], **kwargs)[1], given[-1]
+            )
         settings, numbers = _settings("custom_vjp", self._fn, self._nondiff, args)
         arguments = Arguments("custom_vjp", self._fn, args, kwargs, numbers, unfused=True)
         evaluated = Arguments("custom_vjp", forward, args, kwargs, numbers, unfused=True)
@@ -181,7 +180,9 @@ class custom_jvp:
         >>> @na.custom_jvp
         ... def square(x):
         ...     return x * x
-        >>> square.defjvp(lambda primals, tangents: (square(*primals), 2 * primals[0] * tangents[0]))
+        >>> @square.defjvp
+        ... def rule(primals, tangents):
+        ...     return square(*primals), 2 * primals[0] * tangents[0]
         >>> float(na.grad(square)(jnp.asarray(3.0)))
         6.0
 
