@@ -130,7 +130,7 @@ class Op:
             if self.is_primitive:
                 raise UnsupportedError(f"{self.name}: not available on the backend {backend!r}")
             return self.default(backend)
-        if backend in _LENIENT:
+        if backend in _LENIENT or hasattr(native, "is_lenient"):
             native = _checking_kinds(self, native)
         supports = getattr(native, "supports", None)
         return native if supports is None else _mixed(self, native, supports, self.default(backend))

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import nestarray as na
+from nestarray import backends
 from nestarray.config import BACKENDS
 from nestarray.dispatch import OPS
-from nestarray.errors import NestarrayError
+from nestarray.errors import ArgumentError, NestarrayError
 from tests.cases import Case, all_cases, convert, on_backend
 
 AXES = ("axis", "axes", "axis1", "axis2", "source", "destination", "start_axis", "end_axis")
@@ -124,3 +126,31 @@ def test_settings_are_refused_alike(chapter: str) -> None:
     for case in first_cases(chapter):
         found |= differences(case)
     assert found == {}
+
+
+@pytest.mark.parametrize("op", ["sort", "argsort"])
+@pytest.mark.parametrize("flag", [2, "a"])
+def test_orders_are_true_or_false(op: str, flag: Any, backend: str) -> None:
+    x = backends.core(backend).from_numpy(np.ones((2, 3), np.float32))
+    with pytest.raises(
+        ArgumentError, match=f"{op}: descending: got {flag!r}, expected True or Fal"
+    ):
+        getattr(na, op)(x, descending=flag)
+
+
+@pytest.mark.parametrize("op", ["logsumexp", "vector_norm"])
+@pytest.mark.parametrize("flag", [2, "a"])
+def test_kept_axes_are_true_or_false(op: str, flag: Any, backend: str) -> None:
+    x = backends.core(backend).from_numpy(np.ones((2, 3), np.float32))
+    with pytest.raises(ArgumentError, match=f"{op}: keepdims: got {flag!r}, expected True or Fals"):
+        getattr(na, op)(x, keepdims=flag)
+
+
+@pytest.mark.parametrize(
+    ("op", "setting"),
+    [("leaky_relu", "negative_slope"), ("elu", "alpha"), ("celu", "alpha"), ("squareplus", "b")],
+)
+def test_settings_of_activations_are_real(op: str, setting: str, backend: str) -> None:
+    x = backends.core(backend).from_numpy(np.ones((2, 3), np.float32))
+    with pytest.raises(ArgumentError, match=f"{op}: {setting}: got 1j, expected a real number"):
+        getattr(na, op)(x, **{setting: 1j})

@@ -27,6 +27,12 @@ def supports(predicate: Callable[..., bool] | str) -> Callable[[F], F]:
     return mark
 
 
+def lenient(native: F) -> F:
+    """Mark a backend function that would compute something for settings of a wrong kind."""
+    native.is_lenient = True  # type: ignore[attr-defined]
+    return native
+
+
 def whole_range(start: Any, stop: Any = None, step: Any = 1, **settings: Any) -> bool:
     """Whether a range is one of integers, on which all frameworks agree."""
     return all(type(x) is int for x in (start, step, 0 if stop is None else stop))

@@ -36,7 +36,7 @@ def compiled_for_any(*numbers: str) -> Callable[[F], F]:
 
 def _compile(function: F, numbers: frozenset[str]) -> F:
     parameters = parameters_of(function)
-    function = _checking_flags(function, parameters)
+    function = _checking_settings(function, parameters)
     defaults = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
     settings = list(defaults)
     run = jax.jit(function, static_argnames=[n for n in settings if n not in numbers], inline=True)
@@ -90,17 +90,23 @@ def _compile(function: F, numbers: frozenset[str]) -> F:
     return wraps(function)(generated(code, namespace, function.__name__, parameters))
 
 
-def _checking_flags(function: F, parameters: Sequence[inspect.Parameter]) -> F:
-    """`function` behind a look at its settings of two values, for which JAX takes any: as it traces."""
+def _checking_settings(function: F, parameters: Sequence[inspect.Parameter]) -> F:
+    """`function` behind a look at its flags and real numbers, for which JAX takes more: as it traces."""
     flags = [p.name for p in parameters if str(p.annotation) == "bool"]
-    if not flags or function.__name__.startswith("_"):
+    numbers = [p.name for p in parameters if str(p.annotation) == "float"]
+    if not (flags or numbers) or function.__name__.startswith("_"):
         return function
 
     @wraps(function)
     def checking(*args: Any, **kwargs: Any) -> Any:
         for name in flags:
-            if kwargs.get(name).__class__ is str:
+            if kwargs.get(name, False).__class__ is not bool:
                 check_kind(function.__name__, name, "bool", kwargs[name])
+        for name in numbers:
+            if isinstance(kwargs.get(name), complex):
+                check_kind(function.__name__, name, "float", kwargs[name])
+            elif getattr(getattr(kwargs.get(name), "dtype", None), "kind", "f") == "c":
+                raise TypeError(f"{name} is complex")  # the call is made again with its value
         return function(*args, **kwargs)
 
     return checking  # type: ignore[return-value]

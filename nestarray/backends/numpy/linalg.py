@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import mean_dtype, promoted, supports
+from nestarray.backends.base import lenient, mean_dtype, promoted, supports
 from nestarray.backends.matrices import check_square
 from nestarray.backends.numpy.core import in_dtype, native_dtype
 from nestarray.backends.numpy.elementwise import _cast
@@ -51,6 +51,7 @@ def kron(x1: Any, x2: Any, /) -> Any:
     return np.kron(*promoted((x1, x2), _cast))
 
 
+@lenient
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.vector_norm.html"""
     dtype = x.dtype

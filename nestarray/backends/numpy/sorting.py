@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import supports
+from nestarray.backends.base import lenient, supports
 
 
+@lenient
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.sort.html"""
     ordered = np.sort(x, axis=axis, stable=stable)
     return np.flip(ordered, axis) if descending else ordered
 
 
+@lenient
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.argsort.html"""
     if not descending:

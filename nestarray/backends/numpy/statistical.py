@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
+from nestarray.backends.base import accumulation_dtype, lenient, mean_dtype, supports
 from nestarray.backends.numpy.core import native_dtype
 
 
@@ -110,6 +110,7 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
 
 
 @supports("b is None and not return_sign")
+@lenient
 def logsumexp(
     x: Any,
     /,
