@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.special
 
 import nestarray as na
 from nestarray import backends
@@ -119,3 +120,10 @@ def test_nan_to_num_knows_the_limits_of_the_dtype(dtype: str, backend: str) -> N
     limit = float(na.finfo(dtype).max)
     found = na.astype(na.nan_to_num(x, nan=1.0), "float32")
     assert host(found).tolist() == [1.0, limit, -limit]
+
+
+@pytest.mark.parametrize("library", ["numpy", "jax", "torch"])
+def test_the_pole_of_digamma_at_zero_has_its_sign(library: str) -> None:
+    x = np.asarray([0.0, -0.0], np.float32)
+    result = na.digamma(backends.core(library).from_numpy(x))
+    np.testing.assert_array_equal(backends.core(library).to_numpy(result), scipy.special.digamma(x))

@@ -33,7 +33,8 @@ lgamma = _floating(jsp.gammaln)
 
 @jax.custom_jvp
 def _digamma(x: Any) -> Any:
-    return jsp.digamma(x)
+    # the pole has a sign where zero has one; JAX gives NaN
+    return jnp.where(x == 0, jnp.copysign(jnp.inf, -x), jsp.digamma(x)).astype(x.dtype)
 
 
 @_digamma.defjvp
