@@ -5122,7 +5122,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             dtype: an integer type.
 
         Returns:
-            array of the shape of `lam` and of `dtype`; −1 where `lam` is NaN or negative.
+            array of the shape of `lam` and of `dtype`, in which larger counts become the largest; −1
+            where `lam` is NaN or negative.
 
         Raises:
             DtypeError: `dtype` is no integer type, or `lam` is not float32.
