@@ -345,8 +345,10 @@ def _of_floats(record: Op, body: Callable[..., Any]) -> Callable[..., Any]:
         in_floats = record._in_floats(args, kwargs)
         if in_floats is not None:
             return in_floats()
-        found = [x for x in record.arrays(args, kwargs).values() if hasattr(x, "dtype")]
-        floats.update(x.dtype for x in found if dtypes.dtype_of(x).is_inexact)
+        found = record.arrays(args, kwargs)
+        found.pop(_INTEGERS.get(record.name, ""), None)
+        seen = [x for x in found.values() if hasattr(x, "dtype")]
+        floats.update(x.dtype for x in seen if dtypes.dtype_of(x).is_inexact)
         return body(*args, **kwargs)
 
     floats: set[Any] = {None}  # the framework's own dtypes, once they were seen

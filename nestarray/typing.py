@@ -47,6 +47,7 @@ _KINDS: dict[str, list[tuple[str, Callable[[Any], bool]]]] = {
     "bool": [("True or False", lambda value: isinstance(value, bool) or hasattr(value, "dtype"))],
     "int": [("an int", _is_int)],
     "float": [("a real number", _is_number)],
+    "complex": [("a number", lambda value: isinstance(value, complex) or _is_number(value))],
     "Shape": [_SEVERAL],
     "Sequence[int]": [_SEVERAL],
     "Ints": [("an int", _is_int), _SEVERAL],
@@ -60,6 +61,7 @@ _QUICK: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "int": (int,),
     "float": (float, int),
+    "complex": (bool, complex, float, int),
     "Ints": (int,),
 }
 

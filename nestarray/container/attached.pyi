@@ -2131,7 +2131,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """
 
     def full_like(
-        self, /, fill_value: float, *, dtype: DTypeLike | None = None, device: Any = None
+        self, /, fill_value: builtins.complex, *, dtype: DTypeLike | None = None, device: Any = None
     ) -> Container[Leaf]:
         """`fill_value` in the shape of `x`.
 

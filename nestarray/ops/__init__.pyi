@@ -356,14 +356,14 @@ def eye(
 ) -> Array: ...
 def full(
     shape: int | Shape,
-    fill_value: float,
+    fill_value: builtins.complex,
     *,
     dtype: DTypeLike | None = None,
     device: Any = None,
     like: Array | None = None,
 ) -> Array: ...
 def full_like(
-    x: Same, /, fill_value: float, *, dtype: DTypeLike | None = None, device: Any = None
+    x: Same, /, fill_value: builtins.complex, *, dtype: DTypeLike | None = None, device: Any = None
 ) -> Same: ...
 def linspace(
     start: Array | float,

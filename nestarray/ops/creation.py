@@ -126,7 +126,7 @@ def empty(
 @primitive
 def full(
     shape: int | Shape,
-    fill_value: float,
+    fill_value: complex,
     *,
     dtype: DTypeLike | None = None,
     device: Any = None,
@@ -213,7 +213,7 @@ def empty_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Any = Non
 
 @primitive
 def full_like(
-    x: Array, /, fill_value: float, *, dtype: DTypeLike | None = None, device: Any = None
+    x: Array, /, fill_value: complex, *, dtype: DTypeLike | None = None, device: Any = None
 ) -> Array:
     """`fill_value` in the shape of `x`.
 

@@ -10,7 +10,7 @@ from nestarray import dtypes
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.torch.dims import is_empty, ndim_of, shape_of, wrap
 from nestarray.frontends.torch.pointwise import tanh as tanh
-from nestarray.frontends.torch.promotion import cast, floating
+from nestarray.frontends.torch.promotion import HALF, cast, floating
 from nestarray.frontends.torch.sampling import required_key
 from nestarray.typing import Array, DTypeLike
 
@@ -185,7 +185,10 @@ def _normalized(function, name: str, x: Array, dim: int | None, dtype: DTypeLike
         return floating(x)
     if ndim_of(x) == 0:
         return na.reshape(function(na.reshape(x, (1,)), axis=0), ())
-    return function(x, axis=wrap(name, dim, ndim_of(x)))
+    own, axis = dtypes.dtype_of(x), wrap(name, dim, ndim_of(x))
+    if own in HALF:  # upstream sums in float32, and rounds once
+        return cast(function(cast(x, dtypes.float32), axis=axis), own)
+    return function(x, axis=axis)
 
 
 def glu(input: Array, dim: int = -1) -> Array:
