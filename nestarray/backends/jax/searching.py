@@ -21,7 +21,7 @@ argmin = jnp.argmin
 @supports("size is None or fill_value.__class__ is int and x.size")  # nothing is filled with 0
 def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple[Any, ...]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.nonzero.html"""
-    return jnp.nonzero(x, size=size, fill_value=fill_value)
+    return jnp.nonzero(x) if size is None else jnp.nonzero(x, size=size, fill_value=fill_value)
 
 
 where = choosing(jnp.where, _cast, boolean=np.dtype(bool))
