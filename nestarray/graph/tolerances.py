@@ -22,6 +22,9 @@ class Tolerance(NamedTuple):
     eps: float
 
 
+#: In single and double precision errors are far below what a wrong call makes, so these are round
+#: numbers. In half precision a few roundings are already a few units in the last place: 10 of
+#: float16's and 6 of bfloat16's pass, and of gradients, which went there and back, 50 and 13.
 _OF_DTYPE = {
     dtypes.float64: Tolerance(1e-10, 1e-8, 2.0**-52),
     dtypes.float32: Tolerance(1e-4, 1e-3, 2.0**-23),

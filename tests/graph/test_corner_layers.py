@@ -134,7 +134,7 @@ def test_complex_weights():
 
 
 def test_autocast():
-    graph = assert_agrees(Autocast(), ROWS, rtol=2e-2)
+    graph = assert_agrees(Autocast(), ROWS, rtol=5e-3)
     assert any("bfloat16" in str(n.aval) for n in graph.calls)
     report = graph.to_backend("jax").verify()
     assert report.ok
@@ -146,7 +146,7 @@ def test_autocast():
     ("dtype", "rtol", "backends"),
     [
         (torch.float16, 2e-3, BACKENDS),
-        (torch.bfloat16, 1.6e-2, ("jax", "torch", "tensorflow")),
+        (torch.bfloat16, 8e-3, ("jax", "torch", "tensorflow")),
         (torch.float64, 1e-12, ("numpy", "torch", "tensorflow")),
     ],
 )
