@@ -4,12 +4,17 @@ A place that one side changed is taken from that side, a place that both changed
 taken once, and a place that both changed differently is a conflict: it is resolved by a
 rule that the caller gives, or all conflicts are named in one error. The same holds for
 the kind of a node and for the order of its keys, in which ours has the last word.
+
+A leaf that one side moved is one place under two names, as in git: what the other side made of it
+goes along to where it is now. One that the sides moved to different places, or that one
+moved and the other deleted, is a conflict at each place where it would stand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from nestarray import dtypes, ops
@@ -25,6 +30,7 @@ from nestarray.methods.comparison import (
     identical,
     is_array,
 )
+from nestarray.methods.moves import moved_leaves
 
 #: Spec and leaves of a subtree; None where there is nothing.
 Part = tuple[Spec, tuple[Any, ...]] | None
@@ -82,7 +88,8 @@ def merge(
     """The three-way merge of two trees that both were made from `c`.
 
     Arrays count as changed if a bit of them, the dtype, the shape or the framework is
-    another. A list whose members were both changed on one side and added or removed on the
+    another. A leaf that one side moved or renamed (what `diff` calls moved) takes along what the
+    other side changed in it; moved to two places, or moved and deleted, is a conflict. A list whose members were both changed on one side and added or removed on the
     other is one conflict if the numbers of its members no longer fit.
 
     Args:
@@ -109,6 +116,8 @@ def merge(
         >>> base = na.Container(w=np.zeros(2), b=np.zeros(1))
         >>> base.merge(base.set("w", np.ones(2)), base.set("b", np.ones(1))).to_dict()
         {'w': array([1., 1.]), 'b': array([1.])}
+        >>> base.merge(base.rename({"w": "weight"}), base.set("w", np.ones(2)))["weight"]
+        array([1., 1.])
         >>> base.merge(base + 1.0, base + 10.0, resolve="sum")["w"]
         array([11., 11.])
 
@@ -119,9 +128,10 @@ def merge(
         check_container("merge", name, side)
         for path, leaf in side.flat_items():
             check_has_values("merge", path, leaf)
-    merging = Merging(identical, _resolver(resolve))
+    moves = _Moves(c, ours, theirs)
+    merging = Merging(identical, _resolver(resolve), moves.apart)
     result = merging.merged(
-        (), (c._spec, c._leaves), (ours._spec, ours._leaves), (theirs._spec, theirs._leaves)
+        (), (c._spec, c._leaves), (ours._spec, moves.ours), (theirs._spec, moves.theirs)
     )
     if merging.conflicts:
         raise MergeConflict(_message(merging.conflicts), tuple(merging.conflicts))
@@ -175,20 +185,87 @@ def _both_changes(path: str, base: Any, ours: Any, theirs: Any) -> Any:
     return ops.astype(ops.add(ours, ops.subtract(theirs, base)), dtype)
 
 
+class _Moves:
+    """What of the base either side moved.
+
+    Attributes:
+        ours: the leaves of ours; what moved is as theirs has changed it. Where it was in theirs
+            is then as in the base, so that there is nothing there to merge.
+        theirs: the leaves of theirs, likewise.
+        apart: path → the leaf of the base that is there on one side, and why it is nowhere on
+            the other, or elsewhere.
+    """
+
+    def __init__(self, base: Container, ours: Container, theirs: Container) -> None:
+        self.base = base
+        self.apart: dict[Path, tuple[Any, str]] = {}
+        moved = [
+            {i: side._spec.paths[k] for k, i in moved_leaves(base, side).items()}
+            for side in (ours, theirs)
+        ]
+        leaves = [
+            dict(zip(side._spec.paths, side._leaves, strict=True)) if any(moved) else {}
+            for side in (ours, theirs)
+        ]
+        self._follow("ours", *moved, *leaves, theirs)
+        self._follow("theirs", *moved[::-1], *leaves[::-1], ours)
+        sides = zip((ours, theirs), leaves, strict=True)
+        self.ours, self.theirs = (tuple(new.values()) or side._leaves for side, new in sides)
+
+    def _follow(
+        self,
+        name: str,
+        moved: dict[int, Path],
+        moved_by_other: dict[int, Path],
+        own: dict[Path, Any],
+        other: dict[Path, Any],
+        other_tree: Container,
+    ) -> None:
+        """Take what one side moved to where it is now, in the leaves of both."""
+        other_name = "ours" if name == "theirs" else "theirs"
+        for i, place in moved.items():
+            old, leaf = self.base._spec.paths[i], self.base._leaves[i]
+            elsewhere = moved_by_other.get(i)
+            if elsewhere is not None:
+                if elsewhere != place:
+                    way = f"to {join_path(elsewhere)!r}"
+                    reason = f"moved from {join_path(old)!r} to here in {name}, {way}"
+                    self.apart[place] = leaf, f"{reason} in {other_name}"
+            elif old in other:
+                if not identical(leaf, other[old]):
+                    own[place], other[old] = other[old], leaf
+            elif old not in other_tree:
+                reason = f"moved from {join_path(old)!r} to here in {name}, deleted in {other_name}"
+                self.apart[place] = leaf, reason
+
+
 class Merging:
-    """One merge: the two rules that it goes by, and the conflicts that were left.
+    """One merge: the rules that it goes by, and the conflicts that were left.
 
     Args:
         same: whether two leaves are the same.
         resolve: what to put at a conflict; ``NotImplemented`` leaves it.
+        apart: path → the leaf that one side moved there, and why it cannot just stay.
     """
 
-    def __init__(self, same: Callable[[Any, Any], bool], resolve: Resolve) -> None:
-        self.same, self.resolve = same, resolve
+    def __init__(
+        self,
+        same: Callable[[Any, Any], bool],
+        resolve: Resolve,
+        apart: Mapping[Path, tuple[Any, str]] = MappingProxyType({}),
+    ) -> None:
+        self.same, self.resolve, self.apart = same, resolve, apart
         self.conflicts: list[Conflict] = []
+        self._above_apart = {path[:n] for path in apart for n in range(len(path))}
 
     def merged(self, path: Path, base: Part, ours: Part, theirs: Part) -> Part:
         """The merge of three subtrees at `path`; None if nothing is left."""
+        if base is None and (ours is None or theirs is None):  # one side has something new
+            if path in self.apart:
+                leaf, reason = self.apart[path]
+                return self._conflict(path, (LEAF, (leaf,)), ours, theirs, reason)
+            if path in self._above_apart and not (_is_leaf(ours) or _is_leaf(theirs)):
+                return self._merged_nodes(path, base, ours, theirs)
         if _is_node(ours) and _is_node(theirs) and not (_is_leaf(base)):
             return self._merged_nodes(path, base, ours, theirs)
         if self.same_parts(base, theirs) or self.same_parts(ours, theirs):

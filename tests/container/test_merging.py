@@ -179,6 +179,63 @@ def test_deleted_nodes() -> None:
     assert kept.to_dict() == {"n": {"y": 5}, "k": 1}
 
 
+X = np.arange(4, dtype="float32")
+NAMES = na.Container(a=X, n={"k": np.ones(3, "float32")})
+
+
+def test_a_change_goes_along_with_a_rename(backend: str) -> None:
+    base = NAMES.map(backends.core(backend).from_numpy)
+    renamed, changed = base.rename({"a": "b", "n": "m"}), base.update({"a": base["a"] + 1})
+    for merged in (base.merge(renamed, changed), base.merge(changed, renamed)):
+        assert merged.paths() == ("b", "m/k")
+        assert merged["b"] is changed["a"]
+        assert merged["m/k"] is base["n/k"]
+    assert base.merge(renamed, renamed).paths() == ("b", "m/k")
+    copied = renamed.set("b", backends.core(backend).from_numpy(X.copy()))
+    assert base.merge(copied, changed)["b"] is changed["a"]  # equal values, another object
+    new = changed.set("n/new", 1)  # which stays where it was put
+    assert set(base.merge(renamed, new).paths()) == {"b", "m/k", "n/new"}
+
+
+def test_a_leaf_with_two_new_names_is_a_conflict() -> None:
+    ours, theirs = NAMES.rename({"a": "b", "n": "m"}), NAMES.rename({"a": "c", "n": "o"})
+    with pytest.raises(MergeConflict) as info:
+        NAMES.merge(ours, theirs)
+    assert sorted(map(str, info.value.conflicts)) == [
+        "'b': moved from 'a' to here in ours, to 'c' in theirs",
+        "'c': moved from 'a' to here in theirs, to 'b' in ours",
+        "'m/k': moved from 'n/k' to here in ours, to 'o/k' in theirs",
+        "'o/k': moved from 'n/k' to here in theirs, to 'm/k' in ours",
+    ]
+    places = {conflict.path: conflict for conflict in info.value.conflicts}
+    assert places["b",].base is places["b",].ours is X
+    assert places["b",].theirs is na.MISSING
+    assert_same(NAMES.merge(ours, theirs, resolve="ours"), ours)
+    assert_same(NAMES.merge(ours, theirs, resolve="theirs"), theirs)
+    both = NAMES.merge(ours, theirs, resolve=lambda path, base, mine, other: base)
+    assert sorted(both.paths()) == ["b", "c", "m/k", "o/k"]
+
+
+def test_a_leaf_renamed_and_deleted_is_a_conflict() -> None:
+    ours, theirs = NAMES.rename({"a": "b"}), NAMES.delete("a")
+    with pytest.raises(MergeConflict) as info:
+        NAMES.merge(theirs, ours)
+    assert str(info.value).endswith("'b': moved from 'a' to here in theirs, deleted in ours")
+    assert_same(NAMES.merge(ours, theirs, resolve="ours"), ours)
+    assert_same(NAMES.merge(ours, theirs, resolve="theirs"), theirs)
+    with pytest.raises(MergeConflict) as info:
+        NAMES.merge(ours, NAMES.set("a", {"deep": 1}))
+    assert [c.path for c in info.value.conflicts] == [("a",)]
+
+
+def test_equal_constants_under_other_names_are_not_one_leaf() -> None:
+    base, theirs = na.Container(a=np.zeros(2)), na.Container(a=np.ones(2))
+    with pytest.raises(MergeConflict, match="'a': deleted in ours, changed in theirs"):
+        base.merge(na.Container(b=np.zeros(2)), theirs)
+    merged = base.merge(na.Container(b=np.zeros(2)), na.Container(c=np.zeros(2)))
+    assert set(merged.paths()) == {"b", "c"}
+
+
 def test_bad_arguments() -> None:
     with pytest.raises(ArgumentError) as info:
         BASE.merge(BASE, BASE, resolve="mine")
