@@ -21,10 +21,10 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps
 from types import CodeType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from nestarray import backends, diagnosis, dtypes, dynamo
-from nestarray.backends import foreach
+from nestarray.backends import floating, foreach
 from nestarray.backends.templates import choosing, code_of, generated, texts
 from nestarray.config import current_backend
 from nestarray.container import Container, algebra, pytree
@@ -46,27 +46,6 @@ _NUMBERS = (bool, int, float, complex)
 #: for each call that a look at them does not count.
 _LENIENT = frozenset(("tensorflow",))
 
-#: Chapters of functions of real numbers: integers are computed as floats, float32 beside no
-#: others. Bodies look at the dtypes; frameworks' functions are called again when they have
-#: failed, so that no other call pays for it.
-_OF_REAL_NUMBERS = frozenset(
-    ("activations", "gates", "simplex", "normalization", "losses", "margin_losses",
-     "regression_losses")
-)  # fmt: skip
-
-#: Those among them whose results may be integers.
-_OF_INTEGERS_TOO = frozenset(("relu", "relu6", "crelu", "hard_tanh", "threshold"))
-
-#: Their arguments that are integers: classes, and keys of random numbers.
-_INTEGERS = {
-    "cross_entropy": "target",
-    "gumbel_softmax": "key",
-    "multi_margin_loss": "target",
-    "multilabel_margin_loss": "target",
-    "nll_loss": "target",
-    "rrelu": "key",
-}
-
 #: Every public op by name, in the order of definition.
 OPS: dict[str, Op] = {}
 
@@ -80,7 +59,14 @@ WITHOUT_ARRAYS: list[Handler] = []
 class Op:
     """The record of one op; the public function carries it as ``.op``."""
 
-    def __init__(self, body: Callable[..., Any], *, is_primitive: bool) -> None:
+    def __init__(
+        self,
+        body: Callable[..., Any],
+        *,
+        is_primitive: bool = False,
+        is_floating: bool = False,
+        besides: str = "",
+    ) -> None:
         self.name = body.__name__
         self.chapter = body.__module__.rpartition(".")[2]
         self.body = body
@@ -91,6 +77,8 @@ class Op:
         self.sequence_parameters = [
             p.name for p in self.parameters if _holds_arrays(p) and _is_sequence(p)
         ]
+        #: what is computed as floats when it comes as integers
+        self.floating = [name for name in self.array_parameters if is_floating and name != besides]
         self.required_arrays = {p.name for p in self.parameters if str(p.annotation) == "Array"}
         self.optional_arrays = {
             p.name for p in self.parameters if str(p.annotation) == "Array | None"
@@ -101,9 +89,6 @@ class Op:
         self.resolved: dict[tuple[Any, ...], Resolved] = {}
         #: for Containers, by the types of the arguments: what served leaves that are alike
         self.served: dict[tuple[type, ...], dict[Leaves, Served]] = {}
-        self._is_of_real_numbers = (
-            self.chapter in _OF_REAL_NUMBERS and self.name not in _OF_INTEGERS_TOO
-        )
         self._takes_one_or_two = (
             len(self.parameters) == len(self.array_parameters) <= 2
             and not self.sequence_parameters
@@ -143,8 +128,8 @@ class Op:
         """
         module = backends.chapter(backend, "bodies")
         body = self.body if module is None else module.adapted(self.body)
-        if self._is_of_real_numbers:
-            body = _of_floats(self, body)
+        if self.floating:
+            body = floating.guarded(body, self.parameters, self.floating, self._in_floats)
         return _checking_kinds(self, body)
 
     def resolve(self, *types: Any) -> Callable[..., Any]:
@@ -247,27 +232,13 @@ class Op:
         return None
 
     def _in_floats(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], Any] | None:
-        """The call of a function of real numbers with floats in the place of integers.
-
-        They are those of the other arguments; float32 where there is no other.
-        """
-        if not self._is_of_real_numbers:
-            return None
+        """The call with floats in the place of integers, where it has some and they are meant."""
         bound = self.signature.bind(*args, **kwargs)
-        numbers = {
-            name: value
-            for name, value in self.arrays(args, kwargs).items()
-            if name != _INTEGERS.get(self.name)
-            if backends.backend_of_type(type(value)) is not None
-        }
-        floats = [x for x in numbers.values() if dtypes.dtype_of(x).is_inexact]
-        if len(floats) == len(numbers):
-            return None
-        dtype = dtypes.result_dtype(*floats) if floats else dtypes.float32
-        for name, value in numbers.items():
-            if not dtypes.dtype_of(value).is_inexact:
-                bound.arguments[name] = OPS["astype"].function(value, dtype)
-        return partial(self.function, *bound.args, **bound.kwargs)
+        given = [name for name in self.floating if name in bound.arguments]
+        floats = floating.dtypes_instead({name: bound.arguments[name] for name in given})
+        for name, dtype in floats.items():
+            bound.arguments[name] = OPS["astype"].function(bound.arguments[name], dtype)
+        return partial(self.function, *bound.args, **bound.kwargs) if floats else None
 
     def _bad_type(self, found: type) -> ArgumentError:
         expected = "an array of numpy, jax, torch or tensorflow, a Container or a number"
@@ -338,28 +309,6 @@ def _mixed(
     return choosing(record.parameters, condition, native, default, _supports=supports)
 
 
-def _of_floats(record: Op, body: Callable[..., Any]) -> Callable[..., Any]:
-    """`body` with floats in the place of integers: Python's operators would wrap or truncate."""
-
-    def elsewhere(*args: Any, **kwargs: Any) -> Any:
-        in_floats = record._in_floats(args, kwargs)
-        if in_floats is not None:
-            return in_floats()
-        found = record.arrays(args, kwargs)
-        found.pop(_INTEGERS.get(record.name, ""), None)
-        seen = [x for x in found.values() if hasattr(x, "dtype")]
-        floats.update(x.dtype for x in seen if dtypes.dtype_of(x).is_inexact)
-        return body(*args, **kwargs)
-
-    floats: set[Any] = {None}  # the framework's own dtypes, once they were seen
-    condition = " and ".join(
-        f"getattr({name}, 'dtype', None) in _floats"
-        for name in record.array_parameters
-        if name != _INTEGERS.get(record.name)
-    )
-    return choosing(record.parameters, condition, body, elsewhere, _floats=floats)
-
-
 def _checking_kinds(record: Op, body: Callable[..., Any]) -> Callable[..., Any]:
     """`body` behind a look at the types of its settings; where that is not enough, at their kinds."""
     singles = [p for p in record.parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
@@ -398,7 +347,23 @@ def _is_sequence(parameter: inspect.Parameter) -> bool:
 
 def op(body: F) -> F:
     """Make `body` a public op: its signature the contract, its code the default for all backends."""
-    return _register(Op(body, is_primitive=False))
+    return _register(Op(body))
+
+
+@overload
+def floating_op(body: F, /) -> F: ...
+@overload
+def floating_op(*, besides: str) -> Callable[[F], F]: ...
+def floating_op(body: Any = None, /, *, besides: str = "") -> Any:
+    """`op` for a function of floats: integers are computed as floats, float32 beside none.
+
+    Args:
+        body: as for `op`.
+        besides: the array argument that stays what it is, such as classes or a key.
+    """
+    if body is None:
+        return partial(floating_op, besides=besides)
+    return _register(Op(body, is_floating=True, besides=besides))
 
 
 def primitive(body: F) -> F:

@@ -6,7 +6,7 @@ import math
 
 from nestarray import dtypes, ops
 from nestarray.backends.axes import many_axes
-from nestarray.dispatch import op
+from nestarray.dispatch import floating_op, op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, Axis, check_range
 
@@ -81,7 +81,7 @@ def relu6(x: Array, /) -> Array:
     return ops.hard_tanh(x, min_value=0, max_value=6)
 
 
-@op
+@floating_op
 def leaky_relu(x: Array, /, *, negative_slope: float = 0.01) -> Array:
     """x where it is positive, `negative_slope` · x elsewhere.
 
@@ -100,7 +100,7 @@ def leaky_relu(x: Array, /, *, negative_slope: float = 0.01) -> Array:
     return ops.where(ops.greater(x, 0), x, x * negative_slope)
 
 
-@op
+@floating_op
 def elu(x: Array, /, *, alpha: float = 1.0) -> Array:
     """The exponential linear unit: x where it is positive, alpha · (eˣ − 1) elsewhere.
 
@@ -121,7 +121,7 @@ def elu(x: Array, /, *, alpha: float = 1.0) -> Array:
     return ops.where(ops.greater(x, 0), x, negative)
 
 
-@op
+@floating_op
 def selu(x: Array, /) -> Array:
     """The self-normalizing exponential linear unit, 1.0507 · elu(x, alpha=1.6733).
 
@@ -141,7 +141,7 @@ def selu(x: Array, /) -> Array:
     return ops.elu(x, alpha=_SELU_ALPHA) * _SELU_SCALE
 
 
-@op
+@floating_op
 def celu(x: Array, /, *, alpha: float = 1.0) -> Array:
     """The continuously differentiable elu: x where it is positive, alpha · (exp(x / alpha) − 1) elsewhere.
 
@@ -161,7 +161,7 @@ def celu(x: Array, /, *, alpha: float = 1.0) -> Array:
     return ops.where(ops.greater(x, 0), x, negative)
 
 
-@op
+@floating_op
 def gelu(x: Array, /, *, approximate: bool = False) -> Array:
     """The Gaussian error linear unit, x · Φ(x), Φ the normal distribution function.
 
@@ -184,7 +184,7 @@ def gelu(x: Array, /, *, approximate: bool = False) -> Array:
     return x * 0.5 * (ops.erf(x * math.sqrt(0.5)) + 1.0)
 
 
-@op
+@floating_op
 def silu(x: Array, /) -> Array:
     """The sigmoid linear unit, also called swish: x · sigmoid(x).
 
@@ -202,7 +202,7 @@ def silu(x: Array, /) -> Array:
     return x * ops.sigmoid(x)
 
 
-@op
+@floating_op
 def softplus(x: Array, /, *, beta: float = 1.0, threshold: float | None = None) -> Array:
     """A smooth relu, log(1 + exp(beta · x)) / beta.
 
@@ -227,7 +227,7 @@ def softplus(x: Array, /, *, beta: float = 1.0, threshold: float | None = None) 
     return ops.where(ops.greater(scaled, threshold), x, smooth)
 
 
-@op
+@floating_op
 def softsign(x: Array, /) -> Array:
     """x / (1 + |x|).
 
@@ -245,7 +245,7 @@ def softsign(x: Array, /) -> Array:
     return x / (ops.abs(x) + 1.0)
 
 
-@op
+@floating_op
 def sigmoid(x: Array, /) -> Array:
     """The logistic function, 1 / (1 + e⁻ˣ).
 
@@ -264,7 +264,7 @@ def sigmoid(x: Array, /) -> Array:
     return ops.exp(ops.log_sigmoid(x))
 
 
-@op
+@floating_op
 def log_sigmoid(x: Array, /) -> Array:
     """The logarithm of the logistic function, −log(1 + e⁻ˣ), without overflow.
 
@@ -282,7 +282,7 @@ def log_sigmoid(x: Array, /) -> Array:
     return -ops.logaddexp(-x, 0.0)
 
 
-@op
+@floating_op
 def hard_sigmoid(x: Array, /) -> Array:
     """The logistic function from straight lines, relu6(x + 3) / 6.
 
@@ -300,7 +300,7 @@ def hard_sigmoid(x: Array, /) -> Array:
     return ops.relu6(x + 3.0) / 6.0
 
 
-@op
+@floating_op
 def hard_swish(x: Array, /) -> Array:
     """silu from straight lines, x · hard_sigmoid(x).
 
@@ -343,7 +343,7 @@ def hard_tanh(x: Array, /, *, min_value: float = -1.0, max_value: float = 1.0) -
     return ops.where(ops.less_equal(x, min_value), min_value, below)
 
 
-@op
+@floating_op
 def hard_shrink(x: Array, /, *, threshold: float = 0.5) -> Array:
     """x where |x| > `threshold`, 0 elsewhere.
 
@@ -362,7 +362,7 @@ def hard_shrink(x: Array, /, *, threshold: float = 0.5) -> Array:
     return ops.where(ops.greater(ops.abs(x), threshold), x, ops.multiply(x, 0.0))
 
 
-@op
+@floating_op
 def soft_shrink(x: Array, /, *, threshold: float = 0.5) -> Array:
     """x moved towards 0 by `threshold`, and 0 within: sign(x) · max(|x| − threshold, 0).
 
@@ -382,7 +382,7 @@ def soft_shrink(x: Array, /, *, threshold: float = 0.5) -> Array:
     return x - ops.clip(x, -threshold, threshold)
 
 
-@op
+@floating_op
 def tanh_shrink(x: Array, /) -> Array:
     """x − tanh(x).
 
@@ -420,7 +420,7 @@ def threshold(x: Array, /, *, threshold: float, value: float) -> Array:
     return ops.where(ops.greater(x, threshold), x, ops.full_like(x, value))
 
 
-@op
+@floating_op
 def squareplus(x: Array, /, *, b: float = 4.0) -> Array:
     """A smooth relu without exponentials, (x + √(x² + b)) / 2.
 
@@ -439,7 +439,7 @@ def squareplus(x: Array, /, *, b: float = 4.0) -> Array:
     return (x + ops.sqrt(x * x + b)) * 0.5
 
 
-@op
+@floating_op
 def mish(x: Array, /) -> Array:
     """x · tanh(softplus(x)).
 
@@ -457,7 +457,7 @@ def mish(x: Array, /) -> Array:
     return x * ops.tanh(ops.softplus(x))
 
 
-@op
+@floating_op
 def softmax(x: Array, /, *, axis: Axis = -1) -> Array:
     """The exponentials divided by their sum: exp(xᵢ) / Σⱼ exp(xⱼ), along `axis`.
 
@@ -483,7 +483,7 @@ def softmax(x: Array, /, *, axis: Axis = -1) -> Array:
     return powers / ops.sum(powers, axis=axis, keepdims=True)
 
 
-@op
+@floating_op
 def log_softmax(x: Array, /, *, axis: Axis = -1) -> Array:
     """The logarithm of `softmax`: xᵢ − log Σⱼ exp(xⱼ), along `axis`.
 
@@ -531,7 +531,7 @@ def crelu(x: Array, /, *, axis: int = -1) -> Array:
     return ops.concat((ops.relu(x), ops.relu(ops.negative(x))), axis=axis)
 
 
-@op
+@floating_op(besides="key")
 def rrelu(
     x: Array, key: Array | None = None, /, *, lower: float = 1 / 8, upper: float = 1 / 3
 ) -> Array:
@@ -570,7 +570,7 @@ def rrelu(
     return ops.where(ops.greater(x, 0), x, ops.multiply(x, slopes))
 
 
-@op
+@floating_op
 def glu(x: Array, /, *, axis: int = -1) -> Array:
     """The gated linear unit: a · sigmoid(b), a and b the halves of x along `axis`.
 
@@ -601,7 +601,7 @@ def glu(x: Array, /, *, axis: int = -1) -> Array:
     return first * ops.sigmoid(second)
 
 
-@op
+@floating_op
 def prelu(x: Array, weight: Array, /) -> Array:
     """A leaky relu with learned slopes: x where it is positive, weight · x elsewhere.
 

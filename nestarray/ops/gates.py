@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 from nestarray import ops
-from nestarray.dispatch import op
+from nestarray.dispatch import floating_op
 from nestarray.errors import ShapeError
 from nestarray.typing import Array
 
 __all__ = ["geglu", "reglu", "swiglu"]
 
 
-@op
+@floating_op
 def geglu(x: Array, /, *, axis: int = -1, approximate: bool = False) -> Array:
     """The linear unit with a GELU gate: a · gelu(b), a and b the halves of x along `axis`.
 
@@ -40,7 +40,7 @@ def geglu(x: Array, /, *, axis: int = -1, approximate: bool = False) -> Array:
     return value * ops.gelu(gate, approximate=approximate)
 
 
-@op
+@floating_op
 def swiglu(x: Array, /, *, axis: int = -1) -> Array:
     """The linear unit with a SiLU gate: a · silu(b), a and b the halves of x along `axis`.
 
@@ -66,7 +66,7 @@ def swiglu(x: Array, /, *, axis: int = -1) -> Array:
     return value * ops.silu(gate)
 
 
-@op
+@floating_op
 def reglu(x: Array, /, *, axis: int = -1) -> Array:
     """The linear unit with a ReLU gate: a · relu(b), a and b the halves of x along `axis`.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from nestarray import dtypes, ops
 from nestarray.backends.axes import one_axis
-from nestarray.dispatch import op
+from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, Axis, check_range
 
@@ -27,7 +27,7 @@ __all__ = [
 _LEAST_LOG = -100.0
 
 
-@op
+@floating_op(besides="target")
 def cross_entropy(
     logits: Array,
     target: Array,
@@ -83,7 +83,7 @@ def cross_entropy(
     return reduced("cross_entropy", -ops.sum(weighted, axis=at), reduction)
 
 
-@op
+@floating_op(besides="target")
 def nll_loss(
     log_probs: Array,
     target: Array,
@@ -122,7 +122,7 @@ def nll_loss(
     return _class_loss("nll_loss", log_probs, target, weight, at, 0.0, ignore_index, reduction)
 
 
-@op
+@floating_op
 def binary_cross_entropy(
     x: Array, target: Array, weight: Array | None = None, /, *, reduction: str = "mean"
 ) -> Array:
@@ -153,7 +153,7 @@ def binary_cross_entropy(
     return reduced("binary_cross_entropy", loss, reduction)
 
 
-@op
+@floating_op
 def binary_cross_entropy_with_logits(
     x: Array,
     target: Array,
@@ -191,7 +191,7 @@ def binary_cross_entropy_with_logits(
     return reduced("binary_cross_entropy_with_logits", loss, reduction)
 
 
-@op
+@floating_op
 def kl_div(
     x: Array, target: Array, /, *, log_target: bool = False, reduction: str = "mean"
 ) -> Array:
@@ -227,7 +227,7 @@ def kl_div(
     return reduced("kl_div", loss, reduction, '"mean", "batchmean", "sum" or "none"')
 
 
-@op
+@floating_op
 def focal_loss(
     logits: Array,
     target: Array,
@@ -268,7 +268,7 @@ def focal_loss(
     return reduced("focal_loss", loss, reduction)
 
 
-@op
+@floating_op
 def dice_loss(
     x: Array, target: Array, /, *, axis: Axis = None, eps: float = 1e-7, reduction: str = "mean"
 ) -> Array:
@@ -298,7 +298,7 @@ def dice_loss(
     return reduced("dice_loss", 1.0 - both * 2.0 / (total + eps), reduction)
 
 
-@op
+@floating_op
 def cosine_similarity(x1: Array, x2: Array, /, *, axis: int = -1, eps: float = 1e-8) -> Array:
     """The cosine of the angle between vectors, x1 · x2 / (max(‖x1‖, eps) · max(‖x2‖, eps)).
 

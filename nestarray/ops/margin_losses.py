@@ -6,7 +6,7 @@ As in `nestarray.ops.losses`, all take ``reduction``, and classes are on the las
 from __future__ import annotations
 
 from nestarray import dtypes, ops
-from nestarray.dispatch import op
+from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.ops.losses import reduced
 from nestarray.typing import Array
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-@op
+@floating_op
 def hinge_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
     """max(0, 1 − target · x).
 
@@ -47,7 +47,7 @@ def hinge_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
     return reduced("hinge_loss", ops.relu(1.0 - target * x), reduction)
 
 
-@op
+@floating_op
 def hinge_embedding_loss(
     x: Array, target: Array, /, *, margin: float = 1.0, reduction: str = "mean"
 ) -> Array:
@@ -75,7 +75,7 @@ def hinge_embedding_loss(
     return reduced("hinge_embedding_loss", loss, reduction)
 
 
-@op
+@floating_op
 def margin_ranking_loss(
     x1: Array, x2: Array, target: Array, /, *, margin: float = 0.0, reduction: str = "mean"
 ) -> Array:
@@ -103,7 +103,7 @@ def margin_ranking_loss(
     return reduced("margin_ranking_loss", loss, reduction)
 
 
-@op
+@floating_op
 def soft_margin_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
     """log(1 + exp(−target · x)).
 
@@ -126,7 +126,7 @@ def soft_margin_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> 
     return reduced("soft_margin_loss", ops.softplus(-target * x), reduction)
 
 
-@op
+@floating_op
 def triplet_margin_loss(
     anchor: Array,
     positive: Array,
@@ -170,7 +170,7 @@ def triplet_margin_loss(
     return reduced("triplet_margin_loss", ops.relu(near - far + margin), reduction)
 
 
-@op
+@floating_op(besides="target")
 def multi_margin_loss(
     x: Array,
     target: Array,
@@ -219,7 +219,7 @@ def multi_margin_loss(
     return reduced("multi_margin_loss", total, reduction)
 
 
-@op
+@floating_op(besides="target")
 def multilabel_margin_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
     """Σ_{y right} Σ_{i wrong} max(0, 1 − x_y + x_i) / classes: all right scores are to lead.
 
@@ -257,7 +257,7 @@ def multilabel_margin_loss(x: Array, target: Array, /, *, reduction: str = "mean
     return reduced("multilabel_margin_loss", loss, reduction)
 
 
-@op
+@floating_op
 def multilabel_soft_margin_loss(
     x: Array, target: Array, weight: Array | None = None, /, *, reduction: str = "mean"
 ) -> Array:
@@ -288,7 +288,7 @@ def multilabel_soft_margin_loss(
     return reduced("multilabel_soft_margin_loss", ops.mean(loss, axis=-1), reduction)
 
 
-@op
+@floating_op
 def cosine_embedding_loss(
     x1: Array, x2: Array, target: Array, /, *, margin: float = 0.0, reduction: str = "mean"
 ) -> Array:

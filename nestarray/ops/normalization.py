@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from nestarray import dtypes, ops
 from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import refuse_complex
-from nestarray.dispatch import op
+from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, check_range
 
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-@op
+@floating_op
 def batch_norm(
     x: Array,
     mean: Array,
@@ -72,7 +72,7 @@ def batch_norm(
     return x * _on_axis(x, scale, axis) + _on_axis(x, shift, axis)
 
 
-@op
+@floating_op
 def batch_norm_training(
     x: Array,
     weight: Array | None = None,
@@ -118,7 +118,7 @@ def batch_norm_training(
     return out, ops.reshape(mean, (-1,)), ops.reshape(variance, (-1,))
 
 
-@op
+@floating_op
 def layer_norm(
     x: Array,
     weight: Array | None = None,
@@ -157,7 +157,7 @@ def layer_norm(
     )
 
 
-@op
+@floating_op
 def rms_norm(
     x: Array,
     weight: Array | None = None,
@@ -189,7 +189,7 @@ def rms_norm(
     return _affine(out, _on_axes("rms_norm", x, weight, axes), None)
 
 
-@op
+@floating_op
 def group_norm(
     x: Array,
     weight: Array | None = None,
@@ -248,7 +248,7 @@ def group_norm(
     )
 
 
-@op
+@floating_op
 def instance_norm(
     x: Array,
     weight: Array | None = None,
@@ -297,7 +297,7 @@ def instance_norm(
     )
 
 
-@op
+@floating_op
 def local_response_norm(
     x: Array, /, *, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Array:
@@ -332,7 +332,7 @@ def local_response_norm(
     return x / ops.pow(total * (alpha / size) + k, beta)
 
 
-@op
+@floating_op
 def normalize(
     x: Array, /, *, ord: float = 2.0, axis: int | Sequence[int] = -1, eps: float = 1e-12
 ) -> Array:
@@ -377,7 +377,7 @@ def normalize(
     return ops.divide(x, ops.maximum(norm, eps))
 
 
-@op
+@floating_op
 def weight_norm(weight: Array, g: Array, /, *, axis: int | None = 0) -> Array:
     """A weight as length and direction: g · weight / ‖weight‖, the norm over all axes but `axis`.
 
@@ -416,7 +416,7 @@ def weight_norm(weight: Array, g: Array, /, *, axis: int | None = 0) -> Array:
     return ops.multiply(weight, ops.divide(ops.reshape(g, expected), norm))
 
 
-@op
+@floating_op
 def spectral_norm(
     weight: Array, u: Array, /, *, axis: int = 0, num_steps: int = 1, eps: float = 1e-12
 ) -> tuple[Array, Array]:

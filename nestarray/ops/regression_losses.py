@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from nestarray import ops
-from nestarray.dispatch import op
+from nestarray.dispatch import floating_op
 from nestarray.ops.losses import reduced
 from nestarray.typing import Array, check_range
 
@@ -25,7 +25,7 @@ __all__ = [
 _TWO_PI = 2.0 * math.pi
 
 
-@op
+@floating_op
 def mse_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
     """The squared error, (x − target)².
 
@@ -49,7 +49,7 @@ def mse_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
     return reduced("mse_loss", error * error, reduction)
 
 
-@op
+@floating_op
 def l1_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
     """The absolute error, |x − target|.
 
@@ -72,7 +72,7 @@ def l1_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
     return reduced("l1_loss", ops.abs(x - target), reduction)
 
 
-@op
+@floating_op
 def huber_loss(x: Array, target: Array, /, *, delta: float = 1.0, reduction: str = "mean") -> Array:
     """Half the squared error where it is small, linear beyond: d²/2 for |d| ≤ δ, δ·(|d| − δ/2) else.
 
@@ -99,7 +99,7 @@ def huber_loss(x: Array, target: Array, /, *, delta: float = 1.0, reduction: str
     return reduced("huber_loss", loss, reduction)
 
 
-@op
+@floating_op
 def smooth_l1_loss(
     x: Array, target: Array, /, *, beta: float = 1.0, reduction: str = "mean"
 ) -> Array:
@@ -130,7 +130,7 @@ def smooth_l1_loss(
     return reduced("smooth_l1_loss", loss, reduction)
 
 
-@op
+@floating_op
 def poisson_nll_loss(
     x: Array,
     target: Array,
@@ -171,7 +171,7 @@ def poisson_nll_loss(
     return reduced("poisson_nll_loss", loss, reduction)
 
 
-@op
+@floating_op
 def gaussian_nll_loss(
     x: Array,
     target: Array,
@@ -211,7 +211,7 @@ def gaussian_nll_loss(
     return reduced("gaussian_nll_loss", loss, reduction)
 
 
-@op
+@floating_op
 def log_cosh(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
     """log cosh(x − target): half the squared error near zero, the absolute one less log 2 far off.
 

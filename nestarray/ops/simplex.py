@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nestarray import dtypes, ops
 from nestarray.backends.axes import one_axis
-from nestarray.dispatch import op
+from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError
 from nestarray.typing import Array, Axis
 
@@ -14,7 +14,7 @@ __all__ = ["gumbel_softmax", "softmin", "sparsemax"]
 _TINY = {"float16": 2.0**-14, "float64": 2.0**-1022}
 
 
-@op
+@floating_op
 def softmin(x: Array, /, *, axis: Axis = -1) -> Array:
     """The softmax of the negative, exp(−xᵢ) / Σⱼ exp(−xⱼ).
 
@@ -36,7 +36,7 @@ def softmin(x: Array, /, *, axis: Axis = -1) -> Array:
     return ops.softmax(-x, axis=axis)
 
 
-@op
+@floating_op
 def sparsemax(x: Array, /, *, axis: int = -1) -> Array:
     """The nearest point of the probability simplex, max(xᵢ − τ, 0) with τ such that the sum is 1.
 
@@ -70,7 +70,7 @@ def sparsemax(x: Array, /, *, axis: int = -1) -> Array:
     return ops.relu(x - threshold)
 
 
-@op
+@floating_op(besides="key")
 def gumbel_softmax(
     x: Array, key: Array, /, *, axis: int = -1, tau: float = 1.0, hard: bool = False
 ) -> Array:
