@@ -89,8 +89,9 @@ def merge(
 
     Arrays count as changed if a bit of them, the dtype, the shape or the framework is
     another. A leaf that one side moved or renamed (what `diff` calls moved) takes along what the
-    other side changed in it; moved to two places, or moved and deleted, is a conflict. A list whose members were both changed on one side and added or removed on the
-    other is one conflict if the numbers of its members no longer fit.
+    other side changed in it; moved to two places, or moved and deleted, is a conflict. A list
+    whose members were both changed on one side and added or removed on the other is one
+    conflict if the numbers of its members no longer fit.
 
     Args:
         c: the common base.

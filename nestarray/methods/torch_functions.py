@@ -3,18 +3,19 @@
 In a plain call PyTorch gives up on ``x + c`` and Python asks the Container. torch.compile does
 not get that far, neither in ``x + c`` nor in ``c + x``; it asks ``__torch_function__``, and so
 does a plain call where a class has it. What comes is the tensor's method and the tensor
-first, of ``c - x`` thus ``__rsub__``.
+first, of ``c - x`` thus ``__rsub__``. Its table of these methods lacks ``@``, whose sides it would
+lose; it is told when it is imported.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from nestarray import ops
-from nestarray.container import Container
+from nestarray.container import Container, pytree
 from nestarray.dispatch import OPS
-from nestarray.dynamo import is_read
 from nestarray.errors import ArgumentError
 
 _OPERATORS: dict[str, Callable[..., Any]] = {
@@ -29,7 +30,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 _REFLECTED: dict[str, Callable[..., Any]] = {
     "__rsub__": ops.subtract, "__rdiv__": ops.divide, "__rfloordiv__": ops.floor_divide,
     "__rmod__": ops.remainder, "__rpow__": ops.pow, "__rlshift__": ops.bitwise_left_shift,
-    "__rrshift__": ops.bitwise_right_shift,
+    "__rrshift__": ops.bitwise_right_shift, "__rmatmul__": ops.matmul,
 }  # fmt: skip
 
 
@@ -39,11 +40,6 @@ def _torch_function(
     """What `func` of PyTorch is when one of its arguments is a Container."""
     name = getattr(func, "__name__", "")
     if len(args) == 2 and not kwargs:
-        if name == "matmul" and is_read():  # which side was which is lost there
-            raise ArgumentError(
-                "matmul: torch.compile does not say on which side of @ the Container is; write "
-                "na.matmul(x1, x2)"
-            )
         if name in _OPERATORS:
             return _OPERATORS[name](*args)
         if name in _REFLECTED:
@@ -55,4 +51,15 @@ def _torch_function(
     )
 
 
+def _let_torch_compile_reflect_matmul() -> None:
+    """Complete torch.compile's table of reflected operators, from which it leaves ``@`` out."""
+    import torch
+    from torch._dynamo.variables import builtin
+
+    reflected = getattr(builtin, "BUILTIN_TO_TENSOR_RFN_MAP", None)
+    if reflected is not None:
+        reflected.setdefault(operator.matmul, torch.Tensor.__rmatmul__)
+
+
+pytree.REGISTER["torch._dynamo.variables.builtin"] = _let_torch_compile_reflect_matmul
 Container.__torch_function__ = staticmethod(_torch_function)  # type: ignore[attr-defined]

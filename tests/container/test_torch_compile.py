@@ -151,16 +151,18 @@ def test_tied_leaves_and_what_is_no_array() -> None:
     assert both["a"] is not both["b/0"]  # as in a plain call: products are arrays of their own
 
 
-def test_matmul_is_refused_where_its_sides_are_lost() -> None:
+def test_the_sides_of_matmul() -> None:
     c, x = tree().delete("b"), torch.arange(9.0).reshape(3, 3)
-    assert same(x @ c, na.matmul(x, c))
-    assert same(c @ x, na.matmul(c, x))
-    compiled = torch.compile(lambda c, x: c @ x, backend="eager", fullgraph=True)
-    with pytest.raises(
-        Exception, match="does not say on which side of @ the Container is; write na"
-    ):
-        compiled(c, x)
-    assert same(torch.compile(na.matmul, backend="eager", fullgraph=True)(c, x), c @ x)
+
+    def functions(c: na.Container, x: torch.Tensor) -> tuple[na.Container, ...]:
+        return c @ x, x @ c, torch.matmul(x, c), torch.matmul(c, x), na.matmul(c, x)  # type: ignore[arg-type]
+
+    compiled = torch.compile(functions, backend="eager", fullgraph=True)
+    right, left = na.matmul(c, x), na.matmul(x, c)
+    assert not same(right, left)
+    for found in (functions(c, x), compiled(c, x)):
+        for one, expected in zip(found, (right, left, left, right, right), strict=True):
+            assert same(one, expected)
 
 
 def test_functions_of_torch_lead_to_ours() -> None:
