@@ -3972,8 +3972,10 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """The three-way merge of two trees that both were made from `c`.
 
         Arrays count as changed if a bit of them, the dtype, the shape or the framework is
-        another. A list whose members were both changed on one side and added or removed on the
-        other is one conflict if the numbers of its members no longer fit.
+        another. A leaf that one side moved or renamed (what `diff` calls moved) takes along what the
+        other side changed in it; moved to two places, or moved and deleted, is a conflict. A list
+        whose members were both changed on one side and added or removed on the other is one
+        conflict if the numbers of its members no longer fit.
 
         Args:
             c: the common base.
@@ -6484,6 +6486,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: any shape, floating.
             threshold: the limit that x must exceed to stay.
             value: what the other elements become.
+
+        Raises:
+            ArgumentError: `x` is of integers that do not hold `value`.
         """
 
     def tile(self, repetitions: Sequence[int], /) -> Container[Leaf]:
