@@ -82,7 +82,15 @@ def while_loop(test: Test, body: Body, carry: Arrays, max_steps: int | None) -> 
     return carry
 
 
-def fori_loop(lower: int, upper: int, body: CountedBody, carry: Arrays, like: Any) -> Arrays:
+def fori_loop(
+    lower: int,
+    upper: int,
+    body: CountedBody,
+    carry: Arrays,
+    like: Any,
+    *,
+    unroll: int | bool | None = None,
+) -> Arrays:
     """Run `body` for each integer from `lower` to before `upper`, which it gets as an array."""
     from nestarray import ops
 

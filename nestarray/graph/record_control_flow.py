@@ -1,4 +1,4 @@
-"""Control flow in recorded code: a loop is one node, whose body is recorded once.
+"""Control flow in recorded code: a loop is one node, whose body is recorded once; so is a `vmap`.
 
 `nestarray.transforms.control_flow` checks structures and flattens nests as always; in place of a
 backend's loops over tuples of arrays it is given the functions here. A body is recorded on the
@@ -16,7 +16,7 @@ import numpy as np
 from nestarray import backends, ops
 from nestarray.backends import control_flow as native
 from nestarray.graph.codegen import valid_name
-from nestarray.graph.node import Body, reached
+from nestarray.graph.node import Body, iter_nodes, reached
 from nestarray.transforms import control_flow
 
 if TYPE_CHECKING:
@@ -59,11 +59,21 @@ class ControlFlow:
         settings = {} if max_steps is None else {"max_steps": max_steps}
         return self._call("while_loop", (*parts, carry), settings)
 
-    def fori_loop(self, lower: int, upper: int, body: Any, carry: Arrays, like: Any) -> Any:
+    def fori_loop(
+        self,
+        lower: int,
+        upper: int,
+        body: Any,
+        carry: Arrays,
+        like: Any,
+        *,
+        unroll: int | bool | None = None,
+    ) -> Any:
         """A loop over integers."""
         first = ops.full((), lower, like=_value(like))
         part = self._body("body", ("i", "carry"), (first, carry), body)
-        return self._call("fori_loop", (lower, upper, part, carry), {})
+        settings = {} if unroll is None else {"unroll": unroll}
+        return self._call("fori_loop", (lower, upper, part, carry), settings)
 
     def scan(
         self,
@@ -86,6 +96,34 @@ class ControlFlow:
     def associative_scan(self, combine: Any, elems: Arrays, axis: int, reverse: bool) -> Any:
         """The combinations of slices, one by one: each is of another length."""
         return native.associative_scan(combine, elems, axis, reverse)
+
+    def vmap(self, fn: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+        """A function of one row for all rows at once: `na.map` of a batch that has them all."""
+        return self._mapped(lambda row: fn(*row), arrays)[0]
+
+    def vmap_with_common(
+        self, fn: Callable[..., Any], arrays: Sequence[Any]
+    ) -> tuple[Any, Any, list[int]]:
+        """The rows and what all have in common, and which of that is not: it uses the row."""
+        count = 0
+
+        def flat(row: Arrays) -> Arrays:
+            nonlocal count
+            stacked, common = fn(*row)
+            count = len(stacked)
+            return (*stacked, *common)
+
+        found, body = self._mapped(flat, arrays)
+        rows = set(iter_nodes(body.parameters))
+        differing = [i for i, x in enumerate(body.output[count:]) if rows & reached(body.nodes, x)]
+        return found[:count], tuple([ops.getitem(x, 0) for x in found[count:]]), differing
+
+    def _mapped(self, fn: Callable[..., Any], arrays: Sequence[Any]) -> tuple[Any, Body]:
+        given = tuple(arrays)
+        row = tuple([_first_row(_value(x)) for x in given])
+        body = self._body("row", ("row",), (row,), fn)
+        count = int(given[0].shape[0])
+        return self._call("map", (body, given), {"batch_size": max(count, 1)}), body
 
     def _body(
         self, name: str, names: tuple[str, ...], example: tuple[Any, ...], fn: Callable[..., Any]

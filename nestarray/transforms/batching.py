@@ -3,7 +3,8 @@
 The nests are flattened once, the mapped axes moved to the front, and a function of flat
 arrays is handed to the backend (``backends/<name>/transforms.py: vmap``): ``jax.vmap``,
 ``torch.func.vmap`` and ``tf.vectorized_map`` run each operation once for the whole batch;
-NumPy calls the function once for each example and stacks the results.
+NumPy calls the function once for each example and stacks the results. While code is recorded as a
+graph, the function of one example is recorded, and mapped in one call.
 """
 
 from __future__ import annotations
@@ -12,18 +13,28 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 from nestarray import backends, ops, tree
 from nestarray.config import current_backend
 from nestarray.errors import ArgumentError, IndexingError, ShapeError
 from nestarray.transforms.arguments import name_of, native_transforms
 from nestarray.transforms.carries import ARRAY, take_apart
+from nestarray.transforms.control_flow import current_recorder
+from nestarray.transforms.loop_arguments import check_count
 from nestarray.typing import Nest
 
 #: An axis; None for what is not mapped; or a nest of these, a prefix of the argument.
 Axes = Any
 
 
-def vmap(fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[..., Any]:
+def vmap(
+    fn: Callable[..., Any],
+    in_axes: Axes = 0,
+    out_axes: Axes = 0,
+    *,
+    axis_size: int | None = None,
+) -> Callable[..., Any]:
     """The function that maps `fn` over an axis of its arguments.
 
     Arguments by keyword are handed through, and so are leaves that are no arrays. The
@@ -39,15 +50,18 @@ def vmap(fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Calla
             a nest as for `in_axes`. None for a result that is the same for all examples, which
             comes back once: on JAX, PyTorch and TensorFlow one that is not computed from what
             is mapped, on NumPy one with the same bits for every example.
+        axis_size: the number of examples; needed only if nothing is mapped, when each result is
+            repeated as often.
 
     Returns:
         a function of the same arguments, each with one more axis.
 
     Raises:
-        ArgumentError: when called, if nothing is mapped, `in_axes` does not fit the arguments, or
-            `out_axes` is None for a result that is not the same for all examples.
-        ShapeError: when called, if the mapped axes have different sizes, or `in_axes` names an
-            axis that is not there.
+        ArgumentError: `axis_size` is no number of examples; or when called, if nothing is mapped and
+            there is no `axis_size`, `in_axes` does not fit the arguments, or `out_axes` is None for a
+            result that is not the same for all examples.
+        ShapeError: when called, if the mapped axes have different sizes, or one that is not
+            `axis_size`, or `in_axes` names an axis that is not there.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -61,6 +75,7 @@ def vmap(fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Calla
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html
     """
+    check_count("vmap", "axis_size", axis_size)
 
     @wraps(fn)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -76,14 +91,16 @@ def vmap(fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Calla
         ]
         places = [i for i, leaf in enumerate(leaves) if backends.backend_of_value(leaf)]
         mapped = [i for i in places if axes[i] is not None]
-        _check_sizes(fn, leaves, axes, mapped)
-        backend = backends.find_backend(tuple(leaves[i] for i in mapped)) or current_backend()
-        arrays = [ops.moveaxis(leaves[i], axes[i] or 0, 0) for i in mapped]
+        _check_sizes(fn, leaves, axes, mapped, axis_size)
+        backend = backends.find_backend(tuple(leaves[i] for i in places)) or current_backend()
+        arrays = [ops.moveaxis(leaves[i], a, 0) if (a := axes[i]) else leaves[i] for i in mapped]
+        if not mapped:  # what is mapped instead is not looked at
+            arrays = [_counted(axis_size, [leaves[i] for i in places], backend)]
         returned: list[Any] = []
 
         def flat(*rows: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
             filled = list(leaves)
-            for i, row in zip(mapped, rows, strict=True):
+            for i, row in zip(mapped, rows, strict=False):
                 filled[i] = row
             result = fn(*tree.unflatten(structure, filled), **kwargs)
             found, form = take_apart(result, unfused=True)
@@ -96,7 +113,7 @@ def vmap(fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Calla
                 tuple([x for x, axis in pairs if axis is None]),
             )
 
-        native = native_transforms(backend)
+        native = current_recorder() or native_transforms(backend)
         if None in tree.flatten(out_axes)[0]:
             stacked, common, differing = native.vmap_with_common(flat, arrays)
         else:
@@ -128,13 +145,23 @@ def _spread(axes: Axes, nest: Nest, name: str) -> list[int | None]:
     return found
 
 
+def _counted(count: int | None, arrays: list[Any], backend: str) -> Any:
+    """As many numbers, on the device of `arrays`, if there are any."""
+    host = np.arange(count, dtype=np.int32)
+    return ops.asarray(host, like=arrays[0]) if arrays else backends.core(backend).from_numpy(host)
+
+
 def _check_sizes(
-    fn: Callable[..., Any], leaves: tuple[Any, ...], axes: list[int | None], mapped: list[int]
+    fn: Callable[..., Any],
+    leaves: tuple[Any, ...],
+    axes: list[int | None],
+    mapped: list[int],
+    axis_size: int | None,
 ) -> None:
-    if not mapped:
+    if not mapped and axis_size is None:
         raise ArgumentError(
             f"vmap: {name_of(fn)} was called without an array to map over; in_axes must name an "
-            "axis of at least one"
+            "axis of at least one, or axis_size say how often the results are to stand"
         )
     sizes: dict[int, tuple[int, ...]] = {}
     for i in mapped:
@@ -146,6 +173,12 @@ def _check_sizes(
                 "what every call gets whole"
             )
         sizes.setdefault(shape[axis], shape)
+    if axis_size is not None and set(sizes) - {axis_size}:
+        size, shape = next((n, shape) for n, shape in sizes.items() if n != axis_size)
+        raise ShapeError(
+            f"vmap: axis_size: got {axis_size}, but a mapped axis has the size {size} (of shape "
+            f"{shape}); leave axis_size out, the arrays say it"
+        )
     if len(sizes) > 1:
         shown = ", ".join(f"{n} (of shape {shape})" for n, shape in sizes.items())
         raise ShapeError(f"vmap: the mapped axes have different sizes: {shown}")

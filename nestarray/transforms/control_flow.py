@@ -29,7 +29,7 @@ from nestarray.transforms.carries import (
     take_apart,
     until_settled,
 )
-from nestarray.transforms.loop_arguments import axes_of, check_count, length_of, scalar
+from nestarray.transforms.loop_arguments import check_count, length_of, scalar
 from nestarray.transforms.steps import Body, Counted, Mapped, Step, Test, flat_function
 from nestarray.typing import Array, Nest
 
@@ -146,16 +146,23 @@ def while_loop(
     """
     check_count("while_loop", "max_steps", max_steps)
     given, form = take_apart(init, numbers=True)
-    backend, like = _place("while_loop", given)
+    backend, like = place("while_loop", given)
     avals = avals_of(given, backend)
     body = _flat(backend, Body, body_fn, "while_loop", form, avals)
     test = _flat(backend, Test, cond_fn, "while_loop", form, avals)
-    run = _find(backend, "while_loop", given)
+    run = find(backend, "while_loop", given)
     found = until_settled(lambda: run(test, body, body.carry.start(given, like), max_steps))
     return form.nest(found)
 
 
-def fori_loop(lower: Array, upper: Array, body_fn: Function, init: Nest) -> Nest:
+def fori_loop(
+    lower: Array,
+    upper: Array,
+    body_fn: Function,
+    init: Nest,
+    *,
+    unroll: int | bool | None = None,
+) -> Nest:
     """``x = body_fn(i, x)`` for each integer i from `lower` to before `upper`.
 
     Args:
@@ -164,11 +171,13 @@ def fori_loop(lower: Array, upper: Array, body_fn: Function, init: Nest) -> Nest
         body_fn: function of the index, an integer array of shape `()`, and the carry; it
             returns the next carry, of the same structure, shapes and dtypes.
         init: the first carry, as for `while_loop`.
+        unroll: how many steps a turn of the loop has, as for `scan`; for known bounds only.
 
     Returns:
         the last carry; `init` if `upper` is not above `lower`.
 
     Raises:
+        ArgumentError: `unroll` is no number of steps, or the bounds are not known to unroll by.
         StructureError, ShapeError, DtypeError: a carry is not like `init`, or a bound is no
             integer scalar.
 
@@ -180,22 +189,31 @@ def fori_loop(lower: Array, upper: Array, body_fn: Function, init: Nest) -> Nest
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.lax.fori_loop.html
     """
+    if not isinstance(unroll, bool):
+        check_count("fori_loop", "unroll", unroll, least=1)
     lower = scalar("fori_loop", "lower", lower, "int")
     upper = scalar("fori_loop", "upper", upper, "int")
     given, form = take_apart(init, numbers=True)
-    backend, like = _place("fori_loop", (*given, *filter(is_array, (lower, upper))))
+    backend, like = place("fori_loop", (*given, *filter(is_array, (lower, upper))))
     avals = avals_of(given, backend)
     body = _flat(backend, Counted, body_fn, "fori_loop", form, avals)
     first, last = _known(lower), _known(upper)
     if first is not None and last is not None:
-        run = _find(backend, "fori_loop", given)
+        run = find(backend, "fori_loop", given)
         found = until_settled(
-            lambda: run(int(first), int(last), body, body.carry.start(given, like), like)
+            lambda: run(
+                int(first), int(last), body, body.carry.start(given, like), like, unroll=unroll
+            )
         )
         return form.nest(found)
+    if unroll is not None:
+        raise ArgumentError(
+            f"fori_loop: unroll: got {unroll}, but the number of steps is not known while the program "
+            "is made; give bounds that are numbers, or leave unroll out"
+        )
     dtype = dtypes.result_dtype(lower, upper)
     bounds = [ops.astype(_array(x, like), dtype) for x in (lower, upper)]
-    run = _find(backend, "while_loop", (*bounds, *given))
+    run = find(backend, "while_loop", (*bounds, *given))
     found = until_settled(
         lambda: run(
             lambda state: ops.less(state[0], bounds[1]),
@@ -293,6 +311,8 @@ def map(fn: Function, xs: Nest, *, batch_size: int | None = None) -> Nest:
     count = length_of("map", columns, form, None)
     if count is None:
         raise ShapeError("map: batch_size: the number of rows is not known in this graph")
+    if 0 < count <= batch_size:
+        return vmap(fn)(xs)
     fast = vmap(fn)
     whole = count - count % batch_size
     parts = []
@@ -309,57 +329,6 @@ def map(fn: Function, xs: Nest, *, batch_size: int | None = None) -> Nest:
     arrays, result = take_apart(parts[0], unfused=True)
     rest = take_apart(parts[1], unfused=True)[0]
     return result.nest([ops.concat(pair, axis=0) for pair in zip(arrays, rest, strict=True)])
-
-
-def associative_scan(fn: Function, elems: Nest, *, axis: int = 0, reverse: bool = False) -> Nest:
-    """All prefixes of x₀ ∘ x₁ ∘ x₂ …, for an associative operation ∘, in logarithmic depth.
-
-    Args:
-        fn: the operation: function of two nests like `elems`, of equal lengths along `axis`,
-            that combines them place by place and returns such a nest.
-        elems: nest of arrays with equal sizes along `axis`.
-        axis: the axis to go along.
-        reverse: combine suffixes, from the end.
-
-    Returns:
-        nest like `elems`, the i-th place of which is x₀ ∘ … ∘ xᵢ.
-
-    Raises:
-        ArgumentError: there is no array in `elems`.
-        ShapeError: the arrays have different sizes along `axis`, or no such axis.
-        StructureError, ShapeError, DtypeError: `fn` returned something else than such a nest.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.associative_scan(na.add, np.asarray([1, 2, 3, 4])).tolist()
-        [1, 3, 6, 10]
-
-    References:
-        https://docs.jax.dev/en/latest/_autosummary/jax.lax.associative_scan.html
-    """
-    arrays, form = take_apart(elems, unfused=True)
-    if not arrays:
-        raise ArgumentError(
-            f"associative_scan: elems: got {describe(elems)}, expected a nest that has an array"
-        )
-    backend, _ = _place("associative_scan", arrays)
-    places = axes_of(arrays, form, axis)
-    apart = len(set(places)) > 1  # leaves of different ranks, counted from the end
-    if apart:
-        arrays = tuple([ops.moveaxis(x, axis, 0) for x in arrays])
-
-    def put_back(found: Sequence[Any]) -> list[Any]:
-        return [ops.moveaxis(x, 0, axis) for x in found] if apart else list(found)
-
-    def combine(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
-        others = put_back(second)
-        avals = avals_of(others, backend)
-        wanted = Wanted("associative_scan", "result", "elems", backend, form, avals, unfused=True)
-        found = wanted.arrays(fn(form.nest(put_back(first)), form.nest(others)), fn, second[0])
-        return tuple([ops.moveaxis(x, axis, 0) for x in found]) if apart else found
-
-    run = _find(backend, "associative_scan", arrays)
-    return form.nest(put_back(run(combine, arrays, 0 if apart else places[0], reverse)))
 
 
 # -- parts ---------------------------------------------------------------------------------
@@ -383,8 +352,14 @@ def recording(recorder: Any) -> Iterator[None]:
         _recorder.reset(token)
 
 
-def _find(backend: str, name: str, values: Sequence[Any] = ()) -> Callable[..., Any]:
-    recorder = _recorder.get() if _recordings else None
+def current_recorder() -> Any:
+    """What records the code that runs; None of code that is not recorded."""
+    return _recorder.get() if _recordings else None
+
+
+def find(backend: str, name: str, values: Sequence[Any] = ()) -> Callable[..., Any]:
+    """The function over flat arrays that is to run: the recorder's, else the backend's."""
+    recorder = current_recorder()
     return native.find(backend, name, values) if recorder is None else getattr(recorder, name)
 
 
@@ -392,12 +367,12 @@ def _known(x: Any) -> Any:
     """The value of a scalar, None if it is not known yet."""
     if not is_array(x):
         return x
-    return _find(backend_of_array(x) or "", "known", (x,))(x)
+    return find(backend_of_array(x) or "", "known", (x,))(x)
 
 
 def _taken(name: str, fn: Function, operands: tuple[Nest, ...], chosen_by: Any) -> Nest:
     """What the one function that is called returns, with arrays for its numbers."""
-    backend, like = _place(name, (chosen_by, *_leaves(operands)))
+    backend, like = place(name, (chosen_by, *_leaves(operands)))
     wanted = Wanted(name, "result", "the first one", backend)
     return wanted.nest(wanted.arrays(fn(*operands), fn, like))
 
@@ -406,9 +381,9 @@ def _branched(
     name: str, choice: Array, functions: tuple[Function, ...], operands: tuple[Nest, ...]
 ) -> Nest:
     """The choice as a part of a program; the first function that is traced says what results are."""
-    backend, like = _place(name, (choice, *_leaves(operands)))
+    backend, like = place(name, (choice, *_leaves(operands)))
     wanted = Wanted(name, "result", "the other function", backend)
-    run = _find(backend, name, (choice,))
+    run = find(backend, name, (choice,))
 
     def chosen() -> Any:
         # new functions each time: JAX keeps what it traced of the old ones
@@ -431,12 +406,12 @@ def _scanned(
     check_count(name, "length", length)
     count = length_of(name, columns, rows, length)
     given, form = take_apart(init, numbers=True)
-    backend, like = _place(name, (*given, *columns))
+    backend, like = place(name, (*given, *columns))
     avals = avals_of(given, backend)
     kind = Mapped if name == "map" else Step
     key = (rows, avals_of(columns, backend))
     step = _flat(backend, kind, fn, name, form, avals, rows, key=key)
-    run = _find(backend, "scan", (*filter(is_array, given), *columns))
+    run = find(backend, "scan", (*filter(is_array, given), *columns))
     carry, ys = until_settled(
         lambda: run(
             step, step.carry.start(given, like), columns, count, reverse=reverse, unroll=unroll
@@ -462,7 +437,7 @@ def _flat(
     )
 
 
-def _place(name: str, leaves: Sequence[Any]) -> tuple[str, Any]:
+def place(name: str, leaves: Sequence[Any]) -> tuple[str, Any]:
     """The backend of arrays among `leaves`, and the first of them; the default one if there is none."""
     found: dict[str, Any] = {}
     for x in leaves:

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import update_wrapper
+from inspect import signature
 from itertools import repeat
 from typing import Any
 
-from nestarray import backends, tree
-from nestarray.errors import ArgumentError, StructureError
+from nestarray import backends, ops, tree
+from nestarray.errors import ArgumentError, StructureError, UnsupportedError
 from nestarray.transforms.arguments import Arguments, name_of, native_transforms
 from nestarray.transforms.products import Results, vjp, zero_tangent
 
@@ -40,9 +41,11 @@ class custom_vjp:
         nondiff_argnums: the numbers of arguments that are settings, such as functions: `backward`
             gets them first, ``backward(*settings, residuals, cotangent)``, and returns gradients
             of the others.
+        nondiff_argnames: the same by name; they may then be given by keyword too.
 
     Raises:
-        ArgumentError: when called without `defvjp`, or without an argument of `nondiff_argnums`.
+        ArgumentError: `fn` has no parameter of a name in `nondiff_argnames`; when called without
+            `defvjp`, or without an argument of `nondiff_argnums`.
         StructureError: when `backward` returns another number of gradients, or nests of
             another structure.
 
@@ -61,9 +64,14 @@ class custom_vjp:
         https://docs.jax.dev/en/latest/_autosummary/jax.custom_vjp.html
     """
 
-    def __init__(self, fn: Callable[..., Any], nondiff_argnums: int | Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
+    ) -> None:
         self._fn = fn
-        self._nondiff = _numbers(nondiff_argnums)
+        self._nondiff = _numbers(type(self).__name__, fn, nondiff_argnums, nondiff_argnames)
         self._forward: Callable[..., Any] | None = None
         self._backward: Callable[..., Any] | None = None
         self._rule: Callable[..., Any] | None = None  # for forward mode, from custom_jvp
@@ -80,6 +88,7 @@ class custom_vjp:
                 f"custom_vjp: {name_of(self._fn)} has no derivative; give it one with "
                 "f.defvjp(forward, backward)"
             )
+        args, kwargs = _by_position(self._fn, self._nondiff, args, kwargs)
         if self in _evaluated.get():  # by its own forward function, as JAX's examples do
             evaluate = forward
             forward = lambda *args, **kwargs: (self._fn(*args, **kwargs), args)  # noqa: E731
@@ -190,9 +199,14 @@ class custom_jvp:
         https://docs.jax.dev/en/latest/_autosummary/jax.custom_jvp.html
     """
 
-    def __init__(self, fn: Callable[..., Any], nondiff_argnums: int | Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
+    ) -> None:
         self._fn = fn
-        self._nondiff = _numbers(nondiff_argnums)
+        self._nondiff = _numbers(type(self).__name__, fn, nondiff_argnums, nondiff_argnames)
         self._function: custom_vjp | None = None
         update_wrapper(self, fn)
 
@@ -214,17 +228,74 @@ class custom_jvp:
         self._function._rule = rule
         return rule
 
+    def defjvps(self, *rules: Callable[..., Any] | None) -> None:
+        """Say the derivative by one rule for each argument; None for an argument without one.
+
+        ``rule(tangent, value, *primals)`` is the share of an argument in the tangent of the
+        value; the shares are added. No argument may be among `nondiff_argnums`.
+        """
+        if self._nondiff:
+            raise ArgumentError(
+                f"custom_jvp: defjvps: {name_of(self._fn)} has arguments that are settings "
+                f"({', '.join(map(str, self._nondiff))}); give one rule with f.defjvp(rule)"
+            )
+
+        def rule(primals: tuple[Any, ...], tangents: tuple[Any, ...], **kwargs: Any) -> Any:
+            if len(rules) != len(primals):
+                raise ArgumentError(
+                    f"custom_jvp: defjvps: got {len(rules)} rules, but {name_of(self._fn)} was called "
+                    f"with {len(primals)} positional arguments"
+                )
+            value = self(*primals, **kwargs)
+            pairs = [(f, t) for f, t in zip(rules, tangents, strict=True) if f is not None]
+            shares = [f(t, value, *primals) for f, t in pairs]
+            leaves, structure = tree.flatten(shares[0] if shares else zero_tangent(value))
+            for share in shares[1:]:
+                leaves = [
+                    ops.add(a, b) for a, b in zip(leaves, tree.flatten(share)[0], strict=True)
+                ]
+            return value, tree.unflatten(structure, leaves)
+
+        self.defjvp(rule)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._function is None:
             raise ArgumentError(
                 f"custom_jvp: {name_of(self._fn)} has no derivative; give it one with f.defjvp(rule)"
             )
+        args, kwargs = _by_position(self._fn, self._nondiff, args, kwargs)
         _settings("custom_jvp", self._fn, self._nondiff, args)
         return self._function(*args, **kwargs)
 
 
-def _numbers(given: int | Sequence[int]) -> tuple[int, ...]:
-    return (given,) if isinstance(given, int) else tuple(given)
+def _numbers(
+    name: str, fn: Callable[..., Any], numbers: int | Sequence[int], names: str | Sequence[str]
+) -> tuple[int, ...]:
+    """The numbers of the arguments that are settings."""
+    found = [numbers] if isinstance(numbers, int) else list(numbers)
+    for wanted in (names,) if isinstance(names, str) else tuple(names):
+        parameters = list(signature(fn).parameters)
+        if wanted not in parameters:
+            raise ArgumentError(
+                f"{name}: nondiff_argnames: got {wanted!r}, but the parameters of {name_of(fn)} are "
+                f"{', '.join(map(repr, parameters))}"
+            )
+        found.append(parameters.index(wanted))
+    return tuple(sorted(set(found)))
+
+
+def _by_position(
+    fn: Callable[..., Any], nondiff: tuple[int, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments, with settings that came by keyword, or not at all, in their places."""
+    if not nondiff or max(nondiff) < len(args):
+        return args, kwargs
+    try:
+        bound = signature(fn).bind(*args, **kwargs)
+    except (TypeError, ValueError):  # Python says so when `fn` is called
+        return args, kwargs
+    bound.apply_defaults()
+    return bound.args, bound.kwargs
 
 
 def _settings(
@@ -240,17 +311,39 @@ def _settings(
     return [args[i] for i in nondiff], [i for i in range(len(args)) if i not in nondiff]
 
 
-def checkpoint(fn: Callable[..., Any]) -> Callable[..., Any]:
+#: What a checkpoint may keep besides its arguments, by JAX's names.
+POLICIES = (
+    "nothing_saveable",
+    "everything_saveable",
+    "dots_saveable",
+    "dots_with_no_batch_dims_saveable",
+)
+
+
+def checkpoint(
+    fn: Callable[..., Any], *, policy: str | Callable[..., Any] = "nothing_saveable"
+) -> Callable[..., Any]:
     """`fn` with its intermediate values computed again in the backward pass, not stored.
 
     The value and its gradients are those of `fn`; the memory for its inside is needed only
-    while its own backward pass runs. Random keys are arguments, so masks come out the same.
+    while its own backward pass runs. Random keys are arguments, so masks come out the same;
+    arguments that are no arrays are settings, and need not be named.
 
     Args:
         fn: a pure function of nests that returns a nest of arrays.
+        policy: what is kept nevertheless, which changes time and memory only:
+            ``"nothing_saveable"``; ``"dots_saveable"``, the results of matrix products, on JAX and
+            PyTorch; ``"dots_with_no_batch_dims_saveable"``, of those without batches;
+            ``"everything_saveable"``. TensorFlow and NumPy keep all or nothing. Or a policy of the
+            framework: one of ``jax.checkpoint_policies``, or a function for
+            ``torch.utils.checkpoint.create_selective_checkpoint_contexts``.
 
     Returns:
         a function of the same arguments.
+
+    Raises:
+        ArgumentError: `policy` is unknown.
+        UnsupportedError: when called, if `policy` is a function, on TensorFlow and NumPy.
 
     Example:
         >>> import jax.numpy as jnp, nestarray as na
@@ -263,6 +356,14 @@ def checkpoint(fn: Callable[..., Any]) -> Callable[..., Any]:
         Chen et al., Training deep nets with sublinear memory cost. 2016.
     """
 
+    if not callable(policy) and policy not in POLICIES:
+        raise ArgumentError(
+            f"checkpoint: policy: got {policy!r}, expected one of {', '.join(map(repr, POLICIES))}, or "
+            "a policy of JAX or PyTorch"
+        )
+    if policy == "everything_saveable":
+        return fn
+
     def call(*args: Any, **kwargs: Any) -> Any:
         nests = (args, kwargs)
         arguments = Arguments(
@@ -273,7 +374,13 @@ def checkpoint(fn: Callable[..., Any]) -> Callable[..., Any]:
         def flat(*values: Any) -> tuple[Any, ...]:
             return _arrays(results, arguments.call(*values))
 
-        found = native_transforms(arguments.backend).checkpoint(flat, arguments.arrays)
+        if callable(policy) and arguments.backend not in ("jax", "torch"):
+            raise UnsupportedError(
+                f"checkpoint: policy: got {name_of(policy)}, but {arguments.backend} has no policies of "
+                "its own; leave policy out, or name one of nestarray's"
+            )
+        native = native_transforms(arguments.backend)
+        found = native.checkpoint(flat, arguments.arrays, policy)
         return results.nests(found[: results.count], found[results.count :])[0]
 
     return update_wrapper(call, fn)

@@ -8,6 +8,7 @@ are put back into the nest once. One rule serves all backends:
   depend on has a gradient of zeros, and so have integers and booleans;
 - of a complex leaf it is the direction of steepest ascent, ∂f/∂x + i ∂f/∂y, so that
   ``v - rate * grads`` descends;
+- integers need no leave to be among the arguments (JAX's `allow_int`): their gradients are zeros;
 - None, strings and whatever else is no number stands in the gradients as it is.
 
 The functions nest to any order: a gradient can be differentiated again.
@@ -19,8 +20,8 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from nestarray import dtypes
-from nestarray.errors import ArgumentError
+from nestarray import dtypes, ops
+from nestarray.errors import ArgumentError, DtypeError
 from nestarray.transforms.arguments import (
     Arguments,
     Wrt,
@@ -69,6 +70,7 @@ def value_and_grad(
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     *,
+    holomorphic: bool = False,
     wrt: Wrt = None,
 ) -> Callable[..., tuple[Any, Nest]]:
     """The function that evaluates `fn` and its gradient, (f(x), ∂f/∂x).
@@ -77,6 +79,8 @@ def value_and_grad(
         fn: function that returns a floating scalar, shape `()`.
         argnums: which positional arguments to differentiate; several give a tuple.
         has_aux: `fn` returns ``(value, aux)``.
+        holomorphic: `fn` is a holomorphic function of complex arrays, whose value is complex
+            too; the derivative is the complex one, df/dz.
         wrt: patterns of leaves, as for `execute_with_gradients`.
 
     Returns:
@@ -86,6 +90,7 @@ def value_and_grad(
     Raises:
         ArgumentError: when called, if `fn` returns something else than a floating scalar,
             or has no argument of a number in `argnums`.
+        DtypeError: when called, under `holomorphic`, if the value or an argument is not complex.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -99,7 +104,9 @@ def value_and_grad(
 
     @wraps(fn)
     def call(*args: Any, **kwargs: Any) -> tuple[Any, Nest]:
-        return _differentiate("value_and_grad", fn, argnums, has_aux, args, kwargs, wrt)
+        return _differentiate(
+            "value_and_grad", fn, argnums, has_aux, args, kwargs, wrt, holomorphic
+        )
 
     return call
 
@@ -109,6 +116,7 @@ def grad(
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     *,
+    holomorphic: bool = False,
     wrt: Wrt = None,
 ) -> Callable[..., Any]:
     """The function that evaluates the gradient ∂f/∂x of `fn`.
@@ -117,6 +125,8 @@ def grad(
         fn: function that returns a floating scalar, shape `()`.
         argnums: which positional arguments to differentiate; several give a tuple.
         has_aux: `fn` returns ``(value, aux)``.
+        holomorphic: `fn` is a holomorphic function of complex arrays, whose value is complex
+            too; the derivative is the complex one, df/dz.
         wrt: patterns of leaves, as for `execute_with_gradients`.
 
     Returns:
@@ -137,7 +147,9 @@ def grad(
 
     @wraps(fn)
     def call(*args: Any, **kwargs: Any) -> Any:
-        value, gradients = _differentiate("grad", fn, argnums, has_aux, args, kwargs, wrt)
+        value, gradients = _differentiate(
+            "grad", fn, argnums, has_aux, args, kwargs, wrt, holomorphic
+        )
         return (gradients, value[1]) if has_aux else gradients
 
     return call
@@ -151,6 +163,7 @@ def _differentiate(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     wrt: Wrt = None,
+    holomorphic: bool = False,
 ) -> tuple[Any, Any]:
     arguments = Arguments(name, fn, args, kwargs, argnums, wrt)
     backend = arguments.backend
@@ -160,8 +173,31 @@ def _differentiate(
         return _checked(name, fn, value, backend), aux
 
     native = native_transforms(backend)
+    if holomorphic:
+        arrays = complex_ones(name, arguments.arrays)
+
+        def real_part(*values: Any) -> tuple[Any, Any]:
+            value, aux = split_aux(name, fn, arguments.call(*values), has_aux)
+            complex_ones(name, [value])
+            return _checked(name, fn, ops.real(value), backend), (value, aux)
+
+        # with f = u + iv, df/dz is ∂u/∂x − i ∂u/∂y: the conjugate of the gradient of u
+        _, (value, aux), found = native.value_and_grad(real_part, arrays, True, name)
+        found = [ops.conj(g) for g in found]
+        return ((value, aux) if has_aux else value), arguments.nests(found)
     value, aux, found = native.value_and_grad(call, arguments.arrays, has_aux, name)
     return ((value, aux) if has_aux else value), arguments.nests(found)
+
+
+def complex_ones(name: str, arrays: Sequence[Any]) -> Sequence[Any]:
+    """`arrays`, checked to be complex, as a holomorphic function has them."""
+    for x in arrays:
+        if backend_of_leaf(x) is None or dtypes.dtype_of(x).kind != "complex":
+            raise DtypeError(
+                f"{name}: holomorphic: got {describe(x)}, expected complex arrays as arguments and "
+                "results; leave holomorphic out for real functions"
+            )
+    return arrays
 
 
 def split_aux(name: str, fn: Callable[..., Any], result: Any, has_aux: bool) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""Products with Jacobians, and Jacobians: of functions from nests to nests.
+"""Products with Jacobians: of functions from nests to nests.
 
 Backends give two functions of flat lists of arrays (``backends/<name>/transforms.py``):
 ``vjp``, a pullback of cotangents, and ``jvp``, which pushes tangents forward. Everything
@@ -13,23 +13,18 @@ hold zeros, their places in tangents are not looked at.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
 from typing import Any
 
-import numpy as np
-
-from nestarray import backends, dtypes, ops, tree
-from nestarray.errors import ArgumentError, DtypeError, StructureError
+from nestarray import backends, ops, tree
+from nestarray.errors import ArgumentError, StructureError
 from nestarray.transforms.arguments import (
     Arguments,
-    Wrt,
     is_inexact,
     native_transforms,
 )
 from nestarray.transforms.gradients import grad, split_aux
-from nestarray.typing import Array, Nest
+from nestarray.typing import Nest
 
 
 def vjp(fn: Callable[..., Any], /, *primals: Nest, has_aux: bool = False) -> tuple[Any, ...]:
@@ -134,7 +129,7 @@ def _still(x: Any) -> Any:
     return ops.zeros_like(x)
 
 
-def linearize(fn: Callable[..., Any], /, *primals: Nest) -> tuple[Any, Callable[..., Any]]:
+def linearize(fn: Callable[..., Any], /, *primals: Nest, has_aux: bool = False) -> tuple[Any, ...]:
     """f(x), and the linear function t ↦ J t of tangents at x.
 
     JAX and NumPy evaluate the nonlinear part once; PyTorch and TensorFlow again for each tangent.
@@ -142,9 +137,11 @@ def linearize(fn: Callable[..., Any], /, *primals: Nest) -> tuple[Any, Callable[
     Args:
         fn: function of nests that returns a nest of arrays.
         *primals: x, the arguments.
+        has_aux: `fn` returns ``(value, aux)``; `aux` is handed through.
 
     Returns:
-        ``(value, pushforward)``; `pushforward` takes as many nests as there are `primals`.
+        ``(value, pushforward)``, under `has_aux` ``(value, pushforward, aux)``; `pushforward`
+        takes as many nests as there are `primals`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -158,19 +155,20 @@ def linearize(fn: Callable[..., Any], /, *primals: Nest) -> tuple[Any, Callable[
     arguments = Arguments("linearize", fn, primals, {}, range(len(primals)), unfused=True)
     native = native_transforms(arguments.backend)
     if not hasattr(native, "linearize"):
-        value = _jvp("linearize", fn, primals, [zero_tangent(x) for x in primals])[0]
-        return value, lambda *tangents: _jvp("linearize", fn, primals, tangents)[1]
-    results = Results("linearize", fn, False)
+        zeros = [zero_tangent(x) for x in primals]
+        value, _, *aux = _jvp("linearize", fn, primals, zeros, has_aux)
+        return value, lambda *tangents: _jvp("linearize", fn, primals, tangents, has_aux)[1], *aux
+    results = Results("linearize", fn, has_aux)
     inexact, others, push = native.linearize(
         lambda *values: results.taken(arguments.call(*values)), arguments.arrays
     )
-    value, _ = results.nests(inexact, others)
+    value, aux = results.nests(inexact, others)
 
     def pushforward(*tangents: Nest) -> Nest:
         moved = push(arguments.tangents(tangents, "tangents"))
         return results.nests(moved, [_still(x) for x in others])[0]
 
-    return value, pushforward
+    return (value, pushforward, aux) if has_aux else (value, pushforward)
 
 
 def zero_tangent(nest: Nest) -> Nest:
@@ -258,177 +256,6 @@ def gauss_newton_vp(
     return vjp(fn, v)[1](curved)[0]
 
 
-def jacrev(
-    fn: Callable[..., Any], argnums: int | Sequence[int] = 0, *, wrt: Wrt = None
-) -> Callable[..., Any]:
-    """The function that evaluates the Jacobian, row by row: one pullback for each output element.
-
-    Args:
-        fn: function of nests that returns a nest of real floating arrays.
-        argnums: which positional arguments to differentiate; several give a tuple.
-        wrt: patterns of leaves, as for `execute_with_gradients`.
-
-    Returns:
-        a function of the arguments of `fn` that returns a nest of the structure of the
-        result; in place of each array stands a nest of the structure of the argument, of
-        arrays of the shapes ``(*output, *input)``.
-
-    Raises:
-        DtypeError: when called, if a result or an argument is complex.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.jacrev(lambda x: x * x)(np.asarray([1.0, 2.0])).tolist()
-        [[2.0, 0.0], [0.0, 4.0]]
-
-    References:
-        https://docs.jax.dev/en/latest/_autosummary/jax.jacrev.html
-    """
-
-    @wraps(fn)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        arguments = Arguments("jacrev", fn, args, kwargs, argnums, wrt, unfused=True)
-        results = Results("jacrev", fn, False)
-        native = native_transforms(arguments.backend)
-        inputs = _real("jacrev", arguments.arrays)
-        outputs, others, pull = native.vjp(
-            lambda *values: results.taken(arguments.call(*values)), inputs, "jacrev"
-        )
-        _real("jacrev", outputs)
-        zeros = [ops.zeros_like(x) for x in outputs]
-        blocks = []
-        for i, output in enumerate(outputs):
-
-            def row(ct: Array, i: int = i) -> tuple[Any, ...]:
-                return tuple(pull([*zeros[:i], ct, *zeros[i + 1 :]]))
-
-            rows = native.vmap(row, [_basis(output)]) if inputs else []
-            shape = tuple(output.shape)
-            parts = [ops.reshape(r, (*shape, *x.shape)) for r, x in zip(rows, inputs, strict=True)]
-            blocks.append(arguments.nests(parts))
-        return results.nests(blocks, others)[0]
-
-    return call
-
-
-def jacfwd(
-    fn: Callable[..., Any], argnums: int | Sequence[int] = 0, *, wrt: Wrt = None
-) -> Callable[..., Any]:
-    """The function that evaluates the Jacobian, column by column: one push for each input element.
-
-    Cheaper than `jacrev` where there are fewer inputs than outputs; the result is the same.
-
-    Args:
-        fn: function of nests that returns a nest of real floating arrays.
-        argnums: which positional arguments to differentiate; several give a tuple.
-        wrt: patterns of leaves, as for `execute_with_gradients`.
-
-    Returns:
-        a function of the arguments of `fn`; see `jacrev`.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.jacfwd(lambda x: na.stack([x, x * x]))(np.asarray(3.0)).tolist()
-        [1.0, 6.0]
-
-    References:
-        https://docs.jax.dev/en/latest/_autosummary/jax.jacfwd.html
-    """
-
-    @wraps(fn)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        arguments = Arguments("jacfwd", fn, args, kwargs, argnums, wrt, unfused=True)
-        results = Results("jacfwd", fn, False)
-        native = native_transforms(arguments.backend)
-        inputs = _real("jacfwd", arguments.arrays)
-        zeros = [ops.zeros_like(x) for x in inputs]
-        columns = []  # for each input the tangents of all outputs
-        found: list[Any] = []
-        for i, x in enumerate(inputs):
-
-            def column(tangent: Array, i: int = i) -> tuple[Any, ...]:
-                outputs, others, moved = native.jvp(
-                    lambda *values: results.taken(arguments.call(*values)),
-                    inputs,
-                    [*zeros[:i], tangent, *zeros[i + 1 :]],
-                    "jacfwd",
-                )
-                _real("jacfwd", outputs)
-                return (*moved, *others)
-
-            columns.append([ops.moveaxis(y, 0, -1) for y in native.vmap(column, [_basis(x)])])
-        count = results.count
-        others = [y[..., 0] for y in columns[0][count:]] if columns else []
-        for k in range(count):
-            shape = tuple(columns[0][k].shape)[:-1]
-            parts = [
-                ops.reshape(c[k], (*shape, *x.shape)) for c, x in zip(columns, inputs, strict=True)
-            ]
-            found.append(arguments.nests(parts))
-        return results.nests(found, others)[0]
-
-    return call
-
-
-def jacobian(
-    fn: Callable[..., Any], argnums: int | Sequence[int] = 0, *, wrt: Wrt = None
-) -> Callable[..., Any]:
-    """The function that evaluates the Jacobian in the cheaper mode.
-
-    `jacfwd` where the arguments have fewer elements than the result, `jacrev` elsewhere; the
-    function is evaluated once more to know.
-
-    Args:
-        fn: function of nests that returns a nest of real floating arrays.
-        argnums: which positional arguments to differentiate; several give a tuple.
-        wrt: patterns of leaves, as for `execute_with_gradients`.
-
-    Returns:
-        a function of the arguments of `fn`; see `jacrev`.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.jacobian(na.sin)(np.zeros(2)).tolist()
-        [[1.0, 0.0], [0.0, 1.0]]
-    """
-
-    @wraps(fn)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        arguments = Arguments("jacobian", fn, args, kwargs, argnums, wrt, unfused=True)
-        outputs = tree.flatten(fn(*args, **kwargs), unfused=True)[0]
-        before = sum(math.prod(x.shape) for x in arguments.arrays)
-        after = sum(math.prod(x.shape) for x in outputs if hasattr(x, "shape"))
-        mode = jacfwd if before < after else jacrev
-        return mode(fn, argnums, wrt=wrt)(*args, **kwargs)
-
-    return call
-
-
-def hessian(
-    fn: Callable[..., Any], argnums: int | Sequence[int] = 0, *, wrt: Wrt = None
-) -> Callable[..., Any]:
-    """The function that evaluates the matrix of second derivatives of a scalar function.
-
-    Args:
-        fn: function that returns a floating scalar, shape `()`.
-        argnums: which positional arguments to differentiate; several give a tuple.
-        wrt: patterns of leaves, as for `execute_with_gradients`.
-
-    Returns:
-        a function of the arguments of `fn` that returns a nest of the argument's structure,
-        in place of each array such a nest again, of arrays ``(*first, *second)``.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> na.hessian(lambda x: na.sum(x**3))(np.asarray([1.0, 2.0])).tolist()
-        [[6.0, 0.0], [0.0, 12.0]]
-
-    References:
-        https://docs.jax.dev/en/latest/_autosummary/jax.hessian.html
-    """
-    return jacfwd(grad(fn, argnums, wrt=wrt), argnums, wrt=wrt)
-
-
 class Results:
     """What a function returned, taken apart into inexact arrays, other arrays and the rest."""
 
@@ -476,25 +303,3 @@ class Results:
         """The arrays in `cotangents`, a nest like `value`, that belong to inexact ones."""
         arguments = Arguments(self._name, self._fn, (value,), {}, unfused=True)
         return arguments.tangents(cotangents, "cotangents")
-
-
-def _real(name: str, arrays: Sequence[Any]) -> Sequence[Any]:
-    for x in arrays:
-        if dtypes.dtype_of(x).kind == "complex":
-            raise DtypeError(
-                f"{name}: got an array of {dtypes.dtype_of(x)}; Jacobians are of real functions, "
-                "take real and imaginary parts apart, or use vjp and jvp"
-            )
-    return arrays
-
-
-def _basis(x: Array) -> Array:
-    """The unit vectors of the space of `x`, shape ``(size, *x.shape)``."""
-    size = math.prod(x.shape)
-    host = np.eye(size, dtype=np.float32).reshape(size, *x.shape)
-    made = backends.core(backends.backend_of(x)).from_numpy(host)
-    return ops.to_device(ops.astype(made, dtypes.dtype_of(x)), _device(x))
-
-
-def _device(x: Array) -> Any:
-    return x.device

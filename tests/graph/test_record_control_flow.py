@@ -10,7 +10,7 @@ import pytest
 
 import nestarray as na
 from nestarray import backends
-from nestarray.errors import ConversionError
+from nestarray.errors import ArgumentError, ConversionError
 from nestarray.testing import assert_close
 
 X = np.linspace(-1.0, 1.0, 6, dtype=np.float32).reshape(3, 2)
@@ -58,6 +58,42 @@ def test_a_graph_computes_what_the_code_computes(backend: str) -> None:
         assert_close(again(v, x), graph(v, x))
     if backend in ("numpy", "torch"):
         graph.verify()
+
+
+def mapped(x: Any, w: Any) -> Any:
+    """`vmap` of every kind: nested, along other axes, of values of outside, of nothing."""
+    products = na.vmap(lambda row: na.matmul(na.sin(row), w))(x)
+
+    def column(c: Any) -> Any:
+        return na.vmap(lambda e: na.where(e > 0, e * na.sum(c), na.sum(w)))(c)
+
+    columns = na.vmap(column, in_axes=1, out_axes=1)(x)
+    doubled, squares = na.vmap(lambda row: (row * 2, w * w), out_axes=(0, None))(x)
+    taken = na.vmap(lambda i: na.getitem(x, i))(na.asarray(np.asarray([2, 0]), like=x))
+    repeated = na.vmap(lambda w: w + 1, in_axes=None, axis_size=3)(w)
+    batches = na.map(lambda row: row + 1, x, batch_size=2)
+    choices = na.vmap(lambda r: na.cond(na.sum(r) > 0, lambda: r * 2, lambda: r - w[0]))(x)
+    return [products, columns, doubled, squares, taken, repeated, batches, choices]
+
+
+def test_mapped_functions_are_recorded(backend: str) -> None:
+    x, w = on(backend, X), on(backend, X[:2] + 0.5)
+    graph = na.trace_graph(mapped, x, w)
+    assert "na.map(row_" in str(graph)
+    run = graph.compile() if backend == "jax" else graph
+    for given in ((x, w), (-x, w * 2)):
+        assert_close(run(*given), mapped(*given))
+
+    def loss(fn: Any) -> Any:
+        return na.grad(lambda x: na.sum(fn(x, w)[0]) + na.sum(fn(x, w)[1]))(x)
+
+    assert_close(loss(graph), loss(mapped))
+    moved = graph.to_backend("numpy")
+    assert_close(moved(X, X[:2] + 0.5), mapped(X, X[:2] + 0.5))
+    with pytest.raises(
+        ArgumentError, match=r"^vmap: out_axes: got None for the result of the func"
+    ):
+        na.trace_graph(lambda x: na.vmap(lambda row: row * 2, out_axes=None)(x), x)
 
 
 def _containers(nest: Any) -> Any:

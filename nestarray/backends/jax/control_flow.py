@@ -79,9 +79,17 @@ class _Bounded:
         return lax.cond(self.test(carry), self._body, lambda carry: carry, carry), None
 
 
-def fori_loop(lower: int, upper: int, body: Any, carry: Any, like: Any) -> Any:
+def fori_loop(
+    lower: int,
+    upper: int,
+    body: Any,
+    carry: Any,
+    like: Any,
+    *,
+    unroll: int | bool | None = None,
+) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.fori_loop.html"""
-    return lax.fori_loop(lower, upper, body, carry)
+    return lax.fori_loop(lower, upper, body, carry, unroll=unroll)
 
 
 def scan(

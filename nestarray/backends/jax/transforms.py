@@ -138,9 +138,11 @@ def _custom_jvp(value: Callable[..., Any], push: Callable[..., Any], arrays: lis
     return function(*arrays)
 
 
-def checkpoint(fn: Callable[..., Any], arrays: list[Any]) -> Any:
+def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.checkpoint.html"""
-    return jax.checkpoint(fn)(*arrays)
+    if not callable(policy):
+        policy = getattr(jax.checkpoint_policies, policy)
+    return jax.checkpoint(fn, policy=policy)(*arrays)
 
 
 def _conj(x: Any) -> Any:

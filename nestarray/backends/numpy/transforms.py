@@ -74,7 +74,7 @@ def custom_vjp(
     return _autodiff().custom_vjp(value, with_residuals, pull, arrays, push)
 
 
-def checkpoint(fn: Callable[..., Any], arrays: list[Any]) -> Any:
+def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
     """A node of the tape of `nestarray.transforms.autodiff`, which keeps the arguments only."""
     return _autodiff().checkpoint(fn, arrays)
 

@@ -49,9 +49,17 @@ def _loop(test: Any, body: Any, carry: tuple[Any, ...], most: int | None) -> tup
     return tuple(found[1])
 
 
-def fori_loop(lower: int, upper: int, body: Any, carry: Any, like: Any) -> Any:
+def fori_loop(
+    lower: int,
+    upper: int,
+    body: Any,
+    carry: Any,
+    like: Any,
+    *,
+    unroll: int | bool | None = None,
+) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/while_loop"""
-    if tf.executing_eagerly():
+    if tf.executing_eagerly() or unroll is True:
         return control_flow.fori_loop(lower, upper, body, carry, like)
     return _loop(
         lambda state: state[0] < upper,

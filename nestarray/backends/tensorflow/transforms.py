@@ -187,7 +187,7 @@ def _paused(active: tuple[Any, ...], depth: int) -> Iterator[None]:
         _accumulators.reset(token)
 
 
-def checkpoint(fn: Callable[..., Any], arrays: list[Any]) -> Any:
+def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/custom_gradient
 
     ``tf.recompute_grad`` stops all tapes, those of derivatives inside of `fn` too, which come

@@ -147,7 +147,15 @@ def _traced_loop(test: Any, body: Any, carry: Any, most: int | None) -> tuple[An
     return tuple(found)
 
 
-def fori_loop(lower: int, upper: int, body: Any, carry: Any, like: Any) -> Any:
+def fori_loop(
+    lower: int,
+    upper: int,
+    body: Any,
+    carry: Any,
+    like: Any,
+    *,
+    unroll: int | bool | None = None,
+) -> Any:
     """A loop of Python, with indices that a trace knows."""
     device = None if like is None else like.device
     for i in range(lower, upper):

@@ -258,7 +258,16 @@ def _is_inexact(x: Any) -> bool:
     return x.is_floating_point() or x.is_complex()
 
 
-def checkpoint(fn: Callable[..., Any], arrays: list[Any]) -> Any:
+_aten = torch.ops.aten
+_PRODUCTS = [_aten.mm.default, _aten.addmm.default, _aten.mv.default, _aten.dot.default]
+#: Whose results are kept, by the names of policies.
+_KEPT = {
+    "dots_with_no_batch_dims_saveable": _PRODUCTS,
+    "dots_saveable": [*_PRODUCTS, _aten.bmm.default, _aten.baddbmm.default],
+}
+
+
+def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
     """https://docs.pytorch.org/docs/stable/checkpoint.html
 
     torch.func has no checkpoints; inside of it the function is run as it is. So it is where
@@ -276,7 +285,12 @@ def checkpoint(fn: Callable[..., Any], arrays: list[Any]) -> Any:
         finally:
             _in_checkpoint.reset(token)
 
-    return torch.utils.checkpoint.checkpoint(inside, *arrays, use_reentrant=False)
+    checkpointed = torch.utils.checkpoint.checkpoint
+    if policy == "nothing_saveable":
+        return checkpointed(inside, *arrays, use_reentrant=False)
+    contexts = torch.utils.checkpoint.create_selective_checkpoint_contexts
+    kept = policy if callable(policy) else _KEPT[policy]
+    return checkpointed(inside, *arrays, use_reentrant=False, context_fn=lambda: contexts(kept))
 
 
 #: Whether the running code is in a checkpoint, which is told of each tensor that is saved.

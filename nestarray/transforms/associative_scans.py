@@ -1,0 +1,67 @@
+"""Prefixes of an associative operation over nests, in a depth that grows with the logarithm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nestarray import ops
+from nestarray.errors import ArgumentError
+from nestarray.transforms.arguments import describe
+from nestarray.transforms.carries import Wanted, avals_of, take_apart
+from nestarray.transforms.control_flow import find, place
+from nestarray.transforms.loop_arguments import axes_of
+from nestarray.typing import Nest
+
+
+def associative_scan(
+    fn: Callable[..., Any], elems: Nest, *, axis: int = 0, reverse: bool = False
+) -> Nest:
+    """All prefixes of x₀ ∘ x₁ ∘ x₂ …, for an associative operation ∘, in logarithmic depth.
+
+    Args:
+        fn: the operation: function of two nests like `elems`, of equal lengths along `axis`,
+            that combines them place by place and returns such a nest.
+        elems: nest of arrays with equal sizes along `axis`.
+        axis: the axis to go along.
+        reverse: combine suffixes, from the end.
+
+    Returns:
+        nest like `elems`, the i-th place of which is x₀ ∘ … ∘ xᵢ.
+
+    Raises:
+        ArgumentError: there is no array in `elems`.
+        ShapeError: the arrays have different sizes along `axis`, or no such axis.
+        StructureError, ShapeError, DtypeError: `fn` returned something else than such a nest.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.associative_scan(na.add, np.asarray([1, 2, 3, 4])).tolist()
+        [1, 3, 6, 10]
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.associative_scan.html
+    """
+    arrays, form = take_apart(elems, unfused=True)
+    if not arrays:
+        raise ArgumentError(
+            f"associative_scan: elems: got {describe(elems)}, expected a nest that has an array"
+        )
+    backend, _ = place("associative_scan", arrays)
+    places = axes_of(arrays, form, axis)
+    apart = len(set(places)) > 1  # leaves of different ranks, counted from the end
+    if apart:
+        arrays = tuple([ops.moveaxis(x, axis, 0) for x in arrays])
+
+    def put_back(found: Sequence[Any]) -> list[Any]:
+        return [ops.moveaxis(x, 0, axis) for x in found] if apart else list(found)
+
+    def combine(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+        others = put_back(second)
+        avals = avals_of(others, backend)
+        wanted = Wanted("associative_scan", "result", "elems", backend, form, avals, unfused=True)
+        found = wanted.arrays(fn(form.nest(put_back(first)), form.nest(others)), fn, second[0])
+        return tuple([ops.moveaxis(x, axis, 0) for x in found]) if apart else found
+
+    run = find(backend, "associative_scan", arrays)
+    return form.nest(put_back(run(combine, arrays, 0 if apart else places[0], reverse)))
