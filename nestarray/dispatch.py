@@ -1,8 +1,8 @@
 """How a public op finds the function that does the work.
 
-`op` turns a signature, a docstring and a default body into the public function; its
-compiled code is one look-up by the types of the array arguments, a dictionary for each,
-and one call. The first call with new types resolves them:
+`op` turns a signature, a docstring and a default body into the public function; its code,
+which the first call compiles, is one look-up by the types of the array arguments, a dictionary
+for each, and one call. The first call with new types resolves them:
 
 1. an interpreter's type (Container, …): the interpreter gets the op and the arguments;
 2. arrays of one backend: the function of the op's name in that backend's file of the
@@ -25,7 +25,7 @@ from typing import Any, TypeVar, overload
 
 from nestarray import backends, diagnosis, dtypes, dynamo
 from nestarray.backends import floating, foreach
-from nestarray.backends.templates import choosing, code_of, generated, texts
+from nestarray.backends.templates import choosing, code_of, generated, generated_when_called, texts
 from nestarray.config import current_backend
 from nestarray.container import Container, algebra, pytree
 from nestarray.container.shortcuts import Leaves, Served, shortcut
@@ -380,22 +380,26 @@ def _register(record: Op) -> Any:
 
 def _compile(record: Op) -> Callable[..., Any]:
     """The public function: the op's signature, one look-up, one call."""
-    types = []
-    for p in record.parameters:
-        assert p.name.lstrip("_") not in _RESERVED, record.name
-        if _holds_arrays(p):
-            # type(2.0) and not 2.0.__class__, which torch.compile does not find in a table
-            types.append(f"_types({p.name})" if _is_sequence(p) else f"type({p.name})")
-    declared, passed = texts(record.parameters)
-    assert types, f"op {record.name} has no array parameter"
-    code = _template(declared, tuple(types), passed)
+    assert record.array_parameters, f"op {record.name} has no array parameter"
+    assert _RESERVED.isdisjoint(p.name.lstrip("_") for p in record.parameters), record.name
+
+    def code() -> CodeType:
+        declared, passed = texts(record.parameters)
+        # type(2.0) and not 2.0.__class__, which torch.compile does not find in a table
+        types = (
+            f"_types({name})" if name in record.sequence_parameters else f"type({name})"
+            for name in record.array_parameters
+        )
+        return _template(declared, tuple(types), passed)
+
     namespace = {
         "_table": record.table,
         "_resolve": record.resolve,
         "_types": _types_of(record.name),
         "_explain": record.explain,
     }
-    public = wraps(record.body)(generated(code, namespace, record.name, record.parameters))
+    function = generated_when_called(code, namespace, record.name, record.parameters)
+    public = wraps(record.body)(function)
     public.op = record  # type: ignore[attr-defined]
     return public
 

@@ -60,6 +60,26 @@ def generated(
     return function
 
 
+def _op(*args: Any, **kwargs: Any) -> Any:
+    return _at_first(*args, **kwargs)  # type: ignore[name-defined] # noqa: F821
+
+
+def generated_when_called(
+    code: Callable[[], CodeType],
+    namespace: Mapping[str, Any],
+    name: str,
+    parameters: Sequence[Parameter],
+) -> Any:
+    """`generated`, with `code` made by the first call: few of many functions are ever called."""
+
+    def at_first(*args: Any, **kwargs: Any) -> Any:
+        function.__code__ = generated(code(), {}, name, parameters).__code__
+        return function(*args, **kwargs)
+
+    function = generated(_op.__code__, {**namespace, "_at_first": at_first}, name, parameters)
+    return function
+
+
 @cache
 def code_of(source: str, filename: str) -> CodeType:
     """The code of the one function in a fixed template, as dataclasses make it."""
