@@ -23,7 +23,8 @@ def at(c: Container[Leaf], /) -> At[Leaf]:
     A place is a path (``c.at["a/b"]``: what is there, leaf or tree, is changed), a pattern
     as `Container.select` takes it (``c.at["**/bias"]``: each leaf that matches is changed),
     or an index (``c.at[0]``, ``c.at[:, 2:5]``: the same part of every leaf is changed, as by
-    ``na.at``). What is a path and what an index is decided as for ``c[place]``.
+    ``na.at``). What is a path and what an index is decided as for ``c[place]``. A place behind a
+    place is one inside of it: ``c.at["a/w"][0]`` is the first row of that leaf.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -32,8 +33,16 @@ def at(c: Container[Leaf], /) -> At[Leaf]:
         array([3., 3.])
         >>> c.at["**/b"].add(1.0).b, c.at[0].set(7.0).b
         (array([1., 1.]), array([7., 0.]))
+        >>> c.at["a/w"][0].set(5.0).a.w
+        array([5., 1.])
     """
     return At(c)
+
+
+_OPS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": ops.add, "subtract": ops.subtract, "multiply": ops.multiply, "divide": ops.divide,
+    "power": ops.pow, "min": ops.minimum, "max": ops.maximum,
+}  # fmt: skip
 
 
 class At(Generic[Leaf]):
@@ -45,6 +54,8 @@ class At(Generic[Leaf]):
         self._container, self._place = container, place
 
     def __getitem__(self, place: Any) -> At[Leaf]:
+        if self._place is not None:
+            return _Inside(self, place)
         if not _is_pattern(place) and is_leaf_index(self._container.spec, place):
             of_each: Any = ops.at(self._container)[place]  # of another class, with these methods
             return of_each
@@ -73,45 +84,46 @@ class At(Generic[Leaf]):
 
     def apply(self, fn: Callable[[Any], Any]) -> Container[Leaf]:
         """Replace what is at the path, or each leaf that the pattern takes, by ``fn`` of it."""
-        chosen = self._chosen()
-        if chosen is None:
-            return self._container.set(self._place, fn(self._container[self._place]))
-        return _put(self._container, chosen, _taken(self._container, chosen).map(fn))
+        is_path = self._chosen() is None
+        return self._replaced(fn if is_path else lambda old: old.map(fn))
 
     def add(self, value: Any) -> Container[Leaf]:
         """Add `value`, a number, an array or a tree of what is there."""
-        return self._changed(ops.add, value)
+        return self._changed("add", value)
 
     def subtract(self, value: Any) -> Container[Leaf]:
         """Subtract `value`."""
-        return self._changed(ops.subtract, value)
+        return self._changed("subtract", value)
 
     def multiply(self, value: Any) -> Container[Leaf]:
         """Multiply by `value`."""
-        return self._changed(ops.multiply, value)
+        return self._changed("multiply", value)
 
     def divide(self, value: Any) -> Container[Leaf]:
         """Divide by `value`."""
-        return self._changed(ops.divide, value)
+        return self._changed("divide", value)
 
     def power(self, value: Any) -> Container[Leaf]:
         """Raise to the power `value`."""
-        return self._changed(ops.pow, value)
+        return self._changed("power", value)
 
     def min(self, value: Any) -> Container[Leaf]:
         """The lesser of what is there and `value`."""
-        return self._changed(ops.minimum, value)
+        return self._changed("min", value)
 
     def max(self, value: Any) -> Container[Leaf]:
         """The greater of what is there and `value`."""
-        return self._changed(ops.maximum, value)
+        return self._changed("max", value)
 
-    def _changed(self, op: Callable[[Any, Any], Any], value: Any) -> Container[Leaf]:
+    def _changed(self, name: str, value: Any) -> Container[Leaf]:
+        return self._replaced(lambda old: _OPS[name](old, value))
+
+    def _replaced(self, new: Callable[[Any], Any]) -> Container[Leaf]:
+        """Put `new` of what is there; a pattern's leaves come as one tree."""
         chosen = self._chosen()
         if chosen is None:
-            old = self._container[self._place]
-            return self._container.set(self._place, op(old, value))
-        return _put(self._container, chosen, op(_taken(self._container, chosen), value))
+            return self._container.set(self._place, new(self._container[self._place]))
+        return _put(self._container, chosen, new(_taken(self._container, chosen)))
 
     def _chosen(self) -> list[int] | None:
         """The numbers of the leaves that a pattern takes; None of a path.
@@ -136,6 +148,41 @@ class At(Generic[Leaf]):
                 f"Container.at: no leaf matches {place!r}; the leaves are {_some(c.paths())}"
             )
         return chosen
+
+
+class _Inside(At[Leaf]):
+    """A place in what is at another place: what is done there is done to a part of that."""
+
+    __slots__ = ("_outer",)
+
+    def __init__(self, outer: At[Leaf], place: Any) -> None:
+        super().__init__(outer._container, place)
+        self._outer = outer
+
+    def get(self) -> Any:
+        """What is there, of each leaf that the pattern before takes."""
+        return self._part_of(self._outer.get()).get()
+
+    def set(self, value: Any) -> Container[Leaf]:
+        """Put `value` there."""
+        return self._changed("set", value)
+
+    def apply(self, fn: Callable[[Any], Any]) -> Container[Leaf]:
+        """Replace what is there by ``fn`` of it."""
+        return self._changed("apply", fn)
+
+    def _changed(self, name: str, value: Any) -> Container[Leaf]:
+        return self._outer._replaced(lambda old: getattr(self._part_of(old), name)(value))
+
+    def _replaced(self, new: Callable[[Any], Any]) -> Container[Leaf]:
+        def with_part(old: Any) -> Any:
+            part = self._part_of(old)
+            return part._replaced(new) if isinstance(part, At) else part.set(new(part.get()))
+
+        return self._outer._replaced(with_part)
+
+    def _part_of(self, old: Any) -> Any:
+        return old.at[self._place] if isinstance(old, Container) else ops.at(old)[self._place]
 
 
 def _is_pattern(place: Any) -> bool:

@@ -79,6 +79,35 @@ def test_indices_change_the_same_part_of_every_leaf(backend: str) -> None:
     assert values(c.at[0].set(row)) == {p: [x[1], x[1]] for p, x in OLD.items()}
 
 
+def test_a_place_inside_of_a_place(backend: str) -> None:
+    c = tree(backend)
+    assert values(c.at["a"]["w"].add(1.0)) == values(c.at["a/w"].add(1.0))
+    assert values(c.at["a"]["new"].set(c["b"])) == values(c.set("a/new", c["b"]))
+    assert values(c.at["a/w"][1].set(9.0)) == {**OLD, "a/w": [1.0, 9.0]}
+    assert values(c.at["a/w"][[0, 0]].add(1.0)) == {**OLD, "a/w": [3.0, 2.0]}  # once for each
+    assert values(c.at["a/w"][1:][0].multiply(5.0)) == {**OLD, "a/w": [1.0, 10.0]}
+    assert values(c.at["a"]["*"][0].apply(na.negative)) == {
+        **OLD, "a/w": [-1.0, 2.0], "a/b": [-3.0, 4.0],
+    }  # fmt: skip
+    rows = c.select("**/b")[0]
+    for value in (1.0, rows * 0 + 1):
+        assert values(c.at["**/b"][0].subtract(value)) == {
+            "a/w": [1.0, 2.0], "a/b": [2.0, 4.0], "l/0/b": [4.0, 6.0], "b": [6.0, 8.0],
+        }  # fmt: skip
+    assert values(c.at["**/b"][0].get()) == values(rows)
+    assert values(c) == OLD
+
+
+def test_a_second_index_is_refused() -> None:
+    for place in (na.at(np.zeros((2, 2)))[0], tree("numpy").at[0]):
+        with pytest.raises(ArgumentError) as info:
+            place["w"]
+        assert str(info.value) == (
+            "at: got ['w'] after [0], expected one index; write [i, j], and of a Container the path "
+            "first: c.at[path][index]"
+        )
+
+
 def test_an_exact_key_is_no_pattern() -> None:
     c = na.Container({"a*": 1, "ab": 2})
     assert c.at["a*"].set(5).to_dict() == {"a*": 5, "ab": 2}
