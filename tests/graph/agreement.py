@@ -26,6 +26,7 @@ def assert_agrees(
     rtol: float = 1e-5,
     gradients: bool = True,
     parameters: Mapping[str, torch.Tensor] | None = None,
+    graph: Any = None,
     **kwargs: Any,
 ) -> Any:
     """Trace `source`, and compare outputs and gradients with torch's own; the graph on torch.
@@ -38,8 +39,9 @@ def assert_agrees(
         gradients: compare gradients too, of a fixed projection of the outputs.
         parameters: the tensors behind the graph's parameters, by path, where these are not
             the names in the module.
+        graph: of `source`, where it was traced with an example of other sizes.
     """
-    graph = na.trace_graph(source, *args, **kwargs)
+    graph = na.trace_graph(source, *args, **kwargs) if graph is None else graph
     original = source.eval() if isinstance(source, torch.nn.Module) else source
     if parameters is None:
         members = original.named_parameters() if isinstance(original, torch.nn.Module) else ()

@@ -221,12 +221,30 @@ def test_on_all_backends(name):
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_values_and_gradients_are_those_of_the_module(name):
-    make, args = MODULES[name]
-    graph = assert_agrees(make(), *args, backends=FAST)
+def test_one_graph_is_the_module_at_all_sizes(name):
+    make, (x,) = MODULES[name]
+    module = make()
+    graph = na.trace_graph(module, x, dynamic={"x": {0: "rows"}})
+    assert graph.sizes.ranges == {"rows": (0, None)}
+    assert graph.sizes.conditions == ()
+    other = torch.randn(1, *x.shape[1:], generator=torch.Generator().manual_seed(0))
+    for given in (x, torch.cat([other, x, -x])):
+        assert_agrees(module, given, graph=graph, backends=("torch",), rtol=2e-5)
+    assert_agrees(module, other, graph=graph, backends=("numpy",), gradients=False, rtol=2e-5)
     assert graph.to_backend("numpy").verify().ok
-    moved = graph.optimize().to_backend("numpy")
-    assert moved.verify(gradients=False).ok
+    assert graph.optimize().to_backend("numpy").verify(gradients=False).ok
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("backend", ["numpy", "jax", "tensorflow"])
+@pytest.mark.parametrize("name", MODULES)
+def test_gradients_at_all_sizes_on_other_backends(name, backend):
+    make, (x,) = MODULES[name]
+    module = make()
+    graph = na.trace_graph(module, x, dynamic={"x": {0: "rows"}})
+    for rows in (1, 7):
+        other = torch.randn(rows, *x.shape[1:])
+        assert_agrees(module, other, graph=graph, backends=(backend,), rtol=2e-5)
 
 
 def test_in_training():
@@ -298,10 +316,103 @@ def test_weights_go_back():
     assert torch.equal(net.state_dict()["net.0.bias"], before * 2)
 
 
-def test_open_sizes_are_refused_with_what_to_do():
-    with pytest.raises(errors.ConversionError) as caught:
-        na.trace_graph(Potential(), X, dynamic={"x": {0: "points"}})
-    assert str(caught.value) == (
-        "trace_graph: Potential: forward differentiates, or takes x.data; what does so is traced for "
-        "one size: leave dynamic= out"
+# -- open sizes -----------------------------------------------------------------------------
+
+
+class Asks(nn.Module):
+    """Slopes, and what `question` makes of them; what it asks of sizes is in no recorded call."""
+
+    def __init__(self, question) -> None:
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        self.question = question
+
+    def forward(self, x):
+        x = x.requires_grad_(True)
+        (slope,) = torch.autograd.grad(self.fc(x).tanh().sum(), x, create_graph=True)
+        return self.question(slope)
+
+
+def test_what_code_asks_of_sizes_is_a_condition():
+    many = na.trace_graph(
+        Asks(lambda g: g * 2 if g.shape[0] > 2 else g), X, dynamic={"x": {0: "rows"}}
     )
+    assert many.sizes.ranges == {"rows": (3, None)}
+    even = na.trace_graph(
+        Asks(lambda g: g * 2 if g.shape[0] % 2 == 0 else g), X, dynamic={"x": {0: "rows"}}
+    )
+    assert even.sizes.conditions == ("rows % 2 == 0",)
+
+
+def test_a_size_that_is_a_constant_is_named():
+    with pytest.raises(errors.ConversionError) as caught:
+        na.trace_graph(Asks(lambda g: g * torch.ones(4, 1)), X, dynamic={"x": {0: "rows"}})
+    assert "You marked rows (dimension 0 of 'x') as dynamic but your code specialized it" in str(
+        caught.value
+    )
+
+
+def test_rows_that_values_choose_before_a_derivative():
+    class Chosen(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.fc = nn.Linear(3, 3)
+
+        def forward(self, x):
+            x = x.requires_grad_(True)
+            energy = self.fc(x)[x[:, 0] > 0].tanh().exp().sum()
+            return torch.autograd.grad(energy, x, create_graph=True)[0]
+
+    module = Chosen()
+    graph = na.trace_graph(module, X)
+    for other in (-X, X.flip(0) + 0.2):  # other numbers of rows
+        assert_agrees(module, other, graph=graph, backends=FAST)
+
+
+def test_a_choice_by_a_derivative_is_refused_with_its_line():
+    with pytest.raises(errors.ConversionError) as caught:
+        na.trace_graph(Asks(lambda g: g * 2 if g.sum() > 0 else g), X)
+    assert "a choice by a value: " in str(caught.value)
+    assert "if g.sum() > 0 else g" in str(caught.value)
+
+
+# -- forward mode ---------------------------------------------------------------------------
+
+PUSHED = {
+    "layer_norm": (lambda x: F.layer_norm(x, (6,)), False),
+    "group_norm": (lambda x: F.group_norm(x, 2), True),
+    "batch_norm": (lambda x: F.batch_norm(x, None, None, training=True), True),
+    "batch_norm_eval": (
+        lambda x: F.batch_norm(x, torch.zeros(4), torch.full((4,), 2.0)),
+        True,
+    ),
+    "embedding": (lambda x: x * F.embedding(torch.tensor([1, 0, 1, 1]), x[0, :2, :1]), True),
+    "interpolate": (lambda x: F.interpolate(x, scale_factor=2, mode="linear"), True),
+    "rfft": (lambda x: torch.fft.rfft(x).abs(), True),
+    "cholesky": (lambda x: torch.linalg.cholesky(x @ x.mT + torch.eye(4)), True),
+    "softmax": (lambda x: x.softmax(-1), True),
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [n if n in ("layer_norm", "rfft") else pytest.param(n, marks=pytest.mark.full) for n in PUSHED],
+)
+def test_tangents_are_torchs(name):
+    function, is_differentiable = PUSHED[name]  # torch's reverse mode over layer_norm's is wrong
+
+    class Pushed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale = nn.Parameter(torch.ones(6))
+
+        def forward(self, x):
+            return torch.func.jvp(function, (x * self.scale,), (torch.cos(x),))[1]
+
+    module, x = Pushed(), torch.linspace(-2, 2, 48).reshape(2, 4, 6).sin()
+    graph = na.trace_graph(module, x, dynamic={"x": {0: "rows"}})
+    for rows in (2, 3):
+        other = torch.randn(rows, 4, 6, generator=torch.Generator().manual_seed(1))
+        options = {"graph": graph, "gradients": is_differentiable, "rtol": 5e-5}
+        assert_agrees(module, other, backends=FAST, **options)

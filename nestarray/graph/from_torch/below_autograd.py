@@ -19,6 +19,9 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+from nestarray.graph.from_torch.size_names import asked_in, chooses_strides
+from nestarray.graph.from_torch.transformed_normalizations import normalizations_written_out
+
 #: What ``torch.export`` says of values that it has not seen made.
 _UNSEEN = re.compile(
     r"fake tensor in the exported program constant|object has no attribute 'constant'|functorch|"
@@ -28,20 +31,63 @@ _UNSEEN = re.compile(
 _WRITTEN_OUT = re.compile(r"_backward|aten\._?native_\w*norm")
 
 
-def is_unseen(message: str) -> bool:
+class _Unseen(Exception):
+    """Forward is about to differentiate."""
+
+
+@contextlib.contextmanager
+def derivatives_refused() -> Iterator[None]:
+    """Stop an export where a derivative of ``torch.func`` or a dual level is entered.
+
+    The exporter would write down that it is entered, and fail when it has been, or worse, give
+    a program that computes something else.
+    """
+    import torch._functorch.eager_transforms
+    from torch.autograd import forward_ad
+
+    def refused() -> Any:
+        raise _Unseen("derivative")
+
+    homes: tuple[tuple[Any, str], ...] = (
+        (torch._functorch.eager_transforms, "grad_increment_nesting"),
+        (torch._functorch.eager_transforms, "jvp_increment_nesting"),
+        (forward_ad, "enter_dual_level"),
+    )
+    before = [getattr(home, name) for home, name in homes]
+    for home, name in homes:
+        setattr(home, name, refused)
+    try:
+        yield
+    finally:
+        for (home, name), function in zip(homes, before, strict=True):
+            setattr(home, name, function)
+
+
+def is_unseen(error: Exception) -> bool:
     """Whether an export has failed because forward differentiates."""
-    return bool(_UNSEEN.search(message))
+    return isinstance(error, _Unseen) or bool(_UNSEEN.search(str(error)))
 
 
-def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`module` with a forward of recorded ATen calls, for arguments like these."""
+def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: Any = None) -> Any:
+    """`module` with a forward of recorded ATen calls, for arguments like these.
+
+    Args:
+        module: the adapter that is exported.
+        args, kwargs: the example.
+        shapes: of ``torch.export.export``: which of the example's sizes are open.
+    """
     import torch
+    from torch._export.non_strict_utils import make_fake_inputs
     from torch.fx.experimental.proxy_tensor import make_fx
+    from torch.fx.passes.runtime_assert import insert_deferred_runtime_asserts
     from torch.utils._pytree import tree_flatten, tree_unflatten
 
-    state = _variables(module)
-    flat, structure = tree_flatten((args, kwargs))
+    # the exporter's own stand-ins for the example: whatever is exported can be recorded
+    mode, *example = make_fake_inputs(module, args, kwargs, shapes)[:3]
+    state = {n: mode.from_tensor(x, static_shapes=True) for n, x in _variables(module).items()}
+    flat, structure = tree_flatten(tuple(example))
     tensors = [x for x in flat if isinstance(x, torch.Tensor)]
+    conditions = Conditions(mode.shape_env, tensors)
     outputs: list[Any] = []
     stopped: list[Any] = []
 
@@ -55,21 +101,54 @@ def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         outputs[:] = [spec]
         return leaves
 
-    # the example is computed, as in a call, and nothing is left of it
-    state |= {name: x.clone() for name, x in module.named_buffers()}
     # recurrent layers step by step, which oneDNN has as one operation without a derivative
-    with torch.random.fork_rng(devices=[]), torch.backends.mkldnn.flags(enabled=False):
-        recorded = make_fx(program, _written_out())(state, tensors)
+    with torch.backends.mkldnn.flags(enabled=False), normalizations_written_out():
+        recorded = make_fx(program, _written_out(), tracing_mode="symbolic")(state, tensors)
+    insert_deferred_runtime_asserts(recorded, mode.shape_env, type(module).__name__, export=True)
     _detach_only(recorded, {node.name for node in stopped})
     result = copy.copy(module)
 
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
         flat, _ = tree_flatten((args, kwargs))
         tensors = [x for x in flat if isinstance(x, torch.Tensor)]
+        conditions.ask(tensors)
         return tree_unflatten(recorded(_variables(self), tensors), outputs[0])
 
+    forward.__signature__ = inspect.signature(type(module).forward)  # type: ignore[attr-defined]
     result.forward = types.MethodType(forward, result)
     return result
+
+
+class Conditions:
+    """What code asked of open sizes while it was recorded, to be asked again of others.
+
+    A recorded program has no ``if x.shape[0] > 5``; the exporter has to hear of it all the same.
+
+    Args:
+        shape_env: where torch keeps what was asked.
+        tensors: the arguments, before anything is asked.
+    """
+
+    def __init__(self, shape_env: Any, tensors: list[Any]) -> None:
+        self._shape_env = shape_env
+        self._places = {
+            size.node.expr: (i, axis)
+            for i, tensor in enumerate(tensors)
+            for axis, size in enumerate(tensor.shape)
+            if not isinstance(size, int)
+        }
+
+    def ask(self, tensors: list[Any]) -> None:
+        """Ask the same of the sizes of `tensors`."""
+        import torch
+        from torch.utils._sympy.interp import sympy_interp
+        from torch.utils._sympy.reference import PythonReferenceAnalysis
+
+        sizes = {symbol: tensors[i].shape[axis] for symbol, (i, axis) in self._places.items()}
+        for guard in self._shape_env.guards:
+            # stand-ins ask by themselves again, for they stand in for what is in the program
+            if asked_in(guard) != "_subclasses" and not chooses_strides(guard, guard.expr):
+                torch._check(sympy_interp(PythonReferenceAnalysis, sizes, guard.expr))
 
 
 def _written_out() -> dict[Any, Any]:
@@ -88,8 +167,15 @@ def _written_out() -> dict[Any, Any]:
         aten._linalg_det.default: _determinant,
         aten._linalg_slogdet.default: _signed_logarithm,
         aten._linalg_solve_ex.default: _solution,
+        # as zeros of a kind of its own, whose operations compute on the device "meta"
+        aten._efficientzerotensor.default: lambda size, **kwargs: torch.zeros(size, **kwargs),
+        aten._new_zeros_with_same_feature_meta.default: _zeros_of_a_tangent,
         aten._linalg_check_errors.default: lambda *_, **__: None,  # a graph checks no values
     }
+
+
+def _zeros_of_a_tangent(like: Any, other: Any, *, self_num_batch_dims: int = 0) -> Any:
+    return other.new_zeros((*like.shape[:self_num_batch_dims], *other.shape))
 
 
 def _factors(A: Any) -> tuple[Any, Any, Any, bool]:

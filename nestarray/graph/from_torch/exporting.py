@@ -132,16 +132,12 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
     try:
         with _replacements():
             try:
-                program = exported(adapter)
+                with below_autograd.derivatives_refused():
+                    program = exported(adapter)
             except Exception as error:
-                if not below_autograd.is_unseen(str(error)):
+                if not below_autograd.is_unseen(error):
                     raise
-                if dynamic.is_asked:
-                    raise ConversionError(
-                        f"trace_graph: {type(module).__name__}: forward differentiates, or takes "
-                        "x.data; what does so is traced for one size: leave dynamic= out"
-                    ) from error
-                program = exported(below_autograd.traced(adapter, args, kwargs))
+                program = exported(below_autograd.traced(adapter, args, kwargs, dynamic.shapes))
         check_linear(program, type(module).__name__)
         return program
     except ConversionError:

@@ -126,11 +126,7 @@ class SizeNames:
             relation = env.simplify(guard.expr)
             if not getattr(relation, "free_symbols", None) or _is_range(relation):
                 continue
-            # Operators ask whether a size is 1 to choose strides, which no graph has.
-            is_layout = type(relation).__name__ == "Unequality" and any(
-                x.is_number for x in relation.args
-            )
-            if not (is_layout and _is_operator(guard.sloc.framework_loc)):
+            if not chooses_strides(guard, relation):
                 yield self._written(relation)
 
 
@@ -158,13 +154,25 @@ def _squeezed(node: Any) -> list[Any]:
     return [size for size in sizes if not isinstance(size, int)]
 
 
-def _is_operator(frame: Any) -> bool:
-    """Whether a line of code is in torch's operators, and not in its modules or anybody's."""
+def chooses_strides(guard: Any, relation: Any) -> bool:
+    """Whether an operator has asked if a size is 1, to choose strides, which no graph has."""
+    is_layout = type(relation).__name__ == "Unequality" and any(x.is_number for x in relation.args)
+    return is_layout and asked_in(guard) in (
+        "_ops.py",
+        "_prims_common",
+        "_subclasses",
+        "_refs",
+        "_decomp",
+        "autograd",
+    )
+
+
+def asked_in(guard: Any) -> str:
+    """Which part of torch has asked: a file or a directory of the package."""
     import torch
 
-    root = os.path.dirname(torch.__file__)
-    inner = os.path.relpath(getattr(frame, "filename", ""), root).split(os.sep)[0]
-    return inner in ("_ops.py", "_prims_common", "_subclasses", "_refs", "_decomp")
+    filename = getattr(guard.sloc.framework_loc, "filename", "")
+    return os.path.relpath(filename, os.path.dirname(torch.__file__)).split(os.sep)[0]
 
 
 def _root_name(dim: Any) -> str:
