@@ -100,6 +100,8 @@ _SAME = {
     "jit": "compile",
     "Container": "TensorDict ParameterDict",
 }
+#: What others call it → our name.
+OURS = {theirs: ours for ours, names in _SAME.items() for theirs in names.split()}
 _KEYS = "every draw names a key, na.random.normal(na.random.key(0), (2, 3))"
 _SAVING = "files are c.save(path) and na.Container.load(path)"
 _FUNCTION = "it is a function: na.{}, and na.nn.Lambda(na.{}) in a Sequential"
@@ -107,7 +109,7 @@ _FUNCTION = "it is a function: na.{}, and na.nn.Lambda(na.{}) in a Sequential"
 #: Module → name → what to use.
 INSTEAD: dict[str, dict[str, str]] = {
     "nestarray": {
-        **{theirs: f"it is na.{ours}" for ours, all_ in _SAME.items() for theirs in all_.split()},
+        **{theirs: f"it is na.{ours}" for theirs, ours in OURS.items()},
         **dict.fromkeys(("to_numpy", "convert_to_numpy"), 'it is na.to_backend(x, "numpy")'),
         **dict.fromkeys(("tree_map", "map_structure"), "it is c.map(f), or the op itself: na.exp(c)"),
         **dict.fromkeys(("tree_leaves", "tree_flatten"), "a Container has c.leaves() and c.paths()"),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import index as _as_integer
 from typing import TYPE_CHECKING, Any
 
+from nestarray.absent import OURS
 from nestarray.container.arguments import check_mapping, check_separator
 from nestarray.container.other_names import INSTEAD
 from nestarray.container.spec import (
@@ -59,11 +60,20 @@ def _number(part: Any) -> Any:
     return _as_integer(part) if getattr(part, "_spec", None) is LEAF else part
 
 
-def attribute_message(spec: Spec, name: str) -> str:
-    """The message for ``c.name`` when there is neither a method nor a key of that name."""
-    instead = INSTEAD.get(name)
+def attribute_message(spec: Spec, name: str, cls: type) -> str:
+    """The message for ``c.name`` when there is neither a method of `cls` nor a key of that name."""
+    instead = INSTEAD.get(name) or _method_instead(name, cls)
     hint = f"; write {instead}" if instead else nearest_key(name, spec.keys)
     return f"Container has no key or method {name!r}{hint}"
+
+
+def _method_instead(name: str, cls: type) -> str:
+    """The call of the op that others call `name`, or that works in place under it: ``mul_``."""
+    plain = name.removesuffix("_")
+    ours = OURS.get(plain, plain)
+    if name[0] == "_" or ours == name or not hasattr(cls, ours):
+        return ""
+    return f"c.{ours}(…)" if plain == name else f"c = c.{ours}(…)"
 
 
 def to_plain(spec: Spec, leaves: Iterator[Any]) -> Any:

@@ -214,7 +214,7 @@ class Container(_Parts, Attached[Leaf]):
         if hit is None:
             if name[:2] == "__":  # protocols probe for names that nobody means as keys
                 raise AttributeError(name)
-            raise unknown_attribute(access.attribute_message(self._spec, name), name)
+            raise unknown_attribute(access.attribute_message(self._spec, name, type(self)), name)
         start, stop, spec = hit
         return self._leaves[start] if spec is LEAF else from_leaves(spec, self._leaves[start:stop])
 
@@ -399,9 +399,9 @@ class Container(_Parts, Attached[Leaf]):
 
         Args:
             *patterns: each a glob on the path (``"**/bias"``, ``"layers/*/weight"``; what names
-                a node takes all below it), a compiled regular expression (searched in the
-                path), a type of leaves, or a predicate ``fn(path, leaf) -> bool``. With a
-                `dtype` or a `shape` none is needed.
+                a node takes all below it), a tuple of keys, a compiled regular expression
+                (searched in the path), a type of leaves, or a predicate ``fn(path, leaf)`` or
+                ``fn(leaf)``. With a `dtype` or a `shape` none is needed.
             dtype: a dtype, or a kind of the standard such as ``"real floating"``.
             shape: sizes of the axes; None stands for any size.
 

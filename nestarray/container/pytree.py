@@ -28,7 +28,7 @@ from nestarray.container.container import (
     from_leaves,
     rebuild,
 )
-from nestarray.container.fused import FusedContainer, Layout, Place, make_layout
+from nestarray.container.fused import FusedContainer, Layout, Place, from_buffers, make_layout
 from nestarray.container.spec import Spec, make_spec
 from nestarray.errors import StructureError
 
@@ -59,6 +59,7 @@ def _register_jax() -> None:
 
 
 def _register_torch() -> None:
+    import torch
     from torch.utils import _pytree
 
     def flatten(c: Container) -> tuple[list[Any], Any]:
@@ -83,6 +84,8 @@ def _register_torch() -> None:
             from_dumpable_context=_from_plain,
             flatten_with_keys_fn=flatten_with_keys,
         )
+    # so that torch.load, which executes nothing else, reads Containers that torch.save wrote
+    torch.serialization.add_safe_globals([from_leaves, make_spec, from_buffers, make_layout, Place])
 
 
 def _register_optree() -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from nestarray.container.access import Leaves, map_leaves
 from nestarray.container.arguments import refuse
-from nestarray.container.spec import LEAF, Spec, make_spec, part_of
+from nestarray.container.spec import LEAF, Spec, join_path, make_spec, part_of
 from nestarray.dtypes import dtype_of, isdtype
-from nestarray.dynamo import remembered
+from nestarray.dynamo import read_as, remembered
 from nestarray.errors import ArgumentError
 
 
@@ -33,12 +34,28 @@ def _predicate(pattern: Any) -> Callable[[str, Any], Any]:
         return lambda path, leaf: pattern.search(path) is not None
     if isinstance(pattern, type):
         return lambda path, leaf: isinstance(leaf, pattern)
+    if isinstance(pattern, tuple):
+        name = join_path(pattern)
+        below = f"{name}/" if pattern else ""
+        return lambda path, leaf: path == name or path.startswith(below)
     if callable(pattern):
-        return pattern
+        return pattern if _takes_path(pattern) else lambda path, leaf: pattern(leaf)
     raise ArgumentError(
-        f"Container: got {pattern!r} as a pattern, expected a glob such as '**/bias', a compiled "
-        "regular expression, a type, or a function of (path, leaf)"
+        f"Container: got {pattern!r} as a pattern, expected a glob such as '**/bias', a tuple of "
+        "keys, a compiled regular expression, a type, or a function of (path, leaf) or of the "
+        "leaf; several are arguments of their own"
     )
+
+
+@read_as(lambda function: function.__code__.co_argcount != 1)
+def _takes_path(function: Callable[..., Any]) -> bool:
+    try:
+        inspect.signature(function).bind("path", "leaf")
+    except TypeError:  # of one argument, such as Equinox's is_array
+        return False
+    except ValueError:  # one of C's, which does not say
+        pass
+    return True
 
 
 def _of_dtype(dtype: Any) -> Callable[[str, Any], bool]:

@@ -152,6 +152,17 @@ def test_names_of_other_libraries(name: str) -> None:
     assert na.Container({name: 2})[name] == getattr(na.Container({name: 2}), name) == 2
 
 
+def test_names_that_other_libraries_give_to_ops() -> None:
+    c = na.Container(a=1)
+    for name, call in {
+        "clamp": "c.clip(…)", "clamp_": "c = c.clip(…)", "mul_": "c = c.multiply(…)",
+        "exp_": "c = c.exp(…)", "cumsum": "c.cumulative_sum(…)",
+    }.items():  # fmt: skip
+        with pytest.raises(AttributeError) as info:
+            getattr(c, name)
+        assert str(info.value) == f"Container has no key or method {name!r}; write {call}"
+
+
 def test_missing_keys_are_key_errors() -> None:
     with pytest.raises(KeyError):
         na.Container(a=1)["b"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import pickle
 import subprocess
 import sys
@@ -116,6 +117,20 @@ def test_torch_pytree() -> None:
     assert [_pytree.keystr(k) for k in keys] == [f"[{name!r}]" for name in c.paths()]
     again = _pytree.treespec_loads(_pytree.treespec_dumps(spec))
     assert _pytree.tree_unflatten(leaves, again).spec is c.spec
+
+
+def test_torch_load_reads_what_torch_save_wrote() -> None:
+    import torch
+
+    c = na.Container(a=torch.ones(2), l=[torch.zeros(1, dtype=torch.bfloat16), None], t=(1, "x"))
+    for saved in (c, c.select("l/1"), c.select("a", "l/0").fuse(), na.Container()):
+        file = io.BytesIO()
+        torch.save({"model": saved, "step": 3}, file)
+        file.seek(0)
+        loaded = torch.load(file, weights_only=True)["model"]
+        assert type(loaded) is type(saved)
+        assert loaded.spec is saved.spec
+        assert str(loaded.diff(saved)) == str(saved.diff(saved))
 
 
 def test_torch_func() -> None:

@@ -43,6 +43,12 @@ NET = na.Container(
         (int, (1, 2, 3, 4, 5, 6, 7)),
         (str, ()),
         (lambda path, leaf: leaf > 4, (5, 6, 7)),
+        (lambda leaf: leaf > 4, (5, 6, 7)),
+        ((4).__lt__, (5, 6, 7)),
+        (("head", "weight"), (5,)),
+        (("layers", 0), (1, 2)),
+        (("lay",), ()),
+        ((), (1, 2, 3, 4, 5, 6, 7)),
     ],
     ids=lambda value: (
         "predicate" if callable(value) and not isinstance(value, type) else str(value)
@@ -125,8 +131,9 @@ def test_message_of_a_wrong_pattern() -> None:
     with pytest.raises(ArgumentError) as info:
         NET.select(3)
     assert str(info.value) == (
-        "Container: got 3 as a pattern, expected a glob such as '**/bias', a compiled regular "
-        "expression, a type, or a function of (path, leaf)"
+        "Container: got 3 as a pattern, expected a glob such as '**/bias', a tuple of keys, a "
+        "compiled regular expression, a type, or a function of (path, leaf) or of the leaf; several "
+        "are arguments of their own"
     )
 
 

@@ -165,6 +165,21 @@ def test_the_sides_of_matmul() -> None:
             assert same(one, expected)
 
 
+def test_predicates_of_a_leaf_or_of_its_path_too() -> None:
+    def functions(c: na.Container) -> tuple[na.Container, ...]:
+        return (
+            c.select(lambda leaf: leaf.ndim == 1),
+            c.select(lambda path, leaf: path == "a"),
+            c.select(("a",)),
+            c.at["a"][0].set(2.0),
+        )
+
+    c = tree()
+    compiled = torch.compile(functions, backend="eager", fullgraph=True)
+    for found, expected in zip(compiled(c), functions(c), strict=True):
+        assert same(found, expected)
+
+
 def test_functions_of_torch_lead_to_ours() -> None:
     c = tree()
     with pytest.raises(ArgumentError) as info:
