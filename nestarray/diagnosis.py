@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,11 @@ def kinds_rule(parameters: Mapping[str, Parameter], body: Callable[[], Any] | No
         for parameter, value in arguments.items():
             declared = parameters[parameter]
             annotation = str(declared.annotation)
-            if parameter in _AXES and "Sequence" in annotation:
+            if (
+                parameter in _AXES
+                and "Sequence" in annotation
+                and type(value) not in (bool, NoneType)
+            ):
                 continue  # the rules about axes say it
             by_name = value if declared.kind is declared.VAR_KEYWORD else {parameter: value}
             try:
@@ -642,7 +647,9 @@ RULES: dict[str, tuple[Rule, ...]] = {
     ),
     "index_add": (check_indices, check_axis, check_updates, check_bounds),
     "take_along_axis": (check_indices, check_axis, check_along, check_bounds),
-    **dict.fromkeys(("qr", "svd", "svdvals", "pinv", "matrix_rank", "lu"), (check_matrices,)),
+    **dict.fromkeys(
+        ("lu", "matrix_rank", "pinv", "qr", "svd", "svdvals", "tril", "triu"), (check_matrices,)
+    ),
     "broadcast_to": (check_broadcast_to,),
     "concat": (check_concatenated,),
     "einsum": (check_einsum,),

@@ -24,7 +24,7 @@ from types import CodeType
 from typing import Any, TypeVar, overload
 
 from nestarray import backends, diagnosis, dtypes, dynamo
-from nestarray.backends import floating, foreach
+from nestarray.backends import floating, foreach, truth
 from nestarray.backends.templates import choosing, code_of, generated, generated_when_called, texts
 from nestarray.config import current_backend
 from nestarray.container import Container, algebra, pytree
@@ -208,11 +208,15 @@ class Op:
         """Raise our own error for a call that a framework refused, if there is one to raise.
 
         Returns:
-            the call with floats in the place of integers, to make instead; or None.
+            the call to make instead: with floats in the place of integers, or what the op is
+            of bools; or None.
         """
         in_floats = self._in_floats(args, kwargs)
         if in_floats is not None:
             return in_floats
+        of_bools = getattr(self.body, "of_bools", None)
+        if of_bools is not None and truth.are_bools(self.arrays(args, kwargs)):
+            return partial(of_bools, self.function, *args, **kwargs)
         given = self.signature.bind(*args, **kwargs).arguments
         body = None if self.is_primitive else partial(self.body, *args, **kwargs)
 

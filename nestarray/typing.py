@@ -23,7 +23,8 @@ Axis: TypeAlias = int | Sequence[int] | None
 
 
 def _is_int(value: Any) -> bool:
-    return hasattr(value, "__index__")
+    """Whether it counts; True does not, of which some frameworks would make axis 1."""
+    return hasattr(value, "__index__") and not isinstance(value, bool)
 
 
 def _is_number(value: Any) -> bool:
@@ -36,6 +37,15 @@ def _is_ints(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return all(x is None or _is_int(x) for x in value)
     return hasattr(value, "__iter__") and not isinstance(value, str)
+
+
+def _may_be_axes(value: Any) -> bool:
+    """Whether it is an int, None, or something to look into, which the ops do themselves."""
+    return (
+        value is None
+        or _is_int(value)
+        or (hasattr(value, "__iter__") and not isinstance(value, str))
+    )
 
 
 _SEVERAL = ("a sequence of ints", _is_ints)
@@ -51,10 +61,11 @@ _KINDS: dict[str, list[tuple[str, Callable[[Any], bool]]]] = {
     "Shape": [_SEVERAL],
     "Sequence[int]": [_SEVERAL],
     "Ints": [("an int", _is_int), _SEVERAL],
+    "Axis": [("an int", _may_be_axes)],
 }
 
 
-#: The types of which every value is of a kind. Sequences have to be looked into, and strings are
+#: The types of which values are of a kind. Who reads sequences looks into them, and strings are
 #: modes: whoever reads one says which there are.
 _QUICK: dict[str, tuple[type, ...]] = {
     "None": (type(None),),
@@ -63,6 +74,8 @@ _QUICK: dict[str, tuple[type, ...]] = {
     "float": (float, int),
     "complex": (bool, complex, float, int),
     "Ints": (int,),
+    "Axis": (int, tuple, list, type(None)),
+    "Sequence[int]": (tuple, list),
 }
 
 

@@ -16,10 +16,9 @@ def one_axis(axis: Any, ndim: int, op: str, argument: str = "axis") -> int:
     Raises:
         IndexingError: the array has no such axis.
     """
-    try:
+    if axis.__class__ is not int:
+        check_kind(op, argument, "int", axis)
         axis = index(axis)
-    except TypeError:
-        raise ArgumentError(f"{op}: {argument}: got {axis!r}, expected an int") from None
     if not -ndim <= axis < ndim:
         raise IndexingError(
             f"{op}: {argument}: got {axis} for an array of {ndim} dimensions, "

@@ -33,6 +33,17 @@ def lenient(native: F) -> F:
     return native
 
 
+def flag(value: Any) -> bool:
+    """True or False; for frameworks that would look at the truth of anything.
+
+    Raises:
+        TypeError: it is neither; the op that is called makes an `ArgumentError` of it.
+    """
+    if value.__class__ is not bool:
+        raise TypeError(f"got {value!r}, expected True or False")
+    return value
+
+
 def whole_range(start: Any, stop: Any = None, step: Any = 1, **settings: Any) -> bool:
     """Whether a range is one of integers, on which all frameworks agree."""
     return all(type(x) is int for x in (start, step, 0 if stop is None else stop))
@@ -63,6 +74,7 @@ def promoting(
     scalar_ok: bool | Callable[[Any], bool] = True,
     reflected: Function | None = None,
     otherwise: Function | None = None,
+    declined: Any = None,
     finish: Callable[[Function], Function] = own_code,
 ) -> Function:
     """A two-operand function that promotes as `nestarray.dtypes` says.
@@ -74,6 +86,8 @@ def promoting(
             whether it does as second operand, beside an array of a dtype.
         reflected: ``reflected(number, x)`` for a number as first operand, if that is not `native`.
         otherwise: what serves the dtypes for which `native` raises NotImplementedError.
+        declined: the framework's bool, if `native` would make integers of truth values; see
+            `nestarray.backends.truth`.
         finish: what is made of each function, such as ``jax.jit``; the values of Python
             numbers are not looked at.
 
@@ -94,7 +108,7 @@ def promoting(
 
     def plain(x1: Any, x2: Any, /) -> Any:
         try:
-            if x1.dtype is x2.dtype:
+            if x1.dtype is x2.dtype is not declined:
                 return native(x1, x2)
         except NotImplementedError:
             return guarded(x1, x2)
@@ -104,6 +118,8 @@ def promoting(
         return as_dtype(dtypes.result_dtype(x1, x2), x1, x2)
 
     def as_dtype(dtype: Any, x1: Any, x2: Any) -> Any:
+        if declined is not None and dtype is dtypes.bool:
+            raise TypeError("bool inputs not supported")
         return guarded(cast(x1, dtype), cast(x2, dtype))
 
     def beside_number(kind: type, *, is_first: bool) -> Function:
@@ -138,6 +154,8 @@ def promoting(
         return function
 
     def keeps_dtype(dtype: Any, number: Any) -> bool:
+        if declined is not None and dtype is declined:
+            return False
         if isinstance(scalar_ok, bool):
             takes = scalar_ok
         else:
@@ -156,6 +174,7 @@ def promoting(
     call.select = select  # type: ignore[attr-defined]
     if finish is own_code:  # for Containers, which look at the dtypes of all leaves at once
         call.same_dtype = native if otherwise is None else guarded  # type: ignore[attr-defined]
+        call.declined = declined  # type: ignore[attr-defined]
     return call
 
 
@@ -331,6 +350,16 @@ def refuse_complex(x: Any) -> None:
     """
     if dtypes.dtype_of(x).kind == "complex":
         raise NotImplementedError("not implemented for complex numbers")
+
+
+def refuse_integers(x: Any) -> None:
+    """As `refuse_complex`, for integers and bools: of functions that are of floats alone.
+
+    Raises:
+        NotImplementedError: `x` is neither real nor complex floating.
+    """
+    if not dtypes.dtype_of(x).is_inexact:
+        raise NotImplementedError("not implemented for 'integers'")
 
 
 def clip_dtype(x: Any, *bounds: Any) -> dtypes.DType:

@@ -172,7 +172,8 @@ class Transforms:
 
     def _with_defaults(self, native: Function, look: Function, ready: frozenset[Any]) -> Function:
         def call(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-            if n is None and norm == "backward" and x.dtype in ready:
+            plain = n is None and norm == "backward" and axis.__class__ is int
+            if plain and x.dtype in ready:
                 try:
                     return native(x, None, axis)
                 except Exception:  # `look` says what is wrong with the arguments
@@ -192,6 +193,9 @@ class Transforms:
             if real:
                 check_real(name, x, real)
                 check_some_axis(name, places)
+            if not places:  # JAX lacks it; along an axis of one element it is the same
+                found = adapted(number(x)[..., None], s=(1,), norm=norm, **{axes_name: (-1,)})
+                return found[..., 0]
             return adapted(number(x), s=lengths, norm=norm, **{axes_name: places})
 
         def call(

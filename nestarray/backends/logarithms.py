@@ -62,7 +62,8 @@ def log(x: Array) -> Array:
     y = rounding.multiply_add(y, cube, third)
     y = rounding.multiply_add(y, cube, ops.multiply(e, LN2_SMALL))
     y = ops.add(ops.subtract(m, ops.multiply(square, 0.5)), y)
-    return ops.add(y, ops.multiply(e, LN2_LARGE))
+    # no sum of a sum: TensorFlow's graphs would add the three in another order
+    return ops.subtract(y, ops.multiply(e, -LN2_LARGE))
 
 
 def log1p(x: Array) -> Array:

@@ -150,6 +150,9 @@ def _without_promotion(
         ours, theirs = found
         if ours is not theirs and (ours.__class__ is not list or ours != theirs):
             return function
+        declined = getattr(function, "declined", None)
+        if declined is not None and declined in (ours if ours.__class__ is list else (ours,)):
+            return function
         function = narrower
         narrower = getattr(function, "of_dtype", None)
     if narrower is None or found[0].__class__ is list:

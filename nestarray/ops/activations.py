@@ -6,7 +6,9 @@ import math
 
 from nestarray import dtypes, ops
 from nestarray.backends.axes import many_axes
+from nestarray.backends.truth import of_bools
 from nestarray.dispatch import floating_op, op
+from nestarray.dtypes import iinfo
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, Axis, check_range
 
@@ -46,6 +48,7 @@ _SELU_SCALE = 1.0507009873554804934193349852946
 
 
 @op
+@of_bools(lambda x: ops.relu(ops.astype(x, dtypes.int64)))
 def relu(x: Array, /) -> Array:
     """The rectified linear unit, max(x, 0).
 
@@ -64,6 +67,7 @@ def relu(x: Array, /) -> Array:
 
 
 @op
+@of_bools(lambda x: ops.relu6(ops.astype(x, dtypes.int64)))
 def relu6(x: Array, /) -> Array:
     """The rectified linear unit with a ceiling, min(max(x, 0), 6).
 
@@ -409,6 +413,9 @@ def threshold(x: Array, /, *, threshold: float, value: float) -> Array:
         threshold: the limit that x must exceed to stay.
         value: what the other elements become.
 
+    Raises:
+        ArgumentError: `x` is of integers that do not hold `value`.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.threshold(np.asarray([-1.0, 2.0]), threshold=0.5, value=-7.0)
@@ -417,6 +424,10 @@ def threshold(x: Array, /, *, threshold: float, value: float) -> Array:
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.threshold.html
     """
+    dtype = dtypes.dtype_of(x)
+    if not dtype.is_inexact:
+        low, high = (0, 1) if dtype is dtypes.bool else (iinfo(dtype).min, iinfo(dtype).max)
+        check_range("threshold", "value", value, low, high)
     return ops.where(ops.greater(x, threshold), x, ops.full_like(x, value))
 
 

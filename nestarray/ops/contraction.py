@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nestarray.backends.truth import through_numbers
 from nestarray.dispatch import op, primitive
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ShapeError
@@ -13,6 +14,7 @@ __all__ = ["einsum", "linear", "matmul", "tensordot", "vecdot"]
 
 
 @primitive
+@through_numbers
 def matmul(x1: Array, x2: Array, /) -> Array:
     """The matrix product over the last two axes; other axes broadcast, 1-d operands are vectors.
 
@@ -34,6 +36,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
 
 
 @op
+@through_numbers
 def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     """The affine map x Wᵀ + b.
 
@@ -59,6 +62,7 @@ def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
 
 
 @primitive
+@through_numbers
 def tensordot(
     x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
 ) -> Array:
@@ -84,6 +88,7 @@ def tensordot(
 
 
 @op
+@through_numbers
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """The dot product along an axis, Σᵢ conj(x1ᵢ) x2ᵢ; other axes broadcast.
 
@@ -122,6 +127,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 
 @primitive
+@through_numbers
 def einsum(subscripts: str, /, *operands: Array) -> Array:
     """The Einstein sum that `subscripts` describes.
 

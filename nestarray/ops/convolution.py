@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from nestarray import ops
 from nestarray.backends import windows
+from nestarray.backends.truth import through_numbers
 from nestarray.backends.windows import Ints, Padding
 from nestarray.dispatch import op
 from nestarray.errors import ShapeError
@@ -25,6 +26,7 @@ __all__ = [
 
 
 @op
+@through_numbers
 def conv1d(
     x: Array,
     weight: Array,
@@ -73,6 +75,7 @@ def conv1d(
 
 
 @op
+@through_numbers
 def conv2d(
     x: Array,
     weight: Array,
@@ -122,6 +125,7 @@ def conv2d(
 
 
 @op
+@through_numbers
 def conv3d(
     x: Array,
     weight: Array,
@@ -169,6 +173,7 @@ def conv3d(
 
 
 @op
+@through_numbers
 def conv_transpose1d(
     x: Array,
     weight: Array,
@@ -220,6 +225,7 @@ def conv_transpose1d(
 
 
 @op
+@through_numbers
 def conv_transpose2d(
     x: Array,
     weight: Array,
@@ -272,6 +278,7 @@ def conv_transpose2d(
 
 
 @op
+@through_numbers
 def conv_transpose3d(
     x: Array,
     weight: Array,
@@ -365,6 +372,7 @@ def unfold(
 
 
 @op
+@through_numbers
 def fold(
     x: Array,
     /,

@@ -10,6 +10,7 @@ import math
 
 from nestarray import ops
 from nestarray.backends import windows
+from nestarray.backends.truth import through_numbers
 from nestarray.backends.windows import Ints, Padding
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
@@ -21,6 +22,7 @@ _FORMATS = ("channels_first", "channels_last")
 
 
 @op
+@through_numbers
 def conv(
     x: Array,
     weight: Array,
@@ -78,6 +80,7 @@ def conv(
 
 
 @op
+@through_numbers
 def conv_transpose(
     x: Array,
     weight: Array,
@@ -143,6 +146,7 @@ def conv_transpose(
 
 
 @op
+@through_numbers
 def depthwise_conv(
     x: Array,
     weight: Array,
@@ -204,6 +208,7 @@ def depthwise_conv(
 
 
 @op
+@through_numbers
 def separable_conv(
     x: Array,
     depthwise: Array,
@@ -261,6 +266,7 @@ def separable_conv(
 
 
 @op
+@through_numbers
 def locally_connected(
     x: Array,
     weight: Array,

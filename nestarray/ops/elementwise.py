@@ -7,6 +7,7 @@ import math
 
 from nestarray import dtypes, ops
 from nestarray.backends.base import clip_dtype
+from nestarray.backends.truth import itself, of_bools, through_numbers
 from nestarray.dispatch import op, primitive
 from nestarray.typing import Array
 
@@ -48,6 +49,7 @@ __all__ = [
 
 
 @primitive
+@of_bools(itself)
 def abs(x: Array, /) -> Array:
     """The absolute value, |x|; of a complex number its modulus.
 
@@ -82,6 +84,7 @@ def negative(x: Array, /) -> Array:
 
 
 @primitive
+@of_bools(itself)
 def positive(x: Array, /) -> Array:
     """`x` itself, +x.
 
@@ -99,6 +102,7 @@ def positive(x: Array, /) -> Array:
 
 
 @primitive
+@of_bools(itself)
 def square(x: Array, /) -> Array:
     """The square, x².
 
@@ -133,6 +137,7 @@ def reciprocal(x: Array, /) -> Array:
 
 
 @primitive
+@of_bools(itself)
 def sign(x: Array, /) -> Array:
     """−1, 0 or 1 by the sign of x; NaN of NaN, x / |x| of complex numbers.
 
@@ -150,6 +155,7 @@ def sign(x: Array, /) -> Array:
 
 
 @primitive
+@of_bools(lambda x1, x2: ops.logical_or(x1, x2))
 def add(x1: Array, x2: Array, /) -> Array:
     """The sum, x1 + x2.
 
@@ -186,6 +192,7 @@ def subtract(x1: Array, x2: Array, /) -> Array:
 
 
 @primitive
+@of_bools(lambda x1, x2: ops.logical_and(x1, x2))
 def multiply(x1: Array, x2: Array, /) -> Array:
     """The product, x1 · x2.
 
@@ -316,6 +323,7 @@ def float_power(x1: Array, x2: Array, /) -> Array:
 
 
 @primitive
+@of_bools(lambda x1, x2: ops.logical_or(x1, x2))
 def maximum(x1: Array, x2: Array, /) -> Array:
     """The larger of x1 and x2; NaN if either is.
 
@@ -336,6 +344,7 @@ def maximum(x1: Array, x2: Array, /) -> Array:
 
 
 @primitive
+@of_bools(lambda x1, x2: ops.logical_and(x1, x2))
 def minimum(x1: Array, x2: Array, /) -> Array:
     """The smaller of x1 and x2; NaN if either is.
 
@@ -356,6 +365,7 @@ def minimum(x1: Array, x2: Array, /) -> Array:
 
 
 @op
+@of_bools(lambda x1, x2: ops.logical_or(x1, x2))
 def fmax(x1: Array, x2: Array, /) -> Array:
     """The larger of x1 and x2; where one is NaN, the other.
 
@@ -377,6 +387,7 @@ def fmax(x1: Array, x2: Array, /) -> Array:
 
 
 @op
+@of_bools(lambda x1, x2: ops.logical_and(x1, x2))
 def fmin(x1: Array, x2: Array, /) -> Array:
     """The smaller of x1 and x2; where one is NaN, the other.
 
@@ -435,6 +446,7 @@ def _bound(bound: Array | float, dtype: dtypes.DType) -> Array | float:
 
 
 @primitive
+@of_bools(itself)
 def ceil(x: Array, /) -> Array:
     """The smallest integer not below x, ⌈x⌉, in the dtype of x.
 
@@ -452,6 +464,7 @@ def ceil(x: Array, /) -> Array:
 
 
 @primitive
+@of_bools(itself)
 def floor(x: Array, /) -> Array:
     """The largest integer not above x, ⌊x⌋, in the dtype of x.
 
@@ -469,6 +482,7 @@ def floor(x: Array, /) -> Array:
 
 
 @primitive
+@of_bools(itself)
 def trunc(x: Array, /) -> Array:
     """The integer part: x rounded towards 0, in the dtype of x.
 
@@ -486,6 +500,7 @@ def trunc(x: Array, /) -> Array:
 
 
 @op
+@of_bools(itself)
 def round(x: Array, /, *, decimals: int = 0) -> Array:
     """The nearest integer, or multiple of 10⁻ᵈ; halves go to the even one.
 
@@ -521,6 +536,7 @@ def round(x: Array, /, *, decimals: int = 0) -> Array:
 
 
 @op
+@through_numbers
 def heaviside(x1: Array, x2: Array, /) -> Array:
     """The step function: 0 where x1 < 0, 1 where x1 > 0, x2 where it is 0; NaN of NaN.
 
@@ -632,6 +648,7 @@ def lerp(start: Array, end: Array, weight: Array | float) -> Array:
 
 
 @primitive
+@of_bools(itself)
 def real(x: Array, /) -> Array:
     """The real part; `x` itself if it is real.
 
@@ -666,6 +683,7 @@ def imag(x: Array, /) -> Array:
 
 
 @primitive
+@of_bools(itself)
 def conj(x: Array, /) -> Array:
     """The complex conjugate; `x` itself if it is real.
 

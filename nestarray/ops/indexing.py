@@ -15,6 +15,7 @@ import numpy as np
 from nestarray import backends, diagnosis, dtypes
 from nestarray.backends.axes import one_axis
 from nestarray.backends.index import check_mode, check_rows
+from nestarray.backends.truth import through_numbers
 from nestarray.config import current_backend
 from nestarray.container import Container
 from nestarray.diagnosis import check_updates
@@ -392,6 +393,7 @@ def scatter_nd(x: Array, indices: Array, updates: Array, /, *, mode: str = "repl
 
 
 @op
+@through_numbers
 def index_add(x: Array, indices: Array, updates: Array, /, *, axis: int = 0) -> Array:
     """`x` with slices of `updates` added at the given positions of an axis.
 
@@ -613,7 +615,7 @@ class at:
         x: array of any shape, or a Container.
 
     Raises:
-        ArgumentError: no index was given.
+        ArgumentError: no index was given, or two.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -628,6 +630,11 @@ class at:
         self._x, self._index = x, index
 
     def __getitem__(self, index: Any) -> at:
+        if self._index is not _NO_INDEX:
+            raise ArgumentError(
+                f"at: got [{index!r}] after [{self._index!r}], expected one index; write [i, j], and "
+                "of a Container the path first: c.at[path][index]"
+            )
         return at(self._x, index)
 
     def get(self) -> Array:

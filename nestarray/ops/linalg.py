@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from operator import index
 
+from nestarray.backends.axes import one_axis
 from nestarray.backends.base import mean_dtype
 from nestarray.backends.matrices import check_matrices, check_square
 from nestarray.backends.results import SlogdetResult
+from nestarray.backends.truth import through_numbers
 from nestarray.dispatch import op, primitive
 from nestarray.dtypes import dtype_of, finfo
 from nestarray.errors import ArgumentError, ShapeError
@@ -162,7 +164,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     from nestarray import ops
 
     for x in (x1, x2):
-        if x.shape[axis] != 3:
+        if x.shape[one_axis(axis, len(x.shape), "cross")] != 3:
             raise ShapeError(
                 f"cross: got vectors of length {x.shape[axis]} along axis {axis}, expected 3"
             )
@@ -174,6 +176,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 
 @op
+@through_numbers
 def kron(x1: Array, x2: Array, /) -> Array:
     """The Kronecker product: each element of x1 times all of x2.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nestarray import dtypes, ops
+from nestarray.backends.truth import of_bools
 from nestarray.dispatch import op, primitive
 from nestarray.typing import Array
 
@@ -69,6 +70,7 @@ def not_equal(x1: Array, x2: Array, /) -> Array:
 
 
 @primitive
+@of_bools(lambda x1, x2: ops.logical_and(ops.logical_not(x1), x2))
 def less(x1: Array, x2: Array, /) -> Array:
     """Where x1 < x2.
 
@@ -87,6 +89,7 @@ def less(x1: Array, x2: Array, /) -> Array:
 
 
 @primitive
+@of_bools(lambda x1, x2: ops.logical_or(ops.logical_not(x1), x2))
 def less_equal(x1: Array, x2: Array, /) -> Array:
     """Where x1 ≤ x2.
 
@@ -105,6 +108,7 @@ def less_equal(x1: Array, x2: Array, /) -> Array:
 
 
 @primitive
+@of_bools(lambda x1, x2: ops.logical_and(x1, ops.logical_not(x2)))
 def greater(x1: Array, x2: Array, /) -> Array:
     """Where x1 > x2.
 
@@ -123,6 +127,7 @@ def greater(x1: Array, x2: Array, /) -> Array:
 
 
 @primitive
+@of_bools(lambda x1, x2: ops.logical_or(x1, ops.logical_not(x2)))
 def greater_equal(x1: Array, x2: Array, /) -> Array:
     """Where x1 ≥ x2.
 

@@ -9,6 +9,7 @@ from functools import reduce
 from nestarray import dtypes, ops
 from nestarray.backends import windows
 from nestarray.backends.base import mean_dtype, refuse_complex
+from nestarray.backends.truth import through_numbers
 from nestarray.backends.windows import Ints, Padding
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
@@ -31,6 +32,7 @@ __all__ = [
 
 
 @op
+@through_numbers
 def max_pool1d(
     x: Array,
     /,
@@ -73,6 +75,7 @@ def max_pool1d(
 
 
 @op
+@through_numbers
 def max_pool2d(
     x: Array,
     /,
@@ -116,6 +119,7 @@ def max_pool2d(
 
 
 @op
+@through_numbers
 def max_pool3d(
     x: Array,
     /,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nestarray import ops
+from nestarray.backends.truth import through_numbers
 from nestarray.backends.windows import Ints, Padding
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
@@ -14,6 +15,7 @@ _FORMATS = ("channels_first", "channels_last")
 
 
 @op
+@through_numbers
 def max_pool(
     x: Array,
     /,

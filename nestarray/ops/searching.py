@@ -11,6 +11,7 @@ import numpy as np
 from nestarray.backends.axes import one_axis
 from nestarray.backends.base import mean_dtype
 from nestarray.backends.results import HistogramResult, TopKResult
+from nestarray.backends.truth import through_numbers
 from nestarray.backends.windows import Ints
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ArgumentError, ShapeError
@@ -200,6 +201,7 @@ def count_nonzero(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> 
 
 
 @primitive
+@through_numbers
 def searchsorted(
     x1: Array, x2: Array, /, *, side: str = "left", sorter: Array | None = None
 ) -> Array:
@@ -250,6 +252,7 @@ def digitize(x: Array, bins: Array, /, *, right: bool = False) -> Array:
 
 
 @op
+@through_numbers
 def top_k(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKResult:
     """The `k` greatest elements along an axis, the greatest first, and their positions.
 

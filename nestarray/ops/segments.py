@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nestarray.backends.base import mean_dtype
+from nestarray.backends.truth import through_numbers
 from nestarray.dispatch import op
 from nestarray.dtypes import dtype_of
 from nestarray.errors import DtypeError, ShapeError
@@ -14,6 +15,7 @@ __all__ = ["segment_max", "segment_mean", "segment_min", "segment_prod", "segmen
 
 
 @op
+@through_numbers
 def segment_sum(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
     """The sums of the slices of `x` that carry one number, Σ x[i] over segment_ids[i] = s.
 
@@ -92,6 +94,7 @@ def segment_min(x: Array, segment_ids: Array, /, *, num_segments: int | None = N
 
 
 @op
+@through_numbers
 def segment_prod(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
     """The products of the slices of `x` that carry one number, Π x[i] over segment_ids[i] = s.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from operator import index
 
 from nestarray.backends.axes import one_axis
+from nestarray.backends.truth import through_numbers
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ShapeError
 from nestarray.typing import Array
@@ -57,6 +58,7 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 
 
 @op
+@through_numbers
 def partition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
     """The elements of `x` with the k-th least in its place, none greater before, none less behind.
 
@@ -89,6 +91,7 @@ def partition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
 
 
 @op
+@through_numbers
 def argpartition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
     """The positions that `partition` takes the elements from.
 

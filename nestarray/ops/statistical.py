@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import mean_dtype, refuse_complex
+from nestarray.backends.truth import through_numbers
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ShapeError
 from nestarray.typing import Array, Axis, DTypeLike
@@ -327,6 +328,7 @@ def cumulative_prod(
 
 
 @op
+@through_numbers
 def cummax(x: Array, /, *, axis: int | None = None) -> Array:
     """The running maxima, yᵢ = maxⱼ≤ᵢ xⱼ.
 
@@ -345,6 +347,7 @@ def cummax(x: Array, /, *, axis: int | None = None) -> Array:
 
 
 @op
+@through_numbers
 def cummin(x: Array, /, *, axis: int | None = None) -> Array:
     """The running minima, yᵢ = minⱼ≤ᵢ xⱼ.
 

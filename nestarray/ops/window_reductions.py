@@ -15,6 +15,7 @@ import numpy as np
 from nestarray import dtypes, ops
 from nestarray.backends import windows
 from nestarray.backends.base import refuse_complex
+from nestarray.backends.truth import through_numbers
 from nestarray.backends.windows import Ints, Padding
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
@@ -414,6 +415,7 @@ _COMPUTATIONS: dict[str, tuple[Any, Any]] = {
 
 
 @op
+@through_numbers
 def reduce_window(
     x: Array,
     /,

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from nestarray.backends.base import lenient
 from nestarray.backends.jax.compiled import compiled, compiled_for_any
 from nestarray.backends.jax.elementwise import _floating
 
@@ -60,6 +61,7 @@ def gelu(x: Any, /, *, approximate: bool = False) -> Any:
     return jax.nn.gelu(_floats(x), approximate)
 
 
+@lenient
 def softplus(x: Any, /, *, beta: float = 1.0, threshold: float | None = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.softplus.html"""
     x = _floats(x)

@@ -93,8 +93,13 @@ def _compile(function: F, numbers: frozenset[str]) -> F:
 def _checking_settings(function: F, parameters: Sequence[inspect.Parameter]) -> F:
     """`function` behind a look at its flags and real numbers, for which JAX takes more: as it traces."""
     flags = [p.name for p in parameters if str(p.annotation) == "bool"]
-    numbers = [p.name for p in parameters if str(p.annotation) == "float"]
-    if not (flags or numbers) or function.__name__.startswith("_"):
+    numbers = {
+        p.name: str(p.annotation)
+        for p in parameters
+        if str(p.annotation) in ("float", "float | None")
+    }
+    axes = [p.name for p in parameters if p.name == "axis"]
+    if not (flags or numbers or axes) or function.__name__.startswith("_"):
         return function
 
     @wraps(function)
@@ -102,9 +107,12 @@ def _checking_settings(function: F, parameters: Sequence[inspect.Parameter]) -> 
         for name in flags:
             if kwargs.get(name, False).__class__ is not bool:
                 check_kind(function.__name__, name, "bool", kwargs[name])
-        for name in numbers:
-            if isinstance(kwargs.get(name), complex):
-                check_kind(function.__name__, name, "float", kwargs[name])
+        for name in axes:
+            if isinstance(kwargs.get(name), bool):
+                check_kind(function.__name__, name, "int", kwargs[name])
+        for name, annotation in numbers.items():
+            if kwargs.get(name, 0.0) is None or isinstance(kwargs.get(name), complex):
+                check_kind(function.__name__, name, annotation, kwargs[name])
             elif getattr(getattr(kwargs.get(name), "dtype", None), "kind", "f") == "c":
                 raise TypeError(f"{name} is complex")  # the call is made again with its value
         return function(*args, **kwargs)

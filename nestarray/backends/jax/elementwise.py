@@ -9,8 +9,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from nestarray.backends import division
-from nestarray.backends.base import clip_dtype, floating, floating_pair, promoting, supports
+from nestarray.backends import division, truth
+from nestarray.backends.base import (
+    clip_dtype,
+    floating,
+    floating_pair,
+    promoting,
+    refuse_integers,
+    supports,
+)
 from nestarray.backends.jax.compiled import compiled, compiled_for_any
 from nestarray.backends.jax.core import native_dtype
 
@@ -24,8 +31,8 @@ def _cast(x: Any, dtype: Any) -> Any:
 _traced = partial(jax.jit, inline=True)
 
 
-def _promoting(native: Callable[..., Any]) -> Callable[..., Any]:
-    return promoting(native, _cast, finish=_traced)
+def _promoting(native: Callable[..., Any], *, declined: Any = None) -> Callable[..., Any]:
+    return promoting(native, _cast, declined=declined, finish=_traced)
 
 
 def _floating(
@@ -33,6 +40,8 @@ def _floating(
 ) -> Callable[..., Any]:
     return floating(native, _cast, of_complex, finish=_traced)
 
+
+_BOOL = jnp.dtype(bool)
 
 abs = jnp.abs
 ceil = jnp.ceil
@@ -42,7 +51,7 @@ imag = jnp.imag
 negative = jnp.negative
 positive = jnp.positive
 real = jnp.real
-square = jnp.square
+square = _traced(truth.kept(jnp.square, _BOOL))
 trunc = jnp.trunc
 angle = _floating(jnp.angle)
 reciprocal = _floating(jnp.reciprocal)
@@ -75,18 +84,23 @@ def _with_sign_jvp(primals: Any, tangents: Any) -> Any:
     return _with_sign(*primals), tangents[0]
 
 
+def _nextafter(x1: Any, x2: Any) -> Any:
+    refuse_integers(x1 if hasattr(x1, "dtype") else x2)
+    return jnp.nextafter(x1, x2)
+
+
 add = _promoting(jnp.add)
 subtract = _promoting(jnp.subtract)
 multiply = _promoting(jnp.multiply)
-floor_divide = _promoting(_floor_divide)
-remainder = _promoting(_remainder)
-fmod = _promoting(jnp.fmod)
-pow = _promoting(jnp.power)
+floor_divide = _promoting(_floor_divide, declined=_BOOL)
+remainder = _promoting(_remainder, declined=_BOOL)
+fmod = _promoting(jnp.fmod, declined=_BOOL)
+pow = _promoting(jnp.power, declined=_BOOL)
 maximum = _promoting(jnp.maximum)
 minimum = _promoting(jnp.minimum)
 fmax = _promoting(jnp.fmax)
 fmin = _promoting(jnp.fmin)
-nextafter = _promoting(jnp.nextafter)
+nextafter = _promoting(_nextafter)
 divide = _promoting(floating_pair(jnp.divide, _cast))
 copysign = _promoting(floating_pair(jnp.copysign, _cast))
 
@@ -108,7 +122,9 @@ def round(x: Any, /, *, decimals: int = 0) -> Any:
 
 
 @compiled_for_any("nan", "posinf", "neginf")
-def nan_to_num(x: Any, /, *, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+def nan_to_num(
+    x: Any, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.nan_to_num.html"""
     return jnp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 

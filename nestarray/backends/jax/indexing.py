@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from nestarray.backends.base import lenient
 from nestarray.backends.index import as_tuple, axes_taken, check_mode, check_numbers, expanded
 from nestarray.backends.jax.compiled import compiled
 
@@ -77,6 +78,7 @@ def _multiplied(x: Any, index: Any, value: Any) -> Any:
     return multiplied(x, value)
 
 
+@lenient
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take.html"""
     if indices.dtype == bool:

@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
 
-from nestarray.backends.axes import pad_widths, part_sizes
-from nestarray.backends.base import promoted, supports
+from nestarray.backends.axes import one_axis, pad_widths, part_sizes
+from nestarray.backends.base import lenient, promoted, supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.elementwise import _cast
 
-permute_dims = jnp.transpose
-expand_dims = jnp.expand_dims
 broadcast_to = jnp.broadcast_to
-moveaxis = jnp.moveaxis
+expand_dims = lenient(partial(jnp.expand_dims))
+flip = lenient(partial(jnp.flip))
+moveaxis = lenient(partial(jnp.moveaxis))
+roll = lenient(partial(jnp.roll))
 swapaxes = jnp.swapaxes
-flip = jnp.flip
-roll = jnp.roll
 tile = jnp.tile
 
 
+def permute_dims(x: Any, /, axes: Any) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.permute_dims.html"""
+    return jnp.transpose(x, (*axes,))  # None would be the reverse order
+
+
 @supports("total_repeat_length is None or x.size")  # JAX repeats what is not there
+@lenient
 def repeat(
     x: Any, repeats: Any, /, *, axis: Any = None, total_repeat_length: int | None = None
 ) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.repeat.html"""
+    if axis is not None:
+        one_axis(axis, x.ndim, "repeat")  # JAX takes 0 for an axis of an array that has none
     return jnp.repeat(x, repeats, axis, total_repeat_length=total_repeat_length)
 
 
+@lenient
 def squeeze(x: Any, /, axis: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.squeeze.html"""
     return jnp.squeeze(x, tuple(axis) if isinstance(axis, list) else axis)
@@ -39,11 +48,13 @@ def reshape(x: Any, /, shape: Any, *, order: Any = "C", copy: bool | None = None
     return jnp.reshape(x, shape, order=order)
 
 
+@lenient
 def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.concatenate.html"""
     return jnp.concatenate(promoted(arrays, _cast), axis=axis)
 
 
+@lenient
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.stack.html"""
     return jnp.stack(promoted(arrays, _cast), axis=axis)

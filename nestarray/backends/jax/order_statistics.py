@@ -6,7 +6,10 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from nestarray.backends.base import lenient
 
+
+@lenient
 def ptp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ptp.html"""
     return jnp.ptp(x, axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=keepdims)

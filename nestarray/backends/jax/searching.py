@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from nestarray.backends.base import choosing, promoted, supports
+from nestarray.backends.base import choosing, lenient, promoted, supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
 from nestarray.backends.jax.elementwise import _cast
 from nestarray.backends.results import TopKResult
 
-argmax = jnp.argmax
-argmin = jnp.argmin
+argmax = lenient(partial(jnp.argmax))
+argmin = lenient(partial(jnp.argmin))
 
 
 @supports("size is None or fill_value.__class__ is int and x.size")  # nothing is filled with 0

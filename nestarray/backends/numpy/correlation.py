@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import mean_dtype, supports
+from nestarray.backends.base import lenient, mean_dtype, supports
 from nestarray.backends.numpy.core import in_dtype, native_dtype
 
 
@@ -26,6 +26,7 @@ def _is_plain(
 
 
 @supports(_is_plain)
+@lenient
 def cov(
     x: Any,
     /,
@@ -41,6 +42,7 @@ def cov(
 
 
 @supports(lambda x, rowvar=True: x.ndim in (1, 2))
+@lenient
 def corrcoef(x: Any, /, *, rowvar: bool = True) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.corrcoef.html"""
     dtype = native_dtype(mean_dtype(x))

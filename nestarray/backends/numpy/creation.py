@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes
+from nestarray.backends.matrices import check_matrices
 from nestarray.backends.numpy.core import check_device, native_dtype
 
 
@@ -73,9 +74,11 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
 
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.tril.html"""
+    check_matrices("tril", "x", x)  # NumPy would make a matrix of a vector
     return np.tril(x, index(k))
 
 
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.triu.html"""
+    check_matrices("triu", "x", x)
     return np.triu(x, index(k))

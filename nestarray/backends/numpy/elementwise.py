@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends import division
-from nestarray.backends.base import floating, floating_pair, promoting, supports
+from nestarray.backends import division, truth
+from nestarray.backends.base import floating, floating_pair, promoting, refuse_integers, supports
 from nestarray.backends.numpy.core import native_dtype
 from nestarray.dtypes import finfo
 
@@ -23,27 +23,29 @@ def _has_weak_numbers(dtype: Any) -> bool:
     return dtype.kind != "V"
 
 
-def _promoting(native: Callable[..., Any]) -> Callable[..., Any]:
+def _promoting(native: Callable[..., Any], *, declined: Any = None) -> Callable[..., Any]:
     """`promoting`, where numbers are weak."""
     return promoting(
         native,
         _cast,
         scalar_ok=_has_weak_numbers,
         reflected=native,
+        declined=declined,
     )
 
 
+_BOOL = np.dtype(bool)
+
 abs = np.abs
 ceil = np.ceil
-conj = np.conj
 floor = np.floor
 imag = np.imag
 negative = np.negative
 positive = np.positive
 real = np.real
 sign = np.sign
-square = np.square
 trunc = np.trunc
+square = truth.kept(np.square, _BOOL)
 angle = floating(np.angle, _cast)
 reciprocal = floating(np.reciprocal, _cast)
 
@@ -67,18 +69,23 @@ def _floor_divide(x1: Any, x2: Any) -> Any:
         return division.floor_divided(np, np.floor_divide, x1, x2)
 
 
+def _nextafter(x1: Any, x2: Any) -> Any:
+    refuse_integers(x1 if hasattr(x1, "dtype") else x2)
+    return np.nextafter(x1, x2)
+
+
 add = _promoting(np.add)
 subtract = _promoting(np.subtract)
 multiply = _promoting(np.multiply)
-floor_divide = _promoting(_floor_divide)
-remainder = _promoting(np.remainder)
-fmod = _promoting(np.fmod)
-pow = _promoting(np.power)
+floor_divide = _promoting(_floor_divide, declined=_BOOL)
+remainder = _promoting(np.remainder, declined=_BOOL)
+fmod = _promoting(np.fmod, declined=_BOOL)
+pow = _promoting(np.power, declined=_BOOL)
 maximum = _promoting(np.maximum)
 minimum = _promoting(np.minimum)
 fmax = _promoting(np.fmax)
 fmin = _promoting(np.fmin)
-nextafter = _promoting(np.nextafter)
+nextafter = _promoting(_nextafter)
 divide = _promoting(floating_pair(np.divide, _cast))
 copysign = _promoting(floating_pair(np.copysign, _cast))
 
@@ -86,7 +93,15 @@ copysign = _promoting(floating_pair(np.copysign, _cast))
 @supports("decimals == 0")
 def round(x: Any, /, *, decimals: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.round.html"""
-    return np.round(x)
+    return x if x.dtype is _BOOL else np.round(x)
+
+
+def conj(x: Any, /) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ndarray.conj.html
+
+    The method gives real arrays as they are, also of bools, of which ``np.conj`` makes int8.
+    """
+    return x.conj()
 
 
 def nan_to_num(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import supports
+from nestarray.backends.base import lenient, supports
 from nestarray.backends.numpy.elementwise import _cast
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import (
@@ -29,6 +29,7 @@ svdvals = _single(np.linalg.svdvals)
 eigvalsh = _single(np.linalg.eigvalsh)
 
 
+@lenient
 @_single
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.cholesky.html"""

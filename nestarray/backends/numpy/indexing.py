@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from nestarray.backends.base import lenient
 from nestarray.backends.index import check_mode
 
 _COMBINE = {
@@ -39,6 +40,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     return np.take(x, indices, axis=axis)
 
 
+@lenient
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html"""
     return np.take_along_axis(x, indices, axis)

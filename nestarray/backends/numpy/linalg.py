@@ -22,7 +22,7 @@ _single = in_single_precision(_cast)
 
 matrix_transpose = np.matrix_transpose
 det = _single(np.linalg.det)
-matrix_norm = _single(np.linalg.matrix_norm)
+matrix_norm = lenient(_single(np.linalg.matrix_norm))
 _power = in_single_precision(_cast, integers=True)(np.linalg.matrix_power)
 
 

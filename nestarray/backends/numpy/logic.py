@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from nestarray.backends.base import lenient
 from nestarray.backends.numpy.elementwise import _promoting
 
 isfinite = np.isfinite
@@ -29,4 +32,10 @@ logical_and = np.logical_and
 logical_or = np.logical_or
 logical_xor = np.logical_xor
 
-isclose = np.isclose
+
+@lenient
+def isclose(
+    x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.isclose.html"""
+    return np.isclose(x1, x2, rtol, atol, equal_nan)

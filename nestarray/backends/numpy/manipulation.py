@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from nestarray.backends.axes import check_order, pad_widths, part_sizes, windows_of
-from nestarray.backends.base import promoted, supports
+from nestarray.backends.axes import (
+    check_order,
+    many_axes,
+    one_axis,
+    pad_widths,
+    part_sizes,
+    windows_of,
+)
+from nestarray.backends.base import lenient, promoted, supports
 from nestarray.backends.numpy.elementwise import _cast
 from nestarray.errors import ShapeError
 
-permute_dims = np.transpose
-expand_dims = np.expand_dims
 broadcast_to = np.broadcast_to
-moveaxis = np.moveaxis
-swapaxes = np.swapaxes
-flip = np.flip
-roll = np.roll
+expand_dims = lenient(partial(np.expand_dims))
+flip = lenient(partial(np.flip))
+moveaxis = lenient(partial(np.moveaxis))
+roll = lenient(partial(np.roll))
+swapaxes = lenient(partial(np.swapaxes))
 tile = np.tile
+
+
+def permute_dims(x: Any, /, axes: Any) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ndarray.transpose.html"""
+    return x.transpose((*axes,))  # None would be the reverse order
 
 
 @supports("total_repeat_length is None")
@@ -26,11 +38,15 @@ def repeat(
     x: Any, repeats: Any, /, *, axis: Any = None, total_repeat_length: int | None = None
 ) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.repeat.html"""
+    if axis is not None:
+        one_axis(axis, x.ndim, "repeat")  # NumPy takes 0 for an axis of an array that has none
     return x.repeat(repeats, axis)
 
 
 def squeeze(x: Any, /, axis: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.squeeze.html"""
+    if axis is not None and not x.ndim:
+        many_axes(axis, 0, "squeeze")
     return np.squeeze(x, tuple(axis) if isinstance(axis, list) else axis)
 
 
@@ -39,11 +55,13 @@ def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
     return np.concatenate(promoted(arrays, _cast), axis=axis)
 
 
+@lenient
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.stack.html"""
     return np.stack(promoted(arrays, _cast), axis=axis)
 
 
+@lenient
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """https://numpy.org/doc/stable/reference/generated/numpy.unstack.html"""
     return tuple(np.moveaxis(x, axis, 0))
@@ -63,6 +81,7 @@ def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: f
     return np.pad(x, pad_widths(pad_width, x.ndim, "pad"), mode, **settings)
 
 
+@lenient
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.diff.html"""
     if prepend is append is None:

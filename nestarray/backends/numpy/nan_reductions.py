@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import accumulation_dtype
+from nestarray.backends.base import accumulation_dtype, lenient
 from nestarray.backends.numpy.core import native_dtype
 
 
@@ -14,6 +14,7 @@ def _axes(axis: Any) -> Any:
     return tuple(axis) if isinstance(axis, list) else axis
 
 
+@lenient
 def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.nansum.html"""
     if dtype is None and x.dtype.kind == "f" and axis.__class__ is not list:
@@ -22,6 +23,7 @@ def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = F
     return np.nansum(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
 
 
+@lenient
 def nanprod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.nanprod.html"""
     if dtype is None and x.dtype.kind == "f" and axis.__class__ is not list:
@@ -34,11 +36,13 @@ def nanprod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = 
 # as all other frameworks are. So are these, of which NumPy's nanmax and nanmin are made.
 
 
+@lenient
 def nanmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.fmax.html"""
     return np.fmax.reduce(x, axis=_axes(axis), keepdims=keepdims)
 
 
+@lenient
 def nanmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.fmin.html"""
     return np.fmin.reduce(x, axis=_axes(axis), keepdims=keepdims)

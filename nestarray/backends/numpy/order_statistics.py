@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from nestarray.backends.base import lenient
 
+
+@lenient
 def ptp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ptp.html"""
     return np.ptp(x, axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=keepdims)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.backends import logarithms, threefry
+from nestarray.backends import threefry
 from nestarray.backends.base import supports
+from nestarray.backends.numpy.quantiles import normal_quantile as normal_quantile
 
 _BLOCK = 1 << 15  # three blocks of words are 384 KiB; smaller ones are mostly calls of ufuncs
 
@@ -97,67 +98,3 @@ def _rounds(k0: Any, k1: Any, y0: Any, y1: Any, free: Any) -> None:
             np.bitwise_xor(y1, y0, y1)
         np.add(y0, keys[(group + 1) % 3], y0)
         np.add(y1, keys[(group + 2) % 3] + np.uint32(group + 1), y1)
-
-
-@supports(lambda u: u.dtype == np.float32)
-def normal_quantile(u: Any) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.log1p.html
-
-    One branch for all, the other for the few in 1000 that need it.
-    """
-    x, found = u.reshape(-1), np.empty(u.size, np.float32)
-    for start in range(0, u.size, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        _quantiles(x[block], found[block])
-    return found.reshape(u.shape)
-
-
-def _quantiles(x: Any, found: Any) -> None:
-    """Write the normal numbers of a block of uniform ones."""
-    np.multiply(x, x, out=found)
-    np.negative(found, out=found)
-    np.negative(_log1p(found), out=found)
-    wide = np.empty(found.shape, np.float64)
-    tail = np.flatnonzero(found >= 5.0)
-    far, ends = np.sqrt(found[tail]) - np.float32(3.0), x[tail]
-    np.subtract(found, np.float32(2.5), out=found)
-    _polynomial(threefry.GILES_CENTRAL, found, wide)
-    if len(tail):
-        _polynomial(threefry.GILES_TAIL, far, far.astype(np.float64))
-        found[tail] = np.where(np.abs(ends) == 1.0, np.float32(np.inf), far)
-    np.multiply(found, x, out=found)
-    np.multiply(found, np.float32(2.0**0.5), out=found)
-
-
-def _log1p(x: Any) -> Any:
-    """`logarithms.log1p` of negative numbers: each formula where it is needed."""
-    is_near = x > -logarithms.BOUND
-    near = x[is_near]
-    square = near * near
-    wide = np.empty(near.shape, np.float64)
-    above, below = near.copy(), near.copy()
-    _polynomial(logarithms.P, above, wide)
-    _polynomial(logarithms.Q, below, wide)
-    np.divide(above, below, out=above)
-    np.multiply(above, near * square, out=above)
-    np.multiply(square, np.float32(0.5), out=square)
-    result = np.empty_like(x)
-    result[is_near] = near + (above - square)
-    far = np.logical_not(is_near, out=is_near)
-    rest = x[far] + np.float32(1.0)
-    at_ends = rest == 0.0
-    rest[at_ends] = 1.0
-    found = logarithms.log(rest)
-    found[at_ends] = -np.inf
-    result[far] = found
-    return result
-
-
-def _polynomial(coefficients: Any, w: Any, wide: Any) -> None:
-    """Write the polynomial at `w` in its place: each step has one rounding; `wide` is memory."""
-    power = w.astype(np.float64)
-    first, *others = coefficients
-    w.fill(first)
-    for c in others:
-        np.multiply(w, power, out=wide)
-        np.add(wide, c, out=w, casting="same_kind")

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import choosing, promoted, supports
+from nestarray.backends.axes import one_axis
+from nestarray.backends.base import choosing, flag, promoted, supports
 from nestarray.backends.numpy.elementwise import _cast, _has_weak_numbers
 
-argmax = np.argmax
-argmin = np.argmin
+
+def _placed(search: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> Any:
+    if axis is not None and not x.ndim:
+        one_axis(axis, 0, "axis")  # NumPy takes 0 and -1 for axes of an array that has none
+    return search(x, axis, keepdims=flag(keepdims))
+
+
+def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.argmax.html"""
+    if keepdims is False and x.ndim:
+        return x.argmax(axis)
+    return _placed(np.argmax, x, axis, keepdims)
+
+
+def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.argmin.html"""
+    if keepdims is False and x.ndim:
+        return x.argmin(axis)
+    return _placed(np.argmin, x, axis, keepdims)
 
 
 @supports("size is None")

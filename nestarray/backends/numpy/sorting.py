@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from nestarray.backends.axes import one_axis
 from nestarray.backends.base import lenient, supports
 
 
@@ -19,6 +20,8 @@ def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = 
 @lenient
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.argsort.html"""
+    if not x.ndim:
+        one_axis(axis, 0, "argsort")
     if not descending:
         return np.argsort(x, axis=axis, stable=stable)
     # The mirror image of the order of the mirror image: equal elements keep their order.

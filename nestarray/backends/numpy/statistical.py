@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import accumulation_dtype, lenient, mean_dtype, supports
+from nestarray.backends.axes import many_axes
+from nestarray.backends.base import accumulation_dtype, flag, lenient, mean_dtype, supports
 from nestarray.backends.numpy.core import native_dtype
 
 
-def _axes(axis: Any) -> Any:
+def _axes(x: Any, axis: Any) -> Any:
+    """`axis` for NumPy, which would take 0 and -1 for axes of an array that has none."""
+    if not x.ndim:
+        many_axes(axis, 0, "axis")
     return tuple(axis) if axis.__class__ is list else axis
 
 
@@ -21,43 +25,77 @@ def _inexact(x: Any) -> Any:
 
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.sum.html"""
+    if axis is not None:
+        axis = _axes(x, axis)
+    if keepdims is not False:
+        flag(keepdims)
     if dtype is not None or x.dtype.kind != "f":
         dtype = native_dtype(accumulation_dtype(x, dtype))
-    return np.add.reduce(x, _axes(axis), dtype, None, keepdims)  # what np.sum comes to
+    return np.add.reduce(x, axis, dtype, None, keepdims)  # what np.sum comes to
 
 
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.prod.html"""
+    if axis is not None:
+        axis = _axes(x, axis)
+    if keepdims is not False:
+        flag(keepdims)
     if dtype is not None or x.dtype.kind != "f":
         dtype = native_dtype(accumulation_dtype(x, dtype))
-    return np.multiply.reduce(x, _axes(axis), dtype, None, keepdims)  # what np.prod comes to
+    return np.multiply.reduce(x, axis, dtype, None, keepdims)  # what np.prod comes to
 
 
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.mean.html"""
+    if axis is not None:
+        axis = _axes(x, axis)
+    if keepdims is not False:
+        flag(keepdims)
     if x.dtype.kind in "fc":
-        return x.mean(_axes(axis), None, None, keepdims)  # what np.mean comes to
-    return np.mean(x, _axes(axis), native_dtype(mean_dtype(x)), None, keepdims)
+        return x.mean(axis, None, None, keepdims)  # what np.mean comes to
+    return np.mean(
+        x,
+        axis,
+        native_dtype(mean_dtype(x)),
+        None,
+        keepdims,
+    )
 
 
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.max.html"""
-    return np.maximum.reduce(x, _axes(axis), None, None, keepdims)  # what np.max comes to
+    if axis is not None:
+        axis = _axes(x, axis)
+    if keepdims is not False:
+        flag(keepdims)
+    return np.maximum.reduce(x, axis, None, None, keepdims)  # what np.max comes to
 
 
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.min.html"""
-    return np.minimum.reduce(x, _axes(axis), None, None, keepdims)  # what np.min comes to
+    if axis is not None:
+        axis = _axes(x, axis)
+    if keepdims is not False:
+        flag(keepdims)
+    return np.minimum.reduce(x, axis, None, None, keepdims)  # what np.min comes to
 
 
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.all.html"""
-    return np.logical_and.reduce(x, _axes(axis), bool, None, keepdims)  # what np.all comes to
+    if axis is not None:
+        axis = _axes(x, axis)
+    if keepdims is not False:
+        flag(keepdims)
+    return np.logical_and.reduce(x, axis, bool, None, keepdims)  # what np.all comes to
 
 
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.any.html"""
-    return np.logical_or.reduce(x, _axes(axis), bool, None, keepdims)  # what np.any comes to
+    if axis is not None:
+        axis = _axes(x, axis)
+    if keepdims is not False:
+        flag(keepdims)
+    return np.logical_or.reduce(x, axis, bool, None, keepdims)  # what np.any comes to
 
 
 # a whole number of degrees of freedom that is a float takes NumPy a microsecond longer
@@ -65,14 +103,22 @@ def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.var.html"""
+    if axis is not None:
+        axis = _axes(x, axis)
+    if keepdims is not False:
+        flag(keepdims)
     ddof = int(correction) if correction == int(correction) else correction
-    return _inexact(x).var(_axes(axis), None, None, ddof, keepdims)  # what np.var comes to
+    return _inexact(x).var(axis, None, None, ddof, keepdims)  # what np.var comes to
 
 
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.std.html"""
+    if axis is not None:
+        axis = _axes(x, axis)
+    if keepdims is not False:
+        flag(keepdims)
     ddof = int(correction) if correction == int(correction) else correction
-    return _inexact(x).std(_axes(axis), None, None, ddof, keepdims)  # what np.std comes to
+    return _inexact(x).std(axis, None, None, ddof, keepdims)  # what np.std comes to
 
 
 @supports("not include_initial")
@@ -82,6 +128,8 @@ def cumulative_sum(
     """https://numpy.org/doc/stable/reference/generated/numpy.cumsum.html"""
     if dtype is not None or x.dtype.kind != "f":
         dtype = native_dtype(accumulation_dtype(x, dtype))
+    if axis is not None:
+        axis = _axes(x, axis)
     return x.cumsum(axis, dtype)
 
 
@@ -92,6 +140,8 @@ def cumulative_prod(
     """https://numpy.org/doc/stable/reference/generated/numpy.cumprod.html"""
     if dtype is not None or x.dtype.kind != "f":
         dtype = native_dtype(accumulation_dtype(x, dtype))
+    if axis is not None:
+        axis = _axes(x, axis)
     return x.cumprod(axis, dtype)
 
 
@@ -121,7 +171,8 @@ def logsumexp(
     return_sign: bool = False,
 ) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.log.html"""
-    axis = _axes(axis)
+    if axis is not None:
+        axis = _axes(x, axis)
     if not x.size:
         return np.full_like(np.sum(x, axis=axis, keepdims=keepdims), -np.inf)
     greatest = np.max(x, axis=axis, keepdims=True)

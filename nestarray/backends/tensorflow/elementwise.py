@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from nestarray.backends import division
-from nestarray.backends.base import promoting, supports
+from nestarray.backends.base import promoting, refuse_integers, supports
 from nestarray.backends.tensorflow.core import native_dtype
 
 
@@ -112,6 +112,7 @@ def _copysign(x1: Any, x2: Any) -> Any:
 
 
 def _nextafter(x1: Any, x2: Any) -> Any:
+    refuse_integers(x1)
     if x1.dtype in (tf.float32, tf.float64):
         return tf.math.nextafter(x1, x2)
     bits = _as_signed_bits(x1)

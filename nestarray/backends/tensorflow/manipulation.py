@@ -130,6 +130,8 @@ def repeat(
     x: Any, repeats: Any, /, *, axis: Any = None, total_repeat_length: int | None = None
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/repeat"""
+    if axis is not None and x.shape.rank is not None:
+        one_axis(axis, x.shape.rank, "repeat")  # TensorFlow takes 0 for an axis of a number
     if hasattr(repeats, "dtype") and repeats.dtype != tf.int64:
         repeats = tf.cast(repeats, tf.int32)
     return _through_int64(lambda y: tf.repeat(y, repeats, axis), x)

@@ -32,7 +32,13 @@ def _erf(x: Any) -> Any:
 erf = _in_float32(_erf)
 erfc = _in_float32(tf.math.erfc)
 lgamma = _in_float32(tf.math.lgamma)
-digamma = _in_float32(tf.math.digamma)
+
+
+def _digamma(x: Any) -> Any:
+    return tf.where(tf.equal(x, 0), -1.0 / x, tf.math.digamma(x))  # the pole at 0 is NaN there
+
+
+digamma = _in_float32(_digamma)
 
 ndtri = _in_float32(tf.math.ndtri)
 _erfinv = _in_float32(tf.math.erfinv)

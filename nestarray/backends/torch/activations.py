@@ -7,7 +7,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from nestarray.backends.base import supports
+from nestarray.backends.base import flag, supports
 from nestarray.backends.torch.derivatives import is_constant  # noqa: F401 - in conditions
 
 relu = torch.relu
@@ -53,9 +53,13 @@ def celu(x: Any, /, *, alpha: float = 1.0) -> Any:
     return torch.celu(x) if alpha == 1.0 else torch.celu(x, alpha)
 
 
+def _approximation(approximate: Any) -> str:
+    return "tanh" if flag(approximate) else "none"
+
+
 def gelu(x: Any, /, *, approximate: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.gelu.html"""
-    return F.gelu(x, approximate="tanh" if approximate else "none")
+    return F.gelu(x, approximate="none" if approximate is False else _approximation(approximate))
 
 
 def softplus(x: Any, /, *, beta: float = 1.0, threshold: float | None = None) -> Any:
@@ -79,6 +83,7 @@ def soft_shrink(x: Any, /, *, threshold: float = 0.5) -> Any:
     return F.softshrink(x) if threshold == 0.5 else F.softshrink(x, threshold)
 
 
+@supports("x.is_floating_point()")  # of integers torch wraps the value
 def threshold(x: Any, /, *, threshold: float, value: float) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.threshold.html"""
     return F.threshold(x, threshold, value)

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch.nn.functional as F
 
-from nestarray.backends.base import supports
+from nestarray.backends.base import lenient, supports
 
 
 # torch draws from its own generator, takes one of a mask and causality, and reads values beyond
@@ -15,6 +15,7 @@ from nestarray.backends.base import supports
     "dropout_p == 0 and attn_logits_soft_cap is None and query.shape[-1] and key.shape[:-1] == value.shape[:-1] and (mask is None or not is_causal)"
     " and not (enable_gqa and query.shape[-3] % key.shape[-3])"
 )
+@lenient
 def scaled_dot_product_attention(
     query: Any,
     key: Any,

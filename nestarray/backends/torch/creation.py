@@ -114,9 +114,9 @@ def eye(
 
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.tril.html"""
-    return torch.tril(x, k) if k else torch.tril(x)
+    return torch.tril(x) if k == 0 else torch.tril(x, k)
 
 
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.triu.html"""
-    return torch.triu(x, k) if k else torch.triu(x)
+    return torch.triu(x) if k == 0 else torch.triu(x, k)

@@ -52,8 +52,18 @@ negative = _guarded(torch.negative, through_int64(torch.negative))
 positive = torch.positive
 real = torch.real
 reciprocal = torch.reciprocal
-square = _guarded(torch.square, through_int64(torch.square))
 trunc = torch.trunc
+
+
+def square(x: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.square.html"""
+    try:
+        return x if x.dtype is torch.bool else torch.square(x)  # of bools it makes int64
+    except NotImplementedError:
+        return _square_through_int64(x)
+
+
+_square_through_int64 = through_int64(torch.square)
 
 
 def _floored(x1: Any, x2: Any) -> Any:
@@ -151,7 +161,7 @@ def sign(x: Any, /) -> Any:
 
 def nan_to_num(x: Any, /, *, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nan_to_num.html"""
-    return torch.nan_to_num(x, nan, posinf, neginf)
+    return torch.nan_to_num(x, float(nan), posinf, neginf)  # None would be 0
 
 
 @supports("decimals == 0")

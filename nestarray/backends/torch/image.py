@@ -6,7 +6,7 @@ from typing import Any
 
 import torch.nn.functional as F
 
-from nestarray.backends.base import supports
+from nestarray.backends.base import lenient, supports
 
 _SPELLING = {
     ("linear", 3): "linear",
@@ -44,6 +44,7 @@ def _is_native(
 
 
 @supports(_is_native)
+@lenient
 def interpolate(
     x: Any,
     /,
@@ -95,6 +96,7 @@ def pixel_unshuffle(
         and padding_mode in ("zeros", "border", "reflection")
     )
 )
+@lenient
 def grid_sample(
     x: Any,
     grid: Any,

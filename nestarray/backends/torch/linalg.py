@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from nestarray.backends.axes import one_axis
 from nestarray.backends.base import promoted, supports
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import SlogdetResult, gathered
@@ -50,6 +51,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
         return torch.linalg.cross(x1, x2, dim=axis)
     x1, x2 = promoted((x1, x2), _cast)
     if x1.shape != x2.shape:
+        one_axis(axis, min(x1.ndim, x2.ndim), "cross")  # before a number is spread to vectors
         x1, x2 = torch.broadcast_tensors(x1, x2)
     return _cross(x1, x2, dim=axis)
 

@@ -9,6 +9,7 @@ import torch
 
 from nestarray.backends.base import promoting
 from nestarray.backends.torch import integers
+from nestarray.backends.torch.core import INEXACT
 from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import LACKING, by_order, through_int64
 
@@ -23,6 +24,17 @@ def _of_tensors(native: Callable[..., Any]) -> Callable[..., Any]:
         return native if all(issubclass(t, torch.Tensor) for t in types) else call
 
     call.select = select
+    return call
+
+
+def _of_integers(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, which would shift floats as products by powers of 2."""
+
+    def call(x1: Any, x2: Any, /) -> Any:
+        if x1.dtype in INEXACT:
+            raise TypeError("not implemented for 'floats'")
+        return native(x1, x2)
+
     return call
 
 
@@ -50,10 +62,10 @@ bitwise_and = promoting(torch.bitwise_and, _cast, scalar_ok=False)
 bitwise_or = promoting(torch.bitwise_or, _cast, scalar_ok=False)
 bitwise_xor = promoting(torch.bitwise_xor, _cast, scalar_ok=False)
 bitwise_left_shift = promoting(
-    torch.bitwise_left_shift, _cast, scalar_ok=False, otherwise=integers.shift_left
+    _of_integers(torch.bitwise_left_shift), _cast, scalar_ok=False, otherwise=integers.shift_left
 )
 bitwise_right_shift = promoting(
-    torch.bitwise_right_shift, _cast, scalar_ok=False, otherwise=integers.shift_right
+    _of_integers(torch.bitwise_right_shift), _cast, scalar_ok=False, otherwise=integers.shift_right
 )
 
 logical_and = _of_tensors(torch.logical_and)

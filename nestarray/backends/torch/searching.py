@@ -6,7 +6,8 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import choosing, promoted, supports
+from nestarray.backends.axes import one_axis
+from nestarray.backends.base import choosing, flag, promoted, supports
 from nestarray.backends.results import TopKResult, gathered
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.elementwise import _cast
@@ -27,16 +28,18 @@ _searchsorted = by_order(torch.searchsorted)
 def _placed(search: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     if axis is None:
         found = search(_numbers(x))
-        return found.reshape((1,) * x.ndim) if keepdims else found
+        return found.reshape((1,) * x.ndim) if flag(keepdims) else found
+    if not x.ndim:  # PyTorch takes 0 and -1 for axes of it
+        one_axis(axis, 0, "axis")
     return search(_numbers(x), axis, keepdims)
 
 
 def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.argmax.html"""
     if x.dtype in FLOATING:
-        if axis is None and not keepdims:
+        if axis is None and keepdims is False:
             return torch.argmax(x)
-        if axis.__class__ is int:
+        if axis.__class__ is int and x.ndim:
             return torch.argmax(x, axis, keepdims)
     return _placed(_argmax, x, axis, keepdims)
 
@@ -44,9 +47,9 @@ def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.argmin.html"""
     if x.dtype in FLOATING:
-        if axis is None and not keepdims:
+        if axis is None and keepdims is False:
             return torch.argmin(x)
-        if axis.__class__ is int:
+        if axis.__class__ is int and x.ndim:
             return torch.argmin(x, axis, keepdims)
     return _placed(_argmin, x, axis, keepdims)
 
@@ -73,4 +76,6 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
 
 def top_k(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.topk.html"""
+    if not x.ndim:
+        one_axis(axis, 0, "top_k")
     return gathered(TopKResult, torch.topk(x, k, axis, largest))

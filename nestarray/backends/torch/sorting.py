@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from nestarray.backends.axes import one_axis
 from nestarray.backends.torch.integers import LACKING, by_order
 
 
@@ -19,13 +20,17 @@ _argsort = by_order(torch.argsort)
 
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.sort.html"""
-    if x.dtype not in LACKING:
+    if x.dtype not in LACKING and x.ndim:
         return torch.sort(x, dim=axis, descending=descending, stable=stable).values
+    if not x.ndim:  # PyTorch takes 0 and -1 for axes of it
+        one_axis(axis, 0, "sort")
     return _sort(x, dim=axis, descending=descending, stable=stable)
 
 
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.argsort.html"""
-    if x.dtype not in LACKING:
+    if x.dtype not in LACKING and x.ndim:
         return torch.argsort(x, dim=axis, descending=descending, stable=stable)
+    if not x.ndim:
+        one_axis(axis, 0, "argsort")
     return _argsort(x, dim=axis, descending=descending, stable=stable)

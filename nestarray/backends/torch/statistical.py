@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.axes import many_axes
+from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
 from nestarray.backends.torch.core import FLOATING, INEXACT, native_dtype
 from nestarray.backends.torch.integers import LACKING, by_order
@@ -16,6 +16,8 @@ def _over(x: Any, axis: Any, keepdims: bool) -> tuple[Any, Any, bool]:
     """(x, dim, keepdim) for PyTorch, to which an empty `dim` means all axes."""
     if isinstance(axis, (tuple, list)) and not axis:
         return x.unsqueeze(-1), -1, False
+    if axis is not None and not x.ndim:  # PyTorch takes 0 and -1 for axes of it
+        many_axes(axis, 0, "axis")
     return x, axis, keepdims
 
 
@@ -29,9 +31,9 @@ def _inexact(x: Any) -> Any:
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.sum.html"""
     if dtype is None and x.dtype in FLOATING:
-        if axis is None and not keepdims:
+        if axis is None and keepdims is False:
             return torch.sum(x)
-        if axis.__class__ is int:
+        if axis.__class__ is int and x.ndim:
             return torch.sum(x, axis, keepdims)
     x, dim, keepdim = _over(x, axis, keepdims)
     if dtype is None and x.dtype in FLOATING:
@@ -45,9 +47,9 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.prod.html"""
     if dtype is None and x.dtype in FLOATING:
-        if axis is None and not keepdims:
+        if axis is None and keepdims is False:
             return torch.prod(x)
-        if axis.__class__ is int:
+        if axis.__class__ is int and x.ndim:
             return torch.prod(x, axis, keepdims)
     wanted = native_dtype(accumulation_dtype(x, dtype))
     unsigned = wanted in LACKING
@@ -63,9 +65,9 @@ def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.mean.html"""
     if x.dtype in FLOATING:
-        if axis is None and not keepdims:
+        if axis is None and keepdims is False:
             return torch.mean(x)
-        if axis.__class__ is int:
+        if axis.__class__ is int and x.ndim:
             return torch.mean(x, axis, keepdims)
     x, dim, keepdim = _over(x, axis, keepdims)
     if x.dtype in FLOATING:
@@ -83,9 +85,9 @@ _amin = by_order(torch.amin, selects=True)
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.amax.html"""
     if x.dtype in FLOATING:
-        if axis is None and not keepdims:
+        if axis is None and keepdims is False:
             return torch.amax(x)
-        if axis.__class__ is int:
+        if axis.__class__ is int and x.ndim:
             return torch.amax(x, axis, keepdims)
     x, dim, keepdim = _over(x, axis, keepdims)
     return _amax(x, () if dim is None else dim, keepdim)
@@ -94,9 +96,9 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.amin.html"""
     if x.dtype in FLOATING:
-        if axis is None and not keepdims:
+        if axis is None and keepdims is False:
             return torch.amin(x)
-        if axis.__class__ is int:
+        if axis.__class__ is int and x.ndim:
             return torch.amin(x, axis, keepdims)
     x, dim, keepdim = _over(x, axis, keepdims)
     return _amin(x, () if dim is None else dim, keepdim)
@@ -105,9 +107,9 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.all.html"""
     if x.dtype in _TRUTHS:
-        if axis is None and not keepdims:
+        if axis is None and keepdims is False:
             return torch.all(x)
-        if axis.__class__ is int:
+        if axis.__class__ is int and x.ndim:
             return torch.all(x, axis, keepdims)
     x, dim, keepdim = _over(x.to(torch.bool), axis, keepdims)
     return torch.all(x, tuple(range(x.ndim)) if dim is None else dim, keepdim)
@@ -116,9 +118,9 @@ def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.any.html"""
     if x.dtype in _TRUTHS:
-        if axis is None and not keepdims:
+        if axis is None and keepdims is False:
             return torch.any(x)
-        if axis.__class__ is int:
+        if axis.__class__ is int and x.ndim:
             return torch.any(x, axis, keepdims)
     x, dim, keepdim = _over(x.to(torch.bool), axis, keepdims)
     return torch.any(x, tuple(range(x.ndim)) if dim is None else dim, keepdim)
@@ -137,7 +139,11 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
 
 
 def _flat(x: Any, axis: Any) -> tuple[Any, int]:
-    return (x.reshape(-1), 0) if axis is None else (x, axis)
+    if axis is None:
+        return x.reshape(-1), 0
+    if not x.ndim:  # PyTorch takes 0 and -1 for axes of it
+        one_axis(axis, 0, "axis")
+    return x, axis
 
 
 @supports("not include_initial")
@@ -145,7 +151,7 @@ def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.cumsum.html"""
-    if axis.__class__ is int and dtype is None and x.dtype in FLOATING:
+    if axis.__class__ is int and dtype is None and x.ndim and x.dtype in FLOATING:
         return torch.cumsum(x, axis)
     x, dim = _flat(x, axis)
     if dtype is None and x.dtype in FLOATING:
@@ -161,7 +167,7 @@ def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.cumprod.html"""
-    if axis.__class__ is int and dtype is None and x.dtype in FLOATING:
+    if axis.__class__ is int and dtype is None and x.ndim and x.dtype in FLOATING:
         return torch.cumprod(x, axis)
     x, dim = _flat(x, axis)
     if dtype is None and x.dtype in FLOATING:
@@ -193,7 +199,7 @@ def logsumexp(
     return_sign: bool = False,
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.logsumexp.html"""
-    if axis.__class__ is int:
+    if axis.__class__ is int and x.ndim:
         return torch.logsumexp(x, axis, keepdims)
     x, dim, keepdim = _over(x, axis, keepdims)
     return torch.logsumexp(x, tuple(range(x.ndim)) if dim is None else dim, keepdim)
@@ -201,7 +207,7 @@ def logsumexp(
 
 def cumulative_logsumexp(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.logcumsumexp.html"""
-    if axis.__class__ is int and x.dtype in INEXACT:
+    if axis.__class__ is int and x.ndim and x.dtype in INEXACT:
         return torch.logcumsumexp(x, axis)
     x, dim = _flat(x, axis)
     return torch.logcumsumexp(_inexact(x), dim)
