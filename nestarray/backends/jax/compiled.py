@@ -98,7 +98,7 @@ def _checking_settings(function: F, parameters: Sequence[inspect.Parameter]) -> 
         for p in parameters
         if str(p.annotation) in ("float", "float | None")
     }
-    axes = [p.name for p in parameters if p.name == "axis"]
+    axes = {p.name: str(p.annotation) for p in parameters if p.name == "axis"}
     if not (flags or numbers or axes) or function.__name__.startswith("_"):
         return function
 
@@ -107,9 +107,10 @@ def _checking_settings(function: F, parameters: Sequence[inspect.Parameter]) -> 
         for name in flags:
             if kwargs.get(name, False).__class__ is not bool:
                 check_kind(function.__name__, name, "bool", kwargs[name])
-        for name in axes:
-            if isinstance(kwargs.get(name), bool):
-                check_kind(function.__name__, name, "int", kwargs[name])
+        for name, annotation in axes.items():
+            if name in kwargs and kwargs[name].__class__ is not int:
+                of_any = annotation if annotation in ("int", "int | None") else "Axis"
+                check_kind(function.__name__, name, of_any, kwargs[name])
         for name, annotation in numbers.items():
             if kwargs.get(name, 0.0) is None or isinstance(kwargs.get(name), complex):
                 check_kind(function.__name__, name, annotation, kwargs[name])

@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from nestarray.backends import windows
-from nestarray.backends.base import supports
+from nestarray.backends.base import lenient, supports
 
 
 def _reduce(x: Any, at: windows.Windows, start: Any, function: Callable[..., Any]) -> Any:
@@ -73,6 +73,7 @@ max_pool3d = _max_pool(3)
 
 def _avg_pool(count: int) -> Callable[..., Any]:
     @supports(lambda x, **_: jnp.issubdtype(x.dtype, jnp.inexact))
+    @lenient
     def avg_pool(
         x: Any,
         /,

@@ -36,7 +36,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
 
 
 def _takes_last(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> bool:
-    return largest and axis in (-1, x.ndim - 1)
+    return largest is True and axis in (-1, x.ndim - 1)
 
 
 @supports(_takes_last)

@@ -81,7 +81,7 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     return jnp.std(x, axis=_axes(axis), correction=correction, keepdims=keepdims)
 
 
-@supports("not include_initial")
+@supports("include_initial is False")
 @compiled
 def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
@@ -90,7 +90,7 @@ def cumulative_sum(
     return jnp.cumsum(x, axis=axis, dtype=native_dtype(accumulation_dtype(x, dtype)))
 
 
-@supports("not include_initial")
+@supports("include_initial is False")
 @compiled
 def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
@@ -115,7 +115,7 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
     return jax.lax.cummin(x, one_axis(axis, x.ndim, "cummin"))
 
 
-@supports("b is None and not return_sign")
+@supports("b is None and return_sign is False")
 @compiled
 def logsumexp(
     x: Any,

@@ -75,6 +75,7 @@ def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple(np.split(x, cuts, axis=axis))
 
 
+@lenient
 def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: float = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.pad.html"""
     settings = {"constant_values": constant_values} if mode == "constant" else {}

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import promoted
+from nestarray.backends.base import lenient, promoted
 from nestarray.backends.numpy.elementwise import _cast
 
 
+@lenient
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.isin.html"""
     if getattr(x1, "dtype", x1) is getattr(x2, "dtype", None):

@@ -121,7 +121,7 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     return _inexact(x).std(axis, None, None, ddof, keepdims)  # what np.std comes to
 
 
-@supports("not include_initial")
+@supports("include_initial is False")
 def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
@@ -133,7 +133,7 @@ def cumulative_sum(
     return x.cumsum(axis, dtype)
 
 
-@supports("not include_initial")
+@supports("include_initial is False")
 def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
@@ -159,7 +159,7 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
     return _accumulated(np.minimum, x, axis)
 
 
-@supports("b is None and not return_sign")
+@supports("b is None and return_sign is False")
 @lenient
 def logsumexp(
     x: Any,

@@ -12,6 +12,8 @@ from nestarray.backends.tensorflow.elementwise import _cast
 
 def _gcd(x1: Any, x2: Any) -> Any:
     """Euclid's algorithm until all remainders are 0."""
+    if not x1.dtype.is_integer:
+        raise TypeError(f"gcd does not accept dtype {x1.dtype}")
     if x1.dtype.is_integer and not x1.dtype.is_unsigned:
         x1, x2 = tf.abs(x1), tf.abs(x2)
     shape = tf.broadcast_dynamic_shape(tf.shape(x1), tf.shape(x2))

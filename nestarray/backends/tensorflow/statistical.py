@@ -94,7 +94,7 @@ def cumulative_prod(
     return _along("cumulative_prod", products.running, x, axis, dtype)
 
 
-@supports("b is None and not return_sign")
+@supports("b is None and return_sign is False")
 def logsumexp(
     x: Any,
     /,

@@ -10,6 +10,7 @@ from nestarray.backends.axes import (
     check_order,
     expanded_shape,
     many_axes,
+    one_axis,
     pad_widths,
     part_sizes,
     squeezed_axes,
@@ -21,8 +22,20 @@ from nestarray.backends.torch.integers import LACKING, by_bits, through_int64
 
 permute_dims = torch.permute
 broadcast_to = torch.broadcast_to
-moveaxis = torch.movedim
-swapaxes = torch.swapaxes
+
+
+def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.movedim.html"""
+    if not x.ndim:  # PyTorch takes 0 and -1 for axes of it
+        many_axes(source, 0, "moveaxis", "source")
+    return torch.movedim(x, source, destination)
+
+
+def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.swapaxes.html"""
+    if not x.ndim:
+        one_axis(axis1, 0, "swapaxes", "axis1")
+    return torch.swapaxes(x, axis1, axis2)
 
 
 def reshape(x: Any, /, shape: Any, *, order: str = "C", copy: bool | None = None) -> Any:

@@ -12,4 +12,4 @@ from nestarray.backends.base import supports
 @supports("x.ndim in (1, 2)")
 def diag(x: Any, /, *, k: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.diag.html"""
-    return torch.diag(x, k) if k else torch.diag(x)
+    return torch.diag(x) if k == 0 else torch.diag(x, k)

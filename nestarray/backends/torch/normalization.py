@@ -7,7 +7,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from nestarray.backends.base import supports
+from nestarray.backends.base import lenient, supports
 from nestarray.backends.torch.derivatives import is_constant
 
 
@@ -78,6 +78,7 @@ def layer_norm(
 
 
 @supports(lambda x, weight=None, *, axis=-1, eps=1e-6: _is_native(x, weight, None, axis))
+@lenient
 def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.rms_norm.html"""
     return F.rms_norm(x, _normalized_shape(x, axis), weight, eps)
@@ -120,6 +121,7 @@ def instance_norm(
         x.ndim > 2 and (x.itemsize > 2 or not x.is_cpu)  # no kernel for half precision there
     )
 )
+@lenient
 def local_response_norm(
     x: Any, /, *, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Any:

@@ -6,13 +6,14 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import promoted
+from nestarray.backends.base import lenient, promoted
 from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import LACKING, by_order
 
 _isin = by_order(torch.isin)
 
 
+@lenient
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.isin.html"""
     if getattr(x1, "dtype", x1) is getattr(x2, "dtype", None) and x1.dtype not in LACKING:

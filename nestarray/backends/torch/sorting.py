@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from nestarray.backends.axes import one_axis
+from nestarray.backends.base import lenient
 from nestarray.backends.torch.integers import LACKING, by_order
 
 
@@ -18,6 +19,7 @@ _sort = by_order(_sorted, selects=True)
 _argsort = by_order(torch.argsort)
 
 
+@lenient
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.sort.html"""
     if x.dtype not in LACKING and x.ndim:

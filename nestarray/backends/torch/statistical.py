@@ -126,16 +126,19 @@ def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return torch.any(x, tuple(range(x.ndim)) if dim is None else dim, keepdim)
 
 
+# None as a correction would be PyTorch's own default, 1
+
+
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.var.html"""
     x, dim, keepdim = _over(_inexact(x), axis, keepdims)
-    return torch.var(x, dim, correction=correction, keepdim=keepdim)
+    return torch.var(x, dim, correction=correction + 0, keepdim=keepdim)
 
 
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.std.html"""
     x, dim, keepdim = _over(_inexact(x), axis, keepdims)
-    return torch.std(x, dim, correction=correction, keepdim=keepdim)
+    return torch.std(x, dim, correction=correction + 0, keepdim=keepdim)
 
 
 def _flat(x: Any, axis: Any) -> tuple[Any, int]:
@@ -146,7 +149,7 @@ def _flat(x: Any, axis: Any) -> tuple[Any, int]:
     return x, axis
 
 
-@supports("not include_initial")
+@supports("include_initial is False")
 def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
@@ -162,7 +165,7 @@ def cumulative_sum(
     return torch.cumsum(x, dim, dtype=wanted)
 
 
-@supports("not include_initial")
+@supports("include_initial is False")
 def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
@@ -188,7 +191,7 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
     return torch.cummin(*_flat(x, axis)).values
 
 
-@supports("b is None and not return_sign")
+@supports("b is None and return_sign is False")
 def logsumexp(
     x: Any,
     /,
