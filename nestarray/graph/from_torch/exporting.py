@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import logging
 import os
 import re
 import warnings
@@ -23,6 +24,7 @@ from nestarray.graph.from_torch.cumulative_averages import averages_traced
 from nestarray.graph.from_torch.dynamic import Dynamic
 from nestarray.graph.from_torch.flexible_attention import flexible_attention_written_out
 from nestarray.graph.from_torch.gradient_modes import detach_regions, gradient_modes_seen
+from nestarray.graph.from_torch.looking_functions import looks_written_out
 from nestarray.graph.from_torch.reassigned_buffers import assignments_written
 from nestarray.graph.from_torch.sequences import check_padded, sequences_padded
 
@@ -41,10 +43,35 @@ def in_mode(module: Any, train: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Without the exporter's warnings about its own internals."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+    """Without the exporter's warnings, logs and prints about its own internals.
+
+    What they say of a failure is in the error that is raised. ``TORCH_LOGS`` asks for the logs.
+    """
+    import torch.export._trace
+
+    handlers = [] if "TORCH_LOGS" in os.environ else list(_handlers_of_torch())
+    printer = vars(torch.export._trace)  # it prints the program as far as it came
+    printer["print"] = lambda *_, **__: None
+    for handler in handlers:
+        handler.addFilter(_nothing)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for handler in handlers:
+            handler.removeFilter(_nothing)
+        del printer["print"]
+
+
+def _handlers_of_torch() -> Iterator[logging.Handler]:
+    for name, logger in logging.Logger.manager.loggerDict.items():
+        if name.partition(".")[0] == "torch":
+            yield from getattr(logger, "handlers", ())  # a place for a logger has none
+
+
+def _nothing(record: logging.LogRecord) -> bool:
+    return False
 
 
 _INNER = "source"  # the traced module's name inside the adapter that is exported
@@ -158,6 +185,7 @@ def _replacements() -> Iterator[None]:
         sequences_padded(),
         averages_traced(),
         flexible_attention_written_out(),
+        looks_written_out(),
         _arguments_unchecked(),
     ):
         yield
