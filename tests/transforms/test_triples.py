@@ -54,7 +54,7 @@ def rows(texts: str, backend: str) -> list[tuple[str, Triple]]:
 MENDED = [
     *rows("jvp/jvp/custom_jvp custom_jvp/vjp/custom_jvp grad/vmap/custom_vjp", "torch"),
     *rows("vjp/custom_jvp/vjp checkpoint/fori_loop/grad checkpoint/vmap/grad", "torch"),
-    *rows("grad/vmap/custom_vjp", "tensorflow"),
+    *rows("grad/vmap/custom_vjp grad/checkpoint/checkpoint jit/jvp/map", "tensorflow"),
     *rows("grad/jvp/custom_vjp checkpoint/jvp/custom_vjp", "jax"),
 ]
 SLOW = [

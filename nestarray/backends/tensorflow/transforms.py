@@ -83,10 +83,22 @@ def jvp(
 ) -> tuple[Any, Any, Any]:
     """https://www.tensorflow.org/api_docs/python/tf/autodiff/ForwardAccumulator
 
-    A tape around two accumulators gives wrong numbers; the inner one is left to two tapes.
+    A tape around two accumulators gives wrong numbers; the inner one is left to two tapes. So is
+    what stacks results in a loop of a graph, which an accumulator cannot read.
     """
     if _accumulators.get():
         return _by_pulls(fn, arrays, tangents)
+    try:
+        return _accumulated(fn, arrays, tangents)
+    except TypeError as error:
+        if "variant" not in str(error):
+            raise
+        return _by_pulls(fn, arrays, tangents)
+
+
+def _accumulated(
+    fn: Callable[..., Any], arrays: list[Any], tangents: list[Any]
+) -> tuple[Any, Any, list[Any]]:
     values = _places(arrays)
     with tf.autodiff.ForwardAccumulator(values, tangents) as accumulator:
         token = _accumulators.set((*_accumulators.get(), accumulator))
@@ -207,6 +219,7 @@ def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
         with ExitStack() as stack:
             for tape in reversed(_tapes.get()):
                 stack.enter_context(tape.stop_recording())
+            stack.callback(_tapes.reset, _tapes.set(()))  # a checkpoint inside has none to stop
             return fn(*inputs), pullback
 
     return function(*arrays)

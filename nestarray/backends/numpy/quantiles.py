@@ -1,0 +1,142 @@
+"""Normal numbers from uniform ones on NumPy: `nestarray.ops.normal_quantile`, bit for bit.
+
+XLA's code rounds x y + z once. In float64 the product of two float32 numbers is exact, so a step
+is a product, a sum and a rounding in float64. Blocks stay in the cache, and everything that is
+computed of a block goes to memory that is taken once: fresh arrays of this size cost as much as
+the computation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nestarray.backends import logarithms, threefry
+from nestarray.backends.base import supports
+
+_BLOCK = 1 << 14  # 4 arrays of float64 and 5 of float32 are 832 KiB
+_ROOT_HALF = np.array(logarithms.ROOT_HALF, np.float32).view(np.int32)
+_MANTISSA_BITS = np.int32(23)
+
+
+class _Memory:
+    """Arrays to compute in, four of float64 and five of float32."""
+
+    def __init__(self, size: int) -> None:
+        self._wide, self._narrow = np.empty((4, size)), np.empty((5, size), np.float32)
+
+    def of(self, size: int) -> tuple[Any, Any]:
+        """(the wide ones, the narrow ones) for so many numbers."""
+        return self._wide[:, :size], self._narrow[:, :size]
+
+
+@supports(lambda u: u.dtype == np.float32)
+def normal_quantile(u: Any) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.copyto.html
+
+    Each formula is evaluated where it is needed.
+    """
+    x, found = u.reshape(-1), np.empty(u.size, np.float32)
+    memory = _Memory(min(u.size, _BLOCK))
+    for start in range(0, u.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        _quantiles(x[block], found[block], memory)
+    return found.reshape(u.shape)
+
+
+def _quantiles(x: Any, found: Any, memory: _Memory) -> None:
+    """Write the normal numbers of a block of uniform ones."""
+    np.multiply(x, x, out=found)
+    np.negative(found, out=found)
+    _log1p(found, memory)
+    np.negative(found, out=found)
+    tail = np.flatnonzero(found >= 5.0)
+    far, ends = np.sqrt(found[tail]) - np.float32(3.0), x[tail]
+    np.subtract(found, np.float32(2.5), out=found)
+    wide, _ = memory.of(len(x))
+    _polynomial(threefry.GILES_CENTRAL, found, wide)
+    if len(tail):
+        _polynomial(threefry.GILES_TAIL, far, np.empty((2, len(tail))))
+        found[tail] = np.where(np.abs(ends) == 1.0, np.float32(np.inf), far)
+    np.multiply(found, x, out=found)
+    np.multiply(found, np.float32(2.0**0.5), out=found)
+
+
+def _log1p(x: Any, memory: _Memory) -> None:
+    """Write `logarithms.log1p` of numbers in [−1, 0] in their place."""
+    is_near = x > -logarithms.BOUND
+    near, far = np.flatnonzero(is_near), np.flatnonzero(np.logical_not(is_near, out=is_near))
+    ones = x.take(far)
+    x[near] = _log1p_near(x.take(near), memory)
+    np.add(ones, np.float32(1.0), out=ones)
+    ends = np.flatnonzero(ones == 0.0)
+    ones[ends] = 1.0
+    _log(ones, memory)
+    ones[ends] = -np.inf
+    x[far] = ones
+
+
+def _log1p_near(x: Any, memory: _Memory) -> Any:
+    """x − x²/2 + x³ P(x) / Q(x), in the place of x."""
+    wide, (square, above, below, *_) = memory.of(len(x))
+    np.copyto(above, x)
+    _polynomial(logarithms.P, above, wide)
+    np.copyto(below, x)
+    _polynomial(logarithms.Q, below, wide)
+    np.divide(above, below, out=above)
+    np.multiply(x, x, out=square)
+    np.multiply(x, square, out=below)
+    np.multiply(above, below, out=above)
+    np.multiply(square, np.float32(0.5), out=square)
+    np.subtract(above, square, out=above)
+    return np.add(x, above, out=x)
+
+
+def _log(x: Any, memory: _Memory) -> None:
+    """Write `logarithms.log` of positive normal numbers in their place."""
+    (power, cube, y, wide), (square, exponent, part, whole, _) = memory.of(len(x))
+    # x = 2ᵉ m with m in [√½, √2): what is above √½ in the bits' exponent is e
+    bits, e = x.view(np.int32), whole.view(np.int32)
+    np.subtract(bits, _ROOT_HALF, out=e)
+    np.right_shift(e, _MANTISSA_BITS, out=e)
+    np.copyto(exponent, e, casting="same_kind")
+    np.left_shift(e, _MANTISSA_BITS, out=e)
+    np.subtract(bits, e, out=bits)
+    m = np.subtract(x, np.float32(1.0), out=x)
+    np.multiply(m, m, out=square)
+    np.multiply(square, m, out=part)
+    np.copyto(cube, part)
+    first, *others = logarithms.R
+    np.copyto(part, m)
+    _polynomial(first, part, (power, y))
+    for coefficients in others:
+        np.copyto(part, m)
+        _polynomial(coefficients, part, (power, wide))
+        _step(y, cube, wide, part)
+    np.multiply(exponent, np.float32(logarithms.LN2_SMALL), out=whole)
+    _step(y, cube, whole, part)
+    np.multiply(square, np.float32(0.5), out=square)
+    np.subtract(m, square, out=m)
+    np.add(m, part, out=m)
+    np.multiply(exponent, np.float32(logarithms.LN2_LARGE), out=exponent)
+    np.add(m, exponent, out=m)
+
+
+def _polynomial(coefficients: Sequence[float], x: Any, wide: Sequence[Any]) -> None:
+    """Write the polynomial at `x` in its place, and in float64 in the second of `wide`."""
+    power, y = wide[0], wide[1]
+    np.copyto(power, x)
+    first, *others = coefficients
+    y.fill(first)
+    for c in others:
+        _step(y, power, c, x)
+
+
+def _step(y: Any, factor: Any, summand: Any, rounded: Any) -> None:
+    """Write y · factor + summand in the place of y, rounded once to float32, and into `rounded`."""
+    np.multiply(y, factor, out=y)
+    np.add(y, summand, out=y)
+    np.copyto(rounded, y, casting="same_kind")
+    np.copyto(y, rounded)

@@ -1,0 +1,63 @@
+"""TensorFlow: `nestarray.ops.random`. At once and on the host, NumPy computes, in blocks of the cache.
+
+Operations of TensorFlow go over whole arrays of memory one by one, which takes several times as
+long; in graphs, on other devices and where derivatives are taken they are what runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.eager import forwardprop_util, record  # what is watched has no public name
+
+from nestarray import dtypes
+from nestarray.backends import threefry
+from nestarray.backends.base import supports
+from nestarray.backends.numpy import random as in_numpy
+
+_EAGER = tf.__internal__.EagerTensor  # type(tf.zeros(())) is another while a graph is made
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether `x` has numbers in the memory of the host, and what is made of it is in no graph."""
+    return type(x) is _EAGER and tf.executing_eagerly() and "CPU" in x.device
+
+
+def _given(x: Any, found: Any) -> Any:
+    with tf.device(x.device):
+        return tf.convert_to_tensor(found)
+
+
+def _is_narrow(key: Any, *, shape: Any, dtype: Any = "uint32") -> bool:
+    return _is_plain(key) and dtypes.as_dtype(dtype) is dtypes.uint32
+
+
+def _is_float32(key: Any, *, shape: Any, dtype: Any = "float32") -> bool:
+    return _is_plain(key) and dtypes.as_dtype(dtype) is dtypes.float32
+
+
+@supports(_is_narrow)
+def random_bits(key: Any, *, shape: Any, dtype: Any = "uint32") -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor"""
+    threefry.check_key(key)
+    return _given(key, in_numpy.random_bits(key.numpy(), shape=shape, dtype=dtype))
+
+
+@supports(_is_float32)
+def random_uniform(key: Any, *, shape: Any, dtype: Any = "float32") -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor"""
+    threefry.check_key(key)
+    return _given(key, in_numpy.random_uniform(key.numpy(), shape=shape, dtype=dtype))
+
+
+def _has_no_derivative(u: Any) -> bool:
+    if u.dtype != tf.float32 or not _is_plain(u) or record.should_record_backprop([u]):
+        return False
+    return not forwardprop_util.pack_tangents([u]).tangents
+
+
+@supports(_has_no_derivative)
+def normal_quantile(u: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor"""
+    return _given(u, in_numpy.normal_quantile(u.numpy()))
