@@ -6,11 +6,11 @@ inside of a loop over leaves nor gives a tree that nobody meant.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
-from nestarray.container.spec import Spec
-from nestarray.errors import ArgumentError
+from nestarray.container.spec import Key, Spec
+from nestarray.errors import ArgumentError, StructureError
 
 
 def refuse(function: str, name: str, value: Any, expected: str) -> NoReturn:
@@ -94,3 +94,13 @@ def pairs_of(tree: Iterator[Any]) -> dict[Any, Any]:
             refuse("Container", "tree", pair, "(key, value) pairs of an iterator")
         entries[pair[0]] = pair[1]
     return entries
+
+
+def check_no_path(c: Any, keys: Iterable[Key]) -> None:
+    """Refuse keys that would stand beside the place that they name as paths, and hide it."""
+    for key in keys:
+        if isinstance(key, str) and "/" in key and key not in c.spec.index and key in c:
+            raise StructureError(
+                f"Container.update: other: {key!r} is no key here, but a path; write "
+                f"c.set({key!r}, x), or nest the mapping as the tree is"
+            )

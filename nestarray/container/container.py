@@ -346,11 +346,17 @@ class Container(_Parts, Attached[Leaf]):
         return from_leaves(*changes.replaced(self._spec, self._leaves, path, *build(value)))
 
     def update(self, other: Mapping[Key, Any] | None = None, /, **entries: Any) -> Container[Leaf]:
-        """A Container with the entries of `other` merged in, nested mappings recursively."""
+        """A Container with the entries of `other` merged in, nested mappings recursively.
+
+        Raises:
+            StructureError: a key of a plain mapping is no key here, but a path.
+        """
         result = self
         for source in (entries,) if other is None else (other, entries):
             arguments.check_mapping("Container.update", "other", source, "keys to arrays or trees")
             new = source if isinstance(source, Container) else Container(source)
+            if new is not source:
+                arguments.check_no_path(self, new._spec.keys)
             if not new._spec.num_leaves and not new._spec.keys:
                 continue
             if LEAF in (result._spec, new._spec):

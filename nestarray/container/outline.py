@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from nestarray.container.spec import Key, Spec
@@ -177,11 +178,19 @@ def shape_text(shape: Any) -> str:
 
 def short_dtype(dtype: Any) -> str:
     """``f32`` for any framework's float32."""
+    try:
+        return _known_short_dtype(dtype)
+    except TypeError:  # what some object calls its dtype has no hash
+        return _short_dtype(dtype)
+
+
+def _short_dtype(dtype: Any) -> str:
     name = str(getattr(dtype, "name", dtype)).removeprefix("torch.")
     stem = name.rstrip("0123456789")
     return _SHORT.get(stem, stem) + name[len(stem) :]
 
 
+_known_short_dtype = lru_cache(maxsize=256)(_short_dtype)  # NumPy takes its time for each name
 _reprs = reprlib.Repr()
 _ABBREVIATED = ("set", "frozenset", "deque", "array", "dict", "list", "tuple")
 

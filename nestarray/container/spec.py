@@ -160,6 +160,10 @@ def take_key(spec: Spec, remaining: Path) -> tuple[Key | None, Path]:
         return int(first), remaining[1:]
     if isinstance(first, int) and str(first) in spec.index:
         return str(first), remaining[1:]
+    if spec.kind in ("list", "tuple") and str(first)[:1] == "-" and str(first)[1:].isdigit():
+        from_end = len(spec.keys) + int(first)
+        if from_end >= 0:
+            return from_end, remaining[1:]
     for end in range(len(remaining), 1, -1):  # a key may contain slashes itself
         joined = "/".join(str(k) for k in remaining[:end])
         if joined in spec.index:

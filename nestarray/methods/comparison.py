@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -164,7 +165,12 @@ def fingerprint(leaf: Any) -> Any:
 
 
 def _dtype_name(x: Any) -> str:
-    return str(getattr(x.dtype, "name", x.dtype)).removeprefix("torch.")
+    return _name_of(x.dtype)
+
+
+@lru_cache(maxsize=256)  # NumPy puts the name of a dtype together each time that it is asked for
+def _name_of(dtype: Any) -> str:
+    return str(getattr(dtype, "name", dtype)).removeprefix("torch.")
 
 
 def _same_objects(x: Any, y: Any) -> bool:

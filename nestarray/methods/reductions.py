@@ -1,7 +1,8 @@
 """Reductions over all leaves of a tree at once: what training loops ask of parameters.
 
 Each takes a Container, or any nest, on any backend, and is a method of Container too.
-Leaves that are no arrays and no numbers are left out. All are compositions of ops, so
+Labels, functions and other leaves that are no arrays and no numbers are left out; what stands
+for an array and is none yet is refused. All are compositions of ops, so
 they have gradients and can be compiled. ``c.size`` and ``c.nbytes`` are the numbers of
 elements and bytes, `Container.count` that of leaves.
 """
@@ -36,7 +37,7 @@ def tree_sum(c: Any, /) -> Any:
         >>> float(na.tree_sum(na.Container(a=np.ones((2, 3)), b=np.ones(4))))
         10.0
     """
-    return _total(map(_sum, _numbers(c)))
+    return _total(map(_sum, _numbers("tree_sum", c)))
 
 
 @method
@@ -60,7 +61,7 @@ def tree_mean(c: Any, /) -> Any:
         >>> float(na.tree_mean(na.Container(a=np.asarray([1.0, 2.0, 3.0]), b=np.asarray([10.0]))))
         4.0
     """
-    leaves = _elements(c)
+    leaves = _elements("tree_mean", c)
     if not leaves:
         raise ArgumentError("tree_mean: got a tree without numbers, which has no mean")
     count: Any = sum(math.prod(_shape(x)) for x in leaves)
@@ -128,7 +129,7 @@ def tree_norm(c: Any, /, *, ord: float = 2) -> Any:
     """
     if isinstance(ord, bool) or not isinstance(ord, Real) or not ord > 0:
         raise ArgumentError(f"tree_norm: ord: got {ord!r}, expected a positive number or infinity")
-    leaves = [_floating(x) for x in _elements(c)]
+    leaves = [_floating(x) for x in _elements("tree_norm", c)]
     if not leaves:
         return 0.0
     if ord == 1:
@@ -180,7 +181,7 @@ def tree_all(c: Any, /) -> Any:
         >>> bool(na.tree_all(c == c)), bool(na.tree_all(c))
         (True, False)
     """
-    leaves = _numbers(c)
+    leaves = _numbers("tree_all", c)
     return reduce(ops.logical_and, [_leaf(ops.all, x) for x in leaves], True)
 
 
@@ -193,12 +194,17 @@ def tree_any(c: Any, /) -> Any:
         >>> bool(na.tree_any(na.Container(a=np.ones(2), b=np.zeros(3))))
         True
     """
-    leaves = _numbers(c)
+    leaves = _numbers("tree_any", c)
     return reduce(ops.logical_or, [_leaf(ops.any, x) for x in leaves], False)
 
 
-def _numbers(c: Any) -> list[Any]:
-    return [leaf for leaf in tree.flatten(c)[0] if _is_number(leaf)]
+def _numbers(name: str, c: Any) -> list[Any]:
+    """The numbers and arrays of a tree."""
+    leaves = tree.flatten(c)[0]
+    numbers = [leaf for leaf in leaves if _is_number(leaf)]
+    if len(numbers) < len(leaves):
+        _refuse_unread(name, c)
+    return numbers
 
 
 def _is_number(leaf: Any) -> bool:
@@ -207,9 +213,20 @@ def _is_number(leaf: Any) -> bool:
     )
 
 
-def _elements(c: Any) -> list[Any]:
+def _refuse_unread(name: str, c: Any) -> None:
+    """What stands for an array (one in a file, a variable of Flax) is no label to be passed by."""
+    for path, leaf in Container(c).flat_items():
+        if not _is_number(leaf) and hasattr(leaf, "dtype") and hasattr(leaf, "shape"):
+            raise ArgumentError(
+                f"{name}: {path!r} is a {type(leaf).__name__}, expected an array of numpy, jax, torch "
+                "or tensorflow, or a number; read or convert it with c.map(fn), or leave it out with "
+                "c.exclude(type)"
+            )
+
+
+def _elements(name: str, c: Any) -> list[Any]:
     """The numbers and arrays, but for empty arrays: those have no largest element."""
-    return [leaf for leaf in _numbers(c) if 0 not in tuple(getattr(leaf, "shape", ()))]
+    return [leaf for leaf in _numbers(name, c) if 0 not in tuple(getattr(leaf, "shape", ()))]
 
 
 def _shape(x: Any) -> tuple[Any, ...]:
@@ -272,7 +289,7 @@ def _total(sums: Any) -> Any:
 
 
 def _extreme(name: str, of_leaf: Callable[..., Any], of_two: Callable[..., Any], c: Any) -> Any:
-    leaves = _elements(c)
+    leaves = _elements(name, c)
     if not leaves:
         raise ArgumentError(f"{name}: got a tree without numbers, which has no extreme element")
     return reduce(of_two, [_leaf(of_leaf, x) for x in leaves])

@@ -21,9 +21,9 @@ from nestarray.storage.source import Source, reading
 class StoredArray:
     """An array in a file: its shape and dtype are known, its elements are not read yet.
 
-    It is no array yet, so ops refuse it, and reductions over trees pass it by as they do
-    strings. `read` gives the array, ``x[…]`` a part of it, ``np.asarray(x)`` a NumPy array. It stays
-    readable when the file is replaced or removed; a directory of Zarr has to stay.
+    It is no array yet, so ops and reductions over trees refuse it. `read` gives the array,
+    ``x[…]`` a part of it, ``np.asarray(x)`` a NumPy array. It stays readable when the file is
+    replaced or removed; a directory of Zarr has to stay.
 
     Example:
         >>> import tempfile, numpy as np, nestarray as na

@@ -194,3 +194,18 @@ def test_leaves_by_path() -> None:
     assert c.paths() == ("a", "b/c", "b/d/0")
     assert list(c.flat_items()) == [("a", 1), ("b/c", 2), ("b/d/0", 3)]
     assert c.reduce(lambda total, leaf: total + leaf, 10) == 16
+
+
+def test_members_of_lists_from_the_end() -> None:
+    c = na.Container(l=[1, 2, {"w": 3}], d={-1: 4, 0: 5}, m={"-1": 6})
+    assert c["l"][-1].to_dict() == {"w": 3}
+    assert (c["l", -2], c["l/-1/w"], c["l"][-3]) == (2, 3, 1)
+    assert (c["d"][-1], c["m"][-1], c["m/-1"]) == (4, 6, 6)
+    assert c.set("l/-2", 0)["l/1"] == 0
+    assert c.delete("l/-1").to_dict()["l"] == [1, 2]
+    assert "l/-3" in c
+    assert "l/-4" not in c
+    with pytest.raises(PathError, match="no key -4"):
+        c["l"][-4]
+    with pytest.raises(PathError, match="no key -1"):
+        c["l"].exclude("1")[-1]  # part of a list, whose members keep their numbers

@@ -162,3 +162,15 @@ def test_list_in_place_operators_make_new_containers() -> None:
     assert type(c) is ListContainer
     np.testing.assert_array_equal(d[0], np.ones(2))
     np.testing.assert_array_equal(c[0], np.full(2, 2.0))
+
+
+def test_update_takes_no_paths() -> None:
+    c = na.Container({"a": {"b": 1}, "x/y": 2})
+    with pytest.raises(StructureError) as info:
+        c.update({"a/b": 3})
+    assert str(info.value) == (
+        "Container.update: other: 'a/b' is no key here, but a path; write c.set('a/b', x), or nest "
+        "the mapping as the tree is"
+    )
+    assert c.update({"x/y": 3, "a/new": 4}).to_dict() == {"a": {"b": 1}, "x/y": 3, "a/new": 4}
+    assert c.update(na.Container({"a/b": 3}))["a/b"] == 3  # a tree that has such a key

@@ -163,3 +163,19 @@ def test_the_mean_of_a_batch_of_open_size() -> None:
         return na.Container(a=x, b=x[0] * 4).tree_mean()
 
     assert float(mean(tf.ones((3, 2)))) == 14 / 8
+
+
+def test_what_stands_for_an_array_is_not_passed_by() -> None:
+    import jax
+
+    c = na.Container(w=np.ones(2), label="x", n=None)
+    assert float(c.tree_sum()) == 2.0
+    described = c.set("b", {"v": jax.ShapeDtypeStruct((2,), "float32")})
+    for name in ("sum", "mean", "norm", "max", "min", "all", "any"):
+        with pytest.raises(ArgumentError) as info:
+            getattr(na, f"tree_{name}")(described)
+        assert str(info.value) == (
+            f"tree_{name}: 'b/v' is a ShapeDtypeStruct, expected an array of numpy, jax, torch or "
+            "tensorflow, or a number; read or convert it with c.map(fn), or leave it out with "
+            "c.exclude(type)"
+        )
