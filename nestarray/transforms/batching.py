@@ -17,7 +17,7 @@ import numpy as np
 
 from nestarray import backends, ops, tree
 from nestarray.config import current_backend
-from nestarray.errors import ArgumentError, IndexingError, ShapeError
+from nestarray.errors import ArgumentError, IndexingError, ShapeError, UnsupportedError
 from nestarray.transforms.arguments import name_of, native_transforms
 from nestarray.transforms.carries import ARRAY, take_apart
 from nestarray.transforms.control_flow import current_recorder
@@ -33,6 +33,7 @@ def vmap(
     in_axes: Axes = 0,
     out_axes: Axes = 0,
     *,
+    axis_name: Any = None,
     axis_size: int | None = None,
 ) -> Callable[..., Any]:
     """The function that maps `fn` over an axis of its arguments.
@@ -50,6 +51,10 @@ def vmap(
             a nest as for `in_axes`. None for a result that is the same for all examples, which
             comes back once: on JAX, PyTorch and TensorFlow one that is not computed from what
             is mapped, on NumPy one with the same bits for every example.
+        axis_name: a name for the mapped axis, by which ``jax.lax.pmean`` and its like combine
+            examples inside of `fn`: on JAX only. Elsewhere split `fn` where examples meet: map what
+            comes before, combine over the axis (``na.mean(x, axis=0)``), and map what comes after
+            with the result as an argument of ``in_axes=None``.
         axis_size: the number of examples; needed only if nothing is mapped, when each result is
             repeated as often.
 
@@ -62,6 +67,7 @@ def vmap(
             result that is not the same for all examples.
         ShapeError: when called, if the mapped axes have different sizes, or one that is not
             `axis_size`, or `in_axes` names an axis that is not there.
+        UnsupportedError: when called, if there is an `axis_name` on another backend than JAX.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -96,6 +102,7 @@ def vmap(
         arrays = [ops.moveaxis(leaves[i], a, 0) if (a := axes[i]) else leaves[i] for i in mapped]
         if not mapped:  # what is mapped instead is not looked at
             arrays = [_counted(axis_size, [leaves[i] for i in places], backend)]
+        named = {} if axis_name is None else _named(axis_name, backend)
         returned: list[Any] = []
 
         def flat(*rows: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -115,9 +122,10 @@ def vmap(
 
         native = current_recorder() or native_transforms(backend)
         if None in tree.flatten(out_axes)[0]:
-            stacked, common, differing = native.vmap_with_common(flat, arrays)
+            stacked, common, differing = native.vmap_with_common(flat, arrays, **named)
         else:
-            stacked, common, differing = native.vmap(lambda *rows: flat(*rows)[0], arrays), (), ()
+            stacked = native.vmap(lambda *rows: flat(*rows)[0], arrays, **named)
+            common, differing = (), ()
         form, axes = returned
         if differing:
             place = [i for i, axis in enumerate(axes) if axis is None][differing[0]]
@@ -129,6 +137,18 @@ def vmap(
         return form.nest([next(others) if a is None else _moved(next(rows), a) for a in axes])
 
     return call
+
+
+def _named(axis_name: Any, backend: str) -> dict[str, Any]:
+    """The argument for a backend that knows mapped axes by name."""
+    where = "code that is recorded" if current_recorder() else backend
+    if where == "jax":
+        return {"axis_name": axis_name}
+    raise UnsupportedError(
+        f"vmap: axis_name: got {axis_name!r}, but {where} has no names for mapped axes; split the "
+        "function where examples meet, combine them over the axis that vmap adds, and map what "
+        "comes after with the result under in_axes=None"
+    )
 
 
 def _moved(x: Any, axis: int) -> Any:

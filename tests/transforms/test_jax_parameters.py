@@ -117,6 +117,35 @@ def test_mapping_of_nothing_repeats(backend: str) -> None:
         na.vmap(na.exp, axis_size=-1)
 
 
+def test_names_of_mapped_axes_on_jax() -> None:
+    def centred(x: Any) -> Any:
+        mean = lax.pmean(x, "batch")
+        return {"centred": x - mean, "mean": mean}
+
+    x = jnp.asarray(np.outer(X, X))
+    axes = {"centred": 0, "mean": None}
+    found = na.vmap(centred, out_axes=axes, axis_name="batch")(x)
+    same(found, jax.vmap(centred, out_axes=axes, axis_name="batch")(x))
+    same(na.vmap(lambda r: lax.psum(r, "i"), axis_name="i")(x), jnp.sum(x, 0) + 0 * x)
+    slopes = na.vmap(na.grad(lambda r: na.sum(lax.psum(r * r, "i"))), axis_name="i")(x)
+    same(slopes, jax.vmap(jax.grad(lambda r: lax.psum(r * r, "i").sum()), axis_name="i")(x))
+    with pytest.raises(
+        ArgumentError, match=r"^vmap: out_axes: got None for the result at 'centred'"
+    ):
+        na.vmap(centred, out_axes={"centred": None, "mean": None}, axis_name="batch")(x)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "tensorflow"])
+def test_names_of_mapped_axes_elsewhere(backend: str) -> None:
+    message = (
+        f"vmap: axis_name: got 'i', but {backend} has no names for mapped axes; split the function "
+        "where examples meet, combine them over the axis that vmap adds, and map what comes after "
+        "with the result under in_axes=None"
+    )
+    with pytest.raises(UnsupportedError, match=f"^{re.escape(message)}$"):
+        na.vmap(na.exp, axis_name="i")(on(backend, X))
+
+
 @pytest.mark.parametrize("unroll", [2, True])
 def test_unrolled_loops(unroll: int, backend: str) -> None:
     def loop(x: Any) -> Any:

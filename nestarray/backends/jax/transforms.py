@@ -154,17 +154,19 @@ def jit(fn: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
     return jax.jit(fn, **options)
 
 
-def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:
+def vmap(
+    fn: Callable[..., tuple[Any, ...]], arrays: list[Any], *, axis_name: Any = None
+) -> tuple[Any, ...]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html"""
-    return jax.vmap(fn)(*arrays)
+    return jax.vmap(fn, axis_name=axis_name)(*arrays)
 
 
 def vmap_with_common(
-    fn: Callable[..., tuple[Any, Any]], arrays: list[Any]
+    fn: Callable[..., tuple[Any, Any]], arrays: list[Any], *, axis_name: Any = None
 ) -> tuple[Any, Any, list[int]]:
     """The rows and what all have in common, and which of that is not: JAX names one in a text."""
     try:
-        return *jax.vmap(fn, out_axes=(0, None))(*arrays), []
+        return *jax.vmap(fn, out_axes=(0, None), axis_name=axis_name)(*arrays), []
     except ValueError as error:
         if "out_axes" not in str(error):
             raise
@@ -173,12 +175,13 @@ def vmap_with_common(
         def common_of(*rows: Any) -> tuple[Any, ...]:
             return fn(*rows)[1]
 
-        count = len(jax.eval_shape(jax.vmap(common_of), *arrays))
+        count = len(jax.eval_shape(jax.vmap(common_of, axis_name=axis_name), *arrays))
         for i in range(count):
             try:
-                jax.eval_shape(
-                    jax.vmap(lambda *rows, i=i: common_of(*rows)[i], out_axes=None), *arrays
+                one = jax.vmap(
+                    lambda *rows, i=i: common_of(*rows)[i], out_axes=None, axis_name=axis_name
                 )
+                jax.eval_shape(one, *arrays)
             except ValueError:
                 differing.append(i)
         if not differing:
