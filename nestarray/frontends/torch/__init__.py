@@ -362,6 +362,12 @@ from nestarray.frontends.torch.promotion import is_floating_point as is_floating
 from nestarray.frontends.torch.promotion import is_tensor as is_tensor
 from nestarray.frontends.torch.promotion import promote_types as promote_types
 from nestarray.frontends.torch.promotion import result_type as result_type
+from nestarray.frontends.torch.quantization import (
+    fake_quantize_per_channel_affine as fake_quantize_per_channel_affine,
+)
+from nestarray.frontends.torch.quantization import (
+    fake_quantize_per_tensor_affine as fake_quantize_per_tensor_affine,
+)
 from nestarray.frontends.torch.recurrent import gru as gru
 from nestarray.frontends.torch.recurrent import lstm as lstm
 from nestarray.frontends.torch.recurrent import rnn_relu as rnn_relu

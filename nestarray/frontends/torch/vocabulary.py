@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from nestarray.errors import MissingOpError
-from nestarray.frontends.torch import fft, linalg, methods, ops, special
+from nestarray.frontends.torch import fft, linalg, methods, ops, quantization, special
 from nestarray.frontends.torch.nn import functional
 
 Arguments = dict[str, Any]
@@ -450,6 +450,8 @@ def find_first(target: Any) -> Rule | None:
     return _FIRST.get(_name_of(target))
 
 
+_PER_TENSOR = "torch.fake_quantize_per_tensor_affine"
+
 _FIRST = {
     rule.target: rule
     for rule in (
@@ -463,6 +465,18 @@ _FIRST = {
             functional.dropout,
             "torch.nn.functional.dropout",
             lambda a: {"training" if k == "train" else k: x for k, x in a.items()},
+        ),
+        *(
+            Rule(f"aten.{name}", quantization.fake_quantize_per_tensor_affine, _PER_TENSOR)
+            for name in (
+                "fake_quantize_per_tensor_affine_cachemask.default",
+                "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default",
+            )
+        ),
+        Rule(
+            "aten.fake_quantize_per_channel_affine_cachemask.default",
+            quantization.fake_quantize_per_channel_affine,
+            "torch.fake_quantize_per_channel_affine",
         ),
         Rule(
             "aten._fused_rms_norm.default",

@@ -58,6 +58,9 @@ from nestarray.frontends.torch.ops.backward import (
 )
 from nestarray.frontends.torch.ops.factorizations import _linalg_eigh as _linalg_eigh
 from nestarray.frontends.torch.ops.factorizations import _linalg_svd as _linalg_svd
+from nestarray.frontends.torch.ops.observers import (
+    _fused_moving_avg_obs_fq_helper_functional as _fused_moving_avg_obs_fq_helper_functional,
+)
 from nestarray.frontends.torch.ops.uniqueness import _unique as _unique
 from nestarray.frontends.torch.ops.uniqueness import _unique2 as _unique2
 from nestarray.frontends.torch.ops.uniqueness import unique_consecutive as unique_consecutive
