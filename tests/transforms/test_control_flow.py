@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -73,16 +74,23 @@ CARRIES: dict[str, Any] = {
 }
 
 
+OVER = {"r": ROWS, "n": None}
+
+
+def growing(carry: Any, x: Any) -> Any:
+    return grow(carry), (na.sum(x["r"]), {"before": carry})
+
+
+@cache
+def scanned_by_lax(kind: str) -> Any:
+    return lax.scan(growing, moved(CARRIES[kind], "jax"), moved(OVER, "jax"), reverse=True)
+
+
 @pytest.mark.parametrize("kind", CARRIES)
 def test_scan_of_every_structure_is_that_of_lax(kind: str, backend: str) -> None:
-    def step(carry: Any, x: Any) -> Any:
-        new = grow(carry)
-        return new, (na.sum(x["r"]), {"before": carry})
-
-    init, xs = CARRIES[kind], {"r": ROWS, "n": None}
-    expected = lax.scan(step, moved(init, "jax"), moved(xs, "jax"), reverse=True)
-    found = na.scan(step, moved(init, backend), moved(xs, backend), reverse=True)
-    carry, ys = expected
+    init = CARRIES[kind]
+    carry, ys = scanned_by_lax(kind)
+    found = na.scan(growing, moved(init, backend), moved(OVER, backend), reverse=True)
     if kind == "fused":  # what is stacked is no buffer
         ys = (ys[0], {"before": na.stack([moved(init, "jax").unfuse()] * 4)})
         carry, found = carry.unfuse(), (found[0].unfuse(), found[1])
@@ -102,105 +110,38 @@ def test_a_fused_carry_stays_fused(backend: str) -> None:
         assert_close(found, init * 8)
 
 
+def every_loop(m: Any, x: Any, n: Any) -> Any:
+    """All loops and choices of `m`, which is nestarray or has the functions of ``jax.lax``."""
+    outside = na.exp(x)
+    c = na.Container(x=x, n=n)
+    looped = m.while_loop(
+        lambda c: na.less(na.sum(c.x), 50.0),
+        lambda c: na.Container(x=c.x * 1.5 + outside, n=c.n + 1),
+        c,
+    )
+    counted = m.fori_loop(1, 4, lambda i, x: na.add(na.multiply(x, i), outside), x)
+    to_n = m.fori_loop(n, 5, lambda i, x: na.add(x, i), x)
+    mapped = m.map(lambda row: {"p": row * 2, "q": na.sum(row)}, x)
+    carry, ys = m.scan(lambda c, _: (c * 2, c + outside), x, None, length=3)
+    one = m.cond(na.greater(na.sum(x), 0), lambda x: x + outside, lambda x: x - 1, x)
+    chosen = m.switch(n, [lambda x: x, lambda x: x * 2, lambda x: x * outside], x)
+    nowhere = m.switch(n + 9, [lambda x: x, lambda x: x * 2], x)
+    prefixes = m.associative_scan(lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1]), (x, outside))
+    return [looped, counted, to_n, mapped, carry, ys, one, chosen, nowhere, list(prefixes)]
+
+
+LOOPED = ROWS + 0.25, np.asarray(2, np.int32)
+
+
+@cache
+def looped_by_lax() -> Any:
+    return every_loop(lax, *(on("jax", x) for x in LOOPED))
+
+
 @pytest.mark.parametrize("compiled", [False, True])
 def test_every_loop_is_that_of_lax(compiled: bool, backend: str) -> None:
-    def program(m: Any, x: Any, n: Any) -> Any:
-        outside = m.exp(x)
-        c = na.Container(x=x, n=n)
-        looped = m.while_loop(
-            lambda c: na.less(na.sum(c.x), 50.0),
-            lambda c: na.Container(x=c.x * 1.5 + outside, n=c.n + 1),
-            c,
-        )
-        counted = m.fori_loop(1, 4, lambda i, x: na.add(na.multiply(x, i), outside), x)
-        to_n = m.fori_loop(n, 5, lambda i, x: na.add(x, i), x)
-        mapped = m.map(lambda row: {"p": row * 2, "q": na.sum(row)}, x)
-        carry, ys = m.scan(lambda c, _: (c * 2, c + outside), x, None, length=3)
-        one = m.cond(na.greater(na.sum(x), 0), lambda x: x + outside, lambda x: x - 1, x)
-        chosen = m.switch(n, [lambda x: x, lambda x: x * 2, lambda x: x * outside], x)
-        nowhere = m.switch(n + 9, [lambda x: x, lambda x: x * 2], x)
-        prefixes = m.associative_scan(lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1]), (x, outside))
-        return [looped, counted, to_n, mapped, carry, ys, one, chosen, nowhere, list(prefixes)]
-
-    class Lax:
-        exp = staticmethod(na.exp)
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(lax, name)
-
-    args = ROWS + 0.25, np.asarray(2, np.int32)
-    expected = program(Lax(), *(on("jax", x) for x in args))
-    run = jit(lambda *a: program(na, *a), backend) if compiled else lambda *a: program(na, *a)
-    assert_same(run(*(on(backend, x) for x in args)), expected, backend)
-
-
-def test_arrays_stand_for_numbers(backend: str) -> None:
-    with na.use_backend(backend):
-        total = na.fori_loop(0, 5, lambda i, c: na.add(c, i), 0)
-        assert (na.backend_of(total), int(total)) == (backend, 10)
-        result = na.cond(True, lambda: {"x": 1.5, "n": None}, lambda: None)
-        assert_close(result, {"x": na.asarray(1.5), "n": None})
-    half = na.astype(on(backend, ROWS[0]), na.bfloat16)
-    # the number is no float32, which na.sum could not keep
-    found, seen = na.scan(lambda c, x: (na.add(c, na.sum(x)), c), 0, na.stack([half, half]))
-    assert na.dtype_of(found) is na.dtype_of(seen) is na.bfloat16
-    assert float(seen[0]) == 0.0
-    weak = na.while_loop(
-        lambda c: na.less(c[1], 3), lambda c: (na.multiply(c[0], 0.5), c[1] + 1), (1, half[0] * 0)
-    )
-    assert na.dtype_of(weak[0]) is na.float32
-    assert float(weak[0]) == 0.125
-
-
-def test_leaves_by_key_and_leaves_that_are_no_arrays(backend: str) -> None:
-    x = on(backend, ROWS[0])
-
-    def step(c: na.Container, row: dict[str, Any]) -> Any:
-        assert row["s"] == "whole"
-        y = {"y": row["x"], "name": "kept", "number": 2}
-        return na.Container(name=c.name, b=c.b * 2, a=c.a + row["x"]), y  # in another order
-
-    init = na.Container(a=x, b=x, name="adam")
-    carry, ys = na.scan(step, init, {"x": on(backend, ROWS), "s": "whole"})
-    assert list(carry) == ["a", "b", "name"]
-    assert carry.name == "adam"
-    assert_close(carry.b, x * 16)
-    assert_close(carry.a, x + na.sum(on(backend, ROWS), axis=0))
-    assert ys["name"] == "kept"
-    assert na.to_backend(ys["number"], "numpy").tolist() == [2, 2, 2, 2]
-
-
-@pytest.mark.parametrize("compiled", [False, True])
-def test_no_steps(compiled: bool, backend: str) -> None:
-    def program(x: Any) -> Any:
-        c = na.Container(h=x)
-        carry, ys = na.scan(lambda c, r: (c * 2, {"s": na.sum(r), "h": c}), c, na.stack([x])[:0])
-        looped = na.while_loop(lambda c: na.less(na.sum(c.h), -9.0), lambda c: c * 2, c)
-        backwards = na.fori_loop(3, 1, lambda i, c: c * 2, c)
-        none = na.associative_scan(na.add, x[:0])
-        return carry, ys, looped, backwards, none, na.map(lambda r: r * 2, x[:0], batch_size=2)
-
-    x = on(backend, ROWS[0])
-    carry, ys, looped, backwards, none, mapped = (jit(program, backend) if compiled else program)(x)
-    for found in (carry, looped, backwards):
-        assert_close(found, na.Container(h=x))
-    assert tuple(ys["s"].shape) == tuple(none.shape) == tuple(mapped.shape) == (0,)
-    assert tuple(ys["h"]["h"].shape) == (0, 2)
-
-
-def test_map_in_batches(backend: str) -> None:
-    xs = na.Container(a=on(backend, ROWS), b=[on(backend, ROWS[:, 0])])
-    expected = na.Container(a=xs.a * 2, b=[xs["b"][0] * 2])
-    for size in (None, 1, 2, 3, 4, 9):
-        assert_close(na.map(lambda c: c * 2, xs, batch_size=size), expected)
-
-
-@pytest.mark.parametrize("dtype", ["bfloat16", "complex64", "int8"])
-def test_dtypes_of_carries(dtype: str, backend: str) -> None:
-    x = na.astype(on(backend, np.asarray([1.0, 2.0], np.float32)), dtype)
-    carry, ys = jit(lambda x: na.scan(lambda c, r: (na.add(c, r), c), x[0], x), backend)(x)
-    assert na.dtype_of(carry) is na.dtype_of(ys) is na.as_dtype(dtype)
-    assert_close(na.astype(carry, "complex64"), na.astype(x[0] * 4, "complex64"))
+    run = jit(lambda *a: every_loop(na, *a), backend) if compiled else partial(every_loop, na)
+    assert_same(run(*(on(backend, x) for x in LOOPED)), looped_by_lax(), backend)
 
 
 # -- associative_scan -------------------------------------------------------------------------
@@ -302,14 +243,16 @@ def variables(backend: str) -> tuple[na.Container, Any]:
     return moved(v, backend), on(backend, ROWS)
 
 
+@cache
+def differentiated_by_jax(name: str) -> Any:
+    return jax.jit(jax.grad(losses()[name]))(*variables("jax"))
+
+
 @pytest.mark.parametrize("name", losses())
 def test_gradients_are_those_of_jax(name: str, backend: str) -> None:
-    loss = losses()[name]
-    v, x = variables("jax")
-    expected = jax.jit(jax.grad(loss))(v, x)
     v, x = variables(backend)
-    found = na.grad(loss)(v, x)
-    assert_close(found, moved(expected.to_backend("numpy"), backend))
+    found = na.grad(losses()[name])(v, x)
+    assert_close(found, moved(differentiated_by_jax(name).to_backend("numpy"), backend))
 
 
 FAST = ("scanned", "chosen")
@@ -366,10 +309,11 @@ def everything(x: Any) -> Any:
 
 
 def test_vmap_is_single_calls(backend: str) -> None:
-    xs = on(backend, np.stack([ROWS + 1.1, ROWS * 0.5, -ROWS]))
-    rows = [everything(x) for x in na.unstack(xs)]
+    inputs = np.stack([ROWS + 1.1, ROWS * 0.5, -ROWS])
+    rows = [everything(x) for x in inputs]  # of NumPy, which has nothing to compile
     columns = zip(*[na.tree.flatten(row)[0] for row in rows], strict=True)
-    expected = na.tree.unflatten(na.tree.flatten(rows[0])[1], [na.stack(c) for c in columns])
+    stacked = na.tree.unflatten(na.tree.flatten(rows[0])[1], [np.stack(c) for c in columns])
+    xs, expected = on(backend, inputs), moved(stacked, backend)
     assert_close(na.vmap(everything)(xs), expected)
     assert_close(jit(na.vmap(everything), backend)(xs), expected)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import cache
 from typing import Any
 
 import jax
@@ -43,6 +44,7 @@ def loss(v: na.Container) -> Any:
     return na.mean(h * h) * na.exp(v["scale/0"]) + na.sum(v["scale/1"] ** 3)
 
 
+@cache
 def expected(order: int) -> na.Container:
     """Of the loss, or of the squared norm of its gradient, by JAX alone."""
 

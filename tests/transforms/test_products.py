@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import jax
@@ -48,10 +49,6 @@ def scalar(v: na.Container, x: Any) -> Any:
     return net(v, x)["sum"]
 
 
-def as_jax(c: Any) -> Any:
-    return c.to_backend("jax") if isinstance(c, na.Container) else na.to_backend(c, "jax")
-
-
 def floats(c: na.Container) -> na.Container:
     return c.select(dtype="real floating")
 
@@ -60,6 +57,24 @@ def assert_same(actual: Any, expected: Any) -> None:
     """`expected` is JAX's."""
     assert_close(na.tree.map(lambda x: na.to_backend(x, "jax"), actual), expected, rtol=2e-5,
                  reason="sums of a few terms in another order")  # fmt: skip
+
+
+@cache
+def of_jax() -> dict[str, Any]:
+    """What JAX's own functions give: it is the same for all backends, and compiled once."""
+    v, x = floats(on("jax", V)), on("jax", X)
+    t, dx = floats(on("jax", T)), on("jax", X[::-1].copy())
+    fn = lambda v, x: inexact(v.update(n=jnp.arange(3)), x)  # noqa: E731
+    total = lambda v: scalar(v.update(n=jnp.arange(3)), x)  # noqa: E731
+    _, pull = jax.vjp(fn, v, x)
+    return {
+        "vjp": pull({"h": on("jax", V["a"]["b"]), "sum": jnp.ones(())}),
+        "jvp": jax.jvp(fn, (v, x), (t, dx))[1],
+        "jacobian": jax.jacrev(fn)(v, x),
+        "by x": jax.jacfwd(lambda x: fn(v, x)["h"])(x),
+        "hessian": jax.hessian(total)(v),
+        "hvp": jax.jvp(jax.grad(total), (v,), (t,))[1],
+    }
 
 
 def test_vjp(backend: str) -> None:
@@ -71,9 +86,7 @@ def test_vjp(backend: str) -> None:
     to_v, to_x = pullback(cotangents)
     assert to_v.spec is v.spec
     assert_close(to_v["n"], na.zeros_like(v["n"]))
-    fn = lambda v, x: inexact(v.update(n=jnp.arange(3)), x)  # noqa: E731
-    _, pull = jax.vjp(fn, as_jax(floats(v)), as_jax(x))
-    expected = pull({"h": as_jax(cotangents["h"]), "sum": jnp.ones(())})
+    expected = of_jax()["vjp"]
     assert_same(floats(to_v), expected[0])
     assert_same(to_x, expected[1])
 
@@ -85,10 +98,7 @@ def test_jvp_and_linearize(backend: str) -> None:
     assert_close(value["sum"], net(v, x)["sum"])
     assert moved["name"] == "net"
     assert_close(moved["n"], na.zeros_like(v["n"]))
-    fn = lambda v, x: inexact(v.update(n=jnp.arange(3)), x)  # noqa: E731
-    primals = (as_jax(floats(v)), as_jax(x))
-    _, expected = jax.jvp(fn, primals, (as_jax(floats(t)), as_jax(dx)))
-    assert_same({"h": moved["h"], "sum": moved["sum"]}, expected)
+    assert_same({"h": moved["h"], "sum": moved["sum"]}, of_jax()["jvp"])
     again, push = na.linearize(net, v, x)
     assert_close(again["h"], value["h"])
     assert_close(push(t, dx)["h"], moved["h"])
@@ -116,12 +126,10 @@ def test_linear_transpose(backend: str) -> None:
 def test_jacobians(backend: str, mode: Callable[..., Any]) -> None:
     v, x = on(backend, V), on(backend, X)
     found = mode(inexact)(v, x)
-    fn = lambda v, x: inexact(v.update(n=jnp.arange(3)), x)  # noqa: E731
-    expected = jax.jacrev(fn)(as_jax(floats(v)), as_jax(x))
-    assert_same({k: floats(c) for k, c in found.items()}, expected)
+    assert_same({k: floats(c) for k, c in found.items()}, of_jax()["jacobian"])
     assert tuple(found["h"]["a/w"].shape) == (3, 3, 2)
     by_x = mode(lambda v, x: inexact(v, x)["h"], argnums=1)(v, x)
-    assert_same(by_x, jax.jacfwd(lambda x: fn(as_jax(floats(v)), x)["h"])(as_jax(x)))
+    assert_same(by_x, of_jax()["by x"])
     part = mode(lambda v, x: inexact(v, x)["h"], wrt="**/b")(v, x)
     assert part.paths() == ("a/b",)
     assert_close(part["a/b"], found["h"]["a/b"])
@@ -130,14 +138,11 @@ def test_jacobians(backend: str, mode: Callable[..., Any]) -> None:
 def test_hessian(backend: str) -> None:
     v, x = on(backend, V), on(backend, X)
     found = na.hessian(scalar, wrt="a")(v, x)
-    fn = lambda v: scalar(v.update(n=jnp.arange(3)), as_jax(x))  # noqa: E731
-    expected = jax.hessian(fn)(as_jax(floats(v)))
     for path in ("a/w", "a/b"):
-        assert_same(found[path], expected[path])
+        assert_same(found[path], of_jax()["hessian"][path])
     t = floats(on(backend, T))
     product = na.hvp(lambda v: scalar(v.update(n=on(backend, V["n"])), x), [floats(v)], [t])
-    _, moved = jax.jvp(jax.grad(fn), (as_jax(floats(v)),), (as_jax(t),))
-    assert_same(product, moved)
+    assert_same(product, of_jax()["hvp"])
 
 
 def test_gauss_newton(backend: str) -> None:
