@@ -200,44 +200,35 @@ class _Moves:
     def __init__(self, base: Container, ours: Container, theirs: Container) -> None:
         self.base = base
         self.apart: dict[Path, tuple[Any, str]] = {}
-        moved = [
-            {i: side._spec.paths[k] for k, i in moved_leaves(base, side).items()}
-            for side in (ours, theirs)
-        ]
-        leaves = [
-            dict(zip(side._spec.paths, side._leaves, strict=True)) if any(moved) else {}
-            for side in (ours, theirs)
-        ]
-        self._follow("ours", *moved, *leaves, theirs)
-        self._follow("theirs", *moved[::-1], *leaves[::-1], ours)
-        sides = zip((ours, theirs), leaves, strict=True)
-        self.ours, self.theirs = (tuple(new.values()) or side._leaves for side, new in sides)
+        own, other = _Side("ours", base, ours), _Side("theirs", base, theirs)
+        self._follow(own, other)
+        self._follow(other, own)
+        self.ours, self.theirs = tuple(own.leaves.values()), tuple(other.leaves.values())
 
-    def _follow(
-        self,
-        name: str,
-        moved: dict[int, Path],
-        moved_by_other: dict[int, Path],
-        own: dict[Path, Any],
-        other: dict[Path, Any],
-        other_tree: Container,
-    ) -> None:
+    def _follow(self, side: _Side, other: _Side) -> None:
         """Take what one side moved to where it is now, in the leaves of both."""
-        other_name = "ours" if name == "theirs" else "theirs"
-        for i, place in moved.items():
+        for i, place in side.moved.items():
             old, leaf = self.base._spec.paths[i], self.base._leaves[i]
-            elsewhere = moved_by_other.get(i)
+            reason = f"moved from {join_path(old)!r} to here in {side.name}"
+            elsewhere = other.moved.get(i)
             if elsewhere is not None:
                 if elsewhere != place:
-                    way = f"to {join_path(elsewhere)!r}"
-                    reason = f"moved from {join_path(old)!r} to here in {name}, {way}"
-                    self.apart[place] = leaf, f"{reason} in {other_name}"
-            elif old in other:
-                if not identical(leaf, other[old]):
-                    own[place], other[old] = other[old], leaf
-            elif old not in other_tree:
-                reason = f"moved from {join_path(old)!r} to here in {name}, deleted in {other_name}"
-                self.apart[place] = leaf, reason
+                    way = f"to {join_path(elsewhere)!r} in {other.name}"
+                    self.apart[place] = leaf, f"{reason}, {way}"
+            elif old in other.leaves:
+                if not identical(leaf, other.leaves[old]):
+                    side.leaves[place], other.leaves[old] = other.leaves[old], leaf
+            elif old not in other.tree:
+                self.apart[place] = leaf, f"{reason}, deleted in {other.name}"
+
+
+class _Side:
+    """A side of a merge: its leaves by path, and where it has what it moved, by number in the base."""
+
+    def __init__(self, name: str, base: Container, tree: Container) -> None:
+        self.name, self.tree = name, tree
+        self.leaves: dict[Path, Any] = dict(zip(tree._spec.paths, tree._leaves, strict=True))
+        self.moved = {i: tree._spec.paths[k] for k, i in moved_leaves(base, tree).items()}
 
 
 class Merging:

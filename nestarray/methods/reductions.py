@@ -19,7 +19,7 @@ from nestarray import backends, ops, tree
 from nestarray.container import Container, method
 from nestarray.container.access import line_up
 from nestarray.dtypes import dtype_of, float32, promote_types
-from nestarray.errors import ArgumentError, StructureError
+from nestarray.errors import ArgumentError, ShapeError, StructureError
 
 
 @method
@@ -86,6 +86,7 @@ def tree_dot(a: Any, b: Any, /) -> Any:
 
     Raises:
         StructureError: the structures differ.
+        ShapeError: two leaves differ in shape; nothing is broadcast.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -100,6 +101,14 @@ def tree_dot(a: Any, b: Any, /) -> Any:
         raise StructureError(
             f"tree_dot: the trees have {len(left)} and {len(right)} leaves, expected one structure"
         )
+    for i, (x, y) in enumerate(zip(left, right, strict=True)):
+        if _is_number(x) and _is_number(y) and _differ_in_shape(x, y):
+            paths = a.paths() if isinstance(a, Container) and len(left) == len(a.leaves()) else ()
+            place = repr(paths[i]) if paths else f"leaf {i}"
+            raise ShapeError(
+                f"tree_dot: {place}: got the shapes {_known_shape(x)} and {_known_shape(y)}, "
+                "expected one shape"
+            )
     pairs = [(x, y) for x, y in zip(left, right, strict=True) if _is_number(x)]
     return _total(_sum(ops.multiply(_conjugate(x), y)) for x, y in pairs)
 
@@ -231,6 +240,23 @@ def _elements(name: str, c: Any) -> list[Any]:
 
 def _shape(x: Any) -> tuple[Any, ...]:
     return () if _is_scalar(x) else ops.shape(x)
+
+
+def _known_shape(x: Any) -> tuple[Any, ...] | None:
+    """The shape without asking a graph for it: None, or a size of None, where it is not known."""
+    try:
+        return tuple(getattr(x, "shape", ()))
+    except ValueError:  # TensorFlow's unknown rank
+        return None
+
+
+def _differ_in_shape(x: Any, y: Any) -> bool:
+    first, second = _known_shape(x), _known_shape(y)
+    if first is None or second is None:
+        return False
+    return len(first) != len(second) or any(
+        m is not None and n is not None and m != n for m, n in zip(first, second, strict=True)
+    )
 
 
 def _is_scalar(x: Any) -> bool:

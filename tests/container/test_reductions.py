@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import nestarray as na
 from nestarray import backends
-from nestarray.errors import ArgumentError, StructureError
+from nestarray.errors import ArgumentError, ShapeError, StructureError
 
 TREE = {
     "a": np.asarray([[1.0, -2.0], [3.0, 0.5]], "float32"),
@@ -178,4 +178,15 @@ def test_what_stands_for_an_array_is_not_passed_by() -> None:
             f"tree_{name}: 'b/v' is a ShapeDtypeStruct, expected an array of numpy, jax, torch or "
             "tensorflow, or a number; read or convert it with c.map(fn), or leave it out with "
             "c.exclude(type)"
+        )
+
+
+def test_the_inner_product_broadcasts_nothing() -> None:
+    c = na.Container(a={"w": np.ones((2, 3))}, b=np.ones(2))
+    for tree, place in ((c, "'a/w'"), ([c["a/w"], c["b"]], "leaf 0")):
+        other = c.set("a/w", np.ones(3)) if tree is c else [np.ones(3), c["b"]]
+        with pytest.raises(ShapeError) as info:
+            na.tree_dot(tree, other)
+        assert str(info.value) == (
+            f"tree_dot: {place}: got the shapes (2, 3) and (3,), expected one shape"
         )
