@@ -136,7 +136,7 @@ _OVER_ARGUMENTS = frozenset(
 _OVER_VALUES = re.compile(
     "index .*out of bounds|index out of (bounds|range)|Target .*out of bounds|is not in \\["
     "|not positive|positive.definite|invertible|singular|converge|successful|[Aa]llocat|out of memory|enough memory"
-    "|must increase|must be monoton"
+    "|must increase|must be monoton|[Dd]ivision by zero|ZeroDivisionError"
 )
 #: What an IndexError says that is about shapes.
 _OVER_SHAPES = re.compile(
@@ -591,6 +591,8 @@ def _kernel_rule(error: Exception, again: Callable[[Arguments], Any]) -> Rule:
         if not arrays or not (
             _NO_KERNEL.search(str(error)) or _is_computed_in_float32(arguments, again)
         ):
+            return
+        if _OVER_VALUES.search(str(error)):
             return
         found = " and ".join(dict.fromkeys(dtypes.dtype_of(x).name for x in arrays))
         raise DtypeError(

@@ -78,7 +78,9 @@ class Op:
             p.name for p in self.parameters if _holds_arrays(p) and _is_sequence(p)
         ]
         #: what is computed as floats when it comes as integers
-        self.floating = [name for name in self.array_parameters if is_floating and name != besides]
+        self.floating = [
+            name for name in self.array_parameters if is_floating and name not in besides.split()
+        ]
         self.required_arrays = {p.name for p in self.parameters if str(p.annotation) == "Array"}
         self.optional_arrays = {
             p.name for p in self.parameters if str(p.annotation) == "Array | None"
@@ -363,7 +365,8 @@ def floating_op(body: Any = None, /, *, besides: str = "") -> Any:
 
     Args:
         body: as for `op`.
-        besides: the array argument that stays what it is, such as classes or a key.
+        besides: the array arguments that stay what they are, such as classes or a key, with
+            spaces between their names.
     """
     if body is None:
         return partial(floating_op, besides=besides)

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from nestarray import dtypes, ops
-from nestarray.dispatch import op
+from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, check_range
 
 __all__ = ["multi_head_attention", "scaled_dot_product_attention"]
 
 
-@op
+@floating_op(besides="mask dropout_key")
 def scaled_dot_product_attention(
     query: Array,
     key: Array,
@@ -115,7 +115,7 @@ def attended(
     return _merge_heads(out) if heads > 1 else out
 
 
-@op
+@floating_op(besides="mask dropout_key")
 def multi_head_attention(
     query: Array,
     key: Array,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nestarray import ops
-from nestarray.dispatch import op
+from nestarray.dispatch import floating_op
 from nestarray.errors import ShapeError
 from nestarray.typing import Array
 
@@ -13,7 +13,7 @@ __all__ = ["hsv_to_rgb", "rgb_to_grayscale", "rgb_to_hsv"]
 _LUMA = (0.2989, 0.587, 0.114)
 
 
-@op
+@floating_op
 def rgb_to_grayscale(x: Array, /, *, axis: int = -3) -> Array:
     """The brightness of colours, 0.2989 · red + 0.587 · green + 0.114 · blue.
 
@@ -39,7 +39,7 @@ def rgb_to_grayscale(x: Array, /, *, axis: int = -3) -> Array:
     return red * _LUMA[0] + green * _LUMA[1] + blue * _LUMA[2]
 
 
-@op
+@floating_op
 def rgb_to_hsv(x: Array, /, *, axis: int = -3) -> Array:
     """Hue, saturation and value of colours; each is from 0 to 1.
 
@@ -83,7 +83,7 @@ def rgb_to_hsv(x: Array, /, *, axis: int = -3) -> Array:
     return ops.concat((ops.where(is_grey, 0.0, hue), saturation, value), axis=axis)
 
 
-@op
+@floating_op
 def hsv_to_rgb(x: Array, /, *, axis: int = -3) -> Array:
     """Red, green and blue of hue, saturation and value: the inverse of `rgb_to_hsv`.
 

@@ -621,6 +621,12 @@ def nan_to_num(
     dtype = dtypes.dtype_of(x)
     if not dtype.is_inexact:
         return ops.positive(x)
+    if dtype.kind == "complex":
+        parts = (
+            ops.nan_to_num(part, nan=nan, posinf=posinf, neginf=neginf)
+            for part in (ops.real(x), ops.imag(x))
+        )
+        return ops.complex(*parts)
     largest = dtypes.finfo(dtype).max
     x = ops.where(ops.isnan(x), nan, x)
     x = ops.where(ops.equal(x, math.inf), largest if posinf is None else posinf, x)

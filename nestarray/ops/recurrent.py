@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from nestarray import dtypes, ops
 from nestarray.backends.control_flow import Arrays, find_for
-from nestarray.dispatch import op
+from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array
 
@@ -26,7 +26,7 @@ __all__ = ["gru", "lstm", "rnn"]
 Cell = Callable[[Array, tuple[Array, ...], Array, Array | None], tuple[Array, ...]]
 
 
-@op
+@floating_op(besides="lengths")
 def rnn(
     x: Array,
     weights: Sequence[Array],
@@ -87,7 +87,7 @@ def rnn(
     return outputs, last
 
 
-@op
+@floating_op(besides="lengths")
 def gru(
     x: Array,
     weights: Sequence[Array],
@@ -138,7 +138,7 @@ def gru(
     return outputs, last
 
 
-@op
+@floating_op(besides="lengths")
 def lstm(
     x: Array,
     weights: Sequence[Array],

@@ -10,7 +10,7 @@ import math
 
 from nestarray import dtypes, ops
 from nestarray.backends.base import refuse_complex
-from nestarray.dispatch import op
+from nestarray.dispatch import floating_op, op
 from nestarray.typing import Array
 
 __all__ = [
@@ -444,7 +444,7 @@ def xlog1py(x1: Array, x2: Array, /) -> Array:
     )
 
 
-@op
+@floating_op
 def logit(x: Array, /, *, eps: float | None = None) -> Array:
     """The log-odds, ln(x / (1 − x)), the inverse of `sigmoid`.
 

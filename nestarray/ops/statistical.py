@@ -12,7 +12,7 @@ from collections.abc import Callable
 from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import mean_dtype, refuse_complex
 from nestarray.backends.truth import through_numbers
-from nestarray.dispatch import op, primitive
+from nestarray.dispatch import floating_op, op, primitive
 from nestarray.errors import ShapeError
 from nestarray.typing import Array, Axis, DTypeLike
 
@@ -410,7 +410,7 @@ def cumulative_logsumexp(x: Array, /, *, axis: int | None = None) -> Array:
     return _running(x, axis, ops.logaddexp, "cumulative_logsumexp")
 
 
-@op
+@floating_op
 def logsumexp(
     x: Array,
     /,

@@ -53,7 +53,8 @@ positive = jnp.positive
 real = jnp.real
 square = _traced(truth.kept(jnp.square, _BOOL))
 trunc = jnp.trunc
-angle = _floating(jnp.angle)
+# of a number in half precision jnp.angle makes float32
+angle = _floating(lambda x: jnp.angle(x).astype(x.dtype), jnp.angle)
 reciprocal = _floating(jnp.reciprocal)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from nestarray.backends import division
-from nestarray.backends.base import promoting, refuse_integers, supports
+from nestarray.backends.base import promoting, refuse_complex, refuse_integers, supports
 from nestarray.backends.tensorflow.core import native_dtype
 
 
@@ -106,6 +106,7 @@ def _as_signed_bits(x: Any) -> Any:
 
 
 def _copysign(x1: Any, x2: Any) -> Any:
+    refuse_complex(x1)
     # == would give False for shapes that do not broadcast
     negative_too = tf.equal(_as_signed_bits(x1) < 0, _as_signed_bits(x2) < 0)
     return tf.where(negative_too, x1, -x1)

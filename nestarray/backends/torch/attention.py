@@ -12,7 +12,7 @@ from nestarray.backends.base import lenient, supports
 # torch draws from its own generator, takes one of a mask and causality, and reads values beyond
 # their end where they are fewer than keys
 @supports(
-    "dropout_p == 0 and attn_logits_soft_cap is None and query.shape[-1] and key.shape[:-1] == value.shape[:-1] and (mask is None or not is_causal)"
+    "query.is_floating_point() and dropout_p == 0 and attn_logits_soft_cap is None and query.shape[-1] and key.shape[:-1] == value.shape[:-1] and (mask is None or not is_causal)"
     " and not (enable_gqa and query.shape[-3] % key.shape[-3])"
 )
 @lenient
