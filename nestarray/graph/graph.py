@@ -25,7 +25,7 @@ from nestarray.errors import ArgumentError, ConversionError, NestarrayError, Uns
 from nestarray.graph import codegen
 from nestarray.graph.binding import bind_arguments, bind_variables, is_abstract
 from nestarray.graph.node import Node
-from nestarray.graph.sizes import Sizes, check_same
+from nestarray.graph.sizes import Sizes, check_same, has_unknown_size
 from nestarray.graph.value_sizes import first_of_unknown_size, unknown_size
 from nestarray.interchange.torch import to_torch_state_dict
 
@@ -103,9 +103,13 @@ class Graph:
             DtypeError: an argument has another dtype than was traced.
             StructureError: `v` or `s` has other keys than the graph's.
         """
-        values = self._prepare(args, kwargs, v, s, key)
+        inputs, v, s, constants, key = self._prepare(args, kwargs, v, s, key)
+        program = self
+        if self.sizes.ranges and any(map(has_unknown_size, inputs)):
+            program = self._for_unknown_sizes
+            constants = program.constants
         with self.running():
-            return self._positional(*values)
+            return program._positional(inputs, v, s, constants, key)
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
@@ -138,6 +142,15 @@ class Graph:
                 f'make it with na.random.key(0, backend="{self.backend}")'
             )
         return inputs, v, s, self.constants, key
+
+    @cached_property
+    def _for_unknown_sizes(self) -> Graph:
+        """The graph as ops: they take sizes that a tracer does not know, for which code has no number.
+
+        It is made when a tracer comes with such sizes, and is none of what the tracer records.
+        """
+        with backends.core(self.backend).outside_of_traces():
+            return self.lower()
 
     @cached_property
     def function(self) -> Callable[..., Any]:

@@ -94,7 +94,10 @@ def _run(graph: Graph, recorder: Recorder) -> dict[Node, Any]:
     dead = last_uses(graph)
     for node in graph.calls:
         recorder.of = node
-        run = partial(compute, graph, node, values.__getitem__, key)
+        value_of = values.__getitem__
+        if isinstance(recorder, OpenRecorder):
+            value_of = recorder.beside_sizes(node, value_of)
+        run = partial(compute, graph, node, value_of, key)
         draw = partial(key_of, graph, node, key)
         values[node] = recorder.lowered(node, run, values.__getitem__, draw)
         for unused in dead.get(node, ()):

@@ -263,6 +263,20 @@ class OpenRecorder(Recorder):
             self.size_node(value).name = old.name
         return value
 
+    def beside_sizes(self, old: Node, value_of: Callable[[Node], Any]) -> Callable[[Node], Any]:
+        """`value_of` for a call of a size: arrays that no input has a part in are stand-ins, too.
+
+        By themselves they are computed with, which an open size is no number for.
+        """
+        found = {node: value_of(node) for node in iter_nodes((old.args, old.kwargs))}
+        if any(map(is_size, found.values())):
+            found |= {node: self._held(x) for node, x in found.items() if is_array(x)}
+        return found.__getitem__
+
+    def _held(self, array: Any) -> OpenTraced:
+        shape = tuple(array.shape)
+        return OpenTraced([array] * self.runs, shape, self.node_of(array, "lower"), self)
+
     def _take_back(self, count: int) -> None:
         gone = set(self.nodes[count:])
         del self.nodes[count:]

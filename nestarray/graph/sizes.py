@@ -77,9 +77,12 @@ class Binding:
                 f"{shape_text(want)}; {what_to_do}"
             )
         for axis, (name, size) in enumerate(zip(want, got)):
-            if not isinstance(name, str) or size is None:  # TensorFlow may not know it yet
+            if not isinstance(name, str):
                 continue
             place = f"dimension {axis} of {argument!r}"
+            if not isinstance(size, int):  # a tracer does not know it
+                self._check_unknown(name, place, size)
+                continue
             if not name.isidentifier():
                 self._expressions.append((name, place, size))
             elif self.values.setdefault(name, size) != size:
@@ -89,6 +92,24 @@ class Binding:
                 )
             else:
                 self._places.setdefault(name, place)
+
+    def _check_unknown(self, name: str, place: str, size: Any) -> None:
+        """An expression of JAX's must be said to be in the range; None of TensorFlow's cannot be."""
+        least, most = self._sizes.ranges.get(name, (0, None))
+        if size is None:
+            return
+        for bound, is_inside in ((most, operator.le), (least, operator.ge)):
+            try:
+                fits = bound is None or is_inside(size, bound)
+            except Exception:  # which JAX raises where it cannot tell
+                fits = False
+            if not fits:
+                sign = "<=" if bound == most else ">="
+                raise ShapeError(
+                    f"{self._owner}: {name} ({place}) is {size}, of which is not known that it is "
+                    f"{sign} {bound}, as the graph was traced for; say it where the size is made: "
+                    f"jax.export.symbolic_shape(..., constraints=['{size} {sign} {bound}'])"
+                )
 
     def finish(self) -> None:
         """Check what can be checked when all sizes are known.
@@ -124,6 +145,11 @@ class Binding:
             self._places[name] = place
         if names_in(text) <= self.values.keys() and evaluate(text, self.values) != size:
             raise ShapeError(f"{self._owner}: {place} is {size}, expected a size that is {text}")
+
+
+def has_unknown_size(x: Any) -> bool:
+    """Whether a tracer does not know all sizes of an array: TensorFlow has None, JAX an expression."""
+    return not all(isinstance(n, int) for n in getattr(x, "shape", ()))
 
 
 def check_same(owner: str, compiled: Mapping[str, int], got: Mapping[str, int]) -> None:

@@ -94,13 +94,18 @@ def _text(error: Exception) -> str:
 
 
 def _line(error: Exception) -> str:
-    """The innermost line that is neither torch's nor ours: ``"y = x.item() (net.py:12)"``."""
+    """The innermost line that is neither torch's nor ours: ``"y = x.item() (net.py:12)"``.
+
+    Else that of the module of torch's that failed.
+    """
     import torch
 
     foreign = (str(Path(torch.__file__).parent), _PACKAGE, "<")
     frames = traceback.extract_tb(error.__traceback__)
-    for frame in reversed(frames):
-        if not frame.filename.startswith(foreign):
-            at = f"{os.path.basename(frame.filename)}:{frame.lineno}"
-            return f"{frame.line} ({at})" if frame.line else at
-    return ""
+    users = [frame for frame in frames if not frame.filename.startswith(foreign)]
+    layers = [f for f in frames if f.name == "forward" and not f.filename.startswith(_PACKAGE)]
+    found = next(iter([*reversed(users), *reversed(layers)]), None)
+    if found is None:
+        return ""
+    at = f"{os.path.basename(found.filename)}:{found.lineno}"
+    return f"{found.line} ({at})" if found.line else at

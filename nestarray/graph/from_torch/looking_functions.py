@@ -148,9 +148,17 @@ def _refusal(what: str) -> ConversionError:
 
 
 def _linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """As torch has it: a linear function with constants, through which tangents alone have gradients."""
     import torch
+    from torch.utils._pytree import tree_map
 
     def pushed(*tangents: Any) -> Any:
-        return torch.func.jvp(function, primals, tangents)[1]
+        def derivative(tangents: Any) -> Any:
+            return torch.func.jvp(function, primals, tangents)[1]
+
+        value = derivative(tangents)
+        # of zero, whose derivatives by whatever else is in the function are zero
+        slope = derivative(tree_map(lambda t: t - t.detach(), tangents))
+        return tree_map(lambda y, dy: y.detach() + dy, value, slope)
 
     return function(*primals), pushed
