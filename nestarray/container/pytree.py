@@ -15,6 +15,7 @@ axes, it wants a value for all or one for each leaf, which `nestarray.tree.broad
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
@@ -43,7 +44,7 @@ def _names(c: Container) -> tuple[str, ...]:
 
 
 def _register_jax() -> None:
-    from jax import tree_util
+    from jax import export, tree_util
 
     key = tree_util.DictKey
 
@@ -56,6 +57,12 @@ def _register_jax() -> None:
         names = ("_buffers", "_layout") if cls is FusedContainer else ("_leaves", "_spec")
         unflatten = rebuild if cls is FusedContainer else from_leaves
         tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, attrgetter(*names))
+        export.register_pytree_node_serialization(
+            cls,
+            serialized_name=f"nestarray.{cls.__name__}",
+            serialize_auxdata=lambda structure: json.dumps(_to_plain(structure)).encode(),
+            deserialize_auxdata=lambda text: _from_plain(json.loads(text)),
+        )
 
 
 def _register_torch() -> None:
@@ -128,6 +135,19 @@ def _register_flax() -> None:
         serialization.register_serialization_state(cls, to_state, from_state)
 
 
+def _stay_as_written() -> None:
+    """Have ``tf.function`` run nestarray's code as it is, as it does NumPy's and Keras'.
+
+    It would rewrite the source of each function that a traced one calls, at the first call, and
+    warn of those that it cannot. There is no public way to say so for a library.
+    """
+    from tensorflow.python.autograph.core import config
+
+    rules = getattr(config, "CONVERSION_RULES", None)
+    if rules is not None:
+        config.CONVERSION_RULES = (config.DoNotConvert("nestarray"), *rules)
+
+
 def _to_plain(structure: Any) -> Any:
     if isinstance(structure, Layout):
         return [_to_plain(structure.spec), [list(place) for place in structure.places]]
@@ -149,6 +169,7 @@ REGISTER: dict[str, Callable[[], None]] = {
     "torch": _register_torch,
     "optree": _register_optree,
     "flax.serialization": _register_flax,
+    "tensorflow.python.autograph.core.config": _stay_as_written,
 }
 
 

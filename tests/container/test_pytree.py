@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import io
 import pickle
 import subprocess
@@ -592,3 +593,17 @@ def test_copies_share_or_do_not_share_memory() -> None:
     assert deep.spec is c.spec
     assert deep["a"] is deep["b/0"]
     assert not np.shares_memory(deep["a"], x)
+
+
+def test_tf_function_runs_our_code_as_it_is() -> None:
+    import tensorflow as tf
+
+    files = set()
+
+    def look(x: Any) -> Any:
+        files.update(frame.filename for frame in inspect.stack(0))
+        return x
+
+    c = na.Container(a=tf.ones(2))
+    assert tf.function(lambda c: c.map(look))(c).spec is c.spec
+    assert inspect.getfile(na.Container.map) in files  # and no file of what was made of it
