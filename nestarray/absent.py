@@ -106,6 +106,10 @@ _KEYS = "every draw names a key, na.random.normal(na.random.key(0), (2, 3))"
 _SAVING = "files are c.save(path) and na.Container.load(path)"
 _FUNCTION = "it is a function: na.{}, and na.nn.Lambda(na.{}) in a Sequential"
 
+_COLLECTIVE = (
+    "combine over the axis that na.vmap adds; on JAX na.vmap(f, axis_name=…) serves jax.lax.{}"
+)
+
 #: Module → name → what to use.
 INSTEAD: dict[str, dict[str, str]] = {
     "nestarray": {
@@ -122,6 +126,10 @@ INSTEAD: dict[str, dict[str, str]] = {
         "copy": "arrays are values; na.asarray(x, copy=True) copies",
         "Module": "layers, initializers and optimizers are in na.nn",
         "pmap": "na.jit takes sharded arrays of JAX, and na.vmap maps",
+        **{
+            name: _COLLECTIVE.format(name)
+            for name in ("psum", "pmean", "pmax", "pmin", "all_gather", "axis_index")
+        },
         "lax": "loops are na.scan, na.while_loop, na.fori_loop and na.cond",
     },
     "nestarray.nn": {
@@ -148,6 +156,9 @@ INSTEAD: dict[str, dict[str, str]] = {
         **dict.fromkeys(("randn", "standard_normal"), "it is na.random.normal, and every draw names a key"),
         **dict.fromkeys(("randperm", "shuffle"), "it is na.random.permutation"),
         **dict.fromkeys(("PRNGKey",), "it is na.random.key"),
+        **dict.fromkeys(("key_data", "wrap_key_data"), "a key is an array of its words"),
+        "key_impl": "a key of two words is of Threefry, one of four of the framework's generator",
+        "t": "it is na.random.student_t",
         "integers": "it is na.random.randint",
     },
 }  # fmt: skip

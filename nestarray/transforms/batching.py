@@ -101,6 +101,7 @@ def vmap(
         backend = backends.find_backend(tuple(leaves[i] for i in places)) or current_backend()
         arrays = [ops.moveaxis(leaves[i], a, 0) if (a := axes[i]) else leaves[i] for i in mapped]
         if not mapped:  # what is mapped instead is not looked at
+            assert axis_size is not None
             arrays = [_counted(axis_size, [leaves[i] for i in places], backend)]
         named = {} if axis_name is None else _named(axis_name, backend)
         returned: list[Any] = []
@@ -165,7 +166,7 @@ def _spread(axes: Axes, nest: Nest, name: str) -> list[int | None]:
     return found
 
 
-def _counted(count: int | None, arrays: list[Any], backend: str) -> Any:
+def _counted(count: int, arrays: list[Any], backend: str) -> Any:
     """As many numbers, on the device of `arrays`, if there are any."""
     host = np.arange(count, dtype=np.int32)
     return ops.asarray(host, like=arrays[0]) if arrays else backends.core(backend).from_numpy(host)
