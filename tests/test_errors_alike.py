@@ -154,3 +154,102 @@ def test_settings_of_activations_are_real(op: str, setting: str, backend: str) -
     x = backends.core(backend).from_numpy(np.ones((2, 3), np.float32))
     with pytest.raises(ArgumentError, match=f"{op}: {setting}: got 1j, expected a real number"):
         getattr(na, op)(x, **{setting: 1j})
+
+
+#: Calls that some framework would compute, and what all say of them.
+COMPUTED_SOMEWHERE: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "True is no axis": (lambda x: na.max(x, axis=True), "max: axis: got True, expected an int"),
+    "of a body": (lambda x: na.glu(x, axis=True), "glu: axis: got True, expected an int"),
+    "of one axis": (lambda x: na.fft(x, axis=True), "fft: axis: got True, expected an int"),
+    "of moved axes": (lambda x: na.flip(x, axis=True), "flip: axis: got True, expected an int"),
+    "of a new axis": (
+        lambda x: na.expand_dims(x, axis=True),
+        "expand_dims: axis: got True, expected an int or a sequence of ints",
+    ),
+    "of chosen elements": (
+        lambda x: na.argmax(x, axis=True),
+        "argmax: axis: got True, expected an int",
+    ),
+    "no order of axes": (
+        lambda x: na.permute_dims(x, None),  # type: ignore[arg-type]
+        "permute_dims: axes: got None, expected a sequence of ints",
+    ),
+    "a number that has no axis": (
+        lambda x: na.sum(x[0, 0], axis=0),
+        "sum: axis: got 0 for an array of 0 dimensions, expected 0 <= axis < 0",
+    ),
+    "nothing to order": (
+        lambda x: na.argsort(x[0, 0]),
+        "argsort: axis: got -1 for an array of 0 dimensions, expected 0 <= axis < 0",
+    ),
+    "nothing to add up": (
+        lambda x: na.cumulative_sum(x[0, 0], axis=-1),
+        "cumulative_sum: axis: got -1 for an array of 0 dimensions, expected 0 <= axis < 0",
+    ),
+    "nothing to swap": (
+        lambda x: na.swapaxes(x[0, 0], 0, 0),
+        "swapaxes: axis1: got 0 for an array of 0 dimensions, expected 0 <= axis < 0",
+    ),
+    "no flag of a reduction": (
+        lambda x: na.sum(x, keepdims=2),  # type: ignore[arg-type]
+        "sum: keepdims: got 2, expected True or False",
+    ),
+    "no flag at all": (
+        lambda x: na.max(x, keepdims=None),  # type: ignore[arg-type]
+        "max: keepdims: got None, expected True or False",
+    ),
+    "no flag of a search": (
+        lambda x: na.argmax(x, keepdims="a"),  # type: ignore[arg-type]
+        "argmax: keepdims: got 'a', expected True or False",
+    ),
+    "no flag of a cast": (
+        lambda x: na.astype(x, "float32", copy=2),  # type: ignore[arg-type]
+        "astype: copy: got 2, expected True or False",
+    ),
+    "no real tolerance": (
+        lambda x: na.isclose(x, x, rtol=1j),  # type: ignore[arg-type]
+        "isclose: rtol: got 1j, expected a real number",
+    ),
+    "no correction": (
+        lambda x: na.var(x, correction=None),  # type: ignore[arg-type]
+        "var: correction: got None, expected a real number",
+    ),
+    "a vector has no triangle": (
+        lambda x: na.tril(x[0]),
+        "tril: x: got shape (4,), expected matrices (*batch, m, n)",
+    ),
+    "what no byte holds": (
+        lambda x: na.threshold(na.astype(x, na.uint8), threshold=1.0, value=-3.0),
+        "threshold: value: got -3.0, expected a number from 0 to 255",
+    ),
+}
+
+
+@pytest.mark.parametrize("label", COMPUTED_SOMEWHERE)
+def test_what_some_framework_would_compute_is_refused(label: str, backend: str) -> None:
+    call, text = COMPUTED_SOMEWHERE[label]
+    with pytest.raises(NestarrayError) as caught:
+        call(backends.core(backend).from_numpy(np.ones((3, 4), np.float32)))
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    ("op", "text"),
+    [
+        ("nextafter", "nextafter: {} cannot compute it for int32; cast to a dtype that it takes"),
+        ("bitwise_left_shift", "bitwise_left_shift: {} cannot compute it for float32; cast"),
+    ],
+)
+def test_dtypes_of_the_other_kind_are_refused(op: str, text: str, backend: str) -> None:
+    dtype = np.int32 if op == "nextafter" else np.float32
+    x = backends.core(backend).from_numpy(np.ones(3, dtype))
+    with pytest.raises(NestarrayError, match=text.format(backend)):
+        getattr(na, op)(x, x)
+
+
+def test_the_pole_of_digamma_is_infinite(backend: str) -> None:
+    x = backends.core(backend).from_numpy(np.asarray([0.0, -0.0, 1.0], np.float32))
+    found = backends.core(backend).to_numpy(na.digamma(x))
+    assert np.isinf(found[:2]).all()
+    assert found[0] < 0
+    assert np.isfinite(found[2])

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from nestarray.backends.base import supports
+from nestarray.backends.base import lenient, supports
 from nestarray.backends.jax.compiled import compiled
 
 
@@ -18,6 +18,7 @@ def _is_plane(x: Any, axes: Any) -> bool:
 
 
 @supports("(axes == (0, 1) and x.ndim > 1) or _is_plane(x, axes)")
+@lenient
 @compiled
 def rot90(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.rot90.html"""

@@ -66,6 +66,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple(jnp.moveaxis(x, axis, 0))
 
 
+@lenient
 def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.split.html"""
     cuts, end = [], 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import supports
+from nestarray.backends.base import lenient, supports
 
 
 def _is_plane(x: Any, axes: Any) -> bool:
@@ -17,6 +17,7 @@ def _is_plane(x: Any, axes: Any) -> bool:
 
 
 @supports("(axes == (0, 1) and x.ndim > 1) or _is_plane(x, axes)")
+@lenient
 def rot90(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.rot90.html"""
     return np.rot90(x, k, axes)

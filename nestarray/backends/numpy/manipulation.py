@@ -67,6 +67,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple(np.moveaxis(x, axis, 0))
 
 
+@lenient
 def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
     """https://numpy.org/doc/stable/reference/generated/numpy.split.html"""
     cuts, end = [], 0

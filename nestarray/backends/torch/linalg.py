@@ -74,7 +74,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
 @_single
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_norm.html"""
-    if ord == "fro" and not keepdims:
+    if ord == "fro" and keepdims is False:
         return torch.linalg.matrix_norm(x)
     return torch.linalg.matrix_norm(x, ord, keepdim=keepdims)
 

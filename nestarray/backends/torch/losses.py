@@ -6,7 +6,7 @@ from typing import Any
 
 import torch.nn.functional as F
 
-from nestarray.backends.base import supports
+from nestarray.backends.base import lenient, supports
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.derivatives import is_constant
 
@@ -41,6 +41,7 @@ def _classes_fit(x: Any, target: Any, weight: Any, axis: int, reduction: str) ->
 
 
 @supports("_classes_fit(logits, target, weight, axis, reduction)")
+@lenient
 def cross_entropy(
     logits: Any,
     target: Any,
@@ -64,6 +65,7 @@ def cross_entropy(
 
 
 @supports("_classes_fit(log_probs, target, weight, axis, reduction)")
+@lenient
 def nll_loss(
     log_probs: Any,
     target: Any,

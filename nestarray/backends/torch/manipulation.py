@@ -16,7 +16,7 @@ from nestarray.backends.axes import (
     squeezed_axes,
     windows_of,
 )
-from nestarray.backends.base import promoted, supports
+from nestarray.backends.base import lenient, promoted, supports
 from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import LACKING, by_bits, through_int64
 
@@ -88,6 +88,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     return torch.unbind(x, axis)
 
 
+@lenient
 def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
     """https://docs.pytorch.org/docs/stable/generated/torch.split.html"""
     return torch.split(x, part_sizes(sizes, x.shape[axis], "split"), axis)

@@ -26,6 +26,7 @@ def _given_moments(
 
 
 @supports(_given_moments)
+@lenient
 def batch_norm(
     x: Any,
     mean: Any,
@@ -45,6 +46,7 @@ def batch_norm(
         x.ndim > 1 and axis == 1 and x.numel() > x.shape[1]
     )
 )
+@lenient
 def batch_norm_training(
     x: Any, weight: Any = None, bias: Any = None, *, axis: int = 1, eps: float = 1e-5
 ) -> Any:
@@ -89,6 +91,7 @@ def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -
         axis == 1 and x.ndim > 1 and num_groups > 0 and x.shape[1] % num_groups == 0
     )
 )
+@lenient
 def group_norm(
     x: Any,
     weight: Any = None,
@@ -109,6 +112,7 @@ def _several_a_channel(
 
 
 @supports(_several_a_channel)
+@lenient
 def instance_norm(
     x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5, axis: int = 1
 ) -> Any:
