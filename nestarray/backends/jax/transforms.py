@@ -21,13 +21,14 @@ def value_and_grad(
 ) -> tuple[Any, Any, list[Any]]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.value_and_grad.html"""
     differentiate = jax.value_and_grad(lambda values: fn(*values), has_aux=True)
-    kinds = dict(zip(map(type, leaves), leaves, strict=True))  # isinstance asks a metaclass
-    if not all(isinstance(leaf, jax.Array) for leaf in kinds.values()):
-        leaves = [jnp.asarray(leaf) for leaf in leaves]
+    if not all(issubclass(kind, jax.Array) for kind in set(map(type, leaves))):  # or tracers
+        leaves = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in leaves]
     with _loops_explained(name):
         (value, aux), gradients = differentiate(leaves)
-    # JAX gives ∂f/∂x − i ∂f/∂y, the conjugate of the direction of ascent.
-    return value, aux, [_conj(g) for g in gradients]
+    if any(dtype.kind == "c" for dtype in {g.dtype for g in gradients}):
+        # JAX gives ∂f/∂x − i ∂f/∂y, the conjugate of the direction of ascent.
+        gradients = [_conj(g) for g in gradients]
+    return value, aux, gradients
 
 
 @contextmanager
