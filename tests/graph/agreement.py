@@ -47,20 +47,20 @@ def assert_agrees(
         members = original.named_parameters() if isinstance(original, torch.nn.Module) else ()
         parameters = {name.replace(".", "/"): p for name, p in members}
     expected = original(*copy.deepcopy(args), **copy.deepcopy(kwargs))
-    want = _leaves(expected)
+    want = leaves(expected)
     wanted = _gradients(want, parameters) if gradients else {}
     for backend in backends:
         moved = graph.to_backend(backend)
         given: tuple[Any, ...] = _moved(args, backend)
         named: dict[str, Any] = _moved(kwargs, backend)
         with na.use_backend(backend):
-            found = _leaves(moved(*given, **named))
+            found = leaves(moved(*given, **named))
             assert len(found) == len(want), (backend, len(found), len(want))
             for i, (a, b) in enumerate(zip(found, want, strict=True)):
                 _assert_close(f"{backend}: output {i}", a, b, rtol)
             if not gradients:
                 continue
-            loss = lambda v: _projection(_leaves(moved(*given, v=v, **named)), backend)  # noqa: E731, B023
+            loss = lambda v: _projection(leaves(moved(*given, v=v, **named)), backend)  # noqa: E731, B023
             _, grads = na.execute_with_gradients(loss, moved.v)
             for path, g in wanted.items():
                 _assert_close(f"{backend}: gradient of {path}", grads[path], g, 10 * rtol)
@@ -123,14 +123,14 @@ def _is_array(x: Any) -> bool:
     return type(x) not in (bool, int, float, complex, str, type(None))
 
 
-def _leaves(value: Any) -> list[Any]:
+def leaves(value: Any) -> list[Any]:
     """The arrays, numbers and None of an output, in the order of its parts."""
     if isinstance(value, (na.Container, Mapping)):
-        return [x for item in dict(value).values() for x in _leaves(item)]
+        return [x for item in dict(value).values() for x in leaves(item)]
     if isinstance(value, (list, tuple)) and not isinstance(value, torch.Size):
-        return [x for item in value for x in _leaves(item)]
+        return [x for item in value for x in leaves(item)]
     if dataclasses.is_dataclass(value):
-        return _leaves({f.name: getattr(value, f.name) for f in dataclasses.fields(value)})
+        return leaves({f.name: getattr(value, f.name) for f in dataclasses.fields(value)})
     return [value]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 import torch
@@ -207,10 +209,18 @@ MODULES = {
 }
 
 
+@cache
+def traced(name):
+    """A module, and its graph for any number of rows."""
+    make, (x,) = MODULES[name]
+    module = make()
+    return module, na.trace_graph(module, x, dynamic={"x": {0: "rows"}})
+
+
 @pytest.mark.parametrize("backend", ["jax", "tensorflow"])
 def test_on_compiled_backends(backend):
-    make, args = MODULES["data"]
-    assert_agrees(make(), *args, backends=(backend,))
+    module, graph = traced("data")
+    assert_agrees(module, X, graph=graph, backends=(backend,))
 
 
 @pytest.mark.full
@@ -222,14 +232,13 @@ def test_on_all_backends(name):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_one_graph_is_the_module_at_all_sizes(name):
-    make, (x,) = MODULES[name]
-    module = make()
-    graph = na.trace_graph(module, x, dynamic={"x": {0: "rows"}})
+    module, graph = traced(name)
+    _, (x,) = MODULES[name]
     assert graph.sizes.ranges == {"rows": (0, None)}
     assert graph.sizes.conditions == ()
     other = torch.randn(1, *x.shape[1:], generator=torch.Generator().manual_seed(0))
-    for given in (x, torch.cat([other, x, -x])):
-        assert_agrees(module, given, graph=graph, backends=("torch",), rtol=2e-5)
+    many = torch.cat([other, x, -x])
+    assert_agrees(module, many, graph=graph, backends=("torch",), rtol=2e-5)
     assert_agrees(module, other, graph=graph, backends=("numpy",), gradients=False, rtol=2e-5)
     assert graph.to_backend("numpy").verify().ok
     assert graph.optimize().to_backend("numpy").verify(gradients=False).ok
@@ -239,9 +248,8 @@ def test_one_graph_is_the_module_at_all_sizes(name):
 @pytest.mark.parametrize("backend", ["numpy", "jax", "tensorflow"])
 @pytest.mark.parametrize("name", MODULES)
 def test_gradients_at_all_sizes_on_other_backends(name, backend):
-    make, (x,) = MODULES[name]
-    module = make()
-    graph = na.trace_graph(module, x, dynamic={"x": {0: "rows"}})
+    module, graph = traced(name)
+    _, (x,) = MODULES[name]
     for rows in (1, 7):
         other = torch.randn(rows, *x.shape[1:])
         assert_agrees(module, other, graph=graph, backends=(backend,), rtol=2e-5)
@@ -309,9 +317,8 @@ def test_what_torch_cannot_differentiate_is_a_note():
 
 
 def test_weights_go_back():
-    net = Potential()
+    net, (_, graph) = Potential(), traced("potential")  # of the same seed
     before = net.state_dict()["net.0.bias"].clone()
-    graph = na.trace_graph(net, X)
     net.load_state_dict(graph.to_torch_state_dict(graph.v * 2))
     assert torch.equal(net.state_dict()["net.0.bias"], before * 2)
 

@@ -250,29 +250,6 @@ def test_compiled_for_each_size(backend):
         graph.compile(new_shapes="ignore")
 
 
-def test_sizes_that_tensorflow_does_not_know():
-    import tensorflow as tf
-
-    dynamic = {"input": {0: "batch"}}
-    make, *_ = NETWORKS["mlp"]
-    graph = na.trace_graph(make(), torch.ones(2, 3), dynamic=dynamic).to_backend("tensorflow")
-    signature = [tf.TensorSpec([None, 3], tf.float32)]
-    compiled = tf.function(lambda x: graph(x), input_signature=signature)
-    for batch in (1, 4):
-        x = tf.random.stateless_normal([batch, 3], [0, batch])
-        np.testing.assert_allclose(compiled(x), graph(x), rtol=1e-5, atol=1e-6)
-
-    class Flat(nn.Module):
-        def forward(self, input):
-            return input.reshape(input.shape[0] * 3).relu()
-
-    graph = na.trace_graph(Flat(), torch.ones(2, 3), dynamic=dynamic).to_backend("tensorflow")
-    with pytest.raises(
-        errors.UnsupportedError, match=r"size: input: got an array of shape \(None, 3\)"
-    ):
-        tf.function(lambda x: graph(x), input_signature=signature, autograph=False)(tf.ones([2, 3]))
-
-
 # -- what a call must fit --------------------------------------------------------------------
 
 

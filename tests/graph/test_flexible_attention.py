@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn.attention.flex_attention import AuxRequest, create_block_mask, flex_attention
 
 import nestarray as na
-from tests.graph.agreement import assert_agrees
+from tests.graph.agreement import assert_agrees, leaves
 
 
 def causal(b, h, i, j):
@@ -92,7 +92,27 @@ MODULES = {
 }
 
 
-@pytest.mark.parametrize("name", MODULES)
+class All(nn.Module):
+    """All of `MODULES`, to be one graph of one export."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts = nn.ModuleDict({name: make() for name, make in MODULES.items()})
+
+    def forward(self, q, k, v):
+        return {name: part(q, k, v) for name, part in self.parts.items()}
+
+
+@pytest.fixture(scope="module")
+def attention():
+    """The modules, their arguments, torch's own results, and the graph."""
+    generator = torch.Generator().manual_seed(0)
+    args = tuple(torch.randn(2, 4, 16, 8, generator=generator) for _ in range(3))
+    net = All()
+    wanted = {name: expected(part, *args) for name, part in net.parts.items()}
+    return args, wanted, na.trace_graph(net, *args)
+
+
 @pytest.mark.parametrize(
     "backend",
     [
@@ -102,18 +122,15 @@ MODULES = {
         pytest.param("tensorflow", marks=pytest.mark.full),
     ],
 )
-def test_values_are_torchs(name, backend):
-    module = MODULES[name]()
-    generator = torch.Generator().manual_seed(0)
-    q, k, v = (torch.randn(2, 4, 16, 8, generator=generator) for _ in range(3))
-    wanted = expected(module, q, k, v)
-    graph = na.trace_graph(module, q, k, v).to_backend(backend)
-    found = graph(*(na.to_backend(x, backend) for x in (q, k, v)))
-    found = list(found) if isinstance(found, (tuple, list)) else [found]
-    assert len(found) == len(wanted)
-    for a, b in zip(found, wanted, strict=True):
-        torch.testing.assert_close(na.to_backend(a, "torch"), b)
-    assert graph.verify().ok
+def test_values_are_torchs(attention, backend):
+    args, wanted, graph = attention
+    moved = graph.to_backend(backend)
+    found = moved(*(na.to_backend(x, backend) for x in args))
+    assert set(found) == set(MODULES)
+    for name, want in wanted.items():
+        for a, b in zip(leaves(found[name]), want, strict=True):
+            torch.testing.assert_close(na.to_backend(a, "torch"), b)
+    assert moved.verify().ok
 
 
 def test_gradients_are_those_of_the_formula():

@@ -43,7 +43,9 @@ FUNCTIONS = {
     "corrcoef of one": lambda x: x[0].corrcoef(),
     "lstsq": lambda x: torch.linalg.lstsq(x.T, torch.ones(4, 2)).solution,
     "lstsq of vectors": lambda x: torch.linalg.lstsq(x, torch.ones(3), driver="gelsd")[0],
-    "linearize": lambda x: torch.func.linearize(torch.sin, x)[1](x.cos()),
+    "linearize": lambda x: (
+        torch.func.linearize(torch.sin, x)[0] + torch.func.linearize(torch.sin, x)[1](x.cos())
+    ),
     "equal": lambda x: (torch.equal(x, x * 1), x.equal(x + 1), torch.equal(x, x[:2]), x),
     "allclose": lambda x: (torch.allclose(x, x + 1e-9), x.allclose(x + 1, atol=0.5), x),
 }

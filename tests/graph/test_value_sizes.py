@@ -12,7 +12,7 @@ from torch import nn
 
 import nestarray as na
 from nestarray import errors
-from tests.graph.agreement import BACKENDS, assert_agrees, host
+from tests.graph.agreement import BACKENDS, assert_agrees, host, leaves
 
 
 def rounded(x):
@@ -39,23 +39,45 @@ CHOICES = {
 }
 
 
-@pytest.mark.parametrize("name", CHOICES)
-def test_sizes_are_those_of_the_values(name):
-    function = CHOICES[name]
+@pytest.fixture(scope="module")
+def choices():
+    """All of `CHOICES` as one graph of one export."""
     draw = torch.Generator().manual_seed(0)
     first, *others = (torch.randn(4, 3, generator=draw) for _ in range(3))
-    graph = na.trace_graph(lambda x: function(x), first)
-    moved = {backend: graph.to_backend(backend) for backend in BACKENDS}
-    moved["lowered"] = moved["numpy"].lower()
+    graph = na.trace_graph(lambda x: {name: f(x) for name, f in CHOICES.items()}, first)
+    return graph, others
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "numpy",
+        "torch",
+        "lowered",
+        # compiles each operation for each size
+        pytest.param("jax", marks=pytest.mark.full),
+        pytest.param("tensorflow", marks=pytest.mark.full),
+    ],
+)
+def test_sizes_are_those_of_the_values(choices, where):
+    graph, others = choices
+    run = graph.to_backend("numpy").lower() if where == "lowered" else graph.to_backend(where)
     for x in others:
-        want = function(x)
-        wanted = want if isinstance(want, tuple) else (want,)
-        for where, run in moved.items():
-            got = run(na.to_backend(x, run.backend))
-            found = got if isinstance(want, tuple) else (got,)
-            for a, b in zip(found, wanted, strict=True):
-                assert tuple(a.shape) == tuple(b.shape), where
-                np.testing.assert_allclose(host(a), host(b), rtol=1e-5, atol=1e-6)
+        found = run(na.to_backend(x, run.backend))
+        assert sorted(found) == sorted(CHOICES)
+        for name, function in CHOICES.items():
+            for a, b in zip(leaves(found[name]), leaves(function(x)), strict=True):
+                assert tuple(a.shape) == tuple(b.shape), name
+                np.testing.assert_allclose(host(a), host(b), rtol=1e-5, atol=1e-6, err_msg=name)
+
+
+def test_sizes_of_values_on_compiled_backends():
+    function = CHOICES["rows"]
+    graph = na.trace_graph(function, torch.linspace(-1, 1, 12).reshape(4, 3))
+    x = torch.linspace(1, -2, 12).reshape(4, 3).sin()
+    for backend in ("jax", "tensorflow"):
+        found = graph.to_backend(backend)(na.to_backend(x, backend))
+        np.testing.assert_allclose(host(found), host(function(x)), rtol=1e-5, atol=1e-6)
 
 
 class Chosen(nn.Module):

@@ -210,7 +210,7 @@ def _native_batch_norm_legit_functional(
     shape = shape_of(input)
     count = math.prod(shape) // shape[1]
     # The running variance is corrected for the mean being an estimate, the one used is not.
-    unbiased = na.multiply(variance, count / builtins.max(count - 1, 1))
+    unbiased = na.divide(na.multiply(variance, count), count - 1)
     return (
         out,
         mean,

@@ -1,0 +1,190 @@
+"""Sizes that a tracer does not know: None in a tf.function, expressions of jax.export.
+
+This is how converted models are handed on: as a SavedModel, a layer of Keras, a program of StableHLO.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+import torch
+from jax import export
+from torch import nn
+
+import nestarray as na
+from nestarray import errors
+
+
+class Words(nn.Module):
+    """Positions and a mask are made of sizes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words, self.places = nn.Embedding(20, 8), nn.Embedding(16, 8)
+        layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        self.layers = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)
+
+    def forward(self, x):
+        length = x.shape[1]
+        mask = nn.Transformer.generate_square_subsequent_mask(length)
+        places = self.places(torch.arange(length))
+        return self.layers(self.words(x) + places, mask=mask, is_causal=True)
+
+
+class Shares(nn.Module):
+    """A constant is spread over a size; sizes are multiplied and divided."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("mask", torch.arange(4)[:, None] != 2)
+        self.out = nn.Linear(12, 5)
+
+    def forward(self, x):
+        batch, channels, height, width = x.shape
+        rows = x.view(batch, channels, height * width).transpose(1, 2).reshape(-1, channels)
+        kept = self.mask.expand(batch, -1, -1).reshape(batch, height * width, 1)
+        return (self.out(rows.repeat(1, 4)).view(batch, height * width, 5) * kept).sum(1) / batch
+
+
+class Last(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.LSTM(5, 6, batch_first=True)
+
+    def forward(self, x):
+        return self.layer(x)[0][:, -1]
+
+
+def images() -> nn.Module:
+    return nn.Sequential(
+        nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(36, 3)
+    )  # fmt: skip
+
+
+def rows(*shape: int) -> torch.Tensor:
+    return torch.linspace(-2, 2, int(np.prod(shape))).sin().reshape(shape)
+
+
+def words(*shape: int) -> torch.Tensor:
+    return torch.arange(int(np.prod(shape))).reshape(shape) * 7 % 20
+
+
+BATCH, BOTH = {0: "batch"}, {0: "batch", 1: "length"}
+#: module, what makes its input, the sizes it is traced with, others, and the names.
+NETWORKS: dict[str, tuple[Any, Any, tuple[int, ...], tuple[int, ...], dict[int, str]]] = {
+    "images": (images, rows, (4, 1, 8, 8), (3, 1, 8, 8), BATCH),
+    "words": (Words, words, (3, 6), (2, 9), BOTH),
+    "shares": (Shares, rows, (3, 3, 2, 2), (5, 3, 2, 2), BATCH),
+    "last": (Last, rows, (3, 4, 5), (6, 4, 5), BATCH),
+}
+
+
+def traced(name: str) -> tuple[nn.Module, na.Graph, list[torch.Tensor], dict[int, str]]:
+    torch.manual_seed(0)
+    make, numbers, shape, other, names = NETWORKS[name]
+    net, examples = make().eval(), [numbers(*shape), numbers(*other)]
+    argument = "x" if type(net) is not nn.Sequential else "input"
+    return net, na.trace_graph(net, examples[0], dynamic={argument: names}), examples, names
+
+
+def specs(x: torch.Tensor, names: dict[int, str]) -> list[tf.TensorSpec]:
+    shape = [None if i in names else n for i, n in enumerate(x.shape)]
+    return [tf.TensorSpec(shape, na.to_backend(x, "tensorflow").dtype)]
+
+
+def check(run, net: nn.Module, examples: list[torch.Tensor], backend: str) -> None:
+    for x in examples:
+        found = run(na.to_backend(x, backend))
+        np.testing.assert_allclose(found, net(x).detach(), rtol=1e-4, atol=2e-6)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_tensorflow(name):
+    net, graph, examples, names = traced(name)
+    graph = graph.to_backend("tensorflow")
+    run = tf.function(graph, input_signature=specs(examples[0], names), autograph=False)
+    check(run, net, examples, "tensorflow")
+    assert run.experimental_get_tracing_count() == 1
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_jax(name):
+    net, graph, examples, names = traced(name)
+    graph, x = graph.to_backend("jax"), na.to_backend(examples[0], "jax")
+    least = {"words": ["length >= 2"]}.get(name, [])
+    text = ", ".join(names.get(i, str(n)) for i, n in enumerate(x.shape))
+    shape = export.symbolic_shape(text, constraints=least)
+    exported = export.export(jax.jit(lambda v, x: graph(x, v=v)))(
+        graph.v, jax.ShapeDtypeStruct(shape, x.dtype)
+    )
+    again = export.deserialize(exported.serialize())
+    check(lambda x: again.call(graph.v, x), net, examples, "jax")
+
+
+def test_what_is_not_known_of_a_size_of_jax():
+    _, graph, examples, _ = traced("words")
+    graph, x = graph.to_backend("jax"), na.to_backend(examples[0], "jax")
+    unsaid = jax.ShapeDtypeStruct(export.symbolic_shape("n, m"), x.dtype)
+    message = (
+        "Words: length .dimension 1 of 'x'. is m, of which is not known that it is >= 2, as the "
+        "graph was traced for; say it where the size is made: "
+        r"jax.export.symbolic_shape\(..., constraints=\['m >= 2'\]\)"
+    )
+    with pytest.raises(errors.ShapeError, match=message):
+        export.export(jax.jit(graph))(unsaid)
+
+
+def test_a_saved_model_whose_variables_are_trained(tmp_path):
+    net, graph, examples, names = traced("images")
+    graph = graph.to_backend("tensorflow")
+
+    class Model(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.v = graph.v.map(tf.Variable).to_dict()
+            self.call = tf.function(
+                lambda x: graph(x, v=na.Container(self.v)),
+                input_signature=specs(examples[0], names),
+                autograph=False,
+            )
+
+    tf.saved_model.save(Model(), tmp_path / "model")
+    again = tf.saved_model.load(tmp_path / "model")
+    check(again.call, net, examples, "tensorflow")
+
+
+def test_a_training_graph_differentiates():
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 8), nn.BatchNorm1d(8), nn.Dropout(0.5), nn.Linear(8, 1))
+    graph = na.trace_graph(net, rows(4, 3), train=True, dynamic={"input": BATCH})
+    graph = graph.to_backend("tensorflow")
+    key = na.random.key(1, backend="tensorflow")
+
+    def loss_and_grads(x):
+        return na.execute_with_gradients(lambda v: na.sum(graph(x, v=v, key=key)[0] ** 2), graph.v)
+
+    unknown = tf.function(
+        loss_and_grads, input_signature=[tf.TensorSpec([None, 3], tf.float32)], autograph=False
+    )
+    for batch in (4, 7):
+        x = na.to_backend(rows(batch, 3), "tensorflow")
+        for found, expected in zip(unknown(x), loss_and_grads(x), strict=True):
+            assert na.allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_layer_of_keras():
+    net, graph, examples, _ = traced("images")
+    graph = graph.to_backend("tensorflow")
+
+    class Layer(keras.layers.Layer):
+        def call(self, x):
+            return graph(x)
+
+    inputs = keras.Input((1, 8, 8))
+    model = keras.Model(inputs, keras.layers.Softmax()(Layer()(inputs)))
+    check(model, nn.Sequential(net, nn.Softmax(-1)), examples, "tensorflow")
