@@ -76,6 +76,10 @@ def mapped(x: Any, w: Any) -> Any:
     return [products, columns, doubled, squares, taken, repeated, batches, choices]
 
 
+@pytest.mark.parametrize(
+    "backend",
+    ["numpy", "torch", *(pytest.param(b, marks=pytest.mark.full) for b in ("jax", "tensorflow"))],
+)
 def test_mapped_functions_are_recorded(backend: str) -> None:
     x, w = on(backend, X), on(backend, X[:2] + 0.5)
     graph = na.trace_graph(mapped, x, w)

@@ -255,12 +255,16 @@ def test_gradients_are_those_of_jax(name: str, backend: str) -> None:
     assert_close(found, moved(differentiated_by_jax(name).to_backend("numpy"), backend))
 
 
-FAST = ("scanned", "chosen")
+FAST = {("scanned", "torch"), ("scanned", "tensorflow"), ("chosen", "tensorflow")}
 
 
-@pytest.mark.parametrize("backend", ["torch", "tensorflow"])
 @pytest.mark.parametrize(
-    "name", [n if n in FAST else pytest.param(n, marks=pytest.mark.full) for n in losses()]
+    ("name", "backend"),
+    [
+        pytest.param(n, b, marks=() if (n, b) in FAST else pytest.mark.full)
+        for n in losses()
+        for b in ("torch", "tensorflow")
+    ],
 )
 def test_gradients_compiled(name: str, backend: str) -> None:
     loss = losses()[name]
