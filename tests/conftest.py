@@ -27,6 +27,12 @@ settings.register_profile("full", deadline=None, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 
+def pytest_collection_finish() -> None:
+    """Frameworks are millions of objects: later garbage collections need not go through them."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(params=BACKENDS)
 def backend(request: pytest.FixtureRequest) -> str:
     """Each backend by name."""
