@@ -469,7 +469,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         A place is a path (``c.at["a/b"]``: what is there, leaf or tree, is changed), a pattern
         as `Container.select` takes it (``c.at["**/bias"]``: each leaf that matches is changed),
         or an index (``c.at[0]``, ``c.at[:, 2:5]``: the same part of every leaf is changed, as by
-        ``na.at``). What is a path and what an index is decided as for ``c[place]``.
+        ``na.at``). What is a path and what an index is decided as for ``c[place]``. A place behind a
+        place is one inside of it: ``c.at["a/w"][0]`` is the first row of that leaf.
         """
 
     def atan(self, /) -> Container[Leaf]:
@@ -6718,6 +6719,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Raises:
             StructureError: the structures differ.
+            ShapeError: two leaves differ in shape; nothing is broadcast.
         """
 
     def tree_max(self, /) -> Any:
