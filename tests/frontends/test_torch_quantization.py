@@ -77,7 +77,7 @@ def test_modules_prepared_for_quantization(backend, engine, train):
 
         torch.manual_seed(0)
         net = nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.Flatten(), nn.Linear(48, 3)).train()
-        net.qconfig = quantization.get_default_qat_qconfig(engine)
+        vars(net)["qconfig"] = quantization.get_default_qat_qconfig(engine)
         net = quantization.prepare_qat(net)
         net(torch.randn(4, 2, 6, 6))
         net.train(train)

@@ -87,7 +87,8 @@ def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: A
     state = {n: mode.from_tensor(x, static_shapes=True) for n, x in _variables(module).items()}
     flat, structure = tree_flatten(tuple(example))
     tensors = [x for x in flat if isinstance(x, torch.Tensor)]
-    conditions = Conditions(mode.shape_env, tensors)
+    shape_env: Any = mode.shape_env
+    conditions = Conditions(shape_env, tensors)
     outputs: list[Any] = []
     stopped: list[Any] = []
 
@@ -104,7 +105,7 @@ def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: A
     # recurrent layers step by step, which oneDNN has as one operation without a derivative
     with torch.backends.mkldnn.flags(enabled=False), normalizations_written_out():
         recorded = make_fx(program, _written_out(), tracing_mode="symbolic")(state, tensors)
-    insert_deferred_runtime_asserts(recorded, mode.shape_env, type(module).__name__, export=True)
+    insert_deferred_runtime_asserts(recorded, shape_env, type(module).__name__, export=True)
     _detach_only(recorded, {node.name for node in stopped})
     result = copy.copy(module)
 

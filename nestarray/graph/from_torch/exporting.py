@@ -50,8 +50,8 @@ def quiet() -> Iterator[None]:
     import torch.export._trace
 
     handlers = [] if "TORCH_LOGS" in os.environ else list(_handlers_of_torch())
-    printer = vars(torch.export._trace)  # it prints the program as far as it came
-    printer["print"] = lambda *_, **__: None
+    home: Any = torch.export._trace  # it prints the program as far as it came
+    home.print = lambda *_, **__: None
     for handler in handlers:
         handler.addFilter(_nothing)
     try:
@@ -61,7 +61,7 @@ def quiet() -> Iterator[None]:
     finally:
         for handler in handlers:
             handler.removeFilter(_nothing)
-        del printer["print"]
+        del home.print
 
 
 def _handlers_of_torch() -> Iterator[logging.Handler]:

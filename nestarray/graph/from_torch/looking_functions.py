@@ -21,7 +21,7 @@ def looks_written_out() -> Iterator[None]:
     import torch
     from torch.overrides import TorchFunctionMode
 
-    written = _written()
+    written: Any = _written()
 
     class WrittenOut(TorchFunctionMode):
         def __torch_function__(
@@ -68,7 +68,7 @@ def _cov(x: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = N
         deviations = rows - rows.mean(1, keepdim=True)
         freedom = max(rows.shape[1] - correction, 0)
         return (deviations @ deviations.mH / freedom).squeeze()
-    weight = math.prod(weights)
+    weight: Any = math.prod(weights)
     total = weight.sum()
     deviations = rows - (rows * weight).sum(1, keepdim=True) / total
     lost = correction if aweights is None else correction * (weight * aweights).sum() / total
