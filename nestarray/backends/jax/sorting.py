@@ -26,6 +26,8 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
 
 def _has_place(x: Any, kth: int, /, *, axis: int = -1) -> bool:
     """Whether there is such an axis and place; the body has words for others."""
+    if axis.__class__ is not int:
+        return False
     return -x.ndim <= axis < x.ndim and -x.shape[axis] <= kth < x.shape[axis]
 
 

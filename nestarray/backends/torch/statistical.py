@@ -54,7 +54,7 @@ def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
     wanted = native_dtype(accumulation_dtype(x, dtype))
     unsigned = wanted in LACKING
     product = x.to(torch.int64 if unsigned else wanted)
-    if axis is None and not keepdims:
+    if axis is None and keepdims is False:
         product = torch.prod(product)
     else:
         for dim in sorted(many_axes(axis, x.ndim, "prod"), reverse=True):
