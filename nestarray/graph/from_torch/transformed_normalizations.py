@@ -1,7 +1,8 @@
 """Normalizations inside ``torch.func`` and forward mode, written out while a module is recorded.
 
 torch has their tangents and their rules for ``vmap`` as functions of C++ that take sizes as
-constants. (The tangent of `layer_norm` is wrong besides, where reverse mode goes over it.)
+constants. (Where reverse mode goes over the tangents of `layer_norm` and `batch_norm`, torch's
+derivatives are wrong besides.)
 """
 
 from __future__ import annotations
