@@ -389,7 +389,7 @@ def test_a_choice_by_a_derivative_is_refused_with_its_line():
 PUSHED = {
     "layer_norm": (lambda x: F.layer_norm(x, (6,)), False),
     "group_norm": (lambda x: F.group_norm(x, 2), True),
-    "batch_norm": (lambda x: F.batch_norm(x, None, None, training=False), False),
+    "batch_norm": (lambda x: F.batch_norm(x, None, None, training=True), False),
     "batch_norm_eval": (
         lambda x: F.batch_norm(x, torch.zeros(4), torch.full((4,), 2.0)),
         True,
