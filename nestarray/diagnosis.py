@@ -207,6 +207,8 @@ def _shown(value: Any) -> str:
 
 def _shape(x: Any) -> tuple[int, ...]:
     """The shape of an array, all of whose lengths are known; TypeError else."""
+    if not all(hasattr(n, "__index__") for n in x.shape):
+        raise TypeError("a tracer does not know all lengths")
     return tuple([int(n) for n in x.shape])
 
 

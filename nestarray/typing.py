@@ -22,14 +22,24 @@ Shape: TypeAlias = Sequence[int]
 Axis: TypeAlias = int | Sequence[int] | None
 
 
+def is_unknown_size(value: Any) -> bool:
+    """Whether it is a size that a tracer does not know: an expression on JAX, else a scalar tensor."""
+    if hasattr(value, "__index__"):
+        return False
+    is_expression = hasattr(value, "__int__") and not hasattr(value, "__float__")
+    return is_expression or getattr(getattr(value, "dtype", None), "is_integer", False)
+
+
 def _is_int(value: Any) -> bool:
     """Whether it counts; True does not, of which some frameworks would make axis 1."""
-    return hasattr(value, "__index__") and not isinstance(value, bool)
+    if isinstance(value, bool):
+        return False
+    return hasattr(value, "__index__") or is_unknown_size(value)
 
 
 def _is_number(value: Any) -> bool:
     is_real = not isinstance(value, complex) and hasattr(value, "__float__")
-    return is_real or hasattr(value, "dtype")
+    return is_real or _is_int(value) or hasattr(value, "dtype")
 
 
 def _is_ints(value: Any) -> bool:

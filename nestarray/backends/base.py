@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from nestarray import dtypes
 from nestarray.errors import DtypeError
+from nestarray.typing import is_unknown_size
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
@@ -46,7 +47,8 @@ def flag(value: Any) -> bool:
 
 def whole_range(start: Any, stop: Any = None, step: Any = 1, **settings: Any) -> bool:
     """Whether a range is one of integers, on which all frameworks agree."""
-    return all(type(x) is int for x in (start, step, 0 if stop is None else stop))
+    ends = (start, 0 if stop is None else stop)
+    return type(step) is int and all(type(x) is int or is_unknown_size(x) for x in ends)
 
 
 def own_code(function: F) -> F:

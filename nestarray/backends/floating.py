@@ -52,8 +52,9 @@ def guarded(
         instead = in_floats(args, kwargs)
         if instead is not None:
             return instead()
-        seen = (x for x in (*args, *kwargs.values()) if hasattr(x, "dtype"))
-        floats.update(x.dtype for x in seen if dtype_of(x).is_inexact)
+        given = dict(zip((p.name for p in parameters), args)) | kwargs
+        found = [given[name] for name in names if hasattr(given.get(name), "dtype")]
+        floats.update(x.dtype for x in found if dtype_of(x).is_inexact)
         return body(*args, **kwargs)
 
     floats: set[Any] = {None}  # the framework's own dtypes, once they were seen

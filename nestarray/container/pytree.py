@@ -15,7 +15,6 @@ axes, it wants a value for all or one for each leaf, which `nestarray.tree.broad
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
@@ -60,8 +59,8 @@ def _register_jax() -> None:
         export.register_pytree_node_serialization(
             cls,
             serialized_name=f"nestarray.{cls.__name__}",
-            serialize_auxdata=lambda structure: json.dumps(_to_plain(structure)).encode(),
-            deserialize_auxdata=lambda text: _from_plain(json.loads(text)),
+            serialize_auxdata=_to_bytes,
+            deserialize_auxdata=_from_bytes,
         )
 
 
@@ -161,6 +160,18 @@ def _from_plain(plain: Any) -> Any:
         return make_layout(_from_plain(spec), tuple(found))
     kind, keys, children = plain
     return make_spec(kind, tuple(keys), tuple(_from_plain(c) for c in children))
+
+
+def _to_bytes(structure: Any) -> bytes:
+    import json
+
+    return json.dumps(_to_plain(structure)).encode()
+
+
+def _from_bytes(text: bytes) -> Any:
+    import json
+
+    return _from_plain(json.loads(text))
 
 
 #: What is called when a framework is imported; files above add to it.

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations_with_replacement
 from typing import Any
 
-from nestarray import dtypes
+from nestarray import dtypes, ops
 from nestarray.dispatch import INTERPRETERS, OPS, WITHOUT_ARRAYS, Op
 from nestarray.errors import ArgumentError
 from nestarray.graph.codegen import valid_name
@@ -164,7 +164,29 @@ class OpenRecorder(Recorder):
 
     def call(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Compute `op` at all points, and record it."""
-        return args[0].shape if op.name == "shape" else super().call(op, args, kwargs)
+        if op.name == "shape":
+            return args[0].shape
+        return super().call(op, self._numbers_as_arrays(op, args), kwargs)
+
+    def _numbers_as_arrays(self, op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments, with arrays for sizes beside arrays: tracers hold sizes as what they like.
+
+        JAX has expressions, TensorFlow integer tensors, and neither is weak as a number is.
+        """
+        arrays = [x for x in args if isinstance(x, Traced)]
+        places = [
+            i
+            for i, x in enumerate(args)
+            if is_size(x) and op.parameters[i].name in op.array_parameters
+        ]
+        if not arrays or not places:
+            return args
+        found = list(args)
+        for i in places:
+            number = 1.0 if isinstance(found[i], float) else 1
+            dtype = dtypes.result_dtype(*map(dtypes.dtype_of, arrays), number)
+            found[i] = ops.full((), found[i], dtype=dtype, like=arrays[0])
+        return tuple(found)
 
     def compute(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]

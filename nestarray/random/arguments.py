@@ -14,8 +14,8 @@ from nestarray.backends.threefry import check_uniform_dtype, rounded
 from nestarray.container import Container
 from nestarray.container.access import line_up, map_leaves
 from nestarray.container.container import from_leaves
-from nestarray.errors import ArgumentError, ShapeError
-from nestarray.typing import Array, DTypeLike, Shape
+from nestarray.errors import ArgumentError, ShapeError, UnsupportedError
+from nestarray.typing import Array, DTypeLike, Shape, is_unknown_size
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -139,6 +139,7 @@ def sizes(name: str, shape: Shape) -> tuple[int, ...]:
     Raises:
         ArgumentError: it is no sequence of integers.
         ShapeError: a size is negative.
+        UnsupportedError: a tracer does not know a size.
     """
     if isinstance(shape, (str, int)) or not hasattr(shape, "__iter__"):
         hint = f"; write ({shape},)" if isinstance(shape, int) else ""
@@ -146,6 +147,12 @@ def sizes(name: str, shape: Shape) -> tuple[int, ...]:
             f"random.{name}: shape: got {type(shape).__name__}, expected a tuple of sizes{hint}"
         )
     found = tuple(shape)
+    if any(n is None or is_unknown_size(n) for n in found):
+        raise UnsupportedError(
+            f"random.{name}: shape: got {found} in code that is traced without knowing its sizes, "
+            "and so many numbers are drawn as these say; trace it for each shape: with jit, or "
+            "without an input_signature"
+        )
     if any(isinstance(n, (int, np.integer)) and n < 0 for n in found):
         raise ShapeError(f"random.{name}: shape: got {found}, expected sizes of 0 and above")
     return found

@@ -46,6 +46,14 @@ def test_jax_names_leaves_by_path() -> None:
     assert jax.tree_util.keystr(paths[0], simple=True) == "encoder/weight"
 
 
+def test_jax_exports_functions_of_trees() -> None:
+    for c in (floats(sample()), floats(sample()).fuse(), floats(sample())["heads"]):
+        exported = jax.export.export(jax.jit(lambda c: c * 2))(c)
+        double = jax.export.deserialize(exported.serialize()).call(c)
+        assert type(double) is type(c) and double.paths() == c.paths()
+        np.testing.assert_array_equal(double.leaves()[0], 2 * c.leaves()[0])
+
+
 def test_jax_transformations() -> None:
 
     c = floats(sample())

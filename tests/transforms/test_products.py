@@ -188,7 +188,7 @@ def test_they_nest(backend: str) -> None:
 
     assert_close(na.grad(directional)(x), 16 * x**3)
     assert_close(na.vmap(lambda row: na.jvp(na.sin, [row], [row])[1])(x), x * na.cos(x))
-    options = {"backend": "aot_eager"} if backend == "torch" else {}
+    options: Any = {"backend": "aot_eager"} if backend == "torch" else {}
     compiled = na.jit(lambda x, t: na.hvp(lambda x: na.sum(x**3), [x], [t]), **options)
     assert_close(compiled(x, x), 6 * x * x)
     fused = na.Container(x=x).fuse()

@@ -94,6 +94,11 @@ def is_traced(x: Any) -> bool:
     return isinstance(x, jax.core.Tracer)
 
 
+def outside_of_traces() -> Any:
+    """What is computed in this context is no part of a trace."""
+    return jax.ensure_compile_time_eval()
+
+
 def for_dlpack(x: Any) -> Any:
     """`x` as an object that exports DLPack; None where it cannot."""
     return x if len(x.devices()) == 1 else None

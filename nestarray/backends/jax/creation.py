@@ -39,7 +39,7 @@ def full(
     shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, like: Any = None
 ) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.full.html"""
-    found = _dtype(dtype, dtypes.dtype_of(fill_value))
+    found = _dtype(dtype, None if dtype is not None else dtypes.dtype_of(fill_value))
     return jnp.full(shape, fill_value, found, device=_place(device, like))
 
 

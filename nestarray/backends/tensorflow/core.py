@@ -80,6 +80,11 @@ def is_traced(x: Any) -> bool:
     return not (tf.executing_eagerly() if isinstance(x, tf.Variable) else hasattr(x, "numpy"))
 
 
+def outside_of_traces() -> Any:
+    """What is computed in this context is no part of a tf.function that is being traced."""
+    return tf.init_scope()
+
+
 def for_dlpack(x: Any) -> Any:
     """`x` as an object that exports DLPack; None where it cannot."""
     return x.value() if isinstance(x, tf.Variable) else x

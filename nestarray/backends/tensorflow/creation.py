@@ -25,6 +25,8 @@ def _size(shape: Any) -> Any:
 
 
 def _value(fill_value: Any, dtype: Any) -> Any:
+    if tf.is_tensor(fill_value):
+        return tf.cast(fill_value, dtype)
     # Left to itself TensorFlow makes a Python number float32 first, and loses half of its digits.
     wide = {float: tf.float64, int: tf.int64, complex: tf.complex128}.get(type(fill_value))
     if wide is tf.int64 and fill_value >= 2**63:
@@ -53,7 +55,7 @@ def full(
     shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, like: Any = None
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/fill"""
-    found = _dtype(dtype, dtypes.dtype_of(fill_value))
+    found = _dtype(dtype, None if dtype is not None else dtypes.dtype_of(fill_value))
     with _place(device, like):
         return tf.fill(_size(shape), _value(fill_value, found))
 
@@ -81,6 +83,14 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
         return tf.fill(tf.shape(x), _value(fill_value, _dtype(dtype, x.dtype)))
 
 
+def _end(first: Any, end: Any, step: int) -> Any:
+    """The end of a range; of an empty one, which TensorFlow refuses, its beginning."""
+    if isinstance(first, int) and isinstance(end, int):
+        return end if (end - first) * step > 0 else first
+    first, end = tf.cast(first, tf.int64), tf.cast(end, tf.int64)  # sizes that are not known yet
+    return tf.maximum(first, end) if step > 0 else tf.minimum(first, end)
+
+
 @supports(whole_range)
 def arange(
     start: Any,
@@ -94,7 +104,7 @@ def arange(
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/range"""
     first, end = (0, start) if stop is None else (start, stop)
-    end = end if (end - first) * step > 0 else first  # TensorFlow refuses an empty range
+    end = _end(first, end, step)
     with _place(device, like):
         return tf.cast(tf.range(first, end, step, tf.int64), _dtype(dtype, dtypes.int64))
 

@@ -9,12 +9,16 @@ from __future__ import annotations
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.python.eager import forwardprop_util, record  # what is watched has no public name
 
 from nestarray import dtypes
 from nestarray.backends import threefry
 from nestarray.backends.base import supports
 from nestarray.backends.numpy import random as in_numpy
+
+try:  # what is watched has no public name; without, the operations of TensorFlow run
+    from tensorflow.python.eager import forwardprop_util, record
+except ImportError:  # pragma: no cover
+    forwardprop_util = record = None
 
 _EAGER = tf.__internal__.EagerTensor  # type(tf.zeros(())) is another while a graph is made
 
@@ -52,9 +56,10 @@ def random_uniform(key: Any, *, shape: Any, dtype: Any = "float32") -> Any:
 
 
 def _has_no_derivative(u: Any) -> bool:
-    if u.dtype != tf.float32 or not _is_plain(u) or record.should_record_backprop([u]):
+    if record is None or forwardprop_util is None or u.dtype != tf.float32 or not _is_plain(u):
         return False
-    return not forwardprop_util.pack_tangents([u]).tangents
+    is_watched = record.should_record_backprop([u]) or forwardprop_util.pack_tangents([u]).tangents
+    return not is_watched
 
 
 @supports(_has_no_derivative)
