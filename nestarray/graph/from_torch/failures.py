@@ -37,8 +37,7 @@ _BY_VALUE: tuple[tuple[str, str, str], ...] = (
     (
         "DataDependentOutputException",
         "a number or a bool that values decide",
-        "Stay with arrays: torch.all(x == y) in place of torch.equal(x, y), torch.isclose(x, y) in "
-        "place of torch.allclose",
+        "Stay with arrays: torch.all(x == y) in place of torch.ops.aten.equal(x, y)",
     ),
     (
         "DynamicOutputShapeException",
