@@ -158,6 +158,14 @@ BINARY = [
         differentiable=False,
         dtypes=("float64",),
     ),
+    Case(
+        "nextafter",
+        lambda rng: (-2, np.asarray([1.0, -3.0])),
+        reference=np.nextafter,
+        differentiable=False,
+        dtypes=("float64",),
+        id="of-a-number",
+    ),
 ]
 
 OTHER = [

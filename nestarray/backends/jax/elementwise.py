@@ -86,7 +86,7 @@ def _with_sign_jvp(primals: Any, tangents: Any) -> Any:
 
 
 def _nextafter(x1: Any, x2: Any) -> Any:
-    refuse_integers(x1 if hasattr(x1, "dtype") else x2)
+    refuse_integers(x2 if getattr(x1, "weak_type", True) else x1)  # a number has the other's dtype
     return jnp.nextafter(x1, x2)
 
 

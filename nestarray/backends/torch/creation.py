@@ -44,7 +44,9 @@ def full(
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.full.html"""
     found = _dtype(dtype, dtypes.dtype_of(fill_value))
-    return torch.full(_size(shape), fill_value, dtype=found, device=_place(device, like))
+    # PyTorch refuses a complex number that is rounded to the largest one
+    made = torch.complex128 if type(fill_value) is complex and found.is_complex else found
+    return torch.full(_size(shape), fill_value, dtype=made, device=_place(device, like)).to(found)
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
