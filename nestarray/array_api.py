@@ -431,7 +431,7 @@ def _converting(name: str, convert: type) -> Callable[[Container], Any]:
             raise ArgumentError(
                 f"{name}: got an array of shape {tuple(leaf.shape)}, expected shape ()"
             )
-        return convert(leaf)
+        return _number(leaf, convert)
 
     conversion.__name__ = name
     conversion.__doc__ = f"The number in a bare array of shape (), as {convert.__name__}."
@@ -445,7 +445,14 @@ def _index(self: Container) -> int:
         raise ArgumentError(
             f"__index__: got an array of {dtypes.dtype_of(leaf)}, expected one of integers"
         )
-    return int(leaf)
+    return _number(leaf, int)
+
+
+def _number(leaf: Any, convert: type) -> Any:
+    try:
+        return convert(leaf)
+    except RuntimeError:  # of PyTorch, for an int of more than 63 bits
+        return convert(leaf.item())
 
 
 def _namespace_of(self: Container, /, *, api_version: str | None = None) -> ArrayNamespace:

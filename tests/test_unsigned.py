@@ -56,6 +56,17 @@ def test_pairs(name: str, dtype: str, backend: str) -> None:
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("dtype", DTYPES)
+def test_places_and_numbers(dtype: str, backend: str) -> None:
+    host = numbers(dtype)
+    x = backends.core(backend).from_numpy(host)
+    check(na.nonzero(x)[0], np.nonzero(host)[0])
+    bare = na.Container(na.max(x))
+    assert int(bare) == bare.__index__() == np.iinfo(dtype).max
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", SINGLES)
 def test_singles(name: str, dtype: str, backend: str) -> None:
     x = numbers(dtype)

@@ -59,7 +59,7 @@ def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple
     """https://docs.pytorch.org/docs/stable/generated/torch.nonzero.html"""
     if not x.ndim:
         raise ShapeError("nonzero: x: got an array of shape (), expected at least one axis")
-    return torch.nonzero(x, as_tuple=True)
+    return torch.nonzero(x != 0 if x.dtype in LACKING else x, as_tuple=True)
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
