@@ -21,7 +21,8 @@ def value_and_grad(
 ) -> tuple[Any, Any, list[Any]]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.value_and_grad.html"""
     differentiate = jax.value_and_grad(lambda values: fn(*values), has_aux=True)
-    if not all(issubclass(kind, jax.Array) for kind in set(map(type, leaves))):  # or tracers
+    kinds = dict(zip(map(type, leaves), leaves, strict=True))  # isinstance asks a metaclass
+    if not all(isinstance(leaf, jax.Array) for leaf in kinds.values()):
         leaves = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in leaves]
     with _loops_explained(name):
         (value, aux), gradients = differentiate(leaves)
