@@ -35,6 +35,16 @@ def test_blocks_run(
             assert code == printed
 
 
+def test_files_that_the_architecture_names_are_there() -> None:
+    """Its paths are those of the repository, or below nestarray/ or a folder of it."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    paths = set(re.findall(r"`([\w/]+(?:\.py|\.pyi|\.md|\.json|/))`", text))
+    assert len(paths) > 100
+    for path in sorted(paths):
+        found = (ROOT / path).exists() or any((ROOT / "nestarray").rglob(path.rstrip("/")))
+        assert found, f"ARCHITECTURE.md names {path}, which is not there"
+
+
 def test_links_lead_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
