@@ -32,7 +32,14 @@ from nestarray.backends.axes import (
     pad_widths,
     squeezed_axes,
 )
-from nestarray.backends.index import axes_taken, check_numbers, expanded, is_mask
+from nestarray.backends.index import (
+    axes_taken,
+    check_numbers,
+    expanded,
+    is_mask,
+    outside,
+    without_ones,
+)
 from nestarray.container import Container
 from nestarray.errors import (
     ArgumentError,
@@ -239,8 +246,35 @@ def check_masks(name: str, arguments: Arguments) -> None:
 
 
 def check_index_numbers(name: str, arguments: Arguments) -> None:
-    """Numbers in an index count elements that there are."""
-    check_numbers(name, arguments["index"], tuple(arguments["x"].shape))
+    """Positions in an index count elements that there are."""
+    if _is_any_traced(arguments):
+        return
+    index = arguments["index"]
+    items = tuple(map(_on_the_host, index)) if isinstance(index, tuple) else _on_the_host(index)
+    check_numbers(name, items, tuple(arguments["x"].shape))
+
+
+def check_value(name: str, arguments: Arguments) -> None:
+    """`value` broadcasts to what the index names."""
+    if _is_any_traced(arguments):
+        return
+    index, x = arguments["index"], arguments["x"]
+    items = tuple(map(_on_the_host, index)) if isinstance(index, tuple) else _on_the_host(index)
+    part = np.broadcast_to(np.False_, _shape(x))[items].shape
+    own = tuple(getattr(arguments["value"], "shape", ()))
+    fitted = without_ones(own, len(part))
+    padded = (1,) * (len(part) - len(fitted)) + fitted
+    if len(fitted) > len(part) or any(n not in (1, m) for n, m in zip(padded, part)):
+        raise ShapeError(
+            f"{name}: value: got shape {own}, expected {part}, the shape of the part that the index "
+            "names, or what broadcasts to it"
+        )
+
+
+def _on_the_host(x: Any) -> Any:
+    """An array as NumPy's; anything else as it is."""
+    backend = backends.backend_of_type(type(x))
+    return x if backend is None else backends.core(backend).to_numpy(x)
 
 
 def check_bounds(name: str, arguments: Arguments) -> None:
@@ -253,13 +287,24 @@ def check_bounds(name: str, arguments: Arguments) -> None:
         return  # another axis would be spoken of; the op's own check says it
     length = _size(shape) if axis is None else shape[many_axes(axis, len(shape), name)[0]]
     least = 0 if name == "embedding" else -length
-    host = backends.core(backends.backend_of(indices)).to_numpy(indices)
-    wrong = host[(host < least) | (host >= length)].reshape(-1)
-    if wrong.size:
+    what = "x" if axis is None else f"axis {axis}"
+    _check_inside(name, "indices", _on_the_host(indices), least, length, f"the length of {what}")
+
+
+def _check_inside(name: str, argument: str, host: Any, least: int, length: int, what: str) -> None:
+    wrong = outside(host, least, length)
+    if wrong is not None:
         raise IndexingError(
-            f"{name}: indices: got {wrong[0]}, expected {least} <= index < {length}, which is the "
-            f"length of {'x' if axis is None else f'axis {axis}'}"
+            f"{name}: {argument}: got {wrong}, expected {least} <= index < {length}, which is {what}"
         )
+
+
+def check_segments(name: str, arguments: Arguments) -> None:
+    """`segment_ids` count segments that there are."""
+    ids, count = arguments["segment_ids"], arguments.get("num_segments")
+    if count is None or _is_any_traced({"segment_ids": ids}):
+        return
+    _check_inside(name, "segment_ids", _on_the_host(ids), -count, count, "num_segments")
 
 
 #: The axis that indices count along where none is given.
@@ -288,6 +333,12 @@ def check_positions(name: str, arguments: Arguments) -> None:
         )
     if "updates" in arguments:
         _check_fit(name, arguments, of_indices[:-1] + of_x[of_indices[-1] :])
+    if _is_any_traced({"indices": arguments["indices"]}):
+        return
+    host, first = _on_the_host(arguments["indices"]), arguments.get("batch_dims", 0)
+    for axis, length in enumerate(of_x[first : first + of_indices[-1]], first):
+        what = f"the length of axis {axis}"
+        _check_inside(name, "indices", host[..., axis - first], -length, length, what)
 
 
 def check_updates(name: str, arguments: Arguments) -> None:
@@ -511,6 +562,15 @@ def _size(shape: Sequence[int]) -> int:
     return int(np.prod(shape, dtype=np.int64)) if len(shape) else 1
 
 
+def check_side(name: str, arguments: Arguments) -> None:
+    """`side` is a side of equal elements, and x1 a vector."""
+    side = arguments.get("side", "left")
+    if side not in ("left", "right"):
+        raise ArgumentError(f"{name}: side: got {side!r}, expected 'left' or 'right'")
+    if len(arguments["x1"].shape) != 1:
+        raise ShapeError(f"{name}: x1: got shape {_shape(arguments['x1'])}, expected (n,)")
+
+
 def check_elements(name: str, arguments: Arguments) -> None:
     """There is an element to choose in each reduced part."""
     shape, axis = _shape(arguments["x"]), arguments.get("axis")
@@ -659,7 +719,8 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "einsum": (check_einsum,),
     "expand_dims": (check_new_axis,),
     "getitem": (check_masks, check_index_numbers),
-    "setitem": (check_index_numbers,),
+    "searchsorted": (check_side,),
+    "setitem": (check_masks, check_index_numbers, check_value),
     "linear": (check_linear,),
     "matmul": (check_contraction,),
     "moveaxis": (check_moved,),
@@ -674,6 +735,10 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "take": (check_axis, check_indices, check_bounds),
     "masked_fill": (check_condition,),
     "masked_select": (check_condition,),
+    **dict.fromkeys(
+        ("segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum"),
+        (check_segments,),
+    ),
     "where": (check_condition, check_broadcast),
 }
 

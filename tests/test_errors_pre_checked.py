@@ -78,6 +78,40 @@ CALLS: list[tuple[Call, tuple[np.ndarray, ...], type[Exception], str]] = [
         lambda x, w: na.conv_transpose1d(x, w, groups=0), (f(2, 3, 8), f(3, 4, 3)), ArgumentError,
         "conv_transpose1d: groups: got 0, expected at least 1",
     ),
+    # numbers that elements are set to
+    *(
+        (
+            call, (np.ones(3, "uint8"),), ArgumentError,
+            f"{name}: got {value!r} for elements of uint8, expected a number from 0 to 255; cast to "
+            "a wider dtype first",
+        )
+        for value in (300, -1, float("nan"))
+        for name, call in (
+            ("full: fill_value", lambda x, v=value: na.full((2,), v, dtype="uint8", like=x)),
+            ("full_like: fill_value", lambda x, v=value: na.full_like(x, v)),
+            ("setitem: value", lambda x, v=value: na.setitem(x, 0, v)),
+            ("masked_fill: value", lambda x, v=value: na.masked_fill(x, na.greater(x, 0), v)),
+            ("pad: constant_values", lambda x, v=value: na.pad(x, 1, constant_values=v)),
+        )
+    ),
+    (
+        lambda x: na.full_like(x, 1j), (f(3),), ArgumentError,
+        "full_like: fill_value: got 1j for elements of float32, expected a real number; cast to a "
+        "complex dtype first",
+    ),
+    (
+        lambda x: na.searchsorted(x, x, side=None), (f(3),), ArgumentError,
+        "searchsorted: side: got None, expected a string",
+    ),
+    (
+        lambda x: na.searchsorted(x, x, side="mid"), (f(3),), ArgumentError,
+        "searchsorted: side: got 'mid', expected 'left' or 'right'",
+    ),
+    (
+        lambda a: na.random_gamma(na.random.split(a, 1)[0], na.ones((2,), like=a), log_space=2),
+        (np.asarray([0, 1], "uint32"),), ArgumentError,
+        "random_gamma: log_space: got 2, expected True or False",
+    ),
     # shapes
     (
         lambda q, v: na.scaled_dot_product_attention(q, q, v), (f(2, 6, 5), f(2, 5, 5)), ArgumentError,
@@ -156,6 +190,18 @@ CALLS: list[tuple[Call, tuple[np.ndarray, ...], type[Exception], str]] = [
         lambda x: na.setitem(x, (0, -4), 1.0), (f(2, 3),), IndexingError,
         "setitem: index: got -4 for axis 1 of length 3, expected -3 <= index < 3",
     ),
+    *(
+        (
+            lambda x, at=at: na.setitem(x, (slice(None), at), 1.0), (f(2, 3),), IndexingError,
+            "setitem: index: got 7 for axis 1 of length 3, expected -3 <= index < 3",
+        )
+        for at in ([0, 7], np.asarray([[0], [7]]), np.int64(7))
+    ),
+    (
+        lambda x: na.setitem(x, [0, 1], na.ones((3, 3), like=x)), (f(2, 3),), ShapeError,
+        "setitem: value: got shape (3, 3), expected (2, 3), the shape of the part that the index names, "
+        "or what broadcasts to it",
+    ),
     (
         lambda x, j: na.take(x, j, axis=0), (f(2, 3), np.asarray([True, False])), DtypeError,
         "take: indices: got bool, expected integers; cast with na.astype",
@@ -212,6 +258,16 @@ OUTSIDE: list[tuple[Call, tuple[np.ndarray, ...], str]] = [
      "gather: indices: got 7, expected -3 <= index < 3, which is the length of axis 1"),
     (na.embedding, (i(0, 9), f(3, 2)),
      "embedding: indices: got 9, expected 0 <= index < 3, which is the length of axis 0"),
+    (lambda x, j: na.getitem(x, (..., j)), (f(2, 3), i(0, 7)),
+     "getitem: index: got 7 for axis 1 of length 3, expected -3 <= index < 3"),
+    (lambda x, j: na.setitem(x, j, 1.0), (f(2, 3), np.asarray(-3)),
+     "setitem: index: got -3 for axis 0 of length 2, expected -2 <= index < 2"),
+    (na.gather_nd, (f(2, 3), np.asarray([[0, 1], [1, 3]])),
+     "gather_nd: indices: got 3, expected -3 <= index < 3, which is the length of axis 1"),
+    (na.scatter_nd, (f(2, 3), np.asarray([[0], [2]]), f(3)),
+     "scatter_nd: indices: got 2, expected -2 <= index < 2, which is the length of axis 0"),
+    (lambda x, j: na.segment_sum(x, j, num_segments=2), (f(2, 3), i(0, 7)),
+     "segment_sum: segment_ids: got 7, expected -2 <= index < 2, which is num_segments"),
 ]  # fmt: skip
 
 
@@ -231,6 +287,26 @@ def test_a_dtype_without_a_kernel_is_known_by_the_call_in_float32(backend: str) 
     assert str(caught.value) == (
         f"negative: {backend} cannot compute it for bool; cast to a dtype that it takes with na.astype"
     )
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("index", [0, [0, 1], slice(2), np.asarray([True, True, False])])
+@pytest.mark.parametrize("mode", ["replace", "add", "mul", "max"])
+def test_axes_of_length_one_in_front_of_a_value(mode: str, index: Any, backend: str) -> None:
+    x = f(3) if isinstance(index, int) else f(3, 2)
+    whole = np.full(x[index].shape, 2.0, "float32")
+    x, value, longer = on_backend((x, whole, whole[None, None]), backend)
+    wanted = host(na.setitem(x, index, value, mode=mode))
+    assert host(na.setitem(x, index, longer, mode=mode)).tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_fills_is_rounded_as_a_cast_rounds(backend: str) -> None:
+    x = on_backend(f(2), backend)
+    with np.errstate(over="ignore"):
+        assert host(na.full_like(x, 1e300)).tolist() == [np.inf, np.inf]
+        assert host(na.full((1,), -1e5, dtype="float16", like=x)).tolist() == [-np.inf]
+    assert host(na.full_like(x, 2.9, dtype="int8")).tolist() == [2, 2]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -104,21 +104,45 @@ def is_array(item: Any) -> bool:
 
 
 def check_numbers(name: str, index: Any, shape: Any) -> None:
-    """The numbers of an index count elements that there are.
+    """The numbers of an index, and those of lists and NumPy arrays, count elements that there are.
 
     Raises:
         IndexingError: an axis is shorter.
     """
     axis = 0
     for item in expanded(index, len(shape)):
-        if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+        if isinstance(item, ON_THE_HOST) and not is_mask(item):
             length = shape[axis]
-            if length is not None and not -length <= item < length:
-                raise IndexingError(
-                    f"{name}: index: got {item} for axis {axis} of length {length}, expected "
-                    f"{-length} <= index < {length}"
-                )
+            if length is not None:
+                wrong = outside(item, -length, length)
+                if wrong is not None:
+                    raise IndexingError(
+                        f"{name}: index: got {wrong} for axis {axis} of length {length}, expected "
+                        f"{-length} <= index < {length}"
+                    )
         axis += axes_taken(item)
+
+
+#: The kinds of entries whose values are known without asking a device.
+ON_THE_HOST = (int, np.integer, np.ndarray, list)
+
+
+def outside(indices: Any, least: int, length: int) -> Any:
+    """The first of `indices` that is less than `least`, or `length` and more; None: there is none."""
+    host = np.asarray(indices)
+    wrong = host[(host < least) | (host >= length)].reshape(-1)
+    return wrong[0] if wrong.size else None
+
+
+def without_ones(value_shape: Any, ndim: int) -> tuple[Any, ...]:
+    """The shape of a value without its first axes of length 1 that a part of `ndim` axes lacks.
+
+    NumPy drops them in some assignments, PyTorch in all.
+    """
+    own = tuple(value_shape)
+    while len(own) > ndim and own[0] == 1:
+        own = own[1:]
+    return own
 
 
 def forward(part: slice, length: int) -> slice:

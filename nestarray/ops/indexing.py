@@ -1,8 +1,9 @@
 """Reading and replacing parts of an array by position; everything returns a new array.
 
 Positions may be negative and then count from the end. Where a position lies outside the
-array, NumPy, PyTorch and TensorFlow on a CPU raise; JAX cannot, and clamps it, fills with
-NaN or drops the update.
+array, NumPy, PyTorch and TensorFlow on a CPU raise. JAX raises for numbers, lists and NumPy
+arrays; positions in its own arrays, for which it would have to wait for the device, it clamps,
+or it fills with NaN or drops the update.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from nestarray import backends, diagnosis, dtypes
 from nestarray.backends.axes import one_axis
+from nestarray.backends.fills import check_fill
 from nestarray.backends.index import check_mode, check_rows
 from nestarray.backends.truth import through_numbers
 from nestarray.config import current_backend
@@ -83,7 +85,8 @@ def setitem(x: Array, index: Any, value: Array, /, *, mode: str = "replace") -> 
     Args:
         x: array of any shape; it stays as it is.
         index: as for `getitem`.
-        value: array or number that broadcasts to the part; cast to the dtype of `x`.
+        value: array or number that broadcasts to the part, but for more axes of length 1 in
+            front, which are dropped; cast to the dtype of `x`, which must hold a number.
         mode: ``"replace"``, ``"add"``, ``"mul"``, ``"min"`` or ``"max"``. A position that
             the index names several times takes part each time; with ``"replace"`` it is not
             said which value wins.
@@ -438,6 +441,7 @@ def masked_fill(x: Array, mask: Array, value: Array, /) -> Array:
     if hasattr(value, "dtype"):
         value = ops.astype(value, x.dtype)
     else:
+        check_fill("masked_fill", "value", value, x.dtype)
         value = ops.full((), value, dtype=x.dtype, like=x)
     return ops.where(mask, value, x)
 

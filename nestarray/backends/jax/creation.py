@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from nestarray import dtypes
 from nestarray.backends.base import supports, whole_range
+from nestarray.backends.fills import check_fill
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import device_to_share, find_device, native_dtype
 
@@ -40,6 +41,7 @@ def full(
 ) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.full.html"""
     found = _dtype(dtype, None if dtype is not None else dtypes.dtype_of(fill_value))
+    check_fill("full", "fill_value", fill_value, found)
     return jnp.full(shape, fill_value, found, device=_place(device, like))
 
 
@@ -64,6 +66,7 @@ def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.full_like.html"""
     found = _dtype(dtype, x.dtype)
+    check_fill("full_like", "fill_value", fill_value, found)
     return jnp.full_like(x, fill_value, found, device=find_device(device))
 
 

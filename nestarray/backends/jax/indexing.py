@@ -9,7 +9,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from nestarray.backends.base import lenient
-from nestarray.backends.index import as_tuple, axes_taken, check_mode, check_numbers, expanded
+from nestarray.backends.fills import check_fill
+from nestarray.backends.index import (
+    ON_THE_HOST,
+    as_tuple,
+    axes_taken,
+    check_mode,
+    check_numbers,
+    expanded,
+    without_ones,
+)
 from nestarray.backends.jax.compiled import compiled
 
 _METHODS = {"replace": "set", "add": "add", "min": "min", "max": "max"}
@@ -20,7 +29,7 @@ def getitem(x: Any, index: Any, /) -> Any:
     items = as_tuple(index)
     if any(isinstance(item, bool) for item in items):
         x, items = _without_bools(x, items)
-    elif any(type(item) is int for item in items):
+    elif any(isinstance(item, ON_THE_HOST) for item in items):
         check_numbers("getitem", items, x.shape)  # JAX takes the nearest element
     return x[items]
 
@@ -37,14 +46,18 @@ def _without_bools(x: Any, items: Any) -> tuple[Any, tuple[Any, ...]]:
 
 def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html"""
+    check_fill("setitem", "value", value, x.dtype)
     value = jnp.asarray(value).astype(x.dtype)
-    if any(type(item) is int for item in as_tuple(index)):
-        check_numbers("setitem", index, x.shape)  # JAX leaves out what is outside
+    items = as_tuple(index)
+    if any(isinstance(item, ON_THE_HOST) for item in items):
+        check_numbers("setitem", items, x.shape)  # JAX leaves out what is outside
+    if value.shape[:1] == (1,):
+        value = value.reshape(without_ones(value.shape, x[items].ndim))
     if 0 in x.shape:  # of which JAX updates nothing, whatever the value's shape
-        jnp.broadcast_to(value, x[as_tuple(index)].shape)
+        jnp.broadcast_to(value, x[items].shape)
     if check_mode(mode, "setitem") == "mul":
-        return _multiplied(x, as_tuple(index), value)
-    return getattr(x.at[as_tuple(index)], _METHODS[mode])(value)
+        return _multiplied(x, items, value)
+    return getattr(x.at[items], _METHODS[mode])(value)
 
 
 def _multiplied(x: Any, index: Any, value: Any) -> Any:

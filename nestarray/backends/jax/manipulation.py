@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from nestarray.backends.axes import one_axis, pad_widths, part_sizes
 from nestarray.backends.base import lenient, promoted, supports
+from nestarray.backends.fills import check_fill
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.elementwise import _cast
 
@@ -78,6 +79,7 @@ def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
 @lenient
 def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: float = 0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.pad.html"""
+    check_fill("pad", "constant_values", constant_values, x.dtype)
     settings = {"constant_values": constant_values} if mode == "constant" else {}
     return jnp.pad(x, pad_widths(pad_width, x.ndim, "pad"), mode, **settings)
 

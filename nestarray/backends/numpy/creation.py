@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes
+from nestarray.backends.fills import check_fill
 from nestarray.backends.matrices import check_matrices
 from nestarray.backends.numpy.core import check_device, native_dtype
 
@@ -39,7 +40,9 @@ def full(
 ) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.full.html"""
     check_device(device)
-    return np.full(shape, fill_value, _dtype(dtype, dtypes.dtype_of(fill_value)))
+    found = _dtype(dtype, dtypes.dtype_of(fill_value))
+    check_fill("full", "fill_value", fill_value, found)
+    return np.full(shape, fill_value, found)
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
@@ -69,7 +72,9 @@ def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.full_like.html"""
     check_device(device)
-    return np.full_like(x, fill_value, dtype=_dtype(dtype, x.dtype))
+    found = _dtype(dtype, x.dtype)
+    check_fill("full_like", "fill_value", fill_value, found)
+    return np.full_like(x, fill_value, dtype=found)
 
 
 def tril(x: Any, /, *, k: int = 0) -> Any:

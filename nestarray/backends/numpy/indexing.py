@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import lenient
-from nestarray.backends.index import check_mode
+from nestarray.backends.fills import check_fill
+from nestarray.backends.index import check_mode, without_ones
 
 _COMBINE = {
     "add": np.add.at,
@@ -24,8 +25,11 @@ def getitem(x: Any, index: Any, /) -> Any:
 
 def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ufunc.at.html"""
+    check_fill("setitem", "value", value, x.dtype)
     result = np.array(x)
     value = np.asarray(value).astype(result.dtype, copy=False)
+    if value.shape[:1] == (1,):
+        value = value.reshape(without_ones(value.shape, result[index].ndim))
     if mode == "replace":
         result[index] = value
     else:

@@ -16,6 +16,7 @@ from nestarray.backends.axes import (
     windows_of,
 )
 from nestarray.backends.base import lenient, promoted, supports
+from nestarray.backends.fills import check_fill
 from nestarray.backends.numpy.elementwise import _cast
 from nestarray.errors import ShapeError
 
@@ -79,6 +80,7 @@ def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
 @lenient
 def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: float = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.pad.html"""
+    check_fill("pad", "constant_values", constant_values, x.dtype)
     settings = {"constant_values": constant_values} if mode == "constant" else {}
     return np.pad(x, pad_widths(pad_width, x.ndim, "pad"), mode, **settings)
 

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from nestarray import dtypes
 from nestarray.backends.base import supports, whole_range
+from nestarray.backends.fills import check_fill
 from nestarray.backends.tensorflow.core import native_dtype, on_device
 
 
@@ -24,9 +25,10 @@ def _size(shape: Any) -> Any:
     return (shape,) if isinstance(shape, int) else shape
 
 
-def _value(fill_value: Any, dtype: Any) -> Any:
+def _value(name: str, fill_value: Any, dtype: Any) -> Any:
     if tf.is_tensor(fill_value):
         return tf.cast(fill_value, dtype)
+    check_fill(name, "fill_value", fill_value, dtype)
     # Left to itself TensorFlow makes a Python number float32 first, and loses half of its digits.
     wide = {float: tf.float64, int: tf.int64, complex: tf.complex128}.get(type(fill_value))
     if wide is tf.int64 and fill_value >= 2**63:
@@ -57,7 +59,7 @@ def full(
     """https://www.tensorflow.org/api_docs/python/tf/fill"""
     found = _dtype(dtype, None if dtype is not None else dtypes.dtype_of(fill_value))
     with _place(device, like):
-        return tf.fill(_size(shape), _value(fill_value, found))
+        return tf.fill(_size(shape), _value("full", fill_value, found))
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
@@ -80,7 +82,7 @@ def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/fill"""
     with on_device(device):
-        return tf.fill(tf.shape(x), _value(fill_value, _dtype(dtype, x.dtype)))
+        return tf.fill(tf.shape(x), _value("full_like", fill_value, _dtype(dtype, x.dtype)))
 
 
 def _end(first: Any, end: Any, step: int) -> Any:

@@ -9,7 +9,16 @@ import tensorflow as tf
 
 from nestarray import diagnosis
 from nestarray.backends.axes import one_axis
-from nestarray.backends.index import check_mode, check_rows, expanded, is_array, is_mask, is_plain
+from nestarray.backends.fills import check_fill
+from nestarray.backends.index import (
+    check_mode,
+    check_rows,
+    expanded,
+    is_array,
+    is_mask,
+    is_plain,
+    without_ones,
+)
 from nestarray.backends.tensorflow.elementwise import _cast
 from nestarray.backends.tensorflow.manipulation import shape
 
@@ -116,9 +125,10 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     lengths = shape(x)
     flat = tf.reshape(x, (-1,))
     places = getitem(tf.reshape(tf.range(tf.size(flat)), tf.shape(x)), index)
+    check_fill("setitem", "value", value, x.dtype)
     value = _cast(value, x.dtype)  # a number straight to the dtype, not through float32
-    if len(value.shape) > len(places.shape):  # NumPy lets the value have more axes of length 1
-        value = tf.reshape(value, shape(value)[len(value.shape) - len(places.shape) :] or ())
+    if value.shape[:1] == (1,):
+        value = tf.reshape(value, without_ones(shape(value), len(places.shape)))
     updates = tf.reshape(tf.broadcast_to(value, tf.shape(places)), (-1,))
     places = tf.reshape(places, (-1,))
     if mode == "mul":

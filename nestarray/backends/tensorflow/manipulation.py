@@ -17,6 +17,7 @@ from nestarray.backends.axes import (
     squeezed_axes,
 )
 from nestarray.backends.base import promoted, supports
+from nestarray.backends.fills import check_fill
 from nestarray.backends.tensorflow.elementwise import _cast
 from nestarray.backends.tensorflow.padding import padded
 
@@ -155,6 +156,7 @@ def _has_mode(
 @supports(_has_mode)
 def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: float = 0) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/pad"""
+    check_fill("pad", "constant_values", constant_values, x.dtype)
     widths = pad_widths(pad_width, len(x.shape), "pad")
     if not widths:
         return tf.identity(x)

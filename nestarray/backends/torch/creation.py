@@ -8,7 +8,8 @@ import torch
 
 from nestarray import dtypes
 from nestarray.backends.base import supports, whole_range
-from nestarray.backends.torch.core import find_device, native_dtype
+from nestarray.backends.fills import check_fill
+from nestarray.backends.torch.core import FLOATING, find_device, native_dtype
 from nestarray.backends.torch.integers import LACKING
 
 
@@ -44,9 +45,16 @@ def full(
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.full.html"""
     found = _dtype(dtype, dtypes.dtype_of(fill_value))
-    # PyTorch refuses a complex number that is rounded to the largest one
-    made = torch.complex128 if type(fill_value) is complex and found.is_complex else found
+    check_fill("full", "fill_value", fill_value, found)
+    made = _made(fill_value, found)
     return torch.full(_size(shape), fill_value, dtype=made, device=_place(device, like)).to(found)
+
+
+def _made(fill_value: Any, dtype: Any) -> Any:
+    """In what to make the number: PyTorch refuses one that is rounded to the largest, or to ∞."""
+    if fill_value.__class__ is complex:
+        return torch.complex128
+    return torch.float64 if fill_value.__class__ is float and dtype in FLOATING else dtype
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
@@ -73,7 +81,9 @@ def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.full_like.html"""
     found = _dtype(dtype, x.dtype)
-    return torch.full_like(x, fill_value, dtype=found, device=find_device(device))
+    check_fill("full_like", "fill_value", fill_value, found)
+    made = _made(fill_value, found)
+    return torch.full_like(x, fill_value, dtype=made, device=find_device(device)).to(found)
 
 
 @supports(whole_range)

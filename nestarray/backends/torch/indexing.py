@@ -9,7 +9,16 @@ import torch
 import torch.nn.functional as F
 
 from nestarray.backends.axes import one_axis
-from nestarray.backends.index import check_mode, expanded, forward, is_array, is_mask, is_plain
+from nestarray.backends.fills import check_fill
+from nestarray.backends.index import (
+    check_mode,
+    expanded,
+    forward,
+    is_array,
+    is_mask,
+    is_plain,
+    without_ones,
+)
 from nestarray.backends.torch.core import INEXACT
 from nestarray.backends.torch.integers import by_bits
 
@@ -72,6 +81,7 @@ def _without_elements(mask: torch.Tensor, shape: torch.Size) -> torch.Tensor:
 def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_reduce.html"""
     check_mode(mode, "setitem")
+    check_fill("setitem", "value", value, x.dtype)
     value = torch.as_tensor(value, dtype=x.dtype, device=x.device)
     return _replaced(x, value, index, mode)
 
@@ -86,7 +96,8 @@ def _replaced(x: Any, value: Any, index: Any, mode: str) -> Any:
         result[_native(x, index)[1]] = value
         return result
     places = getitem(torch.arange(x.numel(), device=x.device).reshape(x.shape), index)
-    updates = value.broadcast_to(places.shape).reshape(-1)
+    updates = value.reshape(without_ones(value.shape, places.ndim)).broadcast_to(places.shape)
+    updates = updates.reshape(-1)
     return _combined(x.reshape(-1), 0, places.reshape(-1), updates, mode).reshape(x.shape)
 
 
@@ -167,6 +178,7 @@ def masked_fill(x: Any, mask: Any, value: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.masked_fill.html"""
     if isinstance(value, torch.Tensor):
         return torch.where(mask, value.to(x.dtype), x)
+    check_fill("masked_fill", "value", value, x.dtype)
     return torch.masked_fill(x, mask, value)
 
 

@@ -17,6 +17,7 @@ from nestarray.backends.axes import (
     windows_of,
 )
 from nestarray.backends.base import lenient, promoted, supports
+from nestarray.backends.fills import check_fill
 from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import LACKING, by_bits, through_int64
 
@@ -139,6 +140,7 @@ def _is_constant(x: Any, /, pad_width: Any, *, mode: str = "constant", **_: Any)
 def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: float = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pad.html"""
     widths = [w for pair in reversed(pad_widths(pad_width, x.ndim, "pad")) for w in pair]
+    check_fill("pad", "constant_values", constant_values, x.dtype)
     return torch.constant_pad_nd(x, widths, constant_values)
 
 

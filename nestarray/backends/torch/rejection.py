@@ -12,9 +12,11 @@ import torch
 
 from nestarray import dtypes
 from nestarray.backends import binomial, rejection, threefry
+from nestarray.backends.base import lenient
 from nestarray.backends.torch.random import _hash, _keys, _unit
 
 
+@lenient
 def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/library.html
 

@@ -66,6 +66,8 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
     """https://docs.pytorch.org/docs/stable/generated/torch.searchsorted.html"""
     if x1.ndim != 1:  # of which PyTorch takes as many as x2 has rows
         raise ValueError("x1 is no vector")
+    if side.__class__ is not str:
+        raise TypeError("PyTorch takes None for 'left'")
     dtype = x1.dtype
     is_plain = dtype is getattr(x2, "dtype", None) and dtype not in LACKING and sorter is None
     if is_plain and x1.is_contiguous() and x2.is_contiguous():
