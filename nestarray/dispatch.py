@@ -18,14 +18,22 @@ A parameter ``like: Array | None`` thereby makes a creation function follow an a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, wraps
 from types import CodeType
 from typing import Any, TypeVar, overload
 
 from nestarray import backends, diagnosis, dtypes, dynamo
 from nestarray.backends import floating, foreach, truth
-from nestarray.backends.templates import choosing, code_of, generated, generated_when_called, texts
+from nestarray.backends.fast_paths import FastPath, fast_path_of, noted
+from nestarray.backends.templates import (
+    choosing,
+    code_of,
+    generated,
+    generated_when_called,
+    recompile,
+    texts,
+)
 from nestarray.config import current_backend
 from nestarray.container import Container, algebra, pytree
 from nestarray.container.shortcuts import Leaves, Served, shortcut
@@ -45,6 +53,9 @@ _NUMBERS = (bool, int, float, complex)
 #: Frameworks whose functions compute something for settings of many wrong kinds, and take so long
 #: for each call that a look at them does not count.
 _LENIENT = frozenset(("tensorflow",))
+
+#: How many combinations of types an op serves at once; each is a look for those behind it.
+_FAST_PATHS = 3
 
 #: Every public op by name, in the order of definition.
 OPS: dict[str, Op] = {}
@@ -96,6 +107,8 @@ class Op:
             and not self.sequence_parameters
             and not any(p.kind is p.KEYWORD_ONLY for p in self.parameters)
         )
+        #: what the public function does at once, for the first types that came
+        self.fast: list[tuple[tuple[type, ...], FastPath]] = []
         self.function: Callable[..., Any] = _compile(self)
 
     def __repr__(self) -> str:
@@ -149,7 +162,18 @@ class Op:
         for t in outer:
             table = table.setdefault(t, {})
         table[last] = function
+        self._serve_at_once(types, function)
         return function
+
+    def _serve_at_once(self, types: tuple[Any, ...], function: Callable[..., Any]) -> None:
+        """Put the fast path of `function` into the code of the public one, for the first types."""
+        if self.sequence_parameters or len(self.fast) == _FAST_PATHS:
+            return
+        names = {backends.backend_of_type(t) for t in types} - {None}
+        if len(names) == 1 and all(map(backends.core(str(names.pop())).is_eager, types)):
+            path = fast_path_of(function, texts(self.parameters)[1])
+            self.fast.append((types, path.renamed(f"_{len(self.fast)}")))
+            recompile(self.function, *_code_of(self))
 
     @dynamo.settled
     def settled(self, *types: type) -> Callable[..., Any]:
@@ -337,9 +361,11 @@ def _checking_kinds(record: Op, body: Callable[..., Any]) -> Callable[..., Any]:
         f"    return _body({passed})\n"
     )
     code = code_of(source, f"<nestarray kinds of op({declared}) by {condition}>")
-    namespace = {f"_types_{name}": found for name, found in types.items()}
-    namespace |= {"_check": check, "_body": body}
-    return wraps(body)(generated(code, namespace, record.name, record.parameters))
+    known = {f"_types_{name}": found for name, found in types.items()}
+    namespace = {**known, "_check": check, "_body": body}
+    checking = wraps(body)(generated(code, namespace, record.name, record.parameters))
+    right = " and ".join(f"type({name}) in _types_{name}" for name in types)
+    return noted(checking, fast_path_of(body, passed).behind(right, known))
 
 
 def _holds_arrays(parameter: inspect.Parameter) -> bool:
@@ -390,25 +416,37 @@ def _compile(record: Op) -> Callable[..., Any]:
     assert record.array_parameters, f"op {record.name} has no array parameter"
     assert _RESERVED.isdisjoint(p.name.lstrip("_") for p in record.parameters), record.name
 
-    def code() -> CodeType:
-        declared, passed = texts(record.parameters)
-        # type(2.0) and not 2.0.__class__, which torch.compile does not find in a table
-        types = (
-            f"_types({name})" if name in record.sequence_parameters else f"type({name})"
-            for name in record.array_parameters
-        )
-        return _template(declared, tuple(types), passed)
-
     namespace = {
         "_table": record.table,
         "_resolve": record.resolve,
         "_types": _types_of(record.name),
         "_explain": record.explain,
     }
-    function = generated_when_called(code, namespace, record.name, record.parameters)
+    function = generated_when_called(
+        lambda: _code_of(record)[0], namespace, record.name, record.parameters
+    )
     public = wraps(record.body)(function)
     public.op = record  # type: ignore[attr-defined]
     return public
+
+
+def _code_of(record: Op) -> tuple[CodeType, dict[str, Any]]:
+    """The code of a public function, and what its fast paths speak of."""
+    declared, passed = texts(record.parameters)
+    # type(2.0) and not 2.0.__class__, which torch.compile does not find in a table
+    types = [
+        f"_types({name})" if name in record.sequence_parameters else f"type({name})"
+        for name in record.array_parameters
+    ]
+    names: dict[str, Any] = {}
+    at_once = []
+    for i, (found, path) in enumerate(record.fast):
+        own = {f"_type_{i}_{j}": t for j, t in enumerate(found)}
+        conditions = [f"{text} is {name}" for text, name in zip(types, own, strict=True)]
+        condition = " and ".join([*conditions, *filter(None, [path.condition])])
+        at_once.append((condition, path.call))
+        names |= {**own, **path.names}
+    return _template(declared, types, passed, at_once), names
 
 
 def _let_torch_compile_read() -> None:
@@ -439,10 +477,26 @@ _RESERVED = frozenset(
 )
 
 
-def _template(declared: str, types: tuple[str, ...], passed: str) -> CodeType:
-    """The code of all ops whose parameters are called alike; a try that succeeds costs nothing."""
+def _template(
+    declared: str, types: Sequence[str], passed: str, at_once: Sequence[tuple[str, str]]
+) -> CodeType:
+    """The code of all ops whose parameters are called alike; a try that succeeds costs nothing.
+
+    Args:
+        declared: the parameters.
+        types: what the table is asked for.
+        passed: the arguments as they are handed on.
+        at_once: conditions, and what is returned where they hold. What fails there is called
+            again the general way, which knows what to say of it.
+    """
+    fast = "".join(
+        f"        if {condition}:\n            return {call}\n" for condition, call in at_once
+    )
+    if fast:
+        fast = f"    try:\n{fast}    except Exception:\n        pass\n"
     source = (
         f"def op({declared}):\n"
+        f"{fast}"
         "    try:\n"
         f"        _function = _table[{']['.join(types)}]\n"
         "    except KeyError:\n"
@@ -455,7 +509,8 @@ def _template(declared: str, types: tuple[str, ...], passed: str) -> CodeType:
         "            raise\n"
         "    return _function()\n"
     )
-    return code_of(source, f"<nestarray op({declared})>")
+    conditions = "".join(f" or {condition}" for condition, _ in at_once)
+    return code_of(source, f"<nestarray op({declared}){conditions}>")
 
 
 def _types_of(name: str) -> Callable[[Iterable[Any]], frozenset[type]]:

@@ -7,6 +7,7 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from nestarray import dtypes
+from nestarray.backends.fast_paths import FastPath, noted
 from nestarray.errors import DtypeError
 from nestarray.typing import is_unknown_size
 
@@ -148,6 +149,9 @@ def promoting(
         function = finish(number_first if is_first else number_second)
         direct = reflected if is_first else native
         if finish is own_code:
+            array = "x2" if is_first else "x1"
+            names = {"_kept": kept, "_native": direct}
+            noted(function, FastPath(f"{array}.dtype in _kept", "_native(x1, x2)", names))
             function.with_number = lambda dtype, number: (  # type: ignore[attr-defined]
                 getattr(direct, "of_dtype", lambda _: direct)(dtype)
                 if keeps_dtype(dtype, number)
@@ -174,7 +178,11 @@ def promoting(
 
     call = finish(plain)
     call.select = select  # type: ignore[attr-defined]
-    if finish is own_code:  # for Containers, which look at the dtypes of all leaves at once
+    if finish is own_code:
+        condition = "x1.dtype is x2.dtype" + ("" if declined is None else " is not _declined")
+        names = {"_native": native, "_declined": declined}
+        noted(call, FastPath(condition, "_native(x1, x2)", names))
+        # for Containers, which look at the dtypes of all leaves at once
         call.same_dtype = native if otherwise is None else guarded  # type: ignore[attr-defined]
         call.declined = declined  # type: ignore[attr-defined]
     return call
@@ -228,6 +236,9 @@ def floating(
     call = finish(plain)
     call.select = select  # type: ignore[attr-defined]
     call.of_dtype = _unless_integer(native, of_complex is None)  # type: ignore[attr-defined]
+    if finish is own_code:
+        names = {"_kept": kept, "_native": native}
+        noted(call, FastPath("x.dtype in _kept", "_native(x)", names))
     return call
 
 
@@ -257,7 +268,9 @@ def floating_pair(native: Function, cast: Callable[[Any, Any], Any]) -> Function
 
     call = own_code(call)
     call.of_dtype = _unless_integer(native)  # type: ignore[attr-defined]
-    return call
+    condition = "x1.dtype is x2.dtype and x1.dtype in _kept"
+    names = {"_kept": kept, "_native": native}
+    return noted(call, FastPath(condition, "_native(x1, x2)", names))
 
 
 _RANK = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}

@@ -16,6 +16,8 @@ from inspect import Parameter, signature
 from types import CodeType, FunctionType
 from typing import Any
 
+from nestarray.backends.fast_paths import fast_path_of, noted
+
 Function = Callable[..., Any]
 
 _VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
@@ -73,11 +75,18 @@ def generated_when_called(
     """`generated`, with `code` made by the first call: few of many functions are ever called."""
 
     def at_first(*args: Any, **kwargs: Any) -> Any:
-        function.__code__ = generated(code(), {}, name, parameters).__code__
+        recompile(function, code(), {})
         return function(*args, **kwargs)
 
     function = generated(_op.__code__, {**namespace, "_at_first": at_first}, name, parameters)
     return function
+
+
+def recompile(function: Any, code: CodeType, names: Mapping[str, Any]) -> None:
+    """Give a generated function other code, whose free names mean `names` too; calls go on."""
+    function.__globals__.update(names)
+    own = function.__name__
+    function.__code__ = code.replace(co_name=own, co_qualname=own)
 
 
 @cache
@@ -109,7 +118,8 @@ def choosing(
     code = code_of(source, f"<nestarray choice of op({declared}) by {condition}>")
     name = getattr(native, "__name__", "choice")
     namespace = {**names, "_native": native, "_otherwise": otherwise}
-    return wraps(native)(generated(code, namespace, name, parameters))
+    chosen = wraps(native)(generated(code, namespace, name, parameters))
+    return noted(chosen, fast_path_of(native, passed).behind(condition, names))
 
 
 def parameters_of(function: Function) -> list[Parameter]:

@@ -1,0 +1,73 @@
+"""What a public function does at once is what the backend's function does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nestarray.backends.fast_paths import FastPath, fast_path, fast_path_of
+from nestarray.backends.templates import texts
+from nestarray.testing import assert_close
+from tests.cases import Case, on_backend, rows
+
+
+def at_once(path: FastPath, given: dict[str, Any]) -> Any:
+    """What `path` gives for the arguments; NotImplemented where it leaves them to its function."""
+    names = dict(path.names)
+    try:
+        if path.condition and not eval(path.condition, names, given):
+            return NotImplemented
+        return eval(path.call, names, given)
+    except Exception:
+        return NotImplemented
+
+
+def as_list(result: Any) -> Any:
+    return list(result) if isinstance(result, (list, tuple)) else result
+
+
+@pytest.mark.parametrize(
+    ("case", "backend"), rows(("numpy", "torch"), lambda c: not c.record.sequence_parameters)
+)
+def test_a_fast_path_is_its_function(case: Case, backend: str) -> None:
+    record = case.record
+    for dtype in ("float32", "int32"):
+        with np.errstate(all="ignore"):
+            args, kwargs = on_backend(case.draw(dtype), backend)
+            bound = record.signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            given = bound.arguments
+            function = record.resolve(*(type(given[name]) for name in record.array_parameters))
+            found = at_once(fast_path_of(function, texts(record.parameters)[1]), given)
+            if found is not NotImplemented:
+                expected = function(*bound.args, **bound.kwargs)
+                assert_close(as_list(found), as_list(expected))
+
+
+def test_a_mark_is_of_the_function_that_carries_it() -> None:
+    @fast_path("x > LIMIT", "LIMIT")
+    def clipped(x: float) -> float:
+        return min(x, LIMIT)
+
+    path = fast_path_of(clipped, "x")
+    assert at_once(path, {"x": 7.0}) == LIMIT
+    assert at_once(path, {"x": 2.0}) is NotImplemented
+
+    def doubled(x: float) -> float:
+        return 2 * clipped(x)
+
+    doubled.__dict__.update(clipped.__dict__)  # as functools.wraps does
+    assert at_once(fast_path_of(doubled, "x"), {"x": 7.0}) == 2 * LIMIT
+
+
+def test_names_of_two_conditions_stay_apart() -> None:
+    inner = FastPath("x in _kept", "_native(x)", {"_kept": (1, 2), "_native": str})
+    both = inner.behind("x not in _kept", {"_kept": (2,)})
+    assert at_once(both, {"x": 1}) == "1"
+    assert at_once(both, {"x": 2}) is NotImplemented
+    assert at_once(both.renamed("_0"), {"x": 1}) == "1"
+
+
+LIMIT = 3.0
