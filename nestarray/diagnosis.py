@@ -116,6 +116,7 @@ def kinds_rule(parameters: Mapping[str, Parameter], body: Callable[[], Any] | No
                 parameter in _AXES
                 and "Sequence" in annotation
                 and type(value) not in (bool, NoneType)
+                and not (isinstance(value, (tuple, list)) and bool in map(type, value))
             ):
                 continue  # the rules about axes say it
             by_name = value if declared.kind is declared.VAR_KEYWORD else {parameter: value}
@@ -369,7 +370,7 @@ def check_axis(name: str, arguments: Arguments) -> None:
 def check_axes(name: str, arguments: Arguments) -> None:
     """`axes` names each axis of x once."""
     ndim = len(arguments["x"].shape)
-    axes = many_axes(tuple(arguments["axes"]), ndim, name)
+    axes = many_axes(tuple(arguments["axes"]), ndim, name, "axes")
     if len(axes) != ndim:
         raise ShapeError(
             f"{name}: axes: got {tuple(arguments['axes'])}, expected each of the {ndim} axes once"
@@ -436,8 +437,9 @@ def check_tensordot(name: str, arguments: Arguments) -> None:
     if isinstance(axes, int):
         left, right = a[len(a) - axes :], b[:axes]
     else:
-        first, second = ([n] if isinstance(n, int) else list(n) for n in axes)
-        left, right = tuple(a[n] for n in first), tuple(b[n] for n in second)
+        first, second = axes
+        left = tuple(a[n] for n in many_axes(first, len(a), name, "axes"))
+        right = tuple(b[n] for n in many_axes(second, len(b), name, "axes"))
     if left != right:
         raise ShapeError(
             f"{name}: axes: got {axes} for shapes {a} and {b}: lengths {left} of x1 against {right} "

@@ -42,7 +42,7 @@ from nestarray.errors import (
     MixedBackendError,
     UnsupportedError,
 )
-from nestarray.typing import quick_types
+from nestarray.typing import holds_bool, quick_types
 
 F = TypeVar("F", bound=Callable[..., Any])
 Resolved = tuple[Callable[..., Any], Callable[..., Any] | None]
@@ -353,7 +353,10 @@ def _checking_kinds(record: Op, body: Callable[..., Any]) -> Callable[..., Any]:
         diagnosis.kinds_rule(record.signature.parameters, own)(record.name, given)
 
     declared, passed = texts(record.parameters)
-    condition = " or ".join(f"type({name}) not in _types_{name}" for name in types)
+    condition = " or ".join(
+        f"type({name}) not in _types_{name}" + f" or {holds_bool(name)}" * (tuple in found)
+        for name, found in types.items()
+    )
     source = (
         f"def op({declared}):\n"
         f"    if {condition}:\n"

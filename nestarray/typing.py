@@ -97,6 +97,11 @@ def quick_types(annotation: str) -> frozenset[type]:
     return frozenset(t for word in words for t in _QUICK[word])
 
 
+def holds_bool(name: str) -> str:
+    """The text of the condition that the argument `name` is a sequence with True or False in it."""
+    return f"type({name}) in (tuple, list) and bool in map(type, {name})"
+
+
 def check_range(
     name: str,
     parameter: str,
@@ -131,7 +136,8 @@ def check_range(
 def check_kind(name: str, parameter: str, annotation: str, value: Any) -> None:
     """Raise where a setting is not of the kind that its annotation names.
 
-    Annotations that name something else, such as arrays or axes, take any value here.
+    Annotations that name something else, such as arrays, take any value here. True and False are
+    no members of sequences of ints.
 
     Args:
         name: of the function.
@@ -145,6 +151,8 @@ def check_kind(name: str, parameter: str, annotation: str, value: Any) -> None:
     if any(kind is None for kind in kinds):
         return
     wanted = [pair for kind in kinds for pair in kind or ()]
+    if isinstance(value, (tuple, list)) and bool in map(type, value):
+        value, wanted = next(x for x in value if isinstance(x, bool)), _KINDS["int"]
     if not any(fits(value) for _, fits in wanted):
         words = " or ".join(dict.fromkeys(word for word, _ in wanted if word != "None"))
         raise ArgumentError(f"{name}: {parameter}: got {value!r}, expected {words}")

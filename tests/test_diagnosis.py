@@ -54,7 +54,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     ),
     (
         lambda x, t, e: na.permute_dims(x, (0, 0)),
-        ShapeError, "permute_dims: axis: got (0, 0), in which an axis stands twice",
+        ShapeError, "permute_dims: axes: got (0, 0), in which an axis stands twice",
     ),
     (
         lambda x, t, e: na.permute_dims(x, (0,)),

@@ -225,6 +225,31 @@ COMPUTED_SOMEWHERE: dict[str, tuple[Callable[[Any], Any], str]] = {
 }
 
 
+#: Calls with 1 in a sequence of axes; True there is no axis either.
+SEVERAL_AXES: dict[str, Callable[[Any, Any], Any]] = {
+    "sum: axis": lambda x, n: na.sum(x, axis=(n,)),
+    "any: axis": lambda x, n: na.any(na.greater(x, 0), axis=[n]),
+    "logsumexp: axis": lambda x, n: na.logsumexp(x, axis=(0, n)),
+    "median: axis": lambda x, n: na.median(x, axis=(n,)),
+    "flip: axis": lambda x, n: na.flip(x, axis=(n,)),
+    "roll: axis": lambda x, n: na.roll(x, (1,), axis=(n,)),
+    "squeeze: axis": lambda x, n: na.squeeze(x[:, :1], axis=(n,)),
+    "expand_dims: axis": lambda x, n: na.expand_dims(x, axis=(n,)),
+    "moveaxis: source": lambda x, n: na.moveaxis(x, (n,), (0,)),
+    "permute_dims: axes": lambda x, n: na.permute_dims(x, (n, 0)),
+    "tensordot: axes": lambda x, n: na.tensordot(x, x, axes=((n,), (1,))),
+    "fftn: axes": lambda x, n: na.fftn(x, axes=(n,)),
+}
+
+
+@pytest.mark.parametrize("label", SEVERAL_AXES)
+def test_true_is_none_of_several_axes(label: str, backend: str) -> None:
+    x = backends.core(backend).from_numpy(np.ones((3, 19), np.float32))
+    with pytest.raises(ArgumentError) as caught:
+        SEVERAL_AXES[label](x, True)
+    assert str(caught.value) == f"{label}: got True, expected an int"
+
+
 @pytest.mark.parametrize("label", COMPUTED_SOMEWHERE)
 def test_what_some_framework_would_compute_is_refused(label: str, backend: str) -> None:
     call, text = COMPUTED_SOMEWHERE[label]

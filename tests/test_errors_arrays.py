@@ -123,12 +123,12 @@ EVERYWHERE: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (
         lambda x: na.rot90(x, axes=(0, 2)),
         ShapeError,
-        "rot90: axis: got 2 for an array of 2 dimensions, expected -2 <= axis < 2",
+        "rot90: axes: got 2 for an array of 2 dimensions, expected -2 <= axis < 2",
     ),
     (
         lambda x: na.rot90(x, axes=(0, -2)),
         ShapeError,
-        "rot90: axis: got (0, -2), in which an axis stands twice",
+        "rot90: axes: got (0, -2), in which an axis stands twice",
     ),
     (lambda x: na.rot90(x, axes=(0,)), ShapeError, "rot90: axes: got (0,), expected two axes"),
     (

@@ -55,12 +55,12 @@ ERRORS: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (
         lambda x: na.fftn(x, axes=(0, 3)),
         ShapeError,
-        "fftn: axis: got 3 for an array of 2 dimensions, expected -2 <= axis < 2",
+        "fftn: axes: got 3 for an array of 2 dimensions, expected -2 <= axis < 2",
     ),
     (
         lambda x: na.ifftn(x, axes=(0, 0)),
         ShapeError,
-        "ifftn: axis: got (0, 0), in which an axis stands twice",
+        "ifftn: axes: got (0, 0), in which an axis stands twice",
     ),
     (
         lambda x: na.rfftn(x, s=(2,), axes=(0, 1)),

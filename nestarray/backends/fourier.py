@@ -38,7 +38,7 @@ def checked(
     count = len(shape)
     if axes is None:
         axes = range(0 if s is None else count - len(s), count)
-    places = many_axes(tuple(axes), count, op)
+    places = many_axes(tuple(axes), count, op, "axes")
     lengths = tuple(shape[a] for a in places) if s is None else tuple(index(n) for n in s)
     if len(lengths) != len(places):
         raise ShapeError(

@@ -311,7 +311,7 @@ def rot90(x: Array, /, *, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
     """
     from nestarray import ops
 
-    plane = many_axes(tuple(axes), len(x.shape), "rot90")
+    plane = many_axes(tuple(axes), len(x.shape), "rot90", "axes")
     if len(plane) != 2:
         raise ShapeError(f"rot90: axes: got {tuple(axes)}, expected two axes")
     turns = index(k) % 4

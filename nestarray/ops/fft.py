@@ -511,7 +511,7 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """
     from nestarray import ops
 
-    places = many_axes(axes, len(x.shape), "fftshift")
+    places = many_axes(axes, len(x.shape), "fftshift", "axes")
     return ops.roll(x, [x.shape[a] // 2 for a in places], axis=places) if places else x
 
 
@@ -539,5 +539,5 @@ def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """
     from nestarray import ops
 
-    places = many_axes(axes, len(x.shape), "ifftshift")
+    places = many_axes(axes, len(x.shape), "ifftshift", "axes")
     return ops.roll(x, [-(x.shape[a] // 2) for a in places], axis=places) if places else x

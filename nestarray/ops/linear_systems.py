@@ -348,7 +348,7 @@ def tensorsolve(x1: Array, x2: Array, /, *, axes: Sequence[int] | None = None) -
     from nestarray import ops
 
     if axes is not None:
-        moved = many_axes(tuple(axes), len(x1.shape), "tensorsolve")
+        moved = many_axes(tuple(axes), len(x1.shape), "tensorsolve", "axes")
         kept = [a for a in range(len(x1.shape)) if a not in moved]
         x1 = ops.permute_dims(x1, (*kept, *moved))
     count = len(x2.shape)

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from nestarray.backends.axes import many_axes
 from nestarray.backends.base import promoted
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.elementwise import _cast, _promoting
@@ -16,6 +17,9 @@ matmul = _promoting(jnp.matmul)
 @compiled
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.tensordot.html"""
+    if isinstance(axes, (tuple, list)):
+        for x, own in zip((x1, x2), axes):
+            many_axes(own, x.ndim, "tensordot", "axes")  # JAX takes True for 1
     return jnp.tensordot(*promoted((x1, x2), _cast), axes=axes)
 
 

@@ -22,6 +22,7 @@ swapaxes = jnp.swapaxes
 tile = jnp.tile
 
 
+@lenient
 def permute_dims(x: Any, /, axes: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.permute_dims.html"""
     return jnp.transpose(x, (*axes,))  # None would be the reverse order

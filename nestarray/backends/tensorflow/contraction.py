@@ -61,7 +61,9 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/tensordot"""
     x1, x2 = promoted((x1, x2), _cast)
     if isinstance(axes, (tuple, list)):
-        axes = tuple(list(many_axes(a, len(x.shape), "tensordot")) for a, x in zip(axes, (x1, x2)))
+        axes = tuple(
+            list(many_axes(a, len(x.shape), "tensordot", "axes")) for a, x in zip(axes, (x1, x2))
+        )
     wider = _WIDER.get(x1.dtype)
     if wider is not None:
         product = tf.tensordot(tf.cast(x1, wider), tf.cast(x2, wider), axes)

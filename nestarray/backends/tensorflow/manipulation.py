@@ -48,7 +48,7 @@ def _lengths(shape: Any) -> Any:
 
 def permute_dims(x: Any, /, axes: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/transpose"""
-    return tf.transpose(x, many_axes(tuple(axes), len(x.shape), "permute_dims"))
+    return tf.transpose(x, many_axes(tuple(axes), len(x.shape), "permute_dims", "axes"))
 
 
 def expand_dims(x: Any, /, axis: Any) -> Any:

@@ -14,8 +14,11 @@ from nestarray.backends.torch.integers import LACKING, by_order
 
 def _over(x: Any, axis: Any, keepdims: bool) -> tuple[Any, Any, bool]:
     """(x, dim, keepdim) for PyTorch, to which an empty `dim` means all axes."""
-    if isinstance(axis, (tuple, list)) and not axis:
-        return x.unsqueeze(-1), -1, False
+    if isinstance(axis, (tuple, list)):
+        if not axis:
+            return x.unsqueeze(-1), -1, False
+        if bool in map(type, axis):
+            raise TypeError("PyTorch looks at the kind of the first only")
     if axis is not None and not x.ndim:  # PyTorch takes 0 and -1 for axes of it
         many_axes(axis, 0, "axis")
     return x, axis, keepdims
