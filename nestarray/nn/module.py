@@ -59,6 +59,13 @@ class _Frame:
         place = self.prefixes.get(id(module))
         return None if place is None else place[0]
 
+    def say_where(self, error: Exception, prefix: str, module: Module) -> None:
+        """Let an error name the innermost module in which it came up."""
+        notes = getattr(error, "__notes__", ())
+        if not any(note.startswith("in the module ") for note in notes):
+            name = type(self.root).__name__
+            error.add_note(f"in the module {prefix.rstrip('/')!r} of {name}: {module!r}")
+
 
 _frame: ContextVar[_Frame | None] = ContextVar("nestarray_module_call", default=None)
 
@@ -299,9 +306,13 @@ class Module:
             ArgumentError: a layer needs a key and there is none.
         """
         frame = _frame.get()
-        is_child = frame is not None and frame.prefix_of(self) is not None
-        if is_child and v is None and s is None and not train and key is None:
-            return self.forward(*args, **kwargs)
+        prefix = None if frame is None else frame.prefix_of(self)
+        if frame and prefix is not None and v is None and s is None and not train and key is None:
+            try:
+                return self.forward(*args, **kwargs)
+            except Exception as error:
+                frame.say_where(error, prefix, self)
+                raise
         v = self._matched(self.v if v is None else v, 0, "v")
         if s is None:
             s = vars(self).get("_s", Container())

@@ -244,6 +244,22 @@ class TestErrors:
         with pytest.raises(errors.ArgumentError, match=message):
             net(images("numpy"), train=True)
 
+    @pytest.mark.parametrize("backend", DIFFERENTIABLE)
+    def test_errors_name_the_innermost_module(self, net: Net, backend: str) -> None:
+        x = na.concat([images(backend)] * 2, axis=3)
+        with pytest.raises(errors.ShapeError, match=r"^linear: got x of shape \(6, 96\)") as caught:
+            na.jit(net.to_backend(backend))(x)
+        where = (
+            "in the module 'embed' of Net: Linear(in_features=48, out_features=8, has_bias=True)"
+        )
+        assert caught.value.__notes__[0] == where  # JAX adds one on its traceback
+        assert sum("in the module" in note for note in caught.value.__notes__) == 1
+
+    def test_errors_of_the_root_need_no_name(self, net: Net) -> None:
+        with pytest.raises(KeyError) as caught:
+            net(images("numpy"), head="c")
+        assert not hasattr(caught.value, "__notes__")
+
     def test_a_layer_outside_of_its_model(self, net: Net) -> None:
         message = r"Linear: 'weight' is a variable; a layer has variables during a call"
         with pytest.raises(AttributeError, match=message):
