@@ -67,7 +67,10 @@ from nestarray.methods.reductions import tree_min as tree_min
 from nestarray.methods.reductions import tree_norm as tree_norm
 from nestarray.methods.reductions import tree_sum as tree_sum
 from nestarray.ops import *
+from nestarray.transforms import all_gather as all_gather
 from nestarray.transforms import associative_scan as associative_scan
+from nestarray.transforms import axis_index as axis_index
+from nestarray.transforms import axis_size as axis_size
 from nestarray.transforms import checkpoint as checkpoint
 from nestarray.transforms import cond as cond
 from nestarray.transforms import custom_jvp as custom_jvp
@@ -86,6 +89,10 @@ from nestarray.transforms import jvp as jvp
 from nestarray.transforms import linear_transpose as linear_transpose
 from nestarray.transforms import linearize as linearize
 from nestarray.transforms import map as map
+from nestarray.transforms import pmax as pmax
+from nestarray.transforms import pmean as pmean
+from nestarray.transforms import pmin as pmin
+from nestarray.transforms import psum as psum
 from nestarray.transforms import scan as scan
 from nestarray.transforms import switch as switch
 from nestarray.transforms import value_and_grad as value_and_grad

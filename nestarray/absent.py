@@ -106,10 +106,6 @@ _KEYS = "every draw names a key, na.random.normal(na.random.key(0), (2, 3))"
 _SAVING = "files are c.save(path) and na.Container.load(path)"
 _FUNCTION = "it is a function: na.{}, and na.nn.Lambda(na.{}) in a Sequential"
 
-_COLLECTIVE = (
-    "combine over the axis that na.vmap adds; on JAX na.vmap(f, axis_name=…) serves jax.lax.{}"
-)
-
 #: Module → name → what to use.
 INSTEAD: dict[str, dict[str, str]] = {
     "nestarray": {
@@ -126,10 +122,6 @@ INSTEAD: dict[str, dict[str, str]] = {
         "copy": "arrays are values; na.asarray(x, copy=True) copies",
         "Module": "layers, initializers and optimizers are in na.nn",
         "pmap": "na.jit takes sharded arrays of JAX, and na.vmap maps",
-        **{
-            name: _COLLECTIVE.format(name)
-            for name in ("psum", "pmean", "pmax", "pmin", "all_gather", "axis_index")
-        },
         "lax": "loops are na.scan, na.while_loop, na.fori_loop and na.cond",
     },
     "nestarray.nn": {

@@ -2,6 +2,13 @@
 
 from nestarray.transforms.associative_scans import associative_scan as associative_scan
 from nestarray.transforms.batching import vmap as vmap
+from nestarray.transforms.collectives import all_gather as all_gather
+from nestarray.transforms.collectives import axis_index as axis_index
+from nestarray.transforms.collectives import axis_size as axis_size
+from nestarray.transforms.collectives import pmax as pmax
+from nestarray.transforms.collectives import pmean as pmean
+from nestarray.transforms.collectives import pmin as pmin
+from nestarray.transforms.collectives import psum as psum
 from nestarray.transforms.compilation import jit as jit
 from nestarray.transforms.control_flow import cond as cond
 from nestarray.transforms.control_flow import fori_loop as fori_loop

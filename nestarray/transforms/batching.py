@@ -9,8 +9,8 @@ graph, the function of one example is recorded, and mapped in one call.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Sequence
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from nestarray.config import current_backend
 from nestarray.errors import ArgumentError, IndexingError, ShapeError, UnsupportedError
 from nestarray.transforms.arguments import name_of, native_transforms
 from nestarray.transforms.carries import ARRAY, take_apart
+from nestarray.transforms.collectives import collecting, is_any_named
 from nestarray.transforms.control_flow import current_recorder
 from nestarray.transforms.loop_arguments import check_count
 from nestarray.typing import Nest
@@ -51,10 +52,9 @@ def vmap(
             a nest as for `in_axes`. None for a result that is the same for all examples, which
             comes back once: on JAX, PyTorch and TensorFlow one that is not computed from what
             is mapped, on NumPy one with the same bits for every example.
-        axis_name: a name for the mapped axis, by which ``jax.lax.pmean`` and its like combine
-            examples inside of `fn`: on JAX only. Elsewhere split `fn` where examples meet: map what
-            comes before, combine over the axis (``na.mean(x, axis=0)``), and map what comes after
-            with the result as an argument of ``in_axes=None``.
+        axis_name: a name for the mapped axis, by which `psum`, `pmean`, `all_gather` and their
+            like see all examples inside of `fn`. On NumPy and TensorFlow `fn` runs once more
+            for each of them.
         axis_size: the number of examples; needed only if nothing is mapped, when each result is
             repeated as often.
 
@@ -67,7 +67,7 @@ def vmap(
             result that is not the same for all examples.
         ShapeError: when called, if the mapped axes have different sizes, or one that is not
             `axis_size`, or `in_axes` names an axis that is not there.
-        UnsupportedError: when called, if there is an `axis_name` on another backend than JAX.
+        UnsupportedError: when called in code that is recorded, if there is an `axis_name`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -103,7 +103,6 @@ def vmap(
         if not mapped:  # what is mapped instead is not looked at
             assert axis_size is not None
             arrays = [_counted(axis_size, [leaves[i] for i in places], backend)]
-        named = {} if axis_name is None else _named(axis_name, backend)
         returned: list[Any] = []
 
         def flat(*rows: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -122,11 +121,17 @@ def vmap(
             )
 
         native = current_recorder() or native_transforms(backend)
-        if None in tree.flatten(out_axes)[0]:
-            stacked, common, differing = native.vmap_with_common(flat, arrays, **named)
+        has_common = None in tree.flatten(out_axes)[0]
+        if backend == "jax" and not current_recorder():
+            run = partial(_run, native, has_common, arrays, axis_name=axis_name)
+            stacked, common, differing = run(flat)
+        elif axis_name is None and not is_any_named():
+            stacked, common, differing = _run(native, has_common, arrays, flat)
         else:
-            stacked = native.vmap(lambda *rows: flat(*rows)[0], arrays, **named)
-            common, differing = (), ()
+            count = _check_named(arrays[0].shape[0], axis_name)
+            index = _counted(count, arrays, backend)
+            run = partial(_run, native, has_common, [index, *arrays])
+            stacked, common, differing = collecting(run, flat, axis_name, count, backend)
         form, axes = returned
         if differing:
             place = [i for i, axis in enumerate(axes) if axis is None][differing[0]]
@@ -140,16 +145,33 @@ def vmap(
     return call
 
 
-def _named(axis_name: Any, backend: str) -> dict[str, Any]:
-    """The argument for a backend that knows mapped axes by name."""
-    where = "code that is recorded" if current_recorder() else backend
-    if where == "jax":
-        return {"axis_name": axis_name}
-    raise UnsupportedError(
-        f"vmap: axis_name: got {axis_name!r}, but {where} has no names for mapped axes; split the "
-        "function where examples meet, combine them over the axis that vmap adds, and map what "
-        "comes after with the result under in_axes=None"
-    )
+def _run(
+    native: Any,
+    has_common: bool,
+    arrays: Sequence[Any],
+    flat: Callable[..., tuple[Any, Any]],
+    **settings: Any,
+) -> tuple[Any, Any, Any]:
+    """What is stacked, what all examples have in common, and which of that is not."""
+    if has_common:
+        return native.vmap_with_common(flat, list(arrays), **settings)
+    return native.vmap(lambda *rows: flat(*rows)[0], list(arrays), **settings), (), ()
+
+
+def _check_named(count: Any, axis_name: Any) -> int:
+    """The length of an axis that has a name, or is inside of one that has."""
+    if current_recorder():
+        raise UnsupportedError(
+            f"vmap: axis_name: got {axis_name!r}, but code that is recorded has no names for mapped "
+            "axes; split the function where examples meet, combine them over the axis that vmap "
+            "adds, and map what comes after with the result under in_axes=None"
+        )
+    if count is None:
+        raise UnsupportedError(
+            f"vmap: axis_name: got {axis_name!r} for an axis whose length is not known while it is "
+            "traced; trace it for each shape, without an input_signature"
+        )
+    return count
 
 
 def _moved(x: Any, axis: int) -> Any:

@@ -170,17 +170,6 @@ def test_names_of_mapped_axes_on_jax() -> None:
         na.vmap(centred, out_axes={"centred": None, "mean": None}, axis_name="batch")(x)
 
 
-@pytest.mark.parametrize("backend", ["numpy", "torch", "tensorflow"])
-def test_names_of_mapped_axes_elsewhere(backend: str) -> None:
-    message = (
-        f"vmap: axis_name: got 'i', but {backend} has no names for mapped axes; split the function "
-        "where examples meet, combine them over the axis that vmap adds, and map what comes after "
-        "with the result under in_axes=None"
-    )
-    with pytest.raises(UnsupportedError, match=f"^{re.escape(message)}$"):
-        na.vmap(na.exp, axis_name="i")(on(backend, X))
-
-
 @pytest.mark.parametrize("unroll", [2, True])
 def test_unrolled_loops(unroll: int, backend: str) -> None:
     def loop(x: Any) -> Any:

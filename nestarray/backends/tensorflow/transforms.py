@@ -18,6 +18,11 @@ _accumulators: ContextVar[tuple[Any, ...]] = ContextVar("nestarray_accumulators"
 _tapes: ContextVar[tuple[Any, ...]] = ContextVar("nestarray_tapes", default=())
 
 
+def derivatives_around() -> int:
+    """How many derivatives are taken of the running code."""
+    return len(_tapes.get()) + len(_accumulators.get())
+
+
 @contextmanager
 def _recording(persistent: bool = False) -> Iterator[Any]:
     with tf.GradientTape(persistent=persistent, watch_accessed_variables=False) as tape:

@@ -1,0 +1,425 @@
+"""Collectives: what the examples of a mapped axis have in common, by the name of the axis.
+
+Inside of ``na.vmap(fn, axis_name="batch")`` a function sees one example; `psum` and its like see
+all of them. On JAX they are ``jax.lax``'s. On PyTorch a rule of ``torch.func.vmap`` takes
+the values of all examples together. NumPy and TensorFlow have no such rule, so there `fn` runs
+up to its first collective for all examples, again up to the second with the result of the first,
+and so on: as often as it has collectives, and once more. Derivatives of the mapped function go
+through all of this; those that are taken of one example, inside of the mapped function, do on
+JAX and PyTorch, and are refused elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from functools import partial
+from typing import Any
+
+from nestarray import backends, ops, tree
+from nestarray.backends.axes import one_axis
+from nestarray.dtypes import dtype_of
+from nestarray.errors import ArgumentError, UnsupportedError
+from nestarray.typing import Array, Nest
+
+#: Of the values of all examples, (examples, *inside, *shape), and the number of mapped axes
+#: inside: what each example gets, (*inside, …).
+Combine = Callable[[Array, int], Array]
+
+
+def psum(x: Nest, axis_name: Any) -> Nest:
+    """The sum over all examples of a mapped axis.
+
+    Args:
+        x: nest of arrays of one example, or numbers.
+        axis_name: the name of the axis, given to `vmap`; or several, in a tuple.
+
+    Returns:
+        the same for each example, of the shapes and dtypes of `x`; of bools int32.
+
+    Raises:
+        ArgumentError: no axis of this name is mapped around the call; or, when the mapped function
+            has run, some examples call other collectives than the rest.
+        UnsupportedError: on NumPy and TensorFlow: `x` is differentiated inside of the mapped
+            function; on TensorFlow: the call is in a loop or a choice of a graph.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.asarray([1.0, 2.0, 5.0])
+        >>> na.vmap(lambda x: x / na.psum(x, "batch"), axis_name="batch")(x)
+        array([0.125, 0.25 , 0.625])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.psum.html
+    """
+    return _reduced("psum", x, axis_name, _sum)
+
+
+def pmean(x: Nest, axis_name: Any) -> Nest:
+    """The mean over all examples of a mapped axis.
+
+    Args:
+        x: nest of arrays of one example, or numbers.
+        axis_name: as for `psum`.
+
+    Returns:
+        the same for each example, of the shapes and dtypes of `x`; of integers and bools float32.
+
+    Raises:
+        ArgumentError, UnsupportedError: as for `psum`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.asarray([[1.0, 2.0], [3.0, 6.0]])
+        >>> na.vmap(lambda x: x - na.pmean(x, "batch"), axis_name="batch")(x)
+        array([[-1., -2.],
+               [ 1.,  2.]])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.pmean.html
+    """
+    return _reduced("pmean", x, axis_name, lambda whole, _: ops.mean(whole, axis=0))
+
+
+def pmax(x: Nest, axis_name: Any) -> Nest:
+    """The greatest over all examples of a mapped axis, element by element.
+
+    Args:
+        x: nest of real arrays of one example, or numbers.
+        axis_name: as for `psum`.
+
+    Returns:
+        the same for each example, of the shapes and dtypes of `x`. JAX has no derivative of it.
+
+    Raises:
+        ArgumentError, UnsupportedError: as for `psum`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.asarray([1.0, 4.0, 2.0])
+        >>> na.vmap(lambda x: x == na.pmax(x, "batch"), axis_name="batch")(x)
+        array([False,  True, False])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.pmax.html
+    """
+    return _reduced("pmax", x, axis_name, lambda whole, _: ops.max(whole, axis=0))
+
+
+def pmin(x: Nest, axis_name: Any) -> Nest:
+    """The least over all examples of a mapped axis, element by element.
+
+    Args:
+        x: nest of real arrays of one example, or numbers.
+        axis_name: as for `psum`.
+
+    Returns:
+        the same for each example, of the shapes and dtypes of `x`. JAX has no derivative of it.
+
+    Raises:
+        ArgumentError, UnsupportedError: as for `psum`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.asarray([1.0, 4.0, 2.0])
+        >>> na.vmap(lambda x: x - na.pmin(x, "batch"), axis_name="batch")(x)
+        array([0., 3., 1.])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.pmin.html
+    """
+    return _reduced("pmin", x, axis_name, lambda whole, _: ops.min(whole, axis=0))
+
+
+def all_gather(x: Nest, axis_name: Any, *, axis: int = 0, tiled: bool = False) -> Nest:
+    """The values of all examples of a mapped axis.
+
+    Args:
+        x: nest of arrays of one example, or numbers.
+        axis_name: the name of the axis, given to `vmap`.
+        axis: where the examples stand in the results.
+        tiled: join them along `axis` of `x`, instead of along a new one.
+
+    Returns:
+        the same for each example: arrays with the axis of examples.
+
+    Raises:
+        ArgumentError, UnsupportedError: as for `psum`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.asarray([3.0, 1.0, 2.0])
+        >>> rank = lambda x: na.sum(na.all_gather(x, "batch") < x)
+        >>> na.vmap(rank, axis_name="batch")(x)
+        array([2, 0, 1])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.all_gather.html
+    """
+    if _is_of_jax(axis_name, x):
+        return _of_jax("all_gather", x, axis_name, axis=axis, tiled=tiled)
+    whole = _collected("all_gather", x, axis_name, lambda y, inside: ops.moveaxis(y, 0, inside))
+    return tree.map(lambda y: _joined(y, axis) if tiled else _placed(y, axis), whole)
+
+
+def axis_index(axis_name: Any) -> Array:
+    """The number of the example in a mapped axis.
+
+    Args:
+        axis_name: the name of the axis, given to `vmap`; of several, in a tuple, the number in
+            all of them together, of which the last counts fastest.
+
+    Returns:
+        int32, shape `()`.
+
+    Raises:
+        ArgumentError: no axis of this name is mapped around the call.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.vmap(lambda x: x * na.axis_index("batch"), axis_name="batch")(np.ones(3))
+        array([0., 1., 2.])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.axis_index.html
+    """
+    if _is_of_jax(axis_name):
+        return _of_jax("axis_index", axis_name)
+    first, *others = [_running.get()[_place("axis_index", name)] for name in _names(axis_name)]
+    index = first.index
+    for example in others:
+        index = ops.add(ops.multiply(index, example.size), example.index)
+    return index
+
+
+def axis_size(axis_name: Any) -> int:
+    """The number of examples of a mapped axis.
+
+    Args:
+        axis_name: the name of the axis, given to `vmap`; of several, in a tuple, the product.
+
+    Raises:
+        ArgumentError: no axis of this name is mapped around the call.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.vmap(lambda x: x / na.axis_size("batch"), axis_name="batch")(np.ones(4))
+        array([0.25, 0.25, 0.25, 0.25])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.lax.axis_size.html
+    """
+    if _is_of_jax(axis_name):
+        return _of_jax("axis_size", axis_name)
+    running = _running.get()
+    return math.prod([running[_place("axis_size", name)].size for name in _names(axis_name)])
+
+
+# -- the axes that are mapped ----------------------------------------------------------------
+
+
+class _Example:
+    """One example in a mapped function that runs, or all of them where they are run at once."""
+
+    def __init__(
+        self,
+        name: Any,
+        index: Array,
+        *,
+        size: int,
+        backend: str,
+        known: Sequence[Any],
+        blocked: str | None,
+    ) -> None:
+        self.name, self.index, self.size = name, index, size
+        self.known = known  # the results of the first collectives
+        self.count = 0  # of the collectives that have come by
+        self.native = backends.chapter(backend, "collectives")
+        self.gather = getattr(self.native, "gather", None)
+        self.mark = None if self.gather else self.native.mark()
+
+        #: why values of this mapped function cannot be handed out of the one around it
+        self.blocked = blocked
+
+    def hindrance(self, values: Sequence[Any]) -> str | None:
+        """Why values cannot be handed out of the mapped function from where the code is."""
+        return None if self.gather else self.native.hindrance(values, self.mark)
+
+
+class _Reached(BaseException):  # no Exception, which somebody might catch
+    """A collective over the examples like `example` whose result is not known yet."""
+
+    def __init__(
+        self, function: str, example: _Example, values: Sequence[Any], combine: Callable[..., Any]
+    ) -> None:
+        self.function, self.example, self.values, self.combine = function, example, values, combine
+
+
+#: The examples that run, of mapped functions inside of each other, outermost first.
+_running: ContextVar[tuple[_Example, ...]] = ContextVar("nestarray_examples", default=())
+
+
+def is_any_named() -> bool:
+    """Whether the running code is in a mapped function whose axis has a name here."""
+    return bool(_running.get())
+
+
+def collecting(
+    run: Callable[[Callable[..., Any]], tuple[Any, Any, Any]],
+    flat: Callable[..., tuple[Any, Any]],
+    name: Any,
+    size: int,
+    backend: str,
+) -> tuple[Any, Any, Any]:
+    """What `run` makes of `flat`, in which collectives find the axis `name`.
+
+    Args:
+        run: maps a function over the number of the example and its rows; the first of its results
+            is what is stacked.
+        flat: of the rows of one example; the first of its results is to be stacked.
+        name: of the mapped axis; None: it has none, and is inside of one that has.
+        size: how many examples there are.
+        backend: of the arrays.
+    """
+    around = _running.get()
+    counts = [example.count for example in around]
+    settings = {
+        "size": size,
+        "backend": backend,
+        "blocked": around[-1].hindrance(()) if around else None,
+    }
+    known: list[Any] = []
+    while True:
+        make = partial(_Example, name, known=tuple(known), **settings)
+        ends: list[_Reached | None] = []
+        found = run(partial(_until_unknown, flat, make, around, counts, ends))
+        end = ends[0]
+        if len({None if reached is None else reached.function for reached in ends}) > 1:
+            raise ArgumentError(
+                f"vmap: axis_name: got {name!r} for a function in which some examples call other "
+                "collectives than the rest; all of them must call the same ones"
+            )
+        if end is None:
+            return found
+        if end.example in around:
+            _refuse(end.function, around[-1].hindrance(found[0]))
+            raise _Reached(end.function, end.example, found[0], end.combine)
+        known.append(tuple(map(end.combine, found[0])))
+
+
+def _until_unknown(
+    flat: Callable[..., tuple[Any, Any]],
+    make: Callable[[Array], _Example],
+    around: tuple[_Example, ...],
+    counts: Sequence[int],
+    ends: list[_Reached | None],
+    index: Array,
+    *rows: Any,
+) -> tuple[Any, Any]:
+    """`flat` up to its end, or to a collective whose result is not known; `ends` says which."""
+    example = make(index)
+    for outer, count in zip(around, counts, strict=True):
+        outer.count = count  # all examples come by the same collectives
+    token = _running.set((*around, example))
+    try:
+        found = flat(*rows)
+    except _Reached as reached:
+        ends.append(reached)
+        return tuple(reached.values), ()
+    finally:
+        _running.reset(token)
+    ends.append(None)
+    return found
+
+
+def _collected(function: str, x: Nest, axis_name: Any, combine: Combine) -> Nest:
+    """`combine` of the values of all examples, for each leaf of `x`."""
+    place = _place(function, axis_name)
+    example, *inside = _running.get()[place:]
+    leaves, structure = tree.flatten(x)
+    values = [ops.asarray(y, like=example.index) if _is_number(y) else y for y in leaves]
+    if example.gather is not None:
+        found = [combine(example.gather(y, example.index, example.size), 0) for y in values]
+        return tree.unflatten(structure, found)
+    _refuse(function, _running.get()[-1].hindrance(values), *[inner.blocked for inner in inside])
+    number, example.count = example.count, example.count + 1
+    if number >= len(example.known):
+        raise _Reached(function, example, values, lambda whole: combine(whole, len(inside)))
+    found = example.known[number]
+    for inner in inside:
+        found = [y[inner.index] for y in found]
+    return tree.unflatten(structure, found)
+
+
+def _refuse(function: str, *reasons: str | None) -> None:
+    for reason in reasons:
+        if reason is not None:
+            raise UnsupportedError(f"{function}: {reason}")
+
+
+def _reduced(function: str, x: Nest, axis_name: Any, combine: Combine) -> Nest:
+    if _is_of_jax(axis_name, x):
+        return _of_jax(function, x, axis_name)
+    for name in _names(axis_name):
+        x = _collected(function, x, name, combine)
+    return x
+
+
+def _sum(whole: Array, inside: int) -> Array:
+    dtype = dtype_of(whole)
+    return ops.sum(whole, axis=0, dtype="int32" if dtype.kind == "bool" else dtype)
+
+
+def _placed(x: Array, axis: int) -> Array:
+    return ops.moveaxis(x, 0, one_axis(axis, len(x.shape), "all_gather"))
+
+
+def _joined(x: Array, axis: int) -> Array:
+    """(n, …, m, …) as (…, n · m, …), where m is the length of `axis` without the first."""
+    place = one_axis(axis, len(x.shape) - 1, "all_gather")
+    moved = ops.moveaxis(x, 0, place)
+    shape = tuple(moved.shape)
+    return ops.reshape(
+        moved, (*shape[:place], shape[place] * shape[place + 1], *shape[place + 2 :])
+    )
+
+
+def _names(axis_name: Any) -> Sequence[Any]:
+    return axis_name if isinstance(axis_name, (tuple, list)) else (axis_name,)
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (bool, int, float, complex))
+
+
+def _place(function: str, name: Any) -> int:
+    """Which of the axes that are mapped has a name: the innermost of those that do."""
+    names = [example.name for example in _running.get()]
+    for place in reversed(range(len(names))):
+        if name is not None and names[place] == name:
+            return place
+    raise _unbound(function, name)
+
+
+def _unbound(function: str, name: Any) -> ArgumentError:
+    return ArgumentError(
+        f"{function}: axis_name: got {name!r}, but no axis of this name is mapped around the call; "
+        f"write na.vmap(fn, axis_name={name!r})"
+    )
+
+
+def _is_of_jax(axis_name: Any, x: Nest = ()) -> bool:
+    """Whether JAX is to know the names: none of them is one of ours, and no array another's."""
+    if "jax" not in sys.modules or any(e.name in _names(axis_name) for e in _running.get()):
+        return False
+    return backends.find_backend(x) in ("jax", None)
+
+
+def _of_jax(function: str, *args: Any, **settings: Any) -> Any:
+    """What ``jax.lax`` says."""
+    try:
+        return getattr(backends.chapter("jax", "collectives"), function)(*args, **settings)
+    except NameError:
+        raise _unbound(function, args[-1]) from None
