@@ -285,7 +285,7 @@ def collecting(
     """
     around = _running.get()
     counts = [example.count for example in around]
-    settings = {
+    settings: dict[str, Any] = {
         "size": size,
         "backend": backend,
         "blocked": around[-1].hindrance(()) if around else None,

@@ -111,7 +111,7 @@ def test_derivatives_of_mapped_functions(backend: str) -> None:
     x = on(backend, X)
     same(na.jvp(own_loss, (x,), (x,)), jax.jvp(loss_of_jax, (X,), (X,)))
     same(na.hvp(own_loss, (x,), (x,)), jax.jvp(jax.grad(loss_of_jax), (X,), (X,))[1])
-    options = {"backend": "aot_eager"} if backend == "torch" else {}
+    options: dict[str, Any] = {"backend": "aot_eager"} if backend == "torch" else {}
     same(na.jit(na.grad(own_loss), **options)(x), jax.grad(loss_of_jax)(X))
 
 
