@@ -5872,7 +5872,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         Args:
             x: array of any shape; it stays as it is.
             index: as for `getitem`.
-            value: array or number that broadcasts to the part; cast to the dtype of `x`.
+            value: array or number that broadcasts to the part, but for more axes of length 1 in
+                front, which are dropped; cast to the dtype of `x`, which must hold a number.
             mode: ``"replace"``, ``"add"``, ``"mul"``, ``"min"`` or ``"max"``. A position that
                 the index names several times takes part each time; with ``"replace"`` it is not
                 said which value wins.

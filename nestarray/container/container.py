@@ -15,6 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar, overload
 
 from nestarray.container import access, arguments, changes, display, joins, selection
+from nestarray.container.building import Parts, build
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
 from nestarray.dynamo import read_as
 from nestarray.errors import (
@@ -39,16 +40,7 @@ else:
 New = TypeVar("New")  # of leaves that a function makes
 
 
-class _Parts:
-    """What a Container holds, while it is put together: the class that can be assigned to."""
-
-    __slots__ = ("__weakref__", "_leaves", "_note", "_spec")
-    _spec: Spec
-    _leaves: tuple[Any, ...]
-    _note: Any  # what nestarray.container.shortcuts found out about the leaves, or None
-
-
-class Container(_Parts, Attached[Leaf]):
+class Container(Parts, Attached[Leaf]):
     """An immutable nested mapping of native arrays; a pytree to every framework.
 
     **Look up** by key, path or attribute: ``c["a"]["w"]``, ``c["a/w"]``, ``c["a", "w"]``,
@@ -76,8 +68,9 @@ class Container(_Parts, Attached[Leaf]):
     Args:
         tree: a mapping, an iterator of (key, value) pairs, a list, a tuple, another
             Container, or one bare array. Mappings, lists and tuples inside become
-            nodes, named tuples with their fields as keys; anything else is a leaf. Trees of frameworks have constructors of their own:
-            ``Container.from_torch_module``, ``from_flax``, ``from_pytree``, ….
+            nodes, named tuples with their fields as keys; anything else is a leaf. Trees of
+            frameworks have constructors of their own: ``Container.from_torch_module``,
+            ``from_flax``, ``from_pytree``, ….
         **entries: further top-level entries.
 
     Raises:
@@ -228,7 +221,7 @@ class Container(_Parts, Attached[Leaf]):
         return iter(self._spec.keys)
 
     def keys(self) -> KeysView[Key]:
-        """The keys of this node."""
+        """The keys of this node; of a list 0, 1, …, so that a list is walked by `values`."""
         self._check_has_keys()
         return super().keys()
 
@@ -275,15 +268,33 @@ class Container(_Parts, Attached[Leaf]):
         return self._spec
 
     def leaves(self) -> tuple[Leaf, ...]:
-        """All leaves, depth first."""
+        """All leaves, depth first; `paths` names them.
+
+        Example:
+            >>> import nestarray as na
+            >>> na.Container(a={"w": 1, "b": 2}, n=3).leaves()
+            (1, 2, 3)
+        """
         return self._leaves
 
     def paths(self) -> tuple[str, ...]:
-        """The path of each leaf, ``"a/b/c"``, in leaf order."""
+        """The path of each leaf, ``"a/b/c"``, in leaf order.
+
+        Example:
+            >>> import nestarray as na
+            >>> na.Container(a={"w": 1, "b": 2}, l=[3]).paths()
+            ('a/w', 'a/b', 'l/0')
+        """
         return self._spec.path_names
 
     def flat_items(self) -> Iterator[tuple[str, Leaf]]:
-        """(path, leaf) pairs in leaf order."""
+        """(path, leaf) pairs in leaf order.
+
+        Example:
+            >>> import nestarray as na
+            >>> list(na.Container(a={"w": 1, "b": 2}).flat_items())
+            [('a/w', 1), ('a/b', 2)]
+        """
         return zip(self._spec.path_names, self._leaves, strict=True)
 
     @property
@@ -307,10 +318,15 @@ class Container(_Parts, Attached[Leaf]):
         return access.to_plain(self._spec, iter(self._leaves))
 
     def to_flat_dict(self, sep: str = "/") -> dict[str, Leaf]:
-        """``{"a/b": leaf}``, keys joined by `sep`.
+        """``{"a/b": leaf}``, keys joined by `sep`; `from_flat_dict` is the way back.
 
         Raises:
             StructureError: two paths become the same name.
+
+        Example:
+            >>> import nestarray as na
+            >>> na.Container(a={"w": 1, "b": 2}).to_flat_dict(".")
+            {'a.w': 1, 'a.b': 2}
         """
         arguments.check_separator("Container.to_flat_dict", sep)
         names = [sep.join(map(str, p)) for p in self._spec.paths]
@@ -342,14 +358,37 @@ class Container(_Parts, Attached[Leaf]):
     # -- change ----------------------------------------------------------------------------
 
     def set(self, path: Key | Path, value: Any) -> Container[Leaf]:
-        """A Container in which `path` holds `value` (an array or a tree), new or replaced."""
+        """A Container in which `path` holds `value`, new or replaced.
+
+        Args:
+            path: a key, ``"a/b"``, or a tuple of keys; nodes on the way are made.
+            value: a leaf, or a tree of whatever `Container` takes.
+
+        Raises:
+            PathError: the path leads through a leaf.
+
+        Example:
+            >>> import nestarray as na
+            >>> na.Container(a={"w": 1}).set("a/b", 2).set("n", {"c": 3}).to_dict()
+            {'a': {'w': 1, 'b': 2}, 'n': {'c': 3}}
+        """
         return from_leaves(*changes.replaced(self._spec, self._leaves, path, *build(value)))
 
     def update(self, other: Mapping[Key, Any] | None = None, /, **entries: Any) -> Container[Leaf]:
         """A Container with the entries of `other` merged in, nested mappings recursively.
 
+        Args:
+            other: a Container, or a mapping of keys to leaves and trees.
+            **entries: the same by keyword.
+
         Raises:
+            ArgumentError: `other` is no mapping.
             StructureError: a key of a plain mapping is no key here, but a path.
+
+        Example:
+            >>> import nestarray as na
+            >>> na.Container(a={"w": 1, "b": 2}).update({"a": {"b": 20}}, n=3).to_dict()
+            {'a': {'w': 1, 'b': 20}, 'n': 3}
         """
         result = self
         for source in (entries,) if other is None else (other, entries):
@@ -423,14 +462,27 @@ class Container(_Parts, Attached[Leaf]):
         return from_leaves(*selection.selected(self._spec, self._leaves, hits))
 
     def exclude(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container[Leaf]:
-        """The leaves that `select` by the same patterns leaves out."""
+        """The leaves that `select` by the same patterns leaves out.
+
+        Example:
+            >>> import nestarray as na
+            >>> na.Container(a={"w": 1, "b": 2}, n=3).exclude("**/b").to_dict()
+            {'a': {'w': 1}, 'n': 3}
+        """
         hits = selection.matches(self._spec, self._leaves, patterns, dtype, shape)
         return from_leaves(*selection.selected(self._spec, self._leaves, [not h for h in hits]))
 
     def partition(
         self, *patterns: Any, dtype: Any = None, shape: Any = None
     ) -> tuple[Container[Leaf], Container[Leaf]]:
-        """(`select`, `exclude`) by the same patterns; `combine` puts them together again."""
+        """(`select`, `exclude`) by the same patterns; `combine` puts them together again.
+
+        Example:
+            >>> import nestarray as na
+            >>> head, frozen = na.Container(body={"w": 1}, head={"w": 2}).partition("head")
+            >>> head.map(lambda x: 10 * x).combine(frozen).to_dict()
+            {'head': {'w': 20}, 'body': {'w': 1}}
+        """
         hits = selection.matches(self._spec, self._leaves, patterns, dtype, shape)
         taken, rest = hits, [not h for h in hits]
         return (
@@ -446,6 +498,11 @@ class Container(_Parts, Attached[Leaf]):
 
         Raises:
             StructureError: a path is in both.
+
+        Example:
+            >>> import nestarray as na
+            >>> na.Container(a={"w": 1}).combine(na.Container(a={"b": 2})).to_dict()
+            {'a': {'w': 1, 'b': 2}}
         """
         arguments.check_container("Container.combine", "other", other)
         return from_leaves(
@@ -453,7 +510,13 @@ class Container(_Parts, Attached[Leaf]):
         )
 
     def mask(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container[bool]:
-        """True at the leaves that `select` takes, False elsewhere."""
+        """True at the leaves that `select` takes, False elsewhere; what ``optax.masked`` wants.
+
+        Example:
+            >>> import nestarray as na
+            >>> na.Container(a={"w": 1, "b": 2}).mask("**/w").to_dict()
+            {'a': {'w': True, 'b': False}}
+        """
         hits = selection.matches(self._spec, self._leaves, patterns, dtype, shape)
         return from_leaves(self._spec, tuple(hits))
 
@@ -524,7 +587,13 @@ class Container(_Parts, Attached[Leaf]):
         return from_leaves(spec, access.map_leaves(spec, fn, columns))
 
     def reduce(self, fn: Callable[[New, Leaf], New], initial: New) -> New:
-        """``fn(…fn(fn(initial, leaf0), leaf1)…)`` over the leaves in order."""
+        """``fn(…fn(fn(initial, leaf0), leaf1)…)`` over the leaves in order.
+
+        Example:
+            >>> import nestarray as na
+            >>> na.Container(a=1, b=[2, 3]).reduce(lambda total, leaf: total + leaf, 0)
+            6
+        """
         arguments.check_function("Container.reduce", "fn", fn, "fn(reduction, leaf)")
         for leaf in self._leaves:
             initial = fn(initial, leaf)
@@ -566,7 +635,7 @@ def from_leaves(spec: Spec, leaves: Iterable[New], note: Any = None) -> Containe
     An object whose class refuses assignments is slow to fill, so it becomes one at the end.
     torch.compile does not follow that.
     """
-    self: Any = _Parts()
+    self: Any = Parts()
     self._spec = spec
     self._leaves = leaves if leaves.__class__ is tuple else tuple(leaves)
     self._note = note
@@ -579,63 +648,3 @@ def rebuild(structure: Any, arrays: Iterable[New]) -> Container[New]:
     if structure.__class__ is Spec:
         return from_leaves(structure, arrays)
     return structure.build(tuple(arrays))
-
-
-def build(tree: Any, kind: str = "dict") -> tuple[Spec, tuple[Any, ...]]:
-    """Spec and leaves of anything that `Container` takes; `kind` is for iterables of pairs."""
-    leaves: list[Any] = []
-    if isinstance(tree, Iterator) or (tree.__class__ is tuple and not tree):
-        tree = arguments.pairs_of(iter(tree))
-    try:
-        spec = _build(tree, leaves, kind)
-    except RecursionError:
-        raise StructureError(
-            f"Container: the {type(tree).__name__} contains itself, or is nested deeper than "
-            "Python's sys.getrecursionlimit() lets it be read; expected a tree"
-        ) from None
-    return spec, tuple(leaves)
-
-
-def _build(tree: Any, leaves: list[Any], kind: str = "dict") -> Spec:
-    if isinstance(tree, Container):
-        leaves.extend(tree._leaves)
-        return tree._spec
-    if isinstance(tree, Mapping):
-        keys = tuple(tree if tree.__class__ is dict else tree.keys())  # a TensorDict iterates rows
-        for key in keys:
-            if key.__class__ is not str and (
-                not isinstance(key, (str, int)) or isinstance(key, bool)
-            ):
-                raise StructureError(
-                    f"Container: got the key {key!r}, expected a string or an integer"
-                )
-        return make_spec(kind, keys, tuple([_build(tree[k], leaves) for k in keys]))
-    if isinstance(tree, (list, tuple)):
-        kind, keys = "list" if isinstance(tree, list) else "tuple", tuple(range(len(tree)))
-        if hasattr(tree, "_fields"):  # a named tuple
-            kind, keys = "dict", tuple(tree._fields)  # type: ignore[union-attr]
-        return make_spec(kind, keys, tuple([_build(t, leaves) for t in tree]))
-    leaves.append(tree)
-    return LEAF
-
-
-F = TypeVar("F")  # a function, or a property
-
-
-def method(function: F) -> F:
-    """Make a function of a Container, or a property, a method by its own name; for files above."""
-    return _attach(function, function)
-
-
-def constructor(function: F) -> F:
-    """Make a function that returns a Container reachable as ``Container.<its name>``."""
-    attribute: Any = staticmethod(function)  # type: ignore[arg-type]
-    return _attach(function, attribute)
-
-
-def _attach(function: F, attribute: Any) -> F:
-    named: Any = getattr(function, "fget", function)  # of a property, its function
-    name = named.__name__
-    assert name not in Container.__dict__, f"Container has a method {name!r} already"
-    setattr(Container, name, attribute)
-    return function

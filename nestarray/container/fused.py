@@ -17,7 +17,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-from nestarray.container.container import Container, Leaf, _Parts
+from nestarray.container.building import Parts
+from nestarray.container.container import Container, Leaf
 from nestarray.container.spec import LEAF, Key, Path, Spec, kept, make_spec
 from nestarray.dynamo import read_as, settled
 
@@ -107,8 +108,8 @@ def make_layout(spec: Spec, places: tuple[Place, ...]) -> Layout:
     return layout
 
 
-class _FusedParts(_Parts):
-    """What a fused Container holds, while it is put together; see `_Parts`."""
+class _FusedParts(Parts):
+    """What a fused Container holds, while it is put together; see `Parts`."""
 
     __slots__ = ("_buffers", "_cut", "_layout")
     _layout: Layout

@@ -14,7 +14,8 @@ from typing import Any
 from nestarray.container import Container, New, method
 from nestarray.container.access import Leaves, line_up, map_leaves
 from nestarray.container.arguments import check_depth, check_function
-from nestarray.container.container import build, from_leaves
+from nestarray.container.building import build
+from nestarray.container.container import from_leaves
 from nestarray.container.selection import matches
 from nestarray.container.spec import LEAF, Path, Spec, join_path, make_spec
 from nestarray.errors import ArgumentError

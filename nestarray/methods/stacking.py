@@ -15,7 +15,8 @@ from typing import Any
 from nestarray import backends, ops
 from nestarray.container import Container, Leaf, TupleContainer, method
 from nestarray.container.access import Leaves
-from nestarray.container.container import build, from_leaves
+from nestarray.container.building import build
+from nestarray.container.container import from_leaves
 from nestarray.container.spec import (
     LEAF,
     Key,

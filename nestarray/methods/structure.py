@@ -17,7 +17,8 @@ from nestarray.container.arguments import (
     check_separator,
     refuse,
 )
-from nestarray.container.container import build, from_leaves
+from nestarray.container.building import build
+from nestarray.container.container import from_leaves
 from nestarray.container.selection import selected
 from nestarray.container.spec import LEAF, Key, Path, Spec, join_path, nearest_key, parse_path
 from nestarray.errors import ArgumentError, PathError, StructureError

@@ -1,0 +1,61 @@
+"""What a Container is made of: the class that holds its parts, and parts from trees of Python.
+
+`Parts` is the base of Container that can be assigned to; `nestarray.container.container`
+fills one and makes it a Container by its class at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nestarray.container import arguments
+from nestarray.container.spec import LEAF, Spec, make_spec
+from nestarray.errors import StructureError
+
+
+class Parts:
+    """What a Container holds, while it is put together: the class that can be assigned to."""
+
+    __slots__ = ("__weakref__", "_leaves", "_note", "_spec")
+    _spec: Spec
+    _leaves: tuple[Any, ...]
+    _note: Any  # what nestarray.container.shortcuts found out about the leaves, or None
+
+
+def build(tree: Any, kind: str = "dict") -> tuple[Spec, tuple[Any, ...]]:
+    """Spec and leaves of anything that `Container` takes; `kind` is for iterables of pairs."""
+    leaves: list[Any] = []
+    if isinstance(tree, Iterator) or (tree.__class__ is tuple and not tree):
+        tree = arguments.pairs_of(iter(tree))
+    try:
+        spec = _build(tree, leaves, kind)
+    except RecursionError:
+        raise StructureError(
+            f"Container: the {type(tree).__name__} contains itself, or is nested deeper than "
+            "Python's sys.getrecursionlimit() lets it be read; expected a tree"
+        ) from None
+    return spec, tuple(leaves)
+
+
+def _build(tree: Any, leaves: list[Any], kind: str = "dict") -> Spec:
+    if isinstance(tree, Parts):
+        leaves.extend(tree._leaves)
+        return tree._spec
+    if isinstance(tree, Mapping):
+        keys = tuple(tree if tree.__class__ is dict else tree.keys())  # a TensorDict iterates rows
+        for key in keys:
+            if key.__class__ is not str and (
+                not isinstance(key, (str, int)) or isinstance(key, bool)
+            ):
+                raise StructureError(
+                    f"Container: got the key {key!r}, expected a string or an integer"
+                )
+        return make_spec(kind, keys, tuple([_build(tree[k], leaves) for k in keys]))
+    if isinstance(tree, (list, tuple)):
+        kind, keys = "list" if isinstance(tree, list) else "tuple", tuple(range(len(tree)))
+        if hasattr(tree, "_fields"):  # a named tuple
+            kind, keys = "dict", tuple(tree._fields)  # type: ignore[union-attr]
+        return make_spec(kind, keys, tuple([_build(t, leaves) for t in tree]))
+    leaves.append(tree)
+    return LEAF
