@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from contextvars import ContextVar
 
+from nestarray.dynamo import ContextVariable
 from nestarray.errors import ArgumentError
 
 BACKENDS = ("numpy", "jax", "torch", "tensorflow")
 
-_override: ContextVar[str | None] = ContextVar("nestarray_backend", default=None)
+_override: ContextVariable[str | None] = ContextVariable("nestarray_backend", default=None)
 _default: str = "numpy"
 
-_compile_override: ContextVar[bool | None] = ContextVar("nestarray_compiled_trees", default=None)
+_compile_override: ContextVariable[bool | None] = ContextVariable(
+    "nestarray_compiled_trees", default=None
+)
 _compile_default: bool = True
 
 

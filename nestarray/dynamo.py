@@ -5,16 +5,20 @@ come, locks and interned objects are nothing to follow. So functions whose resul
 structures and types alone are marked `settled`: it calls them, and the result is a constant
 of the program. And where code would note something for the next call, it asks `is_read`
 first: a note that was made while the program was read would fail the guard that it was not.
+A `ContextVariable` is a context variable that it reads as well.
 """
 
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Callable
+from contextvars import ContextVar, Token
 from functools import wraps
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
+T = TypeVar("T")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -80,3 +84,63 @@ def _read(*args: Any, **kwargs: Any) -> Any:
 def is_read() -> bool:
     """Whether torch.compile reads this call."""
     return False
+
+
+class ContextVariable(Generic[T]):
+    """`contextvars.ContextVar`, which torch.compile cannot read.
+
+    A value that was set before the program is a constant of it, under the guard that it is
+    still the same. One that the program sets is an item of a list, as long as it is set.
+    """
+
+    def __init__(self, name: str, *, default: T) -> None:
+        self._variable: ContextVar[T] = ContextVar(name, default=default)
+        self._set: list[T] = []
+        variable = self._variable
+
+        def given() -> T:
+            return variable.get()
+
+        self._given = given
+        _guarded.append(given)
+        if "torch._dynamo.variables" in sys.modules:
+            guard_context()
+
+    def get(self) -> T:
+        """The value now."""
+        if is_read():
+            return self._set[-1] if self._set else self._given()
+        return self._variable.get()
+
+    def set(self, value: T) -> Token[T] | None:
+        """Set the value; returns what `reset` takes."""
+        if is_read():
+            self._set.append(value)
+            return None
+        return self._variable.set(value)
+
+    def reset(self, token: Token[T] | None) -> None:
+        """Set what was before."""
+        if token is None:
+            self._set.pop()
+        else:
+            self._variable.reset(token)
+
+
+#: Functions of no arguments, whose results torch.compile is to take as they are, and to guard.
+_guarded: list[Callable[[], Any]] = []
+
+
+def guard_context() -> None:
+    """Have torch.compile guard the values that context variables are given outside of it.
+
+    It has no public way to say so; without its tables it stops where it meets one.
+    """
+    import torch
+    from torch._dynamo.variables import torch as known
+
+    for name in ("constant_fold_functions", "constant_fold_functions_need_guards"):
+        getattr(known, name, {}).update(dict.fromkeys(_guarded))
+    for function in _guarded:
+        torch.compiler.allow_in_graph(function)
+    _guarded.clear()

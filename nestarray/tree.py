@@ -17,6 +17,7 @@ from nestarray.container.access import line_up
 from nestarray.container.container import rebuild
 from nestarray.container.fused import Layout
 from nestarray.container.spec import Spec
+from nestarray.dynamo import read_as
 from nestarray.errors import StructureError
 
 
@@ -89,11 +90,11 @@ def _take(nest: Any, leaves: list[Any], unfused: bool) -> Any:
     if cls is dict:
         parts = {key: _take(nest[key], leaves, unfused) for key in sorted(nest)}
         return {key: parts[key] for key in nest}
-    import tree as dm_tree
-
-    if not dm_tree.is_nested(nest):
+    if not _is_node(nest):
         leaves.append(nest)
         return None
+    import tree as dm_tree
+
     found: dict[_Box, tuple[Any, ...]] = {}
 
     def box(node: Any) -> Any:
@@ -109,6 +110,13 @@ def _take(nest: Any, leaves: list[Any], unfused: bool) -> Any:
         leaves.extend(found[item] if type(item) is _Box else (item,))
     found.clear()  # traverse leaves a cycle behind, which would hold the arrays
     return dm_tree.map_structure(lambda item: item if type(item) is _Box else None, outer)
+
+
+@read_as(lambda nest: isinstance(nest, (Mapping, Sequence)) and not isinstance(nest, str | bytes))
+def _is_node(nest: Any) -> bool:
+    import tree as dm_tree
+
+    return dm_tree.is_nested(nest)
 
 
 def _key(outer: Any) -> Any:

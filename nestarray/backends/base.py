@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from nestarray import dtypes
 from nestarray.backends.fast_paths import FastPath, noted
+from nestarray.dynamo import is_read
 from nestarray.errors import DtypeError
 from nestarray.typing import is_unknown_size
 
@@ -130,11 +131,15 @@ def promoting(
         like = _example(kind)
         kept: set[Any] = set()
 
+        def note(dtype: Any) -> None:
+            if not is_read():  # torch.compile writes nothing from inside a loop
+                kept.add(dtype)
+
         def number_second(x: Any, number: Any, /) -> Any:
             if x.dtype in kept:
                 return native(x, number)
             if keeps_dtype(x.dtype, like):
-                kept.add(x.dtype)
+                note(x.dtype)
                 return native(x, number)
             return as_dtype(dtypes.result_dtype(x, like), x, number)
 
@@ -142,7 +147,7 @@ def promoting(
             if x.dtype in kept:
                 return reflected(number, x)  # type: ignore[misc]
             if reflected is not None and keeps_dtype(x.dtype, like):
-                kept.add(x.dtype)
+                note(x.dtype)
                 return reflected(number, x)
             return as_dtype(dtypes.result_dtype(like, x), number, x)
 

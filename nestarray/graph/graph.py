@@ -21,6 +21,7 @@ import numpy as np
 from nestarray import backends, ops
 from nestarray.config import check_backend_name, use_backend
 from nestarray.container import Container
+from nestarray.dynamo import is_read, settled
 from nestarray.errors import ArgumentError, ConversionError, NestarrayError, UnsupportedError
 from nestarray.graph import codegen
 from nestarray.graph.binding import bind_arguments, bind_variables, is_abstract
@@ -103,6 +104,8 @@ class Graph:
             DtypeError: an argument has another dtype than was traced.
             StructureError: `v` or `s` has other keys than the graph's.
         """
+        if is_read():
+            look_up(self)
         inputs, v, s, constants, key = self._prepare(args, kwargs, v, s, key)
         program = self
         if self.sizes.ranges and any(map(has_unknown_size, inputs)):
@@ -117,8 +120,12 @@ class Graph:
 
         Models take the logarithm of zero and mask the result; NumPy alone would warn.
         """
-        with use_backend(self.backend), np.errstate(all="ignore"):
-            yield
+        with use_backend(self.backend):
+            if is_read():
+                yield
+                return
+            with np.errstate(all="ignore"):
+                yield
 
     def _prepare(
         self,
@@ -499,6 +506,13 @@ class Graph:
         # code is not pickled: targets go by name, and the source of the proof stays behind
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return _rebuild, ({**fields, "reference": None},)
+
+
+@settled
+def look_up(graph: Graph) -> None:
+    """Have in the graph what a call asks for: torch.compile reads no cached property that is not made."""
+    for name in ("_positional", "abstract", "function", "inputs", "needs_key"):
+        getattr(graph, name)
 
 
 def _rebuild(fields: dict[str, Any]) -> Graph:

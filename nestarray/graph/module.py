@@ -10,7 +10,7 @@ from nestarray.backends import backend_of, backend_of_value, find_backend
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.errors import ConversionError
-from nestarray.graph.graph import Graph
+from nestarray.graph.graph import Graph, look_up
 from nestarray.nn.module import Module, Variable
 from nestarray.typing import Array
 
@@ -105,6 +105,9 @@ class GraphModule(Module):
         out, new = result
         self.update_state(**dict(new.flat_items()))
         return out
+
+    def _prepare(self, train: bool) -> None:
+        look_up(self._graph(train, "torch"))
 
     def _gathered(self, own: Container) -> tuple[Any, ...]:
         return tuple([getattr(self, path) for path in own.paths()])

@@ -80,7 +80,7 @@ class Binding:
             if not isinstance(name, str):
                 continue
             place = f"dimension {axis} of {argument!r}"
-            if not isinstance(size, int):  # a tracer does not know it
+            if not is_known(size):
                 self._check_unknown(name, place, size)
                 continue
             if not name.isidentifier():
@@ -149,7 +149,12 @@ class Binding:
 
 def has_unknown_size(x: Any) -> bool:
     """Whether a tracer does not know all sizes of an array: TensorFlow has None, JAX an expression."""
-    return not all(isinstance(n, int) for n in getattr(x, "shape", ()))
+    return not all(map(is_known, getattr(x, "shape", ())))
+
+
+def is_known(size: Any) -> bool:
+    """Whether a size is a number, or a symbol of PyTorch's, which is one where it has to be."""
+    return isinstance(size, int) or hasattr(size, "__index__")
 
 
 def check_same(owner: str, compiled: Mapping[str, int], got: Mapping[str, int]) -> None:

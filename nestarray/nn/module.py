@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeVar
 
 from nestarray import dtypes, random
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import Spec, explain_mismatch
+from nestarray.dynamo import ContextVariable, is_read, settled
 from nestarray.errors import ArgumentError, PathError, ShapeError, StructureError
 from nestarray.nn.initializers import Initializer
 from nestarray.typing import Array, DTypeLike
@@ -67,10 +67,12 @@ class _Frame:
             error.add_note(f"in the module {prefix.rstrip('/')!r} of {name}: {module!r}")
 
 
-_frame: ContextVar[_Frame | None] = ContextVar("nestarray_module_call", default=None)
+_frame: ContextVariable[_Frame | None] = ContextVariable("nestarray_module_call", default=None)
 
 #: Modules whose declarations are being read: an attribute missing then is no variable.
-_declaring: ContextVar[frozenset[int]] = ContextVar("nestarray_declaring", default=frozenset())
+_declaring: ContextVariable[frozenset[int]] = ContextVariable(
+    "nestarray_declaring", default=frozenset()
+)
 
 
 class Module:
@@ -263,18 +265,23 @@ class Module:
         """`given` as a Container in the order of the declarations; checked once for a structure."""
         if not isinstance(given, Container):
             given = Container(given)
-        known = vars(self).setdefault("_known_specs", {})
-        order = known.get((group, given.spec))
-        if order is None:
-            spec = Container.from_flat_dict(dict.fromkeys(self._declared()[group])).spec
-            order = given.spec.permutation_to(spec)
-            if order is None:
-                raise _explain(spec, given.spec, f"{type(self).__name__}: {what}")
-            order = known[group, given.spec] = (spec, order)
-        spec, places = order
+        spec, places = self._order(given.spec, group, what)
         if given.spec is spec:
             return given
         return from_leaves(spec, tuple([given._leaves[i] for i in places]))
+
+    @settled
+    def _order(self, given: Spec, group: int, what: str) -> tuple[Spec, tuple[int, ...]]:
+        """The spec of the declarations, and for each of its leaves the place in `given`."""
+        known = vars(self).setdefault("_known_specs", {})
+        order = known.get((group, given))
+        if order is None:
+            spec = Container.from_flat_dict(dict.fromkeys(self._declared()[group])).spec
+            places = given.permutation_to(spec)
+            if places is None:
+                raise _explain(spec, given, f"{type(self).__name__}: {what}")
+            order = known[group, given] = (spec, places)
+        return order
 
     # -- calls -----------------------------------------------------------------------------
 
@@ -313,6 +320,8 @@ class Module:
             except Exception as error:
                 frame.say_where(error, prefix, self)
                 raise
+        if is_read():
+            self._look_up(train)
         v = self._matched(self.v if v is None else v, 0, "v")
         if s is None:
             s = vars(self).get("_s", Container())
@@ -329,6 +338,16 @@ class Module:
             return out
         leaves = [frame.updates.get(path, leaf) for path, leaf in s.flat_items()]
         return out, from_leaves(s.spec, tuple(leaves))
+
+    @settled
+    def _look_up(self, train: bool) -> None:
+        """Have in all modules what torch.compile finds in them, because it cannot make it."""
+        self._prefixes()
+        for _, module in self.named_modules():
+            module._prepare(train)
+
+    def _prepare(self, train: bool) -> None:
+        """Make what a call with arrays of torch asks for."""
 
     def _has_state(self) -> bool:
         return any(module.states() for _, module in self.named_modules())

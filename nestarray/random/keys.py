@@ -9,6 +9,7 @@ import numpy as np
 
 from nestarray import backends, ops
 from nestarray.config import check_backend_name, current_backend
+from nestarray.dynamo import settled
 from nestarray.errors import ArgumentError
 from nestarray.random.arguments import is_native, key_maker
 from nestarray.typing import Array, Shape
@@ -125,9 +126,7 @@ def fold_in(key: Array, data: int | str | Array) -> Array:
         https://docs.jax.dev/en/latest/_autosummary/jax.random.fold_in.html
     """
     if isinstance(data, str):
-        import hashlib  # 3 ms of `import nestarray` otherwise
-
-        data = int.from_bytes(hashlib.blake2b(data.encode(), digest_size=4).digest(), "little")
+        data = _number_of(data)
     elif not isinstance(data, (int, np.integer)) and not hasattr(data, "shape"):
         raise ArgumentError(
             f"random.fold_in: data: got {type(data).__name__}, expected an integer or a string"
@@ -135,6 +134,14 @@ def fold_in(key: Array, data: int | str | Array) -> Array:
     if is_native(key):
         return ops.concat([_folded(key[:2], data), _folded(key[2:], data)], axis=0)
     return _folded(key, data)
+
+
+@settled
+def _number_of(name: str) -> int:
+    """32 bits of the BLAKE2 hash of a name."""
+    import hashlib  # 3 ms of `import nestarray` otherwise
+
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=4).digest(), "little")
 
 
 def _folded(key: Array, data: Any) -> Array:

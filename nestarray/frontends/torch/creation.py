@@ -19,7 +19,7 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.frontends.torch.dims import sizes
+from nestarray.frontends.torch.dims import as_size, is_size, sizes
 from nestarray.frontends.torch.promotion import cast, fill_number, is_number
 from nestarray.typing import Array, DTypeLike
 
@@ -136,7 +136,7 @@ def arange(
     if end is None:
         start, end = 0, start
     numbers = (start, end, step)
-    integral = all(isinstance(n, int) for n in numbers)
+    integral = all(map(is_size, numbers))
     wanted = (
         (dtypes.int64 if integral else dtypes.float32) if dtype is None else dtypes.as_dtype(dtype)
     )
@@ -144,7 +144,7 @@ def arange(
         raise ArgumentError("arange: step: got 0, expected another number")
     if wanted is dtypes.int64 and all(is_number(n) for n in numbers):
         # truncated first, as upstream does
-        start, end, step = (n if isinstance(n, int) else int(n) for n in numbers)
+        start, end, step = map(as_size, numbers)
     if integral or wanted is dtypes.int64:
         return cast(na.arange(start, end, step, dtype=dtypes.int64), wanted)
     count = builtins.max(math.ceil((end - start) / step), 0)

@@ -76,7 +76,17 @@ def sizes(given: tuple[Any, ...]) -> tuple[int, ...]:
     """The sizes of ``f(2, 3)``, ``f((2, 3))`` or ``f([2, 3])``."""
     if len(given) == 1 and isinstance(given[0], Iterable):
         given = tuple(given[0])
-    return tuple(size if isinstance(size, int) else int(size) for size in given)
+    return tuple(map(as_size, given))
+
+
+def is_size(n: Any) -> bool:
+    """Whether it is an int, or a symbol with which torch traces sizes."""
+    return isinstance(n, int) or (hasattr(n, "__index__") and not hasattr(n, "dtype"))
+
+
+def as_size(n: Any) -> int:
+    """A size, of an array its number."""
+    return n if is_size(n) else int(n)
 
 
 def per_dim(name: str, value: int | Sequence[int], count: int) -> tuple[int, ...]:
