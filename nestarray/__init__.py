@@ -2,11 +2,7 @@
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from nestarray import dtypes as dtypes
-from nestarray import errors as errors
-from nestarray import random as random
-from nestarray import storage as storage
-from nestarray import tree as tree
+from nestarray import storage as _storage  # noqa: F401  # Container.save and load are there
 from nestarray.array_api import array_namespace as array_namespace
 from nestarray.array_api import e as e
 from nestarray.array_api import inf as inf
@@ -101,8 +97,17 @@ from nestarray.transforms import vmap as vmap
 from nestarray.transforms import while_loop as while_loop
 
 if _TYPE_CHECKING:
+    from nestarray import dtypes as dtypes
+    from nestarray import errors as errors
+    from nestarray import frontends as frontends
     from nestarray import graph as graph
     from nestarray import nn as nn
+    from nestarray import ops as ops
+    from nestarray import random as random
+    from nestarray import storage as storage
+    from nestarray import testing as testing
+    from nestarray import tree as tree
+    from nestarray import typing as typing
     from nestarray.graph import Graph as Graph
     from nestarray.graph import check as check
     from nestarray.graph import trace_graph as trace_graph
@@ -114,7 +119,19 @@ if _TYPE_CHECKING:
 _attach(
     __name__,
     {
-        "nestarray": ("graph", "nn"),
+        "nestarray": (
+            "dtypes",
+            "errors",
+            "frontends",
+            "graph",
+            "nn",
+            "ops",
+            "random",
+            "storage",
+            "testing",
+            "tree",
+            "typing",
+        ),
         "nestarray.graph": ("Graph", "check", "trace_graph"),
         "nestarray.graph.module": ("GraphModule", "to_module"),
         "nestarray.methods.key_maps": ("KeyMap",),

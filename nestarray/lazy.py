@@ -10,13 +10,14 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 from nestarray import absent
 
 
 def attach(package: str, names: Mapping[str, Sequence[str]]) -> None:
-    """Give a package its ``__getattr__`` and ``__dir__``.
+    """Give a package its ``__getattr__``, and a ``__dir__`` without the modules of its inside.
 
     They are set from here: a ``__getattr__`` in its text tells type checkers that it has every name.
 
@@ -41,6 +42,10 @@ def attach(package: str, names: Mapping[str, Sequence[str]]) -> None:
         return value
 
     def names_of_all() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *sources})
+        own = vars(sys.modules[package])
+        inside = {
+            n for n in own if f"{package}.{n}" in sys.modules and own[n].__class__ is ModuleType
+        }
+        return sorted({*own, *sources} - (inside - {*sources}))
 
     vars(sys.modules[package]).update(__getattr__=get, __dir__=names_of_all)

@@ -84,6 +84,17 @@ def test_explanations_name_what_is_there(module: str) -> None:
             assert attrgetter(path)(na) is not None, words
 
 
+def test_what_a_person_is_shown_are_public_names() -> None:
+    """The modules that the package is made of are there, and not among the names to choose from."""
+    names = [name for name in dir(na) if not name.startswith("_")]
+    shown = {name for name in names if isinstance(getattr(na, name), ModuleType)}
+    assert shown == {
+        "dtypes", "errors", "frontends", "graph", "nn", "ops", "random", "storage", "testing",
+        "tree", "typing",
+    }  # fmt: skip
+    assert na.frontends.torch.relu
+
+
 def test_what_is_not_used_is_not_imported() -> None:
     code = (
         "import sys, nestarray as na; later = ('nestarray.graph.graph', 'nestarray.nn.module',"

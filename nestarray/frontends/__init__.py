@@ -1,0 +1,10 @@
+"""The public interfaces of other frameworks on nestarray's ops; so far PyTorch's."""
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from nestarray.lazy import attach as _attach
+
+if _TYPE_CHECKING:
+    from nestarray.frontends import torch as torch
+
+_attach(__name__, {"nestarray.frontends": ("torch",)})
