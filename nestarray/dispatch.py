@@ -26,13 +26,13 @@ from typing import Any, TypeVar, overload
 from nestarray import backends, diagnosis, dtypes, dynamo
 from nestarray.backends import floating, foreach, truth
 from nestarray.backends.fast_paths import FastPath, fast_path_of, noted
+from nestarray.backends.parameters import texts
 from nestarray.backends.templates import (
     choosing,
     code_of,
     generated,
     generated_when_called,
     recompile,
-    texts,
 )
 from nestarray.config import current_backend
 from nestarray.container import Container, algebra, pytree
@@ -171,8 +171,9 @@ class Op:
             return
         names = {backends.backend_of_type(t) for t in types} - {None}
         if len(names) == 1 and all(map(backends.core(str(names.pop())).is_eager, types)):
-            path = fast_path_of(function, texts(self.parameters)[1])
-            self.fast.append((types, path.renamed(f"_{len(self.fast)}")))
+            path = fast_path_of(function, self.parameters)
+            own = {name: f"{name}_{len(self.fast)}" for name in path.names}
+            self.fast.append((types, path.with_names(own)))
             recompile(self.function, *_code_of(self))
 
     @dynamo.settled
@@ -368,7 +369,7 @@ def _checking_kinds(record: Op, body: Callable[..., Any]) -> Callable[..., Any]:
     namespace = {**known, "_check": check, "_body": body}
     checking = wraps(body)(generated(code, namespace, record.name, record.parameters))
     right = " and ".join(f"type({name}) in _types_{name}" for name in types)
-    return noted(checking, fast_path_of(body, passed).behind(right, known))
+    return noted(checking, fast_path_of(body, record.parameters).behind(right, known))
 
 
 def _holds_arrays(parameter: inspect.Parameter) -> bool:

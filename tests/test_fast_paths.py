@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
 import pytest
 
-from nestarray.backends.fast_paths import FastPath, fast_path, fast_path_of
-from nestarray.backends.templates import texts
+from nestarray.backends.fast_paths import FastPath, at_defaults, fast_path_of
 from nestarray.testing import assert_close
 from tests.cases import Case, on_backend, rows
 
@@ -40,26 +40,37 @@ def test_a_fast_path_is_its_function(case: Case, backend: str) -> None:
             bound.apply_defaults()
             given = bound.arguments
             function = record.resolve(*(type(given[name]) for name in record.array_parameters))
-            found = at_once(fast_path_of(function, texts(record.parameters)[1]), given)
+            found = at_once(fast_path_of(function, record.parameters), given)
             if found is not NotImplemented:
                 expected = function(*bound.args, **bound.kwargs)
                 assert_close(as_list(found), as_list(expected))
 
 
 def test_a_mark_is_of_the_function_that_carries_it() -> None:
-    @fast_path("x > LIMIT", "LIMIT")
-    def clipped(x: float) -> float:
-        return min(x, LIMIT)
+    @at_defaults("LIMIT", where="x > LIMIT")
+    def clipped(x: float, *, scale: float = 1.0) -> float:
+        return scale * min(x, LIMIT)
 
-    path = fast_path_of(clipped, "x")
-    assert at_once(path, {"x": 7.0}) == LIMIT
-    assert at_once(path, {"x": 2.0}) is NotImplemented
+    parameters = list(signature(clipped).parameters.values())
+    path = fast_path_of(clipped, parameters)
+    assert at_once(path, {"x": 7.0, "scale": 1.0}) == LIMIT
+    assert at_once(path, {"x": 2.0, "scale": 1.0}) is NotImplemented
+    assert at_once(path, {"x": 7.0, "scale": True}) is NotImplemented
 
-    def doubled(x: float) -> float:
+    def doubled(x: float, *, scale: float = 1.0) -> float:
         return 2 * clipped(x)
 
     doubled.__dict__.update(clipped.__dict__)  # as functools.wraps does
-    assert at_once(fast_path_of(doubled, "x"), {"x": 7.0}) == 2 * LIMIT
+    assert at_once(fast_path_of(doubled, parameters), {"x": 7.0, "scale": 1.0}) == 2 * LIMIT
+
+
+def test_a_path_speaks_of_the_parameters_of_the_op() -> None:
+    @at_defaults("LIMIT", where="array > LIMIT")
+    def clipped(array: float) -> float:
+        return min(array, LIMIT)
+
+    path = fast_path_of(clipped, [Parameter("x", Parameter.POSITIONAL_ONLY)])
+    assert at_once(path, {"x": 7.0}) == LIMIT
 
 
 def test_names_of_two_conditions_stay_apart() -> None:
@@ -67,7 +78,7 @@ def test_names_of_two_conditions_stay_apart() -> None:
     both = inner.behind("x not in _kept", {"_kept": (2,)})
     assert at_once(both, {"x": 1}) == "1"
     assert at_once(both, {"x": 2}) is NotImplemented
-    assert at_once(both.renamed("_0"), {"x": 1}) == "1"
+    assert at_once(both.with_names({"_kept": "_kept_0"}), {"x": 1}) == "1"
 
 
 LIMIT = 3.0

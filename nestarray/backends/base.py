@@ -7,7 +7,8 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from nestarray import dtypes
-from nestarray.backends.fast_paths import FastPath, noted
+from nestarray.backends.fast_paths import FastPath, fast_path_of, noted
+from nestarray.backends.parameters import parameters_of
 from nestarray.dynamo import is_read
 from nestarray.errors import DtypeError
 from nestarray.typing import is_unknown_size
@@ -154,9 +155,9 @@ def promoting(
         function = finish(number_first if is_first else number_second)
         direct = reflected if is_first else native
         if finish is own_code:
-            array = "x2" if is_first else "x1"
+            call = "_native(number, x)" if is_first else "_native(x, number)"
             names = {"_kept": kept, "_native": direct}
-            noted(function, FastPath(f"{array}.dtype in _kept", "_native(x1, x2)", names))
+            noted(function, FastPath("x.dtype in _kept", call, names))
             function.with_number = lambda dtype, number: (  # type: ignore[attr-defined]
                 getattr(direct, "of_dtype", lambda _: direct)(dtype)
                 if keeps_dtype(dtype, number)
@@ -185,8 +186,8 @@ def promoting(
     call.select = select  # type: ignore[attr-defined]
     if finish is own_code:
         condition = "x1.dtype is x2.dtype" + ("" if declined is None else " is not _declined")
-        names = {"_native": native, "_declined": declined}
-        noted(call, FastPath(condition, "_native(x1, x2)", names))
+        path = fast_path_of(native, parameters_of(call))
+        noted(call, path.behind(condition, {} if declined is None else {"_declined": declined}))
         # for Containers, which look at the dtypes of all leaves at once
         call.same_dtype = native if otherwise is None else guarded  # type: ignore[attr-defined]
         call.declined = declined  # type: ignore[attr-defined]
@@ -273,9 +274,8 @@ def floating_pair(native: Function, cast: Callable[[Any, Any], Any]) -> Function
 
     call = own_code(call)
     call.of_dtype = _unless_integer(native)  # type: ignore[attr-defined]
-    condition = "x1.dtype is x2.dtype and x1.dtype in _kept"
     names = {"_kept": kept, "_native": native}
-    return noted(call, FastPath(condition, "_native(x1, x2)", names))
+    return noted(call, FastPath("x1.dtype in _kept", "_native(x1, x2)", names))
 
 
 _RANK = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
@@ -343,7 +343,11 @@ def choosing(
 
     call = own_code(plain)
     call.select = select  # type: ignore[attr-defined]
-    return call
+    condition = "x1.dtype is x2.dtype"
+    if boolean is not None:
+        condition = f"condition.dtype is _boolean and {condition}"
+    names = {"_boolean": boolean, "_native": native}
+    return noted(call, FastPath(condition, "_native(condition, x1, x2)", names))
 
 
 def accumulation_dtype(x: Any, dtype: Any) -> dtypes.DType:

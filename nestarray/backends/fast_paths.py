@@ -11,10 +11,14 @@ whatever fails, goes the general way, so a fast path only ever says less than it
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import Parameter
 from typing import Any, TypeVar
+
+from nestarray.backends.parameters import are_at_defaults, parameters_of, texts
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
@@ -24,34 +28,46 @@ F = TypeVar("F", bound=Function)
 class FastPath:
     """Where `condition` holds, `call` is what the function gives.
 
-    Both are texts of expressions of the op's parameters and of `names`.
+    Both are texts of expressions of the function's parameters and of `names`. What stands before
+    a function has conditions of its own, unless the path `is_complete` and speaks for the op.
     """
 
     condition: str
     call: str
     names: Mapping[str, Any]
+    is_complete: bool = False
 
     def behind(self, condition: str, names: Mapping[str, Any]) -> FastPath:
         """This path, where `condition`, which means its own `names`, holds as well."""
+        if self.is_complete:
+            return self
         path = self
         while not names.keys().isdisjoint(path.names):
-            path = path.renamed("_")
+            path = path.with_names({name: f"{name}_" for name in path.names})
         conditions = [c for c in (condition, path.condition) if c]
         both = " and ".join(f"({c})" for c in conditions) if len(conditions) > 1 else conditions[0]
         return FastPath(both, path.call, {**names, **path.names})
 
-    def renamed(self, suffix: str) -> FastPath:
-        """The same with `suffix` behind each of its names."""
-        names = {name + suffix: value for name, value in self.names.items()}
+    def unknown(self) -> set[str]:
+        """What the texts speak of, but for `names` and what Python has."""
+        trees = (ast.parse(text or "0", mode="eval") for text in (self.condition, self.call))
+        words = {n.id for tree in trees for n in ast.walk(tree) if isinstance(n, ast.Name)}
+        return words - self.names.keys() - vars(builtins).keys()
+
+    def with_names(self, new: Mapping[str, str]) -> FastPath:
+        """The same with other words for parameters and names."""
 
         def text(source: str) -> str:
-            tree = ast.parse(source, mode="eval") if source else None
-            for node in ast.walk(tree) if tree else ():
-                if isinstance(node, ast.Name) and node.id in self.names:
-                    node.id += suffix
-            return ast.unparse(tree) if tree else ""
+            if not source:
+                return source
+            tree = ast.parse(source, mode="eval")
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Name):
+                    node.id = new.get(node.id, node.id)
+            return ast.unparse(tree)
 
-        return replace(self, condition=text(self.condition), call=text(self.call), names=names)
+        names = {new.get(name, name): value for name, value in self.names.items()}
+        return FastPath(text(self.condition), text(self.call), names, self.is_complete)
 
 
 def noted(function: F, path: FastPath) -> F:
@@ -61,31 +77,40 @@ def noted(function: F, path: FastPath) -> F:
     return function
 
 
-def fast_path(condition: str, call: str) -> Callable[[F], F]:
-    """Say of a function in a chapter file that it gives `call` where `condition` holds.
+def at_defaults(call: str, *, where: str = "") -> Callable[[F], F]:
+    """Say of a function in a chapter file that the op gives `call` where no setting is given.
+
+    Neither what the function `supports` nor the kinds of its settings are asked for then; where
+    `call` raises, the op is called the general way.
 
     Args:
-        condition: the text of an expression of the op's parameters and names of the module.
-        call: that of the result.
+        call: the text of an expression of the array parameters and names of the module.
+        where: that of a further condition.
     """
 
     def mark(function: F) -> F:
         known = inspect.unwrap(function).__globals__  # type: ignore[attr-defined]
-        used = {n for text in (condition, call) for n in compile(text, "", "eval").co_names}
-        names = {name: known[name] for name in used if name in known}
-        return noted(function, FastPath(condition, call, names))
+        condition, names = are_at_defaults(parameters_of(function))
+        condition = " and ".join(filter(None, [condition, where]))
+        used = {n for text in (condition, call) for n in compile(text or "0", "", "eval").co_names}
+        names |= {name: known[name] for name in used if name in known}
+        return noted(function, FastPath(condition, call, names, is_complete=True))
 
     return mark
 
 
-def fast_path_of(function: Function, passed: str) -> FastPath:
+def fast_path_of(function: Function, parameters: Sequence[Parameter]) -> FastPath:
     """What was noted for `function` itself, else its call.
 
     Args:
         function: what serves an op.
-        passed: the arguments as the op hands them on.
+        parameters: as the op declares them, whose names the path speaks of; those of the
+            function may be called otherwise where they are positional.
     """
     own, path = getattr(function, "fast_path", (None, None))
     if own is function and path is not None:
-        return path
-    return FastPath("", f"_native({passed})", {"_native": function})
+        pairs = zip(parameters_of(function), parameters)
+        path = path.with_names({theirs.name: ours.name for theirs, ours in pairs})
+        if path.unknown() <= {p.name for p in parameters}:
+            return path
+    return FastPath("", f"_native({texts(parameters)[1]})", {"_native": function})

@@ -8,6 +8,7 @@ from typing import Any
 
 from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import own_code
+from nestarray.backends.fast_paths import FastPath, noted
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
 
@@ -180,7 +181,11 @@ class Transforms:
                     pass
             return look(x, n, axis, norm)
 
-        return own_code(call)
+        condition = (
+            "n is None and norm == 'backward' and axis.__class__ is int and x.dtype in _ready"
+        )
+        names = {"_ready": ready, "_native": native}
+        return noted(own_code(call), FastPath(condition, "_native(x, None, axis)", names))
 
     def along_several(self, name: str, read: Function = checked, *, real: str = "") -> Function:
         """A transform along several axes, whose lengths `read` finds."""
@@ -213,4 +218,6 @@ class Transforms:
                     pass
             return look(x, s, axes, norm)
 
-        return own_code(call)
+        condition = "s is axes is None and norm == 'backward' and x.ndim and x.dtype in _ready"
+        names = {"_ready": ready, "_native": native}
+        return noted(own_code(call), FastPath(condition, "_native(x)", names))

@@ -12,7 +12,8 @@ from typing import Any
 
 from nestarray import dtypes
 from nestarray.backends.base import F
-from nestarray.backends.templates import choosing, parameters_of
+from nestarray.backends.parameters import parameters_of
+from nestarray.backends.templates import choosing
 from nestarray.dtypes import dtype_of
 
 #: What LAPACK takes.

@@ -12,34 +12,14 @@ import builtins
 import linecache
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
-from inspect import Parameter, signature
+from inspect import Parameter
 from types import CodeType, FunctionType
 from typing import Any
 
 from nestarray.backends.fast_paths import fast_path_of, noted
+from nestarray.backends.parameters import texts
 
 Function = Callable[..., Any]
-
-_VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-
-
-def texts(parameters: Sequence[Parameter]) -> tuple[str, str]:
-    """Parameters as they are declared (without defaults), and as they are handed on."""
-    declared, passed = [], []
-    has_star = False
-    for i, p in enumerate(parameters):
-        if p.kind is p.KEYWORD_ONLY and not has_star:
-            declared.append("*")
-            has_star = True
-        if p.kind is p.VAR_POSITIONAL:
-            has_star = True
-        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
-        declared.append(f"{stars}{p.name}")
-        passed.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else declared[-1])
-        is_last = i + 1 == len(parameters) or parameters[i + 1].kind is not p.POSITIONAL_ONLY
-        if p.kind is p.POSITIONAL_ONLY and is_last:
-            declared.append("/")
-    return ", ".join(declared), ", ".join(passed)
 
 
 def generated(
@@ -119,17 +99,4 @@ def choosing(
     name = getattr(native, "__name__", "choice")
     namespace = {**names, "_native": native, "_otherwise": otherwise}
     chosen = wraps(native)(generated(code, namespace, name, parameters))
-    return noted(chosen, fast_path_of(native, passed).behind(condition, names))
-
-
-def parameters_of(function: Function) -> list[Parameter]:
-    """The parameters of `function`; of a built-in one that does not tell them, one array."""
-    try:
-        return list(signature(function).parameters.values())
-    except ValueError:
-        return [Parameter("x", Parameter.POSITIONAL_ONLY)]
-
-
-def is_variadic(parameters: Sequence[Parameter]) -> bool:
-    """Whether a parameter takes any number of arguments."""
-    return any(p.kind in _VARIADIC for p in parameters)
+    return noted(chosen, fast_path_of(native, parameters).behind(condition, names))

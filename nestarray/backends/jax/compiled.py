@@ -15,7 +15,9 @@ from typing import Any, TypeVar
 
 import jax
 
-from nestarray.backends.templates import code_of, generated, is_variadic, parameters_of, texts
+from nestarray.backends.fast_paths import FastPath, noted
+from nestarray.backends.parameters import are_at, is_variadic, parameters_of, texts
+from nestarray.backends.templates import code_of, generated
 from nestarray.typing import check_kind
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -68,26 +70,33 @@ def _compile(function: F, numbers: frozenset[str]) -> F:
         at_once, by_position = run, passed
     else:
         at_once, by_position = _by_position(function, parameters)
+    has_plain = inspect.Parameter.empty not in defaults.values()
+    at_defaults = are_at(defaults) or "True"
+    of_constants = are_at({name: defaults[name] for name in numbers})
     source = f"def op({declared}):\n    try:\n"
-    if inspect.Parameter.empty not in defaults.values():
-        at_defaults = _are_at(defaults)
+    if has_plain:
         source += f"        if {at_defaults}:\n            return _plain({arrays})\n"
     if settings:
         source += (
-            f"        if {_are_at({name: defaults[name] for name in numbers})}:\n"
+            f"        if {of_constants or True}:\n"
             f"            return _at_once({by_position})\n"
             f"        return _with_numbers(({arrays}), {{{named}}})\n"
         )
     source += f"    except Exception:\n        return _again(({arrays}), {{{named}}})\n"
-    namespace = {
+    called = {
         "_plain": jax.jit(function, inline=True),
         "_at_once": at_once,
-        "_with_numbers": with_numbers,
-        "_again": again,
         **{f"_{name}": default for name, default in defaults.items()},
     }
+    namespace = {**called, "_with_numbers": with_numbers, "_again": again}
     code = code_of(source, f"<nestarray compiled op({declared}) of any {sorted(numbers)}>")
-    return wraps(function)(generated(code, namespace, function.__name__, parameters))
+    call = wraps(function)(generated(code, namespace, function.__name__, parameters))
+    # what fails at once is called the general way, and there again
+    if has_plain and (numbers or not settings):
+        return noted(call, FastPath(are_at(defaults), f"_plain({arrays})", called))
+    once = f"_at_once({by_position})"
+    once = f"_plain({arrays}) if {at_defaults} else {once}" if has_plain else once
+    return noted(call, FastPath(of_constants, once, called))
 
 
 def _checking_settings(function: F, parameters: Sequence[inspect.Parameter]) -> F:
@@ -119,17 +128,6 @@ def _checking_settings(function: F, parameters: Sequence[inspect.Parameter]) -> 
         return function(*args, **kwargs)
 
     return checking  # type: ignore[return-value]
-
-
-def _are_at(defaults: dict[str, Any]) -> str:
-    """The text of the condition that settings have these values."""
-    texts = (
-        f"{name} is {value}"
-        if value is None or isinstance(value, bool)
-        else f"{name}.__class__ is _{name}.__class__ and {name} == _{name}"
-        for name, value in defaults.items()
-    )
-    return " and ".join(texts) or "True"
 
 
 def _by_position(function: Any, parameters: Any) -> tuple[Any, str]:

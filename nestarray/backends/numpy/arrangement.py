@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import lenient, supports
+from nestarray.backends.fast_paths import at_defaults
 
 
 def _is_plane(x: Any, axes: Any) -> bool:
@@ -16,6 +17,7 @@ def _is_plane(x: Any, axes: Any) -> bool:
     return (axes[0] - axes[1]) % x.ndim != 0
 
 
+@at_defaults("np.rot90(x)", where="x.ndim > 1")
 @supports("(axes == (0, 1) and x.ndim > 1) or _is_plane(x, axes)")
 @lenient
 def rot90(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> Any:

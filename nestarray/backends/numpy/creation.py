@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.fills import check_fill
 from nestarray.backends.matrices import check_matrices
 from nestarray.backends.numpy.core import check_device, native_dtype
@@ -77,12 +78,14 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
     return np.full_like(x, fill_value, dtype=found)
 
 
+@at_defaults("np.tril(x)", where="x.ndim > 1")
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.tril.html"""
     check_matrices("tril", "x", x)  # NumPy would make a matrix of a vector
     return np.tril(x, index(k))
 
 
+@at_defaults("np.triu(x)", where="x.ndim > 1")
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.triu.html"""
     check_matrices("triu", "x", x)

@@ -10,6 +10,7 @@ import numpy as np
 
 from nestarray.backends import division, truth
 from nestarray.backends.base import floating, floating_pair, promoting, refuse_integers, supports
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.numpy.core import native_dtype
 from nestarray.dtypes import finfo
 
@@ -104,6 +105,7 @@ def conj(x: Any, /) -> Any:
     return x.conj()
 
 
+@at_defaults("np.nan_to_num(x)", where="x.dtype.kind in 'fc'")
 def nan_to_num(
     x: Any, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Any:

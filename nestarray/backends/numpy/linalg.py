@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import lenient, mean_dtype, promoted, supports
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.matrices import check_square
 from nestarray.backends.numpy.core import in_dtype, native_dtype
 from nestarray.backends.numpy.elementwise import _cast
@@ -37,6 +38,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     return np.diagonal(x, offset, -2, -1)
 
 
+@at_defaults("np.linalg.cross(x1, x2)", where="x1.dtype is x2.dtype")
 @lenient
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.cross.html"""

@@ -16,6 +16,7 @@ from nestarray.backends.axes import (
     windows_of,
 )
 from nestarray.backends.base import lenient, promoted, supports
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.fills import check_fill
 from nestarray.backends.numpy.elementwise import _cast
 from nestarray.errors import ShapeError
@@ -85,6 +86,7 @@ def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: f
     return np.pad(x, pad_widths(pad_width, x.ndim, "pad"), mode, **settings)
 
 
+@at_defaults("np.diff(x)")
 @lenient
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.diff.html"""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import accumulation_dtype, lenient
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.numpy.core import native_dtype
 
 
@@ -14,6 +15,7 @@ def _axes(axis: Any) -> Any:
     return tuple(axis) if isinstance(axis, list) else axis
 
 
+@at_defaults("np.nansum(x)", where="x.dtype.kind == 'f'")
 @lenient
 def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.nansum.html"""
@@ -23,6 +25,7 @@ def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = F
     return np.nansum(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
 
 
+@at_defaults("np.nanprod(x)", where="x.dtype.kind == 'f'")
 @lenient
 def nanprod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.nanprod.html"""

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import lenient
+from nestarray.backends.fast_paths import at_defaults
 
 
+@at_defaults("np.ptp(x)")
 @lenient
 def ptp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ptp.html"""

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from nestarray.backends.base import flag, supports
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.derivatives import is_constant  # noqa: F401 - in conditions
 
 relu = torch.relu
@@ -57,16 +58,19 @@ def _approximation(approximate: Any) -> str:
     return "tanh" if flag(approximate) else "none"
 
 
+@at_defaults("F.gelu(x)")
 def gelu(x: Any, /, *, approximate: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.gelu.html"""
     return F.gelu(x, approximate="none" if approximate is False else _approximation(approximate))
 
 
+@at_defaults("F.softplus(x)", where="x.dtype is torch.float32")
 def softplus(x: Any, /, *, beta: float = 1.0, threshold: float | None = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softplus.html"""
     return F.softplus(x, beta, _SOFTPLUS_IS_LINEAR if threshold is None else threshold)
 
 
+@at_defaults("F.hardtanh(x)", where="x.dtype in FLOATING")
 @supports("x.is_floating_point()")  # of integers torch rounds the limits
 def hard_tanh(x: Any, /, *, min_value: float = -1.0, max_value: float = 1.0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardtanh.html"""
@@ -105,6 +109,7 @@ def log_softmax(x: Any, /, *, axis: Any = -1) -> Any:
     return torch.log_softmax(x, axis)
 
 
+@at_defaults("F.glu(x)")
 @supports("x.shape[axis] % 2 == 0")
 def glu(x: Any, /, *, axis: int = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.glu.html"""

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import supports
+from nestarray.backends.fast_paths import at_defaults
 
 
 def _is_plane(x: Any, axes: Any) -> bool:
@@ -16,6 +17,7 @@ def _is_plane(x: Any, axes: Any) -> bool:
     return (axes[0] - axes[1]) % x.ndim != 0
 
 
+@at_defaults("torch.rot90(x)")
 @supports("(axes == (0, 1) and x.ndim > 1) or _is_plane(x, axes)")
 def rot90(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.rot90.html"""

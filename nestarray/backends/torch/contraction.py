@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from nestarray.backends.base import promoted, promoting, supports
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.core import INEXACT  # noqa: F401 - in conditions
 from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import LACKING, through_int64
@@ -15,6 +16,7 @@ from nestarray.backends.torch.integers import LACKING, through_int64
 matmul = promoting(torch.matmul, _cast, otherwise=through_int64(torch.matmul))
 
 
+@at_defaults("F.linear(x, weight)")
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear.html"""
     if x.dtype is weight.dtype and (bias is None or bias.dtype is x.dtype):
@@ -27,6 +29,7 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
 _tensordot = through_int64(torch.tensordot)
 
 
+@at_defaults("torch.tensordot(x1, x2)")
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.tensordot.html"""
     if (

@@ -10,6 +10,7 @@ import torch
 
 from nestarray.backends import division
 from nestarray.backends.base import promoting, supports
+from nestarray.backends.fast_paths import FastPath, at_defaults, noted
 from nestarray.backends.torch import integers
 from nestarray.backends.torch.core import FLOATING, INEXACT, native_dtype
 from nestarray.backends.torch.derivatives import is_observed
@@ -28,7 +29,8 @@ def _floating_pair(native: Callable[..., Any]) -> Callable[..., Any]:
             x1, x2 = x1.to(torch.float32), x2.to(torch.float32)
         return native(x1, x2)
 
-    return call
+    # of integers it raises, and is called again the general way
+    return noted(call, FastPath("", "_native(x1, x2)", {"_native": native}))
 
 
 def _guarded(native: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
@@ -159,6 +161,7 @@ def sign(x: Any, /) -> Any:
     return torch.where(x.isnan(), x, found)
 
 
+@at_defaults("torch.nan_to_num(x)")
 def nan_to_num(x: Any, /, *, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nan_to_num.html"""
     return torch.nan_to_num(x, float(nan), posinf, neginf)  # None would be 0

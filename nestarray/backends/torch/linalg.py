@@ -8,6 +8,7 @@ import torch
 
 from nestarray.backends.axes import one_axis
 from nestarray.backends.base import promoted, supports
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import SlogdetResult, gathered
 from nestarray.backends.torch.core import INEXACT
@@ -36,6 +37,7 @@ def matrix_power(x: Any, /, n: int) -> Any:
     return _power(x, n)
 
 
+@at_defaults("torch.diagonal(x)", where="x.ndim == 2")
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.diagonal.html"""
     return torch.diagonal(x, offset, -2, -1)
@@ -56,6 +58,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return _cross(x1, x2, dim=axis)
 
 
+@at_defaults("torch.kron(x1, x2)", where="x1.dtype is x2.dtype")
 def kron(x1: Any, x2: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.kron.html"""
     if getattr(x1, "dtype", x1) is getattr(x2, "dtype", None):
@@ -63,6 +66,7 @@ def kron(x1: Any, x2: Any, /) -> Any:
     return torch.kron(*promoted((x1, x2), _cast))
 
 
+@at_defaults("torch.linalg.vector_norm(x)")
 @supports("axis is None or isinstance(axis, int) or len(axis) > 0")
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html"""

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import promoting
+from nestarray.backends.fast_paths import FastPath, noted
 from nestarray.backends.torch import integers
 from nestarray.backends.torch.core import INEXACT
 from nestarray.backends.torch.elementwise import _cast
@@ -35,7 +36,8 @@ def _of_integers(native: Callable[..., Any]) -> Callable[..., Any]:
             raise TypeError("not implemented for 'floats'")
         return native(x1, x2)
 
-    return call
+    names = {"_inexact": INEXACT, "_native": native}
+    return noted(call, FastPath("x1.dtype not in _inexact", "_native(x1, x2)", names))
 
 
 isfinite = torch.isfinite

@@ -17,6 +17,7 @@ from nestarray.backends.axes import (
     windows_of,
 )
 from nestarray.backends.base import lenient, promoted, supports
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.fills import check_fill
 from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import LACKING, by_bits, through_int64
@@ -84,6 +85,7 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     return torch.stack(promoted(arrays, _cast), axis)
 
 
+@at_defaults("torch.unbind(x)")
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """https://docs.pytorch.org/docs/stable/generated/torch.unbind.html"""
     return torch.unbind(x, axis)
@@ -147,6 +149,7 @@ def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: f
 _diff = through_int64(torch.diff)
 
 
+@at_defaults("torch.diff(x)")
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.diff.html"""
     if prepend is append is None and x.dtype not in LACKING:

@@ -7,8 +7,10 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import supports
+from nestarray.backends.fast_paths import at_defaults
 
 
+@at_defaults("torch.diag(x)")
 @supports("x.ndim in (1, 2)")
 def diag(x: Any, /, *, k: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.diag.html"""

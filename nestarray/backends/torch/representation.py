@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import promoting
+from nestarray.backends.fast_paths import FastPath, noted
 from nestarray.backends.torch.elementwise import _cast
 from nestarray.errors import DtypeError
 
@@ -23,7 +24,8 @@ def _of_signed(native: Callable[..., Any]) -> Callable[..., Any]:
             raise DtypeError("gcd: torch has no kernel for uint64; cast to int64")
         return native(x1, x2)
 
-    return call
+    # of the others it raises, and is called again the general way
+    return noted(call, FastPath("", "_native(x1, x2)", {"_native": native}))
 
 
 gcd = promoting(_of_signed(torch.gcd), _cast, scalar_ok=False)

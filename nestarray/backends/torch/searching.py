@@ -8,6 +8,7 @@ import torch
 
 from nestarray.backends.axes import one_axis
 from nestarray.backends.base import choosing, flag, promoted, supports
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.results import TopKResult, gathered
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.elementwise import _cast
@@ -34,6 +35,7 @@ def _placed(search: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     return search(_numbers(x), axis, keepdims)
 
 
+@at_defaults("torch.argmax(x)")
 def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.argmax.html"""
     if x.dtype in FLOATING:
@@ -44,6 +46,7 @@ def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return _placed(_argmax, x, axis, keepdims)
 
 
+@at_defaults("torch.argmin(x)")
 def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.argmin.html"""
     if x.dtype in FLOATING:

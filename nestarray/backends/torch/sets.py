@@ -7,12 +7,14 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import lenient, promoted
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import LACKING, by_order
 
 _isin = by_order(torch.isin)
 
 
+@at_defaults("torch.isin(x1, x2)", where="x1.dtype is x2.dtype")
 @lenient
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.isin.html"""

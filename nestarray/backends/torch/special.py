@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import promoting
+from nestarray.backends.fast_paths import FastPath, noted
 from nestarray.backends.torch.elementwise import _cast
 
 
@@ -20,7 +21,8 @@ def _not_half(native: Callable[..., Any]) -> Callable[..., Any]:
             return native(x.to(torch.float32)).to(dtype)
         return native(x)
 
-    return call
+    names = {"_single": torch.float32, "_native": native}
+    return noted(call, FastPath("x.dtype is _single", "_native(x)", names))
 
 
 erf = torch.erf

@@ -8,6 +8,7 @@ import torch
 
 from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.core import FLOATING, INEXACT, native_dtype
 from nestarray.backends.torch.integers import LACKING, by_order
 
@@ -31,6 +32,7 @@ def _inexact(x: Any) -> Any:
     return x.to(native_dtype(mean_dtype(x)))
 
 
+@at_defaults("torch.sum(x)", where="x.dtype in FLOATING")
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.sum.html"""
     if dtype is None and x.dtype in FLOATING:
@@ -47,6 +49,7 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
     return torch.sum(x, dim, keepdim, dtype=wanted)
 
 
+@at_defaults("torch.prod(x)", where="x.dtype in FLOATING")
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.prod.html"""
     if dtype is None and x.dtype in FLOATING:
@@ -65,6 +68,7 @@ def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
     return product.to(wanted)
 
 
+@at_defaults("torch.mean(x)")
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.mean.html"""
     if x.dtype in FLOATING:
@@ -85,6 +89,7 @@ _amax = by_order(torch.amax, selects=True)
 _amin = by_order(torch.amin, selects=True)
 
 
+@at_defaults("torch.amax(x)")
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.amax.html"""
     if x.dtype in FLOATING:
@@ -96,6 +101,7 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return _amax(x, () if dim is None else dim, keepdim)
 
 
+@at_defaults("torch.amin(x)")
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.amin.html"""
     if x.dtype in FLOATING:
@@ -107,6 +113,7 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return _amin(x, () if dim is None else dim, keepdim)
 
 
+@at_defaults("torch.all(x)", where="x.dtype in _TRUTHS")
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.all.html"""
     if x.dtype in _TRUTHS:
@@ -118,6 +125,7 @@ def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return torch.all(x, tuple(range(x.ndim)) if dim is None else dim, keepdim)
 
 
+@at_defaults("torch.any(x)", where="x.dtype in _TRUTHS")
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.any.html"""
     if x.dtype in _TRUTHS:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import own_code, promoting
+from nestarray.backends.fast_paths import FastPath, noted
 from nestarray.backends.nonfinite import completed
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.elementwise import _cast, _floating_pair
@@ -22,7 +23,8 @@ def _completed(
     def call(x: Any, /) -> Any:
         return native(x) if x.dtype in FLOATING or not x.is_complex() else of_complex(x)
 
-    return own_code(call)
+    names = {"_floating": FLOATING, "_native": native}
+    return noted(own_code(call), FastPath("x.dtype in _floating", "_native(x)", names))
 
 
 def _expm1(x: Any) -> Any:
