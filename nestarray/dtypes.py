@@ -185,6 +185,9 @@ def promote_types(a: DType, b: DType) -> DType:
     Within a kind the standard's table; across kinds the higher kind's dtype
     (``int64 + float32 → float32``), complex wide enough for the float.
 
+    Args:
+        a, b: dtypes in the spelling of nestarray; `as_dtype` reads others.
+
     Example:
         >>> import nestarray as na
         >>> na.promote_types(na.int64, na.float32)

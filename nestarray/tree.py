@@ -50,7 +50,14 @@ class Structure(NamedTuple):
 
 
 def flatten(nest: Any, *, unfused: bool = False) -> tuple[tuple[Any, ...], Structure]:
-    """Leaves and structure of a nest; of a fused Container its buffers, unless `unfused`.
+    """Leaves and structure of a nest, as `jax.tree.flatten`.
+
+    Args:
+        nest: a Container, or dicts, lists, tuples … of nests, or a leaf.
+        unfused: take the leaves of a fused Container, and not its buffers.
+
+    Returns:
+        (leaves, structure): keys of dicts are sorted, those of Containers are in their order.
 
     Example:
         >>> import nestarray as na
@@ -136,7 +143,18 @@ def _key(outer: Any) -> Any:
 
 
 def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
-    """The nest of a structure and as many leaves; the inverse of `flatten`."""
+    """The nest of a structure and as many leaves; the inverse of `flatten`.
+
+    Args:
+        structure: from `flatten`.
+        leaves: one for each leaf, in the order of `flatten`.
+
+    Example:
+        >>> import nestarray as na
+        >>> leaves, structure = na.tree.flatten([na.Container(x=1), 2])
+        >>> na.tree.unflatten(structure, [leaf * 10 for leaf in leaves])[1]
+        20
+    """
     outer = structure.outer
     if outer is None:
         return leaves[0]
@@ -162,7 +180,20 @@ def _fill(outer: Any, leaves: Iterator[Any]) -> Any:
 
 
 def map(fn: Callable[[Any], Any], nest: Any) -> Any:  # as jax.tree.map
-    """Apply `fn` to every leaf of a nest."""
+    """Apply `fn` to every leaf of a nest; `Container.map` takes several trees, and paths.
+
+    Args:
+        fn: a function of a leaf; of a fused Container it gets the buffers.
+        nest: any nest.
+
+    Returns:
+        a nest of the same structure.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.tree.map(lambda x: x + 1, {"v": na.Container(w=np.zeros(2)), "step": 0})["v"].w
+        array([1., 1.])
+    """
     leaves, structure = flatten(nest)
     return unflatten(structure, [fn(leaf) for leaf in leaves])
 

@@ -129,7 +129,14 @@ class Diff:
         )
 
     def invert(self) -> Diff:
-        """The difference from the new tree to the old one."""
+        """The difference from the new tree to the old one.
+
+        Example:
+            >>> import numpy as np, nestarray as na
+            >>> old, new = na.Container(w=np.ones(2)), na.Container(w=np.zeros(2))
+            >>> new.patch(old.diff(new).invert()).w
+            array([1., 1.])
+        """
         sources = [-1] * self.old_spec.num_leaves
         for new, old in enumerate(self.sources):
             if old >= 0:
@@ -144,7 +151,13 @@ class Diff:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """What differs in strings and numbers, without the arrays: what ``json.dumps`` takes."""
+        """What differs in strings and numbers, without the arrays: what ``json.dumps`` takes.
+
+        Example:
+            >>> import numpy as np, nestarray as na
+            >>> na.Container(w=np.ones(2)).diff(na.Container(w=np.zeros(2))).to_dict()["counts"]
+            {'changed': 1}
+        """
         counts: dict[str, int] = {}
         for entry in self.entries:
             counts[entry.status] = counts.get(entry.status, 0) + 1

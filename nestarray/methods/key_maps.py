@@ -180,6 +180,14 @@ class KeyMap:
         Raises:
             StructureError: under `strict`, something is open, lacking, or not in the map.
             ShapeError: a leaf has not the shape that its steps need.
+
+        Example:
+            >>> import numpy as np, nestarray as na
+            >>> torch_like = na.Container(fc={"weight": np.ones((2, 3)), "bias": np.zeros(2)})
+            >>> flax_like = na.Container(dense={"bias": np.zeros(2), "kernel": np.zeros((3, 2))})
+            >>> names = torch_like.match(flax_like)
+            >>> names.apply(torch_like).dense.kernel.shape
+            (3, 2)
         """
         check_container("KeyMap.apply", "c", c)
         if strict:
@@ -220,7 +228,14 @@ class KeyMap:
             )
 
     def invert(self) -> KeyMap:
-        """The map from the target to the source."""
+        """The map from the target to the source.
+
+        Example:
+            >>> import numpy as np, nestarray as na
+            >>> a, b = na.Container(w=np.ones(2)), na.Container(kernel=np.zeros(2))
+            >>> a.match(b).invert().apply(b).paths()
+            ('w',)
+        """
         return KeyMap(
             self.target,
             self.source,
@@ -239,6 +254,14 @@ class KeyMap:
 
         Raises:
             StorageError: the file cannot be written.
+
+        Example:
+            >>> import tempfile, numpy as np, nestarray as na
+            >>> names = na.Container(w=np.ones(2)).match(na.Container(kernel=np.zeros(2)))
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     names.save(f"{folder}/names.json")
+            ...     na.KeyMap.load(f"{folder}/names.json") == names
+            True
         """
         key_map_files.save(self, path)
 

@@ -157,6 +157,11 @@ class LazyStack:
 
         Raises:
             ShapeError: two members differ in the shape of an array; the message names it.
+
+        Example:
+            >>> import numpy as np, nestarray as na
+            >>> na.LazyStack([na.Container(x=np.ones(3)), na.Container(x=np.zeros(3))]).stack().x.shape
+            (2, 3)
         """
         return self._joined("stack", _stacked)
 

@@ -136,6 +136,12 @@ class Schema:
         Raises:
             SchemaError: `c` is not as the schema says; ``error.violations`` has all
                 (path, what is wrong).
+
+        Example:
+            >>> import numpy as np, nestarray as na
+            >>> schema = na.Schema({"x": "batch features floating", "y": "batch integer"})
+            >>> schema.check({"x": np.ones((8, 3)), "y": np.arange(8)}, features=3)
+            {'features': 3, 'batch': 8}
         """
         found, violations = self._compare(c, sizes)
         if not violations:

@@ -92,6 +92,10 @@ def normal(std: float = 0.01) -> Initializer:
 def truncated_normal(std: float = 0.01, lower: float = -2.0, upper: float = 2.0) -> Initializer:
     """The initializer of normal numbers cut off at `lower` and `upper`, times `std`.
 
+    Args:
+        std: the factor; the standard deviation before the cut.
+        lower, upper: the bounds, in standard deviations.
+
     Example:
         >>> import nestarray as na
         >>> x = na.nn.initializers.truncated_normal(0.5)(na.random.key(0), (1000,))

@@ -33,7 +33,18 @@ M = TypeVar("M", bound="Module")
 
 
 class Variable(NamedTuple):
-    """What a module declares of one variable: its shape, how it begins, its dtype."""
+    """What a module declares of one variable: its shape, how it begins, its dtype.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> class Scale(na.nn.Module):
+        ...     def variables(self):
+        ...         return {"scale": na.nn.Variable((3,), na.nn.initializers.ones)}
+        ...     def forward(self, x):
+        ...         return x * self.scale
+        >>> Scale().init(na.random.key(0))(np.full(3, 2.0, "float32"))
+        array([2., 2., 2.], dtype=float32)
+    """
 
     shape: tuple[int, ...]
     initializer: Initializer
@@ -102,11 +113,15 @@ class Module:
     # -- to define -------------------------------------------------------------------------
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module computes; call the module, not this."""
+        """What the module computes, of whatever arguments; call the module, not this.
+
+        Raises:
+            ArgumentError: a subclass does not define it.
+        """
         raise ArgumentError(f"{type(self).__name__}: has no forward; define it to say what to do")
 
     def variables(self) -> Mapping[str, Variable]:
-        """The trainable variables of this module itself, without its children's."""
+        """The trainable variables of this module itself, without its children's; see `Variable`."""
         return {}
 
     def states(self) -> Mapping[str, Variable]:

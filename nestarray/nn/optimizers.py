@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nestarray import backends, dtypes, ops, tree
+from nestarray.calls import explained
 from nestarray.container import Container, FusedContainer
 from nestarray.errors import ArgumentError
 from nestarray.typing import Array
@@ -37,19 +38,41 @@ class Optimizer:
 
     Args:
         learning_rate: a number, or a schedule: a function of the number of steps done.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> class Signs(na.nn.Optimizer):
+        ...     def update(self, v, grads, state, scale):
+        ...         return v - scale.rate(v) * na.sign(grads), {}
+        >>> v, optimizer = na.Container(w=np.ones(2, "float32")), Signs(0.25)
+        >>> optimizer.step(v, v * 7, optimizer.init(v))[0].w
+        array([0.75, 0.75], dtype=float32)
     """
 
     #: Names of the Containers of zeros, of the structure of `v`, that the state holds.
     moments: tuple[str, ...] = ()
 
+    @explained()
     def __init__(self, learning_rate: LearningRate) -> None:
         self.learning_rate = learning_rate
 
     def init(self, v: Container) -> Container:
         """The state before the first step: ``count`` and the moments, on the backend of `v`.
 
+        Args:
+            v: the variables to train; of a part, ``init(v.select("head"))``.
+
+        Returns:
+            a Container: ``count``, int32 of shape `()`, and for each moment zeros like the
+            floating leaves of `v`.
+
         Raises:
             ArgumentError: `v` is not a Container with a floating leaf.
+
+        Example:
+            >>> import numpy as np, nestarray as na
+            >>> na.nn.Adam(1e-3).init(na.Container(w=np.ones(2, "float32"))).paths()
+            ('count', 'mu/w', 'nu/w')
         """
         floating = _floating(v, "init", "v")
         like = next(iter(tree.flatten(floating)[0]), None)
@@ -74,6 +97,13 @@ class Optimizer:
 
         Raises:
             StructureError: `v`, `grads` and `state` do not match; names the first path.
+
+        Example:
+            >>> import numpy as np, nestarray as na
+            >>> v, optimizer = na.Container(w=np.ones(2, "float32")), na.nn.SGD(0.5)
+            >>> v, state = optimizer.step(v, v, optimizer.init(v))
+            >>> v.w, int(state["count"])
+            (array([0.5, 0.5], dtype=float32), 1)
         """
         old = _floating(v, "step", "v")
         slopes = _floating(grads, "step", "grads")
@@ -87,7 +117,14 @@ class Optimizer:
     def update(
         self, v: Container, grads: Container, state: Container, scale: _Scale
     ) -> tuple[Container, dict[str, Container]]:
-        """(new variables, new moments by name) of one step."""
+        """(new variables, new moments by name) of one step; what a subclass defines.
+
+        Args:
+            v: the floating variables.
+            grads: their gradients.
+            state: the moments before, by name.
+            scale: ``scale.rate(c)`` is the learning rate to multiply `c` with.
+        """
         raise TypeError(f"{type(self).__name__} defines no update")
 
     def __repr__(self) -> str:
@@ -163,6 +200,7 @@ class SGD(Optimizer):
         https://docs.pytorch.org/docs/stable/generated/torch.optim.SGD.html
     """
 
+    @explained()
     def __init__(
         self, learning_rate: LearningRate, *, momentum: float = 0.0, nesterov: bool = False
     ) -> None:
@@ -205,6 +243,7 @@ class Adam(Optimizer):
 
     moments = ("mu", "nu")
 
+    @explained()
     def __init__(
         self,
         learning_rate: LearningRate = 1e-3,
@@ -250,6 +289,7 @@ class AdamW(Adam):
         Loshchilov and Hutter, Decoupled weight decay regularization. ICLR 2019.
     """
 
+    @explained()
     def __init__(
         self,
         learning_rate: LearningRate = 1e-3,

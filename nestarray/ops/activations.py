@@ -592,6 +592,9 @@ def glu(x: Array, /, *, axis: int = -1) -> Array:
     Returns:
         The shape of x with half the size along `axis`.
 
+    Raises:
+        ShapeError: the size along `axis` is odd.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.glu(np.asarray([2.0, 0.0]))
@@ -622,6 +625,9 @@ def prelu(x: Array, weight: Array, /) -> Array:
 
     Returns:
         The shape and dtype of x.
+
+    Raises:
+        ShapeError: there is neither one slope nor one for each channel.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -163,6 +163,9 @@ def flatten(x: Array, /, *, start_axis: int = 0, end_axis: int = -1) -> Array:
         start_axis: the first axis to merge.
         end_axis: the last axis to merge, included.
 
+    Raises:
+        ShapeError: `end_axis` comes before `start_axis`.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.flatten(np.zeros((2, 3, 4)), start_axis=1).shape
@@ -297,6 +300,9 @@ def array_split(
         indices_or_sections: the number of parts, whose lengths differ by at most 1, the
             longer ones first; or the places before which to cut.
         axis: the axis to cut.
+
+    Raises:
+        ShapeError: there are less than one part, or the places do not ascend.
 
     Example:
         >>> import numpy as np, nestarray as na

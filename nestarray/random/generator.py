@@ -102,6 +102,12 @@ class Generator:
 
         Raises:
             UnsupportedError: a function is being traced.
+
+        Example:
+            >>> import nestarray as na
+            >>> rng = na.random.Generator(0)
+            >>> na.nn.Linear(2, 3).init(rng.next_key()).v.paths()
+            ('weight', 'bias')
         """
         kept, used = self._split()
         self._key = kept
