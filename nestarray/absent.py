@@ -7,7 +7,7 @@ arrive with the names of NumPy, JAX, PyTorch, TensorFlow and Keras in their fing
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from nestarray.errors import nearest_name, unknown_attribute
@@ -154,6 +154,47 @@ INSTEAD: dict[str, dict[str, str]] = {
         "integers": "it is na.random.randint",
     },
 }  # fmt: skip
+
+
+#: Our parameter → what others call it.
+_PARAMETERS = {
+    "argnames": "argname",
+    "argnums": "argnum",
+    "arrays": "tensors xs",
+    "axes": "dims perm axis dim",
+    "axis": "dim dims axes reduction_indices",
+    "bias": "use_bias",
+    "correction": "ddof unbiased",
+    "dtype": "output_type preferred_element_type",
+    "fn": "f fun func function",
+    "in_axes": "in_dims",
+    "init": "carry initial",
+    "join": "how",
+    "keepdims": "keepdim keep_dims",
+    "key": "rng seed generator",
+    "learning_rate": "lr step_size",
+    "negative_slope": "alpha",
+    "ord": "p order",
+    "out_axes": "out_dims",
+    "repeats": "reps n",
+    "shape": "size newshape sizes",
+    "static_argnums": "static_argnum",
+    "tol": "rtol",
+    "x": "input a tensor array",
+    "x1": "input a",
+    "x2": "other b",
+}
+#: What others call a parameter → ours, of which a signature has one at most.
+_MEANT: dict[str, list[str]] = {}
+for _ours, _names in _PARAMETERS.items():
+    for _theirs in _names.split():
+        _MEANT.setdefault(_theirs, []).append(_ours)
+
+
+def parameter(name: str, own: Sequence[str]) -> str | None:
+    """Of the parameters of a function the one that `name` stands for elsewhere, or is like."""
+    meant = [ours for ours in _MEANT.get(name, ()) if ours in own]
+    return meant[0] if meant else nearest_name(name, own)
 
 
 def explanation(name: str, public: Iterable[str], instead: Mapping[str, str]) -> str:

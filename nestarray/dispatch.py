@@ -23,7 +23,7 @@ from functools import partial, wraps
 from types import CodeType
 from typing import Any, TypeVar, overload
 
-from nestarray import backends, diagnosis, dtypes, dynamo
+from nestarray import backends, calls, diagnosis, dtypes, dynamo
 from nestarray.backends import floating, foreach, truth
 from nestarray.backends.fast_paths import FastPath, fast_path_of, noted
 from nestarray.backends.parameters import texts
@@ -102,10 +102,12 @@ class Op:
         self.resolved: dict[tuple[Any, ...], Resolved] = {}
         #: for Containers, by the types of the arguments: what served leaves that are alike
         self.served: dict[tuple[type, ...], dict[Leaves, Served]] = {}
+        #: whether it has no settings: there is nothing that a call could name wrongly
+        self.is_of_arrays = all(
+            p.kind is p.POSITIONAL_ONLY and p.name in self.array_parameters for p in self.parameters
+        )
         self._takes_one_or_two = (
-            len(self.parameters) == len(self.array_parameters) <= 2
-            and not self.sequence_parameters
-            and not any(p.kind is p.KEYWORD_ONLY for p in self.parameters)
+            self.is_of_arrays and len(self.parameters) <= 2 and not self.sequence_parameters
         )
         #: what the public function does at once, for the first types that came
         self.fast: list[tuple[tuple[type, ...], FastPath]] = []
@@ -150,6 +152,8 @@ class Op:
     def resolve(self, *types: Any) -> Callable[..., Any]:
         """The function for these argument types, kept in the table; called on a miss."""
         for name, found in zip(self.array_parameters, types):
+            if found is type(calls.ABSENT):
+                raise self.misfit({name: calls.ABSENT})
             if found is type(None) and name in self.required_arrays:
                 raise self._bad_type(found)
             if found in _NUMBERS and name in self.optional_arrays:
@@ -270,6 +274,12 @@ class Op:
         for name, dtype in floats.items():
             bound.arguments[name] = OPS["astype"].function(bound.arguments[name], dtype)
         return partial(self.function, *bound.args, **bound.kwargs) if floats else None
+
+    def misfit(self, given: Mapping[str, Any]) -> ArgumentError:
+        """The error for a call that does not fit the signature, by what the parameters got."""
+        unknown, more = given.get(calls.UNKNOWN.name, ()), given.get(calls.MORE.name, ())
+        missing = [name for name, value in given.items() if value is calls.ABSENT]
+        return calls.wrong(self.name, self.parameters, unknown, len(more), missing)
 
     def _bad_type(self, found: type) -> ArgumentError:
         expected = "an array of numpy, jax, torch or tensorflow, a Container or a number"
@@ -423,20 +433,34 @@ def _compile(record: Op) -> Callable[..., Any]:
     namespace = {
         "_table": record.table,
         "_resolve": record.resolve,
-        "_types": _types_of(record.name),
+        "_types": _types_of(record),
         "_explain": record.explain,
+        "_absent": calls.ABSENT,
+        "_misfit": record.misfit,
     }
     function = generated_when_called(
-        lambda: _code_of(record)[0], namespace, record.name, record.parameters
+        lambda: _code_of(record)[0], namespace, record.name, _declared(record)
     )
     public = wraps(record.body)(function)
     public.op = record  # type: ignore[attr-defined]
     return public
 
 
+def _declared(record: Op) -> list[inspect.Parameter]:
+    """The parameters of the public function, which takes wrong calls too where there are settings."""
+    return record.parameters if record.is_of_arrays else calls.opened(record.parameters)
+
+
 def _code_of(record: Op) -> tuple[CodeType, dict[str, Any]]:
     """The code of a public function, and what its fast paths speak of."""
-    declared, passed = texts(record.parameters)
+    parameters = _declared(record)
+    declared, passed = texts(parameters)[0], texts(record.parameters)[1]
+    wrong = [p.name for p in (calls.MORE, calls.UNKNOWN) if p in parameters]
+    wrong += [
+        f"{p.name} is _absent"
+        for p in parameters
+        if p.default is calls.ABSENT and p.name not in record.array_parameters
+    ]
     # type(2.0) and not 2.0.__class__, which torch.compile does not find in a table
     types = [
         f"_types({name})" if name in record.sequence_parameters else f"type({name})"
@@ -450,7 +474,7 @@ def _code_of(record: Op) -> tuple[CodeType, dict[str, Any]]:
         condition = " and ".join([*conditions, *filter(None, [path.condition])])
         at_once.append((condition, path.call))
         names |= {**own, **path.names}
-    return _template(declared, types, passed, at_once), names
+    return _template(declared, " or ".join(wrong), types, passed, at_once), names
 
 
 def _let_torch_compile_read() -> None:
@@ -478,17 +502,23 @@ def _read(record: Op) -> Callable[..., Any]:
 
 #: What the templates call, behind an underscore, and "type".
 _RESERVED = frozenset(
-    ("table", "resolve", "types", "explain", "native", "otherwise", "supports", "settled", "type")
-)
+    ("table", "resolve", "types", "explain", "native", "otherwise", "supports", "settled", "type",
+     "absent", "misfit", "more", "unknown")
+)  # fmt: skip
 
 
 def _template(
-    declared: str, types: Sequence[str], passed: str, at_once: Sequence[tuple[str, str]]
+    declared: str,
+    wrong: str,
+    types: Sequence[str],
+    passed: str,
+    at_once: Sequence[tuple[str, str]],
 ) -> CodeType:
     """The code of all ops whose parameters are called alike; a try that succeeds costs nothing.
 
     Args:
         declared: the parameters.
+        wrong: the condition that a call does not fit the signature; "" where Python says so.
         types: what the table is asked for.
         passed: the arguments as they are handed on.
         at_once: conditions, and what is returned where they hold. What fails there is called
@@ -501,7 +531,8 @@ def _template(
         fast = f"    try:\n{fast}    except Exception:\n        pass\n"
     source = (
         f"def op({declared}):\n"
-        f"{fast}"
+        + (f"    if {wrong}:\n        raise _misfit(locals())\n" if wrong else "")
+        + f"{fast}"
         "    try:\n"
         f"        _function = _table[{']['.join(types)}]\n"
         "    except KeyError:\n"
@@ -518,11 +549,13 @@ def _template(
     return code_of(source, f"<nestarray op({declared}){conditions}>")
 
 
-def _types_of(name: str) -> Callable[[Iterable[Any]], frozenset[type]]:
+def _types_of(record: Op) -> Callable[[Iterable[Any]], frozenset[type]]:
     def types(arrays: Iterable[Any]) -> frozenset[type]:
+        if arrays is calls.ABSENT:
+            raise record.misfit({record.sequence_parameters[0]: arrays})
         if not isinstance(arrays, (list, tuple)):
             raise ArgumentError(
-                f"{name}: got {type(arrays).__name__}, expected a list or a tuple of arrays"
+                f"{record.name}: got {type(arrays).__name__}, expected a list or a tuple of arrays"
             )
         return frozenset(map(type, arrays))
 

@@ -15,7 +15,7 @@ PACKAGE = Path(na.__file__).parent
 
 #: The layers of ARCHITECTURE.md, bottom first; a file may import its own layer and those below.
 LAYERS = [
-    {"absent", "errors", "config", "dynamo", "lazy", "packages", "typing"},
+    {"absent", "calls", "errors", "config", "dynamo", "lazy", "packages", "typing"},
     {"dtypes"},
     {"container"},
     {"tree"},

@@ -1,0 +1,141 @@
+"""Calls that do not fit a function's signature: the error says which argument was meant.
+
+Python's own error names the argument that came and nothing else, and it is raised before the
+function has begun. Functions marked `explained` catch it on its way out. Ops would pay for that
+by what they take longer, so those that have settings take any argument that comes
+(`opened`), in code that they have anyway (`nestarray.dispatch`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Any, TypeVar, cast
+
+from nestarray import absent
+from nestarray.dynamo import read_as
+from nestarray.errors import ArgumentError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+_VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+
+
+class _Absent:
+    """What a parameter without a default is where the call does not give it."""
+
+
+ABSENT = _Absent()
+
+#: What takes the arguments that a signature has no place for.
+MORE = Parameter("_more", Parameter.VAR_POSITIONAL)
+UNKNOWN = Parameter("_unknown", Parameter.VAR_KEYWORD)
+
+
+def is_required(parameter: Parameter) -> bool:
+    """Whether a call must give it."""
+    return parameter.default is parameter.empty and parameter.kind not in _VARIADIC
+
+
+def opened(parameters: Sequence[Parameter]) -> list[Parameter]:
+    """Parameters that take any call: none is required, and there is a place for whatever comes."""
+    kinds = {p.kind for p in parameters}
+    found = [p.replace(default=ABSENT) if is_required(p) else p for p in parameters]
+    if Parameter.VAR_POSITIONAL not in kinds:
+        found.insert(sum(p.kind in _POSITIONAL for p in found), MORE)
+    if Parameter.VAR_KEYWORD not in kinds:
+        found.append(UNKNOWN)
+    return found
+
+
+def explained(name: str | None = None) -> Callable[[F], F]:
+    """Let calls of a function that do not fit its signature raise an `ArgumentError` that helps.
+
+    Args:
+        name: what errors call the function; by default as it is defined.
+
+    Example:
+        >>> @explained()
+        ... def mean(x, /, *, axis=None, keepdims=False): ...
+        >>> mean(2.0, dim=0)
+        Traceback (most recent call last):
+        nestarray.errors.ArgumentError: mean: dim: there is no such argument, it is axis; mean(x, /, *, axis=None, keepdims=False)
+        >>> mean(2.0, 0)
+        Traceback (most recent call last):
+        nestarray.errors.ArgumentError: mean: got 2 positional arguments, expected 1, and the others by name; mean(x, /, *, axis=None, keepdims=False)
+    """
+
+    def mark(function: F) -> F:
+        label = name or function.__qualname__.removesuffix(".__init__").rpartition("<locals>.")[2]
+
+        @wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return function(*args, **kwargs)
+            except TypeError as error:
+                found = None if _is_from_inside(error) else _misfit(label, function, args, kwargs)
+                if found is None:
+                    raise
+            raise found
+
+        return cast(F, read_as(getattr(function, "_torchdynamo_inline", function))(call))
+
+    return mark
+
+
+def _is_from_inside(error: TypeError) -> bool:
+    """Whether the function that was called had begun."""
+    return error.__traceback__ is None or error.__traceback__.tb_next is not None
+
+
+def _misfit(
+    name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> ArgumentError | None:
+    parameters = list(signature(function).parameters.values())
+    kinds = {p.kind for p in parameters}
+    by_place = [p.name for p in parameters if p.kind in _POSITIONAL]
+    by_name = [p.name for p in parameters if p.kind not in (Parameter.POSITIONAL_ONLY, *_VARIADIC)]
+    unknown = () if Parameter.VAR_KEYWORD in kinds else [k for k in kwargs if k not in by_name]
+    more = 0 if Parameter.VAR_POSITIONAL in kinds else max(len(args) - len(by_place), 0)
+    given = {*by_place[: len(args)], *kwargs}
+    missing = [p.name for p in parameters if is_required(p) and p.name not in given]
+    if not unknown and not more and not missing:
+        return None
+    return wrong(name, parameters, unknown, more, missing)
+
+
+def wrong(
+    name: str,
+    parameters: Sequence[Parameter],
+    unknown: Iterable[str],
+    more: int,
+    missing: Sequence[str],
+) -> ArgumentError:
+    """The error for a call that does not fit.
+
+    Args:
+        name: of the function.
+        parameters: of its signature.
+        unknown: names of arguments that it does not take by name.
+        more: how many arguments came by position for which there is no place.
+        missing: parameters that were not given.
+    """
+    parameters = [p for p in parameters if p.name != "self"]
+    shown = f"{name}{Signature([p.replace(annotation=p.empty) for p in parameters])}"
+    names = [p.name for p in parameters if p.kind not in _VARIADIC]
+    for argument in unknown:
+        meant = absent.parameter(argument, names)
+        said = "there is no such argument" + (f", it is {meant}" if meant is not None else "")
+        if argument in names:
+            said = "got it by name, expected it by position"
+        return ArgumentError(f"{name}: {argument}: {said}; {shown}")
+    if more:
+        places = sum(p.kind in _POSITIONAL for p in parameters)
+        others = any(p.kind is p.KEYWORD_ONLY for p in parameters)
+        return ArgumentError(
+            f"{name}: got {places + more} positional arguments, expected {places}"
+            f"{', and the others by name' if others else ''}; {shown}"
+        )
+    return ArgumentError(f"{name}: {missing[0]}: got nothing, expected an argument; {shown}")
