@@ -32,6 +32,7 @@ from nestarray.interchange.torch import to_torch_state_dict
 
 if TYPE_CHECKING:
     from nestarray.graph.census import GraphReport
+    from nestarray.graph.report import Report
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -201,7 +202,15 @@ class Graph:
         return [node for node in self.nodes if node.kind == "call"]
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """The flat inputs for a call with `args` and `kwargs`, checked."""
+        """The flat inputs for a call with `args` and `kwargs`, checked.
+
+        Args:
+            args: the positional arguments of the call.
+            kwargs: those by keyword.
+
+        Raises:
+            ArgumentError, ShapeError, DtypeError: the graph cannot take them.
+        """
         return bind_arguments(self, args, kwargs)[0]
 
     # -- moving ----------------------------------------------------------------------------
@@ -250,9 +259,17 @@ class Graph:
     def to_backend(self, backend: str) -> Graph:
         """The same graph with its variables on another framework, on which it then runs.
 
+        Args:
+            backend: ``"numpy"``, ``"jax"``, ``"torch"`` or ``"tensorflow"``.
+
         Raises:
             MissingFrameworkError: the framework is not installed; names the extra to install.
             DtypeError: the framework has no such dtype (float64 on JAX without x64).
+
+        Example:
+            >>> import torch, nestarray as na
+            >>> na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2)).to_backend("jax")
+            Graph(Linear, jax, eval: 1 calls, 2 parameters, 0 state arrays)
         """
         check_backend_name(backend)
         backends.core(backend)
@@ -279,7 +296,7 @@ class Graph:
         return c.to_backend(backend).map(restored, with_path=True)
 
     def replace(self, **changes: Any) -> Graph:
-        """A graph with some attributes changed."""
+        """A graph with some attributes changed; ``graph.replace(v=v)`` has other parameters."""
         return dataclasses.replace(self, **changes)
 
     # -- passes ----------------------------------------------------------------------------
@@ -367,6 +384,12 @@ class Graph:
             UnsupportedError: of a call, where values decide a size (``x[x > 0]``), which JAX's
                 compiler and ours for PyTorch must know. The graph itself runs, and TensorFlow
                 compiles it.
+
+        Example:
+            >>> import jax.numpy as jnp, torch, nestarray as na
+            >>> graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2)).to_backend("jax")
+            >>> graph.compile()(jnp.ones((4, 2))).shape
+            (4, 3)
         """
         from nestarray.transforms import jit
 
@@ -416,11 +439,66 @@ class Graph:
 
     # -- proof -----------------------------------------------------------------------------
 
-    def verify(self, *args: Any, **kwargs: Any) -> Any:
-        """Compare with the source: outputs, gradients, node by node; see `verify.verify`."""
+    def verify(
+        self,
+        *args: Any,
+        rtol: float | None = None,
+        gradient_rtol: float | None = None,
+        gradients: bool = True,
+        nodes: bool = True,
+        samples: int = 0,
+        key: Any = None,
+        compiled: bool = False,
+        **kwargs: Any,
+    ) -> Report:
+        """Run the source and the graph on the same inputs and compare everything.
+
+        Args:
+            *args, **kwargs: inputs on the source's framework; the traced examples by default.
+            rtol: largest relative error of outputs, state and nodes; by default 1e-4 for a
+                model in float32, 1e-10 in float64, and 1e-2 or 5e-2 for what was computed in
+                float16 or bfloat16 on its way.
+            gradient_rtol: the same for gradients; by default 1e-3, 1e-8, and 5e-2 or 1e-1 for a
+                model with a call in float16 or bfloat16.
+            gradients: compare the gradient of a fixed random projection of the outputs.
+            nodes: compare the value of every node; if False, this is done only where the
+                outputs differ, to find the node.
+            samples: compare on so many further inputs too, drawn in the image of these
+                (ids stay ids), always the same ones.
+            key: random key of a graph that draws random numbers; `na.random.key(0)` by default.
+            compiled: compare what the framework's compiler makes of the graph: outputs, state
+                and gradients are those of one compiled call (`nestarray.jit`). Nobody sees its
+                nodes; where outputs differ, they are those of the graph as it is.
+
+        Returns:
+            a `Report`: ``report.ok``, ``print(report)``, ``report.first_divergence``,
+            ``report.to_json()``, ``report.raise_if_failed()``.
+
+        Raises:
+            ConversionError: the graph has no source to compare with (it was pickled or loaded),
+                or no values (it was traced on the meta device).
+            ArgumentError: `samples` is negative.
+
+        Example:
+            >>> import torch, nestarray as na
+            >>> graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2))
+            >>> graph.to_backend("numpy").verify().ok
+            True
+        """
         from nestarray.graph.verify import verify
 
-        return verify(self, *args, **kwargs)
+        return verify(
+            self,
+            args,
+            kwargs,
+            rtol=rtol,
+            gradient_rtol=gradient_rtol,
+            gradients=gradients,
+            nodes=nodes,
+            samples=samples,
+            key=key,
+            compiled=compiled,
+        )
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -467,7 +545,7 @@ class Graph:
     def load(
         path: str | os.PathLike[str], *, backend: str | None = None, format: str | None = None
     ) -> Graph:
-        """Read a graph that `save` has written; no code in the file is run.
+        """Read a graph that `save` has written, which has an example; no code in the file is run.
 
         Functions are looked up by name among those of `na` and of its frontends. The source
         is not in the file, so such a graph cannot be verified.
@@ -489,6 +567,18 @@ class Graph:
 
         Args:
             comments: give shape, dtype and source module of each line.
+
+        Example:
+            >>> import torch, nestarray as na
+            >>> graph = na.trace_graph(torch.nn.ReLU(), torch.ones(4, 2)).lower()
+            >>> print(graph.to_source(comments=False))
+            import nestarray as na
+            <BLANKLINE>
+            <BLANKLINE>
+            def graph(input, *, v, s, constants, key=None):
+                relu = na.relu(input)
+                return relu
+            <BLANKLINE>
         """
         return codegen.to_source(self, comments=comments)
 

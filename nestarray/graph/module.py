@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nestarray import dtypes, ops
 from nestarray.backends import backend_of, backend_of_value, find_backend
@@ -13,6 +13,9 @@ from nestarray.errors import ConversionError
 from nestarray.graph.graph import Graph, look_up
 from nestarray.nn.module import Module, Variable
 from nestarray.typing import Array
+
+if TYPE_CHECKING:
+    from nestarray.graph.report import Report
 
 
 class GraphModule(Module):
@@ -112,12 +115,15 @@ class GraphModule(Module):
     def _gathered(self, own: Container) -> tuple[Any, ...]:
         return tuple([getattr(self, path) for path in own.paths()])
 
-    def verify(self, *args: Any, train: bool = False, **kwargs: Any) -> Any:
+    def verify(self, *args: Any, train: bool = False, **kwargs: Any) -> Report:
         """Compare with the source; see `Graph.verify`.
 
         Args:
             *args, **kwargs: of `Graph.verify`.
             train: compare the training behaviour.
+
+        Returns:
+            a `Report`.
         """
         graph = self.training_graph if train else self.graph
         return graph.verify(*args, **kwargs)

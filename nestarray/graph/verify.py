@@ -43,44 +43,18 @@ NOISE_ULPS = 4
 
 def verify(
     graph: Graph,
-    *args: Any,
-    rtol: float | None = None,
-    gradient_rtol: float | None = None,
-    gradients: bool = True,
-    nodes: bool = True,
-    samples: int = 0,
-    key: Any = None,
-    compiled: bool = False,
-    **kwargs: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    rtol: float | None,
+    gradient_rtol: float | None,
+    gradients: bool,
+    nodes: bool,
+    samples: int,
+    key: Any,
+    compiled: bool,
 ) -> Report:
-    """Run the source and the graph on the same inputs and compare everything.
-
-    Args:
-        graph: a traced graph, on any backend.
-        *args, **kwargs: inputs on the source's framework; the traced examples by default.
-        rtol: largest relative error of outputs, state and nodes; by default 1e-4 for a
-            model in float32, 1e-10 in float64, and 1e-2 or 5e-2 for what was computed in
-            float16 or bfloat16 on its way.
-        gradient_rtol: the same for gradients; by default 1e-3, 1e-8, and 5e-2 or 1e-1 for a
-            model with a call in float16 or bfloat16.
-        gradients: compare the gradient of a fixed random projection of the outputs.
-        nodes: compare the value of every node; if False, this is done only where the
-            outputs differ, to find the node.
-        samples: compare on so many further inputs too, drawn in the image of these
-            (`sampling.drawn_like`), always the same ones.
-        key: random key of a graph that draws random numbers; `na.random.key(0)` by default.
-        compiled: compare what the framework's compiler makes of the graph: outputs, state and
-            gradients are those of one compiled call (`nestarray.jit`). Nobody sees its nodes;
-            where outputs differ, they are those of the graph as it is.
-
-    Returns:
-        a `Report`: ``report.ok``, ``print(report)``, ``report.first_divergence``,
-        ``report.to_json()``.
-
-    Raises:
-        ConversionError: the graph has lost its source (it was pickled).
-        ArgumentError: `samples` is negative.
-    """
+    """`Graph.verify`, which says what each argument is."""
     source: TorchReference | PythonReference | None = graph.reference
     if source is None:
         raise ConversionError(
