@@ -6,6 +6,7 @@ The pages' files and links lead somewhere.
 from __future__ import annotations
 
 import re
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,14 @@ def test_files_that_the_architecture_names_are_there() -> None:
 def test_every_page_of_the_guide_is_in_its_index() -> None:
     index = (ROOT / "docs/guide/README.md").read_text()
     assert sorted(f"docs/guide/{page}" for page in re.findall(r"\((\w+\.md)\)", index)) == GUIDE
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/guide/README.md", *GUIDE])
+def test_names_in_the_text_are_there(page: str) -> None:
+    text = BLOCK.sub("", (ROOT / page).read_text())
+    for code in re.findall(r"`([^`\n]+)`", text):
+        for path in re.findall(r"\b(?:na|nestarray)\.([A-Za-z_][\w.]*\w)", code):
+            assert attrgetter(path)(na) is not None, f"{page}: {code}"
 
 
 def test_links_lead_somewhere() -> None:
