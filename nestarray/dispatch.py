@@ -471,7 +471,7 @@ def _code_of(record: Op) -> tuple[CodeType, dict[str, Any]]:
     for i, (found, path) in enumerate(record.fast):
         own = {f"_type_{i}_{j}": t for j, t in enumerate(found)}
         conditions = [f"{text} is {name}" for text, name in zip(types, own, strict=True)]
-        condition = " and ".join([*conditions, *filter(None, [path.condition])])
+        condition = " and ".join([*conditions, *(f"({c})" for c in [path.condition] if c)])
         at_once.append((condition, path.call))
         names |= {**own, **path.names}
     return _template(declared, " or ".join(wrong), types, passed, at_once), names

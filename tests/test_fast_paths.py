@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import nestarray as na
 from nestarray.backends.fast_paths import FastPath, at_defaults, fast_path_of
 from nestarray.testing import assert_close
 from tests.cases import Case, on_backend, rows
@@ -82,3 +83,10 @@ def test_names_of_two_conditions_stay_apart() -> None:
 
 
 LIMIT = 3.0
+
+
+def test_a_condition_of_one_of_two_holds_for_its_own_types() -> None:
+    x = np.asarray([3.0, 0.0, 2.0], "float32")
+    for backend in ("numpy", "jax", "numpy"):  # JAX's holds where `size` is None, or …
+        (places,) = na.nonzero(on_backend(x, backend), size=2)
+        assert na.backend_of(places) == backend
