@@ -174,9 +174,14 @@ _PARAMETERS = {
     "key": "rng seed generator",
     "learning_rate": "lr step_size",
     "negative_slope": "alpha",
+    "maxval": "high b",
+    "memory_map": "mmap mmap_mode",
+    "minval": "low a",
     "ord": "p order",
     "out_axes": "out_dims",
+    "rate": "p prob",
     "repeats": "reps n",
+    "sep": "separator delimiter",
     "shape": "size newshape sizes",
     "static_argnums": "static_argnum",
     "tol": "rtol",
@@ -194,7 +199,9 @@ for _ours, _names in _PARAMETERS.items():
 def parameter(name: str, own: Sequence[str]) -> str | None:
     """Of the parameters of a function the one that `name` stands for elsewhere, or is like."""
     meant = [ours for ours in _MEANT.get(name, ()) if ours in own]
-    return meant[0] if meant else nearest_name(name, own)
+    if meant or len(name) < 3:  # two letters are like many others
+        return meant[0] if meant else None
+    return nearest_name(name, own)
 
 
 def explanation(name: str, public: Iterable[str], instead: Mapping[str, str]) -> str:

@@ -68,14 +68,12 @@ def explained(name: str | None = None) -> Callable[[F], F]:
     """
 
     def mark(function: F) -> F:
-        label = name or function.__qualname__.removesuffix(".__init__").rpartition("<locals>.")[2]
-
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
                 return function(*args, **kwargs)
             except TypeError as error:
-                found = None if _is_from_inside(error) else _misfit(label, function, args, kwargs)
+                found = None if _is_from_inside(error) else _misfit(name, function, args, kwargs)
                 if found is None:
                     raise
             raise found
@@ -91,8 +89,11 @@ def _is_from_inside(error: TypeError) -> bool:
 
 
 def _misfit(
-    name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    name: str | None, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> ArgumentError | None:
+    label = name or function.__qualname__.rpartition("<locals>.")[2]
+    if function.__name__ == "__init__":
+        label = type(args[0]).__name__
     parameters = list(signature(function).parameters.values())
     kinds = {p.kind for p in parameters}
     by_place = [p.name for p in parameters if p.kind in _POSITIONAL]
@@ -103,7 +104,7 @@ def _misfit(
     missing = [p.name for p in parameters if is_required(p) and p.name not in given]
     if not unknown and not more and not missing:
         return None
-    return wrong(name, parameters, unknown, more, missing)
+    return wrong(label, parameters, unknown, more, missing)
 
 
 def wrong(
@@ -122,9 +123,10 @@ def wrong(
         more: how many arguments came by position for which there is no place.
         missing: parameters that were not given.
     """
-    parameters = [p for p in parameters if p.name != "self"]
+    parameters = [p for p in parameters if p.name not in ("self", "cls")]
     shown = f"{name}{Signature([p.replace(annotation=p.empty) for p in parameters])}"
-    names = [p.name for p in parameters if p.kind not in _VARIADIC]
+    stars = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
+    names = [stars.get(p.kind, "") + p.name for p in parameters]
     for argument in unknown:
         meant = absent.parameter(argument, names)
         said = "there is no such argument" + (f", it is {meant}" if meant is not None else "")

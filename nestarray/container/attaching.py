@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
+from nestarray.calls import explained
 from nestarray.container.container import Container
 
 F = TypeVar("F")  # a function, or a property
@@ -14,18 +16,19 @@ F = TypeVar("F")  # a function, or a property
 
 def method(function: F) -> F:
     """Make a function of a Container, or a property, a method by its own name; for files above."""
-    return _attach(function, function)
+    return _attach(function)
 
 
 def constructor(function: F) -> F:
     """Make a function that returns a Container reachable as ``Container.<its name>``."""
-    attribute: Any = staticmethod(function)  # type: ignore[arg-type]
-    return _attach(function, attribute)
+    return _attach(function, staticmethod)
 
 
-def _attach(function: F, attribute: Any) -> F:
-    named: Any = getattr(function, "fget", function)  # of a property, its function
+def _attach(function: Any, kind: Callable[[Any], Any] = lambda function: function) -> Any:
+    named = getattr(function, "fget", function)  # of a property, its function
     name = named.__name__
     assert name not in Container.__dict__, f"Container has a method {name!r} already"
-    setattr(Container, name, attribute)
+    if named is function and name[:2] != "__":  # nobody misspells arguments of operators
+        function = explained()(function)
+    setattr(Container, name, kind(function))
     return function

@@ -14,6 +14,7 @@ from copy import deepcopy
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar, overload
 
+from nestarray.calls import explained
 from nestarray.container import access, arguments, changes, display, joins, selection
 from nestarray.container.building import Parts, build
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
@@ -220,24 +221,26 @@ class Container(Parts, Attached[Leaf]):
             return iter([self[i] for i in range(self._leaves[0].shape[0])])
         return iter(self._spec.keys)
 
+    @explained()
     def keys(self) -> KeysView[Key]:
         """The keys of this node; of a list 0, 1, …, so that a list is walked by `values`."""
-        self._check_has_keys()
-        return super().keys()
+        if self._spec is LEAF:
+            raise _no_keys()
+        return KeysView(self)
 
+    @explained()
     def values(self) -> ValuesView[Any]:
         """The leaf or sub-container at each key of this node."""
-        self._check_has_keys()
-        return super().values()
+        if self._spec is LEAF:
+            raise _no_keys()
+        return ValuesView(self)
 
+    @explained()
     def items(self) -> ItemsView[Key, Any]:
         """(key, leaf or sub-container) pairs of this node."""
-        self._check_has_keys()
-        return super().items()
-
-    def _check_has_keys(self) -> None:
-        if self._spec is LEAF:  # a library that walks mappings would lose the array
-            raise ArgumentError("Container: a bare array has no keys; its array is c.leaves()[0]")
+        if self._spec is LEAF:
+            raise _no_keys()
+        return ItemsView(self)
 
     def __len__(self) -> int:
         return len(self._spec.keys)
@@ -317,6 +320,7 @@ class Container(Parts, Attached[Leaf]):
         """
         return access.to_plain(self._spec, iter(self._leaves))
 
+    @explained()
     def to_flat_dict(self, sep: str = "/") -> dict[str, Leaf]:
         """``{"a/b": leaf}``, keys joined by `sep`; `from_flat_dict` is the way back.
 
@@ -337,6 +341,7 @@ class Container(Parts, Attached[Leaf]):
         return flat
 
     @classmethod
+    @explained()
     def from_flat_dict(
         cls, flat: Mapping[str, New], sep: str = "/", *, lists: bool = False
     ) -> Container[New]:
@@ -374,6 +379,7 @@ class Container(Parts, Attached[Leaf]):
         """
         return from_leaves(*changes.replaced(self._spec, self._leaves, path, *build(value)))
 
+    @explained()
     def update(self, other: Mapping[Key, Any] | None = None, /, **entries: Any) -> Container[Leaf]:
         """A Container with the entries of `other` merged in, nested mappings recursively.
 
@@ -407,6 +413,7 @@ class Container(Parts, Attached[Leaf]):
             result = from_leaves(spec, leaves)
         return result
 
+    @explained()
     def delete(self, *paths: Key | Path) -> Container[Leaf]:
         """A Container without the given paths; what is left of a list is numbered anew.
 
@@ -422,6 +429,7 @@ class Container(Parts, Attached[Leaf]):
         """
         return from_leaves(*changes.removed(self._spec, self._leaves, paths))
 
+    @explained()
     def rename(self, names: Mapping[Any, Key]) -> Container[Leaf]:
         """A Container in which the leaf or sub-container at each path got a new last key.
 
@@ -439,6 +447,7 @@ class Container(Parts, Attached[Leaf]):
         arguments.check_mapping("Container.rename", "names", names, "paths to new keys")
         return from_leaves(changes.renamed(self._spec, names), self._leaves)
 
+    @explained()
     def select(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container[Leaf]:
         """The leaves that match any pattern and are of the dtype and shape, in their structure.
 
@@ -461,6 +470,7 @@ class Container(Parts, Attached[Leaf]):
         hits = selection.matches(self._spec, self._leaves, patterns, dtype, shape)
         return from_leaves(*selection.selected(self._spec, self._leaves, hits))
 
+    @explained()
     def exclude(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container[Leaf]:
         """The leaves that `select` by the same patterns leaves out.
 
@@ -472,6 +482,7 @@ class Container(Parts, Attached[Leaf]):
         hits = selection.matches(self._spec, self._leaves, patterns, dtype, shape)
         return from_leaves(*selection.selected(self._spec, self._leaves, [not h for h in hits]))
 
+    @explained()
     def partition(
         self, *patterns: Any, dtype: Any = None, shape: Any = None
     ) -> tuple[Container[Leaf], Container[Leaf]]:
@@ -490,6 +501,7 @@ class Container(Parts, Attached[Leaf]):
             from_leaves(*selection.selected(self._spec, self._leaves, rest)),
         )
 
+    @explained()
     def combine(self, other: Container[New]) -> Container[Leaf | New]:
         """The union of two Containers without a common leaf; the inverse of `partition`.
 
@@ -509,6 +521,7 @@ class Container(Parts, Attached[Leaf]):
             *changes.merged(self._spec, self._leaves, other._spec, other._leaves, disjoint=True)
         )
 
+    @explained()
     def mask(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container[bool]:
         """True at the leaves that `select` takes, False elsewhere; what ``optax.masked`` wants.
 
@@ -537,6 +550,7 @@ class Container(Parts, Attached[Leaf]):
         join: str | None = None,
         fill: Any = None,
     ) -> Container[New]: ...
+    @explained()
     def map(
         self,
         fn: Callable[..., New],
@@ -586,6 +600,7 @@ class Container(Parts, Attached[Leaf]):
             columns.insert(0, spec.path_names)
         return from_leaves(spec, access.map_leaves(spec, fn, columns))
 
+    @explained()
     def reduce(self, fn: Callable[[New, Leaf], New], initial: New) -> New:
         """``fn(…fn(fn(initial, leaf0), leaf1)…)`` over the leaves in order.
 
@@ -598,6 +613,10 @@ class Container(Parts, Attached[Leaf]):
         for leaf in self._leaves:
             initial = fn(initial, leaf)
         return initial
+
+
+def _no_keys() -> ArgumentError:  # a library that walks mappings would lose the array
+    return ArgumentError("Container: a bare array has no keys; its array is c.leaves()[0]")
 
 
 class ListContainer(Container[Leaf]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from nestarray.calls import explained
 from nestarray.errors import ArgumentError
 from nestarray.nn.module import Module
 
@@ -33,6 +34,7 @@ class Sequential(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.Sequential.html
     """
 
+    @explained()
     def __init__(self, *layers: Callable[..., Any]) -> None:
         for number, layer in enumerate(layers):
             if not callable(layer):
@@ -85,6 +87,7 @@ class Lambda(Module):
         array([2., 2.])
     """
 
+    @explained()
     def __init__(self, fn: Callable[..., Any]) -> None:
         self.fn = fn
 

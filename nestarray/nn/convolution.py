@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from nestarray import ops
+from nestarray.calls import explained
 from nestarray.errors import ArgumentError
 from nestarray.nn import initializers
 from nestarray.nn.initializers import Initializer
@@ -20,6 +21,7 @@ class _Conv(Module):
     num_axes: ClassVar[int]
     is_transposed: ClassVar[bool] = False
 
+    @explained()
     def __init__(
         self,
         in_channels: int,
@@ -192,6 +194,7 @@ class ConvTranspose2d(_Conv):
     num_axes = 2
     is_transposed = True
 
+    @explained()
     def __init__(
         self, *args: Any, output_padding: int | Sequence[int] = 0, **settings: Any
     ) -> None:

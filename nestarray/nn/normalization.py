@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from nestarray import ops
+from nestarray.calls import explained
 from nestarray.errors import ArgumentError
 from nestarray.nn import initializers
 from nestarray.nn.module import Module, Variable
@@ -47,6 +48,7 @@ class BatchNorm(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html
     """
 
+    @explained()
     def __init__(
         self,
         num_features: int,
@@ -129,6 +131,7 @@ class LayerNorm(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.LayerNorm.html
     """
 
+    @explained()
     def __init__(
         self,
         normalized_shape: int | Sequence[int],
@@ -174,6 +177,7 @@ class RMSNorm(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.RMSNorm.html
     """
 
+    @explained()
     def __init__(self, normalized_shape: int | Sequence[int], eps: float = 1e-6) -> None:
         is_number = isinstance(normalized_shape, int)
         self.normalized_shape = (normalized_shape,) if is_number else tuple(normalized_shape)
@@ -211,6 +215,7 @@ class GroupNorm(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.GroupNorm.html
     """
 
+    @explained()
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, *, affine: bool = True
     ) -> None:

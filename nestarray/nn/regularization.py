@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nestarray import dtypes, ops, random
+from nestarray.calls import explained
 from nestarray.errors import ArgumentError
 from nestarray.nn.module import Module
 from nestarray.typing import Array
@@ -27,6 +28,7 @@ class Dropout(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.Dropout.html
     """
 
+    @explained()
     def __init__(self, rate: float = 0.5) -> None:
         if not 0.0 <= rate <= 1.0:
             raise ArgumentError(f"Dropout: rate: got {rate}, expected a number from 0 to 1")

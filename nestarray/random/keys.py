@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, ops
+from nestarray.calls import explained
 from nestarray.config import check_backend_name, current_backend
 from nestarray.dynamo import settled
 from nestarray.errors import ArgumentError
@@ -18,6 +19,7 @@ from nestarray.typing import Array, Shape
 _COPIES = {"threefry2x32": 1, "native": 2}
 
 
+@explained("random.key")
 def key(
     seed: int,
     *,

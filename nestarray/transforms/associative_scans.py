@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nestarray import ops
+from nestarray.calls import explained
 from nestarray.errors import ArgumentError
 from nestarray.transforms.arguments import describe
 from nestarray.transforms.carries import Wanted, avals_of, take_apart
@@ -14,6 +15,7 @@ from nestarray.transforms.loop_arguments import axes_of
 from nestarray.typing import Nest
 
 
+@explained()
 def associative_scan(
     fn: Callable[..., Any], elems: Nest, *, axis: int = 0, reverse: bool = False
 ) -> Nest:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, ops, tree
+from nestarray.calls import explained
 from nestarray.config import current_backend
 from nestarray.errors import ArgumentError, IndexingError, ShapeError, UnsupportedError
 from nestarray.transforms.arguments import name_of, native_transforms
@@ -29,6 +30,7 @@ from nestarray.typing import Nest
 Axes = Any
 
 
+@explained()
 def vmap(
     fn: Callable[..., Any],
     in_axes: Axes = 0,

@@ -20,6 +20,7 @@ from typing import Any
 
 from nestarray import backends, ops, tree
 from nestarray.backends.axes import one_axis
+from nestarray.calls import explained
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, UnsupportedError
 from nestarray.typing import Array, Nest
@@ -29,6 +30,7 @@ from nestarray.typing import Array, Nest
 Combine = Callable[[Array, int], Array]
 
 
+@explained()
 def psum(x: Nest, axis_name: Any) -> Nest:
     """The sum over all examples of a mapped axis.
 
@@ -57,6 +59,7 @@ def psum(x: Nest, axis_name: Any) -> Nest:
     return _reduced("psum", x, axis_name, _sum)
 
 
+@explained()
 def pmean(x: Nest, axis_name: Any) -> Nest:
     """The mean over all examples of a mapped axis.
 
@@ -83,6 +86,7 @@ def pmean(x: Nest, axis_name: Any) -> Nest:
     return _reduced("pmean", x, axis_name, lambda whole, _: ops.mean(whole, axis=0))
 
 
+@explained()
 def pmax(x: Nest, axis_name: Any) -> Nest:
     """The greatest over all examples of a mapped axis, element by element.
 
@@ -108,6 +112,7 @@ def pmax(x: Nest, axis_name: Any) -> Nest:
     return _reduced("pmax", x, axis_name, lambda whole, _: ops.max(whole, axis=0))
 
 
+@explained()
 def pmin(x: Nest, axis_name: Any) -> Nest:
     """The least over all examples of a mapped axis, element by element.
 
@@ -133,6 +138,7 @@ def pmin(x: Nest, axis_name: Any) -> Nest:
     return _reduced("pmin", x, axis_name, lambda whole, _: ops.min(whole, axis=0))
 
 
+@explained()
 def all_gather(x: Nest, axis_name: Any, *, axis: int = 0, tiled: bool = False) -> Nest:
     """The values of all examples of a mapped axis.
 
@@ -164,6 +170,7 @@ def all_gather(x: Nest, axis_name: Any, *, axis: int = 0, tiled: bool = False) -
     return tree.map(lambda y: _joined(y, axis) if tiled else _placed(y, axis), whole)
 
 
+@explained()
 def axis_index(axis_name: Any) -> Array:
     """The number of the example in a mapped axis.
 
@@ -194,6 +201,7 @@ def axis_index(axis_name: Any) -> Array:
     return index
 
 
+@explained()
 def axis_size(axis_name: Any) -> int:
     """The number of examples of a mapped axis.
 

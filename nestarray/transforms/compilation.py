@@ -18,11 +18,13 @@ from functools import update_wrapper, wraps
 from typing import Any, NamedTuple
 
 from nestarray import backends, tree
+from nestarray.calls import explained
 from nestarray.config import current_backend
 from nestarray.container import Container
 from nestarray.errors import ArgumentError, ShapeError, StructureError
 
 
+@explained()
 def jit(
     fn: Callable[..., Any],
     *,

@@ -16,6 +16,7 @@ from typing import Any
 
 from nestarray import backends, dtypes, ops, tree
 from nestarray.backends import control_flow as native
+from nestarray.calls import explained
 from nestarray.config import current_backend
 from nestarray.errors import ArgumentError, MixedBackendError, ShapeError
 from nestarray.transforms.arguments import describe
@@ -36,6 +37,7 @@ from nestarray.typing import Array, Nest
 Function = Callable[..., Any]
 
 
+@explained()
 def cond(pred: Array, true_fn: Function, false_fn: Function, *operands: Nest) -> Nest:
     """``true_fn(*operands)`` if `pred` is true, else ``false_fn(*operands)``.
 
@@ -74,6 +76,7 @@ def cond(pred: Array, true_fn: Function, false_fn: Function, *operands: Nest) ->
     return _branched("cond", pred, (true_fn, false_fn), operands)
 
 
+@explained()
 def switch(index: Array, branches: Sequence[Function], *operands: Nest) -> Nest:
     """``branches[index](*operands)``, with `index` brought into the range of the branches.
 
@@ -113,6 +116,7 @@ def switch(index: Array, branches: Sequence[Function], *operands: Nest) -> Nest:
     return _branched("switch", index, branches, operands)
 
 
+@explained()
 def while_loop(
     cond_fn: Function, body_fn: Function, init: Nest, *, max_steps: int | None = None
 ) -> Nest:
@@ -155,6 +159,7 @@ def while_loop(
     return form.nest(found)
 
 
+@explained()
 def fori_loop(
     lower: Array,
     upper: Array,
@@ -225,6 +230,7 @@ def fori_loop(
     return form.nest(found[1:])
 
 
+@explained()
 def scan(
     fn: Function,
     init: Nest,
@@ -273,6 +279,7 @@ def scan(
     return _scanned("scan", fn, init, xs, length, reverse, unroll)
 
 
+@explained()
 def map(fn: Function, xs: Nest, *, batch_size: int | None = None) -> Nest:
     """Apply `fn` to each row of the first axis of `xs`, one after the other, and stack the results.
 

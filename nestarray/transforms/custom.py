@@ -18,6 +18,7 @@ from itertools import repeat
 from typing import Any
 
 from nestarray import backends, ops, tree
+from nestarray.calls import explained
 from nestarray.errors import ArgumentError, StructureError, UnsupportedError
 from nestarray.transforms.arguments import Arguments, name_of, native_transforms
 from nestarray.transforms.products import Results, vjp, zero_tangent
@@ -64,6 +65,7 @@ class custom_vjp:
         https://docs.jax.dev/en/latest/_autosummary/jax.custom_vjp.html
     """
 
+    @explained()
     def __init__(
         self,
         fn: Callable[..., Any],
@@ -199,6 +201,7 @@ class custom_jvp:
         https://docs.jax.dev/en/latest/_autosummary/jax.custom_jvp.html
     """
 
+    @explained()
     def __init__(
         self,
         fn: Callable[..., Any],
@@ -320,6 +323,7 @@ POLICIES = (
 )
 
 
+@explained()
 def checkpoint(
     fn: Callable[..., Any], *, policy: str | Callable[..., Any] = "nothing_saveable"
 ) -> Callable[..., Any]:

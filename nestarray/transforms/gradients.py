@@ -21,6 +21,7 @@ from functools import wraps
 from typing import Any
 
 from nestarray import dtypes, ops
+from nestarray.calls import explained
 from nestarray.errors import ArgumentError, DtypeError
 from nestarray.transforms.arguments import (
     Arguments,
@@ -33,6 +34,7 @@ from nestarray.transforms.arguments import (
 from nestarray.typing import Nest
 
 
+@explained()
 def execute_with_gradients(
     fn: Callable[[Nest], Any], v: Nest, *, has_aux: bool = False, wrt: Wrt = None
 ) -> tuple[Any, Nest]:
@@ -65,6 +67,7 @@ def execute_with_gradients(
     return _differentiate("execute_with_gradients", fn, 0, has_aux, (v,), {}, wrt)
 
 
+@explained()
 def value_and_grad(
     fn: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -111,6 +114,7 @@ def value_and_grad(
     return call
 
 
+@explained()
 def grad(
     fn: Callable[..., Any],
     argnums: int | Sequence[int] = 0,

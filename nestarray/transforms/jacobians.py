@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, dtypes, ops, tree
+from nestarray.calls import explained
 from nestarray.errors import DtypeError
 from nestarray.transforms.arguments import Arguments, Wrt, native_transforms
 from nestarray.transforms.gradients import complex_ones, grad, split_aux
@@ -21,6 +22,7 @@ from nestarray.transforms.products import Results
 from nestarray.typing import Array
 
 
+@explained()
 def jacrev(
     fn: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -85,6 +87,7 @@ def jacrev(
     return call
 
 
+@explained()
 def jacfwd(
     fn: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -152,6 +155,7 @@ def jacfwd(
     return call
 
 
+@explained()
 def jacobian(
     fn: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -194,6 +198,7 @@ def jacobian(
     return call
 
 
+@explained()
 def hessian(
     fn: Callable[..., Any],
     argnums: int | Sequence[int] = 0,

@@ -1,0 +1,157 @@
+"""Calls that do not fit a signature raise an error that names the argument that was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nestarray as na
+from nestarray.calls import explained
+from nestarray.dispatch import OPS
+from nestarray.errors import ArgumentError
+
+X = np.ones((2, 3))
+C = na.Container(a=X)
+KEY = na.random.key(0, backend="numpy")
+
+#: A wrong call, and what its error says.
+CALLS: dict[str, tuple[Callable[[], Any], str]] = {
+    "op, by another name": (
+        lambda: na.sum(X, dim=0),  # pyright: ignore[reportCallIssue]
+        "sum: dim: there is no such argument, it is axis; "
+        "sum(x, /, *, axis=None, dtype=None, keepdims=False)",
+    ),
+    "op on a Container": (
+        lambda: na.mean(C, keepdim=True),  # pyright: ignore[reportCallIssue]
+        "mean: keepdim: there is no such argument, it is keepdims; "
+        "mean(x, /, *, axis=None, keepdims=False)",
+    ),
+    "op, array by name": (
+        lambda: na.softmax(input=X),  # pyright: ignore[reportCallIssue]
+        "softmax: input: there is no such argument, it is x; softmax(x, /, *, axis=-1)",
+    ),
+    "op, array by its own name": (
+        lambda: na.softmax(x=X),  # pyright: ignore[reportCallIssue]
+        "softmax: x: got it by name, expected it by position; softmax(x, /, *, axis=-1)",
+    ),
+    "op, setting by position": (
+        lambda: na.softmax(X, -1),  # pyright: ignore[reportCallIssue]
+        "softmax: got 2 positional arguments, expected 1, and the others by name; "
+        "softmax(x, /, *, axis=-1)",
+    ),
+    "op, no array": (
+        lambda: na.softmax(axis=-1),  # pyright: ignore[reportCallIssue]
+        "softmax: x: got nothing, expected an argument; softmax(x, /, *, axis=-1)",
+    ),
+    "op, no sequence": (
+        lambda: na.concat(axis=-1),  # pyright: ignore[reportCallIssue]
+        "concat: arrays: got nothing, expected an argument; concat(arrays, /, *, axis=0)",
+    ),
+    "op, no setting": (
+        lambda: na.broadcast_to(X),  # pyright: ignore[reportCallIssue]
+        "broadcast_to: shape: got nothing, expected an argument; broadcast_to(x, /, shape)",
+    ),
+    "op, nothing near": (
+        lambda: na.einsum("ij->i", X, qqq=1),  # pyright: ignore[reportCallIssue]
+        "einsum: qqq: there is no such argument; einsum(subscripts, /, *operands)",
+    ),
+    "op as a method": (
+        lambda: C.sum(0),  # pyright: ignore[reportCallIssue]
+        "sum: got 2 positional arguments, expected 1, and the others by name; "
+        "sum(x, /, *, axis=None, dtype=None, keepdims=False)",
+    ),
+    "method of the class": (
+        lambda: C.keys(True, True),  # pyright: ignore[reportCallIssue]
+        "Container.keys: got 2 positional arguments, expected 0; Container.keys()",
+    ),
+    "method, by name": (
+        lambda: C.select(pattern="a"),  # pyright: ignore[reportCallIssue]
+        "Container.select: pattern: there is no such argument, it is *patterns; "
+        "Container.select(*patterns, dtype=None, shape=None)",
+    ),
+    "class method": (
+        lambda: na.Container.from_flat_dict({}, separator="."),  # pyright: ignore[reportCallIssue]
+        "Container.from_flat_dict: separator: there is no such argument, it is sep; "
+        "Container.from_flat_dict(flat, sep='/', *, lists=False)",
+    ),
+    "attached method": (
+        lambda: C.tree_norm(1),  # pyright: ignore[reportCallIssue]
+        "tree_norm: got 2 positional arguments, expected 1, and the others by name; "
+        "tree_norm(c, /, *, ord=2)",
+    ),
+    "constructor": (
+        lambda: na.Container.from_pytree(),  # pyright: ignore[reportCallIssue]
+        "from_pytree: pytree: got nothing, expected an argument; from_pytree(pytree, /)",
+    ),
+    "transformation": (
+        lambda: na.vmap(len, in_dims=0),  # pyright: ignore[reportCallIssue]
+        "vmap: in_dims: there is no such argument, it is in_axes; "
+        "vmap(fn, in_axes=0, out_axes=0, *, axis_name=None, axis_size=None)",
+    ),
+    "loop": (
+        lambda: na.cond(True, len),  # pyright: ignore[reportCallIssue]
+        "cond: false_fn: got nothing, expected an argument; "
+        "cond(pred, true_fn, false_fn, *operands)",
+    ),
+    "sampler": (
+        lambda: na.random.normal(KEY, size=(2,)),  # pyright: ignore[reportCallIssue]
+        "random.normal: size: there is no such argument, it is shape; "
+        "random.normal(key, shape=(), dtype='float32')",
+    ),
+    "sampler without a key": (
+        lambda: na.random.bits(shape=(2,)),  # pyright: ignore[reportCallIssue]
+        "random.bits: key: got nothing, expected an argument; "
+        "random.bits(key, shape=(), dtype='uint32')",
+    ),
+    "layer": (
+        lambda: na.nn.Conv2d(3, 4, 3, use_bias=False),  # pyright: ignore[reportCallIssue]
+        "Conv2d: use_bias: there is no such argument, it is bias; "
+        "Conv2d(in_channels, out_channels, kernel_size, stride=1, padding=0, *, dilation=1, "
+        "groups=1, bias=True, initializer=None)",
+    ),
+    "optimizer": (
+        lambda: na.nn.SGD(lr=0.1),  # pyright: ignore[reportCallIssue]
+        "SGD: lr: there is no such argument, it is learning_rate; "
+        "SGD(learning_rate, *, momentum=0.0, nesterov=False)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_says_what_was_meant(name: str) -> None:
+    call, message = CALLS[name]
+    with pytest.raises(ArgumentError) as info:
+        call()
+    assert str(info.value) == message
+    assert info.value.__cause__ is None
+
+
+def test_every_op_with_settings() -> None:
+    for name, record in OPS.items():
+        takes_any = any(p.kind is p.VAR_KEYWORD for p in record.parameters)
+        if record.is_of_arrays or takes_any:
+            continue
+        with pytest.raises(
+            ArgumentError, match=rf"^{name}: qqq: there is no such argument; {name}\("
+        ):
+            record.function(qqq=1)
+
+
+def test_errors_from_inside_stay() -> None:
+    @explained()
+    def outer(fn: Callable[..., Any]) -> Any:
+        return fn(1, 2, 3)
+
+    with pytest.raises(TypeError, match=r"takes 1 positional argument but 3 were given") as info:
+        outer(lambda x: x)
+    assert type(info.value) is TypeError
+    assert outer(max) == 3
+
+
+def test_defaults_and_required_settings_are_those_of_the_signature() -> None:
+    assert na.broadcast_to(X, shape=(4, 2, 3)).shape == (4, 2, 3)
+    assert na.sum(X, axis=0, keepdims=True).shape == (1, 3)
+    assert na.clip(X, max=0.5).max() == 0.5
