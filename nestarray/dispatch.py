@@ -54,6 +54,10 @@ _NUMBERS = (bool, int, float, complex)
 #: for each call that a look at them does not count.
 _LENIENT = frozenset(("tensorflow",))
 
+#: Exceptions by which frameworks end what runs, and which are raised once.
+#: https://github.com/pytorch/pytorch/blob/main/torch/utils/checkpoint.py
+_SIGNALS = frozenset(("_StopRecomputationError",))
+
 #: How many combinations of types an op serves at once; each is a look for those behind it.
 _FAST_PATHS = 3
 
@@ -436,6 +440,7 @@ def _compile(record: Op) -> Callable[..., Any]:
         "_types": _types_of(record),
         "_explain": record.explain,
         "_absent": calls.ABSENT,
+        "_signals": _SIGNALS,
         "_misfit": record.misfit,
     }
     function = generated_when_called(
@@ -503,7 +508,7 @@ def _read(record: Op) -> Callable[..., Any]:
 #: What the templates call, behind an underscore, and "type".
 _RESERVED = frozenset(
     ("table", "resolve", "types", "explain", "native", "otherwise", "supports", "settled", "type",
-     "absent", "misfit", "more", "unknown")
+     "absent", "misfit", "more", "signals", "unknown")
 )  # fmt: skip
 
 
@@ -528,7 +533,11 @@ def _template(
         f"        if {condition}:\n            return {call}\n" for condition, call in at_once
     )
     if fast:
-        fast = f"    try:\n{fast}    except Exception:\n        pass\n"
+        fast = (
+            f"    try:\n{fast}    except Exception as _error:\n"
+            "        if type(_error).__name__ in _signals:\n"
+            "            raise\n"
+        )
     source = (
         f"def op({declared}):\n"
         + (f"    if {wrong}:\n        raise _misfit(locals())\n" if wrong else "")
