@@ -13,6 +13,7 @@ from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import mean_dtype, refuse_complex
 from nestarray.backends.truth import through_numbers
 from nestarray.dispatch import floating_op, op, primitive
+from nestarray.dtypes import dtype_of
 from nestarray.errors import ShapeError
 from nestarray.typing import Array, Axis, DTypeLike
 
@@ -451,7 +452,8 @@ def logsumexp(
     if 0 in x.shape:  # there is no greatest of nothing
         nothing = ops.full_like(ops.sum(x, axis=axis, keepdims=keepdims), -math.inf)
         return (nothing, ops.zeros_like(nothing)) if return_sign else nothing
-    greatest = ops.max(x, axis=axis, keepdims=True)
+    is_complex = dtype_of(x).kind == "complex"
+    greatest = ops.max(ops.real(x) if is_complex else x, axis=axis, keepdims=True)
     # ±∞ and NaN are the result themselves; −∞ − (−∞) would be NaN, and the sum 0.
     is_finite = ops.isfinite(greatest)
     shift = ops.where(is_finite, greatest, 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from nestarray import dtypes, ops
+from nestarray.backends.base import refuse_complex
 from nestarray.dispatch import op, primitive
 from nestarray.typing import Array
 
@@ -467,6 +468,7 @@ def cbrt(x: Array, /) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.cbrt.html
     """
+    refuse_complex(x)
     dtype = dtypes.dtype_of(x)
     wide = x if dtype is dtypes.float64 else ops.astype(x, dtypes.float32, copy=False)
     size = ops.abs(wide)

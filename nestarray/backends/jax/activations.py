@@ -7,11 +7,18 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from nestarray.backends.base import lenient
+from nestarray.backends.base import lenient, refuse_complex
 from nestarray.backends.jax.compiled import compiled, compiled_for_any
 from nestarray.backends.jax.elementwise import _floating
 
-relu = jax.nn.relu
+
+@jax.jit
+def relu(x: Any, /) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.nn.relu.html"""
+    refuse_complex(x)
+    return jax.nn.relu(x)
+
+
 selu = _floating(jax.nn.selu)
 silu = _floating(jax.nn.silu)
 softsign = _floating(jax.nn.soft_sign)
@@ -22,6 +29,7 @@ mish = _floating(jax.nn.mish)
 
 def _floats(x: Any) -> Any:
     """Integers as float32, without which JAX subtracts and negates them in their own dtype."""
+    refuse_complex(x)
     return x.astype(jnp.float32) if x.dtype.kind in "biu" else x
 
 

@@ -15,6 +15,7 @@ from nestarray.backends.base import (
     floating,
     floating_pair,
     promoting,
+    refuse_complex,
     refuse_integers,
     supports,
 )
@@ -33,6 +34,17 @@ _traced = partial(jax.jit, inline=True)
 
 def _promoting(native: Callable[..., Any], *, declined: Any = None) -> Callable[..., Any]:
     return promoting(native, _cast, declined=declined, finish=_traced)
+
+
+def _ordering(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`_promoting` for real numbers: JAX orders complex ones, by the real part first."""
+
+    def of_real(x1: Any, x2: Any, /) -> Any:
+        refuse_complex(x1)
+        refuse_complex(x2)
+        return native(x1, x2)
+
+    return _promoting(of_real)
 
 
 def _floating(
@@ -97,10 +109,10 @@ floor_divide = _promoting(_floor_divide, declined=_BOOL)
 remainder = _promoting(_remainder, declined=_BOOL)
 fmod = _promoting(jnp.fmod, declined=_BOOL)
 pow = _promoting(jnp.power, declined=_BOOL)
-maximum = _promoting(jnp.maximum)
-minimum = _promoting(jnp.minimum)
-fmax = _promoting(jnp.fmax)
-fmin = _promoting(jnp.fmin)
+maximum = _ordering(jnp.maximum)
+minimum = _ordering(jnp.minimum)
+fmax = _ordering(jnp.fmax)
+fmin = _ordering(jnp.fmin)
 nextafter = _promoting(_nextafter)
 divide = _promoting(floating_pair(jnp.divide, _cast))
 copysign = _promoting(floating_pair(jnp.copysign, _cast))
@@ -137,6 +149,8 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     By `where`: the derivative of ``jnp.maximum`` where its operands are equal is 1/2.
     """
     dtype = clip_dtype(x, min, max)
+    if dtype.kind == "complex":
+        refuse_complex(_cast(x, dtype))
     x = _cast(x, dtype)
     if min is not None:
         low = _cast(min, dtype)

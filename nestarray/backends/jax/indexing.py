@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from nestarray.backends.base import lenient
+from nestarray.backends.base import lenient, refuse_complex
 from nestarray.backends.fills import check_fill
 from nestarray.backends.index import (
     ON_THE_HOST,
@@ -47,6 +47,8 @@ def _without_bools(x: Any, items: Any) -> tuple[Any, tuple[Any, ...]]:
 def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html"""
     check_fill("setitem", "value", value, x.dtype)
+    if mode in ("min", "max"):
+        refuse_complex(x)
     value = jnp.asarray(value).astype(x.dtype)
     items = as_tuple(index)
     if any(isinstance(item, ON_THE_HOST) for item in items):

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray.backends.jax.compiled import compiled_for_any
-from nestarray.backends.jax.elementwise import _promoting
+from nestarray.backends.jax.elementwise import _ordering, _promoting
 
 isfinite = jnp.isfinite
 isinf = jnp.isinf
@@ -18,10 +18,10 @@ bitwise_invert = jnp.bitwise_invert
 
 equal = _promoting(jnp.equal)
 not_equal = _promoting(jnp.not_equal)
-less = _promoting(jnp.less)
-less_equal = _promoting(jnp.less_equal)
-greater = _promoting(jnp.greater)
-greater_equal = _promoting(jnp.greater_equal)
+less = _ordering(jnp.less)
+less_equal = _ordering(jnp.less_equal)
+greater = _ordering(jnp.greater)
+greater_equal = _ordering(jnp.greater_equal)
 bitwise_and = _promoting(jnp.bitwise_and)
 bitwise_or = _promoting(jnp.bitwise_or)
 bitwise_xor = _promoting(jnp.bitwise_xor)

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from nestarray.backends.base import accumulation_dtype, mean_dtype
+from nestarray.backends.base import accumulation_dtype, mean_dtype, refuse_complex
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
 
@@ -38,10 +38,12 @@ def nanmean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 @compiled
 def nanmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.nanmax.html"""
+    refuse_complex(x)
     return jnp.nanmax(x, axis=_axes(axis), keepdims=keepdims)
 
 
 @compiled
 def nanmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.nanmin.html"""
+    refuse_complex(x)
     return jnp.nanmin(x, axis=_axes(axis), keepdims=keepdims)

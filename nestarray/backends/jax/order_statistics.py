@@ -6,10 +6,11 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from nestarray.backends.base import lenient
+from nestarray.backends.base import lenient, refuse_complex
 
 
 @lenient
 def ptp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ptp.html"""
+    refuse_complex(x)
     return jnp.ptp(x, axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=keepdims)

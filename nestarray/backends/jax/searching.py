@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from nestarray.backends.base import choosing, lenient, promoted, supports
+from nestarray.backends.base import choosing, lenient, promoted, refuse_complex, supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
 from nestarray.backends.jax.elementwise import _cast
@@ -32,6 +32,7 @@ where = choosing(jnp.where, _cast, boolean=np.dtype(bool))
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.searchsorted.html"""
     x1, x2 = promoted((x1, x2), _cast)
+    refuse_complex(x1)
     return jnp.searchsorted(x1, x2, side=side, sorter=sorter).astype(native_dtype("int64"))
 
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from nestarray.backends.axes import one_axis
-from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
+from nestarray.backends.base import accumulation_dtype, mean_dtype, refuse_complex, supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
 
@@ -41,12 +41,14 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 @compiled
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.max.html"""
+    refuse_complex(x)
     return jnp.max(x, axis=_axes(axis), keepdims=keepdims)
 
 
 @compiled
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.min.html"""
+    refuse_complex(x)
     return jnp.min(x, axis=_axes(axis), keepdims=keepdims)
 
 
@@ -104,6 +106,7 @@ def cummax(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.cummax.html"""
     if axis is None:
         x, axis = x.reshape(-1), 0
+    refuse_complex(x)
     return jax.lax.cummax(x, one_axis(axis, x.ndim, "cummax"))
 
 
@@ -112,6 +115,7 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.cummin.html"""
     if axis is None:
         x, axis = x.reshape(-1), 0
+    refuse_complex(x)
     return jax.lax.cummin(x, one_axis(axis, x.ndim, "cummin"))
 
 

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from nestarray.backends.base import floating_pair
-from nestarray.backends.jax.elementwise import _cast, _floating, _promoting
+from nestarray.backends.jax.elementwise import _cast, _floating, _ordering, _promoting
 from nestarray.backends.nonfinite import completed
 
 
@@ -41,7 +41,7 @@ tan = _completed("tan", jnp.tan)
 tanh = _completed("tanh", jnp.tanh)
 rsqrt = _floating(jax.lax.rsqrt)
 
-atan2 = _promoting(floating_pair(jnp.arctan2, _cast))
+atan2 = _ordering(floating_pair(jnp.arctan2, _cast))
 hypot = _promoting(floating_pair(jnp.hypot, _cast))
 logaddexp = _promoting(floating_pair(jnp.logaddexp, _cast))
 logaddexp2 = _promoting(floating_pair(jnp.logaddexp2, _cast))

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.axes import many_axes
-from nestarray.backends.base import floating
+from nestarray.backends.base import floating, refuse_complex
 from nestarray.backends.numpy.core import in_dtype
 from nestarray.backends.numpy.elementwise import _cast
 
 
 def relu(x: Any, /) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.maximum.html"""
+    if x.dtype.kind == "c":
+        refuse_complex(x)
     return np.maximum(x, 0)
 
 
@@ -34,6 +36,7 @@ log_sigmoid = floating(_log_sigmoid, _cast)
 
 def softmax(x: Any, /, *, axis: Any = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.exp.html"""
+    refuse_complex(x)
     axis = tuple(axis) if isinstance(axis, list) else axis
     if not x.size or not x.ndim:
         many_axes(axis, x.ndim, "softmax")  # which max lets pass where there is no axis

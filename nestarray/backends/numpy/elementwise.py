@@ -9,8 +9,16 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends import division, truth
-from nestarray.backends.base import floating, floating_pair, promoting, refuse_integers, supports
-from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.base import (
+    floating,
+    floating_pair,
+    own_code,
+    promoting,
+    refuse_complex,
+    refuse_integers,
+    supports,
+)
+from nestarray.backends.fast_paths import FastPath, at_defaults, noted
 from nestarray.backends.numpy.core import native_dtype
 from nestarray.dtypes import finfo
 
@@ -32,6 +40,27 @@ def _promoting(native: Callable[..., Any], *, declined: Any = None) -> Callable[
         scalar_ok=_has_weak_numbers,
         reflected=native,
         declined=declined,
+    )
+
+
+def _ordering(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`_promoting` for real numbers: NumPy orders complex ones, by the real part first."""
+
+    def array_first(x1: Any, x2: Any, /) -> Any:
+        if x1.dtype.kind == "c":
+            refuse_complex(x1)
+        return native(x1, x2)
+
+    def number_first(x1: Any, x2: Any, /) -> Any:
+        refuse_complex(x2)
+        return native(x1, x2)
+
+    path = FastPath("x1.dtype.kind != 'c'", "_native(x1, x2)", {"_native": native})
+    return promoting(
+        noted(own_code(array_first), path),
+        _cast,
+        scalar_ok=_has_weak_numbers,
+        reflected=own_code(number_first),
     )
 
 
@@ -82,10 +111,10 @@ floor_divide = _promoting(_floor_divide, declined=_BOOL)
 remainder = _promoting(np.remainder, declined=_BOOL)
 fmod = _promoting(np.fmod, declined=_BOOL)
 pow = _promoting(np.power, declined=_BOOL)
-maximum = _promoting(np.maximum)
-minimum = _promoting(np.minimum)
-fmax = _promoting(np.fmax)
-fmin = _promoting(np.fmin)
+maximum = _ordering(np.maximum)
+minimum = _ordering(np.minimum)
+fmax = _ordering(np.fmax)
+fmin = _ordering(np.fmin)
 nextafter = _promoting(_nextafter)
 divide = _promoting(floating_pair(np.divide, _cast))
 copysign = _promoting(floating_pair(np.copysign, _cast))

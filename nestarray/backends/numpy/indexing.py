@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import lenient
+from nestarray.backends.base import lenient, refuse_complex
 from nestarray.backends.fills import check_fill
 from nestarray.backends.index import check_mode, without_ones
 
@@ -26,6 +26,8 @@ def getitem(x: Any, index: Any, /) -> Any:
 def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ufunc.at.html"""
     check_fill("setitem", "value", value, x.dtype)
+    if mode in ("min", "max"):
+        refuse_complex(x)
     result = np.array(x)
     value = np.asarray(value).astype(result.dtype, copy=False)
     if value.shape[:1] == (1,):

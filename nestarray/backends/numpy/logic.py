@@ -8,7 +8,7 @@ import numpy as np
 
 from nestarray.backends.base import lenient
 from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.numpy.elementwise import _promoting
+from nestarray.backends.numpy.elementwise import _ordering, _promoting
 
 isfinite = np.isfinite
 isinf = np.isinf
@@ -19,10 +19,10 @@ bitwise_invert = np.bitwise_invert
 
 equal = _promoting(np.equal)
 not_equal = _promoting(np.not_equal)
-less = _promoting(np.less)
-less_equal = _promoting(np.less_equal)
-greater = _promoting(np.greater)
-greater_equal = _promoting(np.greater_equal)
+less = _ordering(np.less)
+less_equal = _ordering(np.less_equal)
+greater = _ordering(np.greater)
+greater_equal = _ordering(np.greater_equal)
 bitwise_and = _promoting(np.bitwise_and)
 bitwise_or = _promoting(np.bitwise_or)
 bitwise_xor = _promoting(np.bitwise_xor)

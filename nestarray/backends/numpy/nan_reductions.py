@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import accumulation_dtype, lenient
+from nestarray.backends.base import accumulation_dtype, lenient, refuse_complex
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.numpy.core import native_dtype
 
@@ -42,10 +42,12 @@ def nanprod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = 
 @lenient
 def nanmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.fmax.html"""
+    refuse_complex(x)
     return np.fmax.reduce(x, axis=_axes(axis), keepdims=keepdims)
 
 
 @lenient
 def nanmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.fmin.html"""
+    refuse_complex(x)
     return np.fmin.reduce(x, axis=_axes(axis), keepdims=keepdims)

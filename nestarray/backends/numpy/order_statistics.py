@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import lenient
+from nestarray.backends.base import lenient, refuse_complex
 from nestarray.backends.fast_paths import at_defaults
 
 
-@at_defaults("np.ptp(x)")
+@at_defaults("np.ptp(x)", where="x.dtype.kind != 'c'")
 @lenient
 def ptp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ptp.html"""
+    refuse_complex(x)
     return np.ptp(x, axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=keepdims)

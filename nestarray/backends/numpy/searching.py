@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.axes import one_axis
-from nestarray.backends.base import choosing, flag, promoted, supports
+from nestarray.backends.base import choosing, flag, promoted, refuse_complex, supports
 from nestarray.backends.numpy.elementwise import _cast, _has_weak_numbers
 
 
@@ -20,6 +20,8 @@ def _placed(search: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> An
 
 def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.argmax.html"""
+    if x.dtype.kind == "c":
+        refuse_complex(x)
     if keepdims is False and x.ndim:
         return x.argmax(axis)
     return _placed(np.argmax, x, axis, keepdims)
@@ -27,6 +29,8 @@ def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any
 
 def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.argmin.html"""
+    if x.dtype.kind == "c":
+        refuse_complex(x)
     if keepdims is False and x.ndim:
         return x.argmin(axis)
     return _placed(np.argmin, x, axis, keepdims)
@@ -45,4 +49,5 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
     """https://numpy.org/doc/stable/reference/generated/numpy.searchsorted.html"""
     if x1.dtype is not getattr(x2, "dtype", None):
         x1, x2 = promoted((x1, x2), _cast)
+    refuse_complex(x1)
     return x1.searchsorted(x2, side, sorter)

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.axes import many_axes
-from nestarray.backends.base import accumulation_dtype, flag, lenient, mean_dtype, supports
+from nestarray.backends.base import (
+    accumulation_dtype,
+    flag,
+    lenient,
+    mean_dtype,
+    refuse_complex,
+    supports,
+)
 from nestarray.backends.numpy.core import native_dtype
 
 
@@ -68,6 +75,8 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
         axis = _axes(x, axis)
     if keepdims is not False:
         flag(keepdims)
+    if x.dtype.kind == "c":
+        refuse_complex(x)
     return np.maximum.reduce(x, axis, None, None, keepdims)  # what np.max comes to
 
 
@@ -77,6 +86,8 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
         axis = _axes(x, axis)
     if keepdims is not False:
         flag(keepdims)
+    if x.dtype.kind == "c":
+        refuse_complex(x)
     return np.minimum.reduce(x, axis, None, None, keepdims)  # what np.min comes to
 
 
@@ -151,11 +162,13 @@ def _accumulated(ufunc: Any, x: Any, axis: Any) -> Any:
 
 def cummax(x: Any, /, *, axis: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ufunc.accumulate.html"""
+    refuse_complex(x)
     return _accumulated(np.maximum, x, axis)
 
 
 def cummin(x: Any, /, *, axis: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ufunc.accumulate.html"""
+    refuse_complex(x)
     return _accumulated(np.minimum, x, axis)
 
 
@@ -175,8 +188,8 @@ def logsumexp(
         axis = _axes(x, axis)
     if not x.size:
         return np.full_like(np.sum(x, axis=axis, keepdims=keepdims), -np.inf)
-    greatest = np.max(x, axis=axis, keepdims=True)
-    greatest = np.where(np.isfinite(greatest), greatest, np.zeros_like(greatest)).real
+    greatest = np.max(x.real, axis=axis, keepdims=True)
+    greatest = np.where(np.isfinite(greatest), greatest, np.zeros_like(greatest))
     with np.errstate(divide="ignore"):  # the logarithm of 0 is −∞, as everywhere
         result = np.log(np.sum(np.exp(x - greatest), axis=axis, keepdims=True)) + greatest
     return result if keepdims else np.squeeze(result, axis=axis)

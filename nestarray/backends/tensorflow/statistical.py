@@ -94,7 +94,7 @@ def cumulative_prod(
     return _along("cumulative_prod", products.running, x, axis, dtype)
 
 
-@supports("b is None and return_sign is False")
+@supports("b is None and return_sign is False and not x.dtype.is_complex")
 def logsumexp(
     x: Any,
     /,

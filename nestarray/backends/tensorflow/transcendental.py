@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.base import promoting
+from nestarray.backends.base import promoting, refuse_complex
 from nestarray.backends.nonfinite import completed
 from nestarray.backends.tensorflow.elementwise import _cast, _floating, _floating_pair
 
@@ -77,6 +77,7 @@ log10 = _floating(lambda x: _log(x) / math.log(10.0))
 
 
 def _hypot(x1: Any, x2: Any) -> Any:
+    refuse_complex(x1)
     a, b = tf.abs(x1), tf.abs(x2)
     large, small = tf.maximum(a, b), tf.minimum(a, b)
     # Where large is 0 or ∞ the ratio would be NaN, and poison the gradient too.
