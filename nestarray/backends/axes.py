@@ -177,3 +177,17 @@ def windows_of(
     if any(s < 1 for s in steps):
         raise ShapeError(f"{op}: step: got {step!r}, expected at least 1")
     return list(zip(axes, sizes, steps))
+
+
+def are_plane(x: Any, axes: Any) -> bool:
+    """Whether `axes` are two different axes of `x`."""
+    if len(axes) != 2 or not all(-x.ndim <= a < x.ndim for a in axes):
+        return False
+    return (axes[0] - axes[1]) % x.ndim != 0
+
+
+def has_place(x: Any, kth: int, /, *, axis: int = -1) -> bool:
+    """Whether `x` has such an axis, and that an element of number `kth`."""
+    if axis.__class__ is not int:
+        return False
+    return -x.ndim <= axis < x.ndim and -x.shape[axis] <= kth < x.shape[axis]

@@ -18,6 +18,8 @@ Ints = int | Sequence[int]
 #: `Ints`, one pair (before, after) for each axis, ``"same"`` or ``"valid"``.
 Padding = str | int | Sequence[int] | Sequence[tuple[int, int]]
 
+_LAYOUTS = ("channels_first", "channels_last")
+
 
 class Windows(NamedTuple):
     """The settings of sliding windows, one entry for each spatial axis."""
@@ -343,3 +345,33 @@ def counts(at: Windows, sizes: Sequence[int], *, count_include_pad: bool) -> lis
         # A window of nothing but padding has the sum 0, whatever it is divided by.
         found.append([max(min(i * s + k, end) - max(i * s, first), 1) for i in range(windows)])
     return found
+
+
+def channels_are_last(name: str, parameter: str, layout: str) -> bool:
+    """Whether the channels stand last.
+
+    Raises:
+        ArgumentError: there is no such layout.
+    """
+    if layout not in _LAYOUTS:
+        raise ArgumentError(
+            f"{name}: {parameter}: got {layout!r}, expected one of {', '.join(_LAYOUTS)}"
+        )
+    return layout == "channels_last"
+
+
+def spatial_axes(name: str, x: Any, data_format: str) -> int:
+    """The number of spatial axes of a batch of arrays with channels.
+
+    Raises:
+        ArgumentError: there is no such layout.
+        ShapeError: there are none, or more than three.
+    """
+    channels_are_last(name, "data_format", data_format)
+    count = len(x.shape) - 2
+    if not 1 <= count <= 3:
+        raise ShapeError(
+            f"{name}: x has shape {tuple(x.shape)}, expected a batch, channels and one to three "
+            "spatial axes"
+        )
+    return count

@@ -11,14 +11,12 @@ import math
 from nestarray import ops
 from nestarray.backends import windows
 from nestarray.backends.truth import through_numbers
-from nestarray.backends.windows import Ints, Padding
+from nestarray.backends.windows import Ints, Padding, channels_are_last, spatial_axes
 from nestarray.dispatch import op
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors import ShapeError
 from nestarray.typing import Array
 
 __all__ = ["conv", "conv_transpose", "depthwise_conv", "locally_connected", "separable_conv"]
-
-_FORMATS = ("channels_first", "channels_last")
 
 
 @op
@@ -68,8 +66,8 @@ def conv(
     References:
         https://keras.io/api/ops/nn/#conv-function
     """
-    count = _spatial("conv", x, data_format)
-    if _is_last("conv", "weight_format", weight_format):
+    count = spatial_axes("conv", x, data_format)
+    if channels_are_last("conv", "weight_format", weight_format):
         weight = ops.permute_dims(weight, (count + 1, count, *range(count)))
     function = (ops.conv1d, ops.conv2d, ops.conv3d)[count - 1]
     x = _first(x, data_format)
@@ -128,8 +126,8 @@ def conv_transpose(
     References:
         https://keras.io/api/ops/nn/#convtranspose-function
     """
-    count = _spatial("conv_transpose", x, data_format)
-    if _is_last("conv_transpose", "weight_format", weight_format):
+    count = spatial_axes("conv_transpose", x, data_format)
+    if channels_are_last("conv_transpose", "weight_format", weight_format):
         weight = ops.permute_dims(weight, (count + 1, count, *range(count)))
     function = (ops.conv_transpose1d, ops.conv_transpose2d, ops.conv_transpose3d)[count - 1]
     if padding == "same":
@@ -188,8 +186,8 @@ def depthwise_conv(
         https://arxiv.org/abs/1704.04861
         https://keras.io/api/ops/nn/#depthwiseconv-function
     """
-    _spatial("depthwise_conv", x, data_format)
-    channels = x.shape[-1 if _is_last("depthwise_conv", "data_format", data_format) else 1]
+    spatial_axes("depthwise_conv", x, data_format)
+    channels = x.shape[-1 if channels_are_last("depthwise_conv", "data_format", data_format) else 1]
     if len(weight.shape) != len(x.shape) or weight.shape[1] != 1 or weight.shape[0] % channels:
         raise ShapeError(
             f"depthwise_conv: weight has shape {tuple(weight.shape)}, expected (channels, 1, "
@@ -251,7 +249,7 @@ def separable_conv(
         https://arxiv.org/abs/1610.02357
         https://keras.io/api/ops/nn/#separableconv-function
     """
-    count = _spatial("separable_conv", x, data_format)
+    count = spatial_axes("separable_conv", x, data_format)
     x = _first(x, data_format)
     if len(pointwise.shape) != 2 or pointwise.shape[1] != depthwise.shape[0]:
         raise ShapeError(
@@ -321,26 +319,6 @@ def locally_connected(
     out = ops.einsum("nkp,okp->nop", columns, kernels)
     out = ops.reshape(out, (-1, weight.shape[0], *output))
     return out if bias is None else out + bias
-
-
-def _spatial(name: str, x: Array, data_format: str) -> int:
-    """The number of spatial axes, after a check of the layout."""
-    _is_last(name, "data_format", data_format)
-    count = len(x.shape) - 2
-    if not 1 <= count <= 3:
-        raise ShapeError(
-            f"{name}: x has shape {tuple(x.shape)}, expected a batch, channels and one to three "
-            "spatial axes"
-        )
-    return count
-
-
-def _is_last(name: str, parameter: str, value: str) -> bool:
-    if value not in _FORMATS:
-        raise ArgumentError(
-            f"{name}: {parameter}: got {value!r}, expected one of {', '.join(_FORMATS)}"
-        )
-    return value == "channels_last"
 
 
 def _first(x: Array, data_format: str) -> Array:

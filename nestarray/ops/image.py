@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, ops
+from nestarray.backends.windows import channels_are_last
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array
@@ -101,7 +102,7 @@ def interpolate(
             f"interpolate: align_corners: got True with mode {mode!r}, expected a linear or a cubic "
             "mode"
         )
-    is_last = _is_last("interpolate", data_format)
+    is_last = channels_are_last("interpolate", "data_format", data_format)
     shape = tuple(x.shape)
     shape = (shape[0], shape[-1], *shape[1:-1]) if is_last else shape
     sizes, scales = _sizes(shape, size, scale_factor)
@@ -152,7 +153,7 @@ def pixel_shuffle(
     References:
         https://arxiv.org/abs/1609.05158
     """
-    is_last = _is_last("pixel_shuffle", data_format)
+    is_last = channels_are_last("pixel_shuffle", "data_format", data_format)
     *batch, channels, height, width = x.shape
     if is_last:
         height, width, channels = channels, height, width
@@ -199,7 +200,7 @@ def pixel_unshuffle(
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pixel_unshuffle.html
     """
-    is_last = _is_last("pixel_unshuffle", data_format)
+    is_last = channels_are_last("pixel_unshuffle", "data_format", data_format)
     *batch, channels, height, width = x.shape
     if is_last:
         height, width, channels = channels, height, width
@@ -516,14 +517,6 @@ _KERNELS: dict[str, tuple[float, Callable[[np.ndarray], np.ndarray]]] = {
     "lanczos5": (5, _lanczos(5)),
     "gaussian": (1.5, _gaussian),
 }
-
-
-def _is_last(name: str, data_format: str) -> bool:
-    if data_format not in ("channels_first", "channels_last"):
-        raise ArgumentError(
-            f"{name}: data_format: got {data_format!r}, expected one of channels_first, channels_last"
-        )
-    return data_format == "channels_last"
 
 
 def _along(x: Array, weights: np.ndarray, axis: int) -> Array:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from nestarray import ops
 from nestarray.backends.truth import through_numbers
-from nestarray.backends.windows import Ints, Padding
+from nestarray.backends.windows import Ints, Padding, spatial_axes
 from nestarray.dispatch import op
-from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array
 
 __all__ = ["avg_pool", "max_pool"]
-
-_FORMATS = ("channels_first", "channels_last")
 
 
 @op
@@ -56,7 +53,7 @@ def max_pool(
     References:
         https://keras.io/api/ops/nn/#maxpool-function
     """
-    count = _spatial("max_pool", x, data_format)
+    count = spatial_axes("max_pool", x, data_format)
     function = (ops.max_pool1d, ops.max_pool2d, ops.max_pool3d)[count - 1]
     is_last = data_format == "channels_last"
     out = function(
@@ -114,7 +111,7 @@ def avg_pool(
     References:
         https://keras.io/api/ops/nn/#averagepool-function
     """
-    count = _spatial("avg_pool", x, data_format)
+    count = spatial_axes("avg_pool", x, data_format)
     function = (ops.avg_pool1d, ops.avg_pool2d, ops.avg_pool3d)[count - 1]
     is_last = data_format == "channels_last"
     out = function(
@@ -127,18 +124,3 @@ def avg_pool(
         divisor_override=divisor_override,
     )
     return ops.moveaxis(out, 1, -1) if is_last else out
-
-
-def _spatial(name: str, x: Array, data_format: str) -> int:
-    """The number of spatial axes, after a check of the layout."""
-    if data_format not in _FORMATS:
-        raise ArgumentError(
-            f"{name}: data_format: got {data_format!r}, expected one of {', '.join(_FORMATS)}"
-        )
-    count = len(x.shape) - 2
-    if not 1 <= count <= 3:
-        raise ShapeError(
-            f"{name}: x has shape {tuple(x.shape)}, expected a batch, channels and one to three "
-            "spatial axes"
-        )
-    return count

@@ -18,7 +18,7 @@ from nestarray.errors import StorageError
 from nestarray.storage.elements import NATIVE
 from nestarray.storage.plan import Plan, grouped
 from nestarray.storage.source import Entry, Source, check_size, is_forward_slice, map_file
-from nestarray.storage.structure import RESERVED, parse_json
+from nestarray.storage.structure import RESERVED
 
 NATIVE_DTYPES = NATIVE
 naming, separator = grouped, "/"
@@ -55,9 +55,7 @@ class Hdf5Source(Source):
             texts = {k: v for k, v in self._file.attrs.items() if isinstance(v, str)}
             super().__init__(path, entries, None, texts)
             if RESERVED in entries:
-                document = parse_json(self.read(RESERVED).tobytes())
-                del self.entries[RESERVED]
-                self.structure, self.metadata = document["structure"], document["metadata"]
+                self._take_document()
         except BaseException:
             self._file.close()
             raise

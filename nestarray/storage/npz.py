@@ -17,7 +17,7 @@ from nestarray.errors import StorageError
 from nestarray.storage.elements import NATIVE, num_bytes
 from nestarray.storage.plan import Plan, dotted_file_name
 from nestarray.storage.source import Entry, Source, check_size
-from nestarray.storage.structure import RESERVED, parse_json
+from nestarray.storage.structure import RESERVED
 
 NATIVE_DTYPES = NATIVE
 naming, separator = dotted_file_name, "."
@@ -51,9 +51,7 @@ class NpzSource(Source):
             self._fortran: set[str] = set()
             super().__init__(path, {name: self._header(path, name) for name in self._infos})
             if self._archive.comment == RESERVED.encode() or RESERVED in self.entries:
-                document = parse_json(self.read(RESERVED).tobytes())
-                del self.entries[RESERVED]
-                self.structure, self.metadata = document["structure"], document["metadata"]
+                self._take_document()
         except BaseException:
             self._archive.close()
             raise

@@ -18,7 +18,7 @@ import numpy as np
 from nestarray.container import Container
 from nestarray.errors import MissingFileError, NestarrayError, StorageError
 from nestarray.storage.elements import num_bytes
-from nestarray.storage.structure import Reference, decode, reason
+from nestarray.storage.structure import RESERVED, Reference, decode, parse_json, reason
 
 
 class Entry(NamedTuple):
@@ -92,6 +92,12 @@ class Source:
                     f"{where}: {text.format(odd[0])}; it was changed by another program: load it "
                     "with flat=True, which takes the arrays by their names"
                 )
+
+    def _take_document(self) -> None:
+        """Read structure and metadata from the array that holds their text."""
+        document = parse_json(self.read(RESERVED).tobytes())
+        del self.entries[RESERVED]
+        self.structure, self.metadata = document["structure"], document["metadata"]
 
     def flat(self) -> dict[str, Reference]:
         """Name → `Reference` of every array."""

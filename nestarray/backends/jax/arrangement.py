@@ -6,18 +6,12 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from nestarray.backends.axes import are_plane  # noqa: F401  # in a condition given as text
 from nestarray.backends.base import lenient, supports
 from nestarray.backends.jax.compiled import compiled
 
 
-def _is_plane(x: Any, axes: Any) -> bool:
-    """Whether `axes` are two different axes of `x`; the body has words for others."""
-    if len(axes) != 2 or not all(-x.ndim <= a < x.ndim for a in axes):
-        return False
-    return (axes[0] - axes[1]) % x.ndim != 0
-
-
-@supports("(axes == (0, 1) and x.ndim > 1) or _is_plane(x, axes)")
+@supports("(axes == (0, 1) and x.ndim > 1) or are_plane(x, axes)")
 @lenient
 @compiled
 def rot90(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray import dtypes
+from nestarray.backends.axes import has_place
 from nestarray.backends.base import supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
@@ -24,20 +25,13 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     return jnp.argsort(x, axis=axis, descending=descending, stable=stable)
 
 
-def _has_place(x: Any, kth: int, /, *, axis: int = -1) -> bool:
-    """Whether there is such an axis and place; the body has words for others."""
-    if axis.__class__ is not int:
-        return False
-    return -x.ndim <= axis < x.ndim and -x.shape[axis] <= kth < x.shape[axis]
-
-
-@supports(_has_place)
+@supports(has_place)
 def partition(x: Any, kth: int, /, *, axis: int = -1) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.partition.html"""
     return jnp.partition(x, kth, axis)
 
 
-@supports(_has_place)
+@supports(has_place)
 def argpartition(x: Any, kth: int, /, *, axis: int = -1) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.argpartition.html"""
     return jnp.argpartition(x, kth, axis).astype(native_dtype(dtypes.int64))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.axes import one_axis
+from nestarray.backends.axes import has_place, one_axis
 from nestarray.backends.base import lenient, supports
 
 
@@ -29,20 +29,13 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     return x.shape[axis] - 1 - np.flip(mirrored, axis)
 
 
-def _has_place(x: Any, kth: int, /, *, axis: int = -1) -> bool:
-    """Whether there is such an axis and place; the body has words for others."""
-    if axis.__class__ is not int:
-        return False
-    return -x.ndim <= axis < x.ndim and -x.shape[axis] <= kth < x.shape[axis]
-
-
-@supports(_has_place)
+@supports(has_place)
 def partition(x: Any, kth: int, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.partition.html"""
     return np.partition(x, kth, axis)
 
 
-@supports(_has_place)
+@supports(has_place)
 def argpartition(x: Any, kth: int, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.argpartition.html"""
     return np.argpartition(x, kth, axis)

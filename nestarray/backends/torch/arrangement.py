@@ -6,19 +6,13 @@ from typing import Any
 
 import torch
 
+from nestarray.backends.axes import are_plane  # noqa: F401  # in a condition given as text
 from nestarray.backends.base import supports
 from nestarray.backends.fast_paths import at_defaults
 
 
-def _is_plane(x: Any, axes: Any) -> bool:
-    """Whether `axes` are two different axes of `x`; the body has words for others."""
-    if len(axes) != 2 or not all(-x.ndim <= a < x.ndim for a in axes):
-        return False
-    return (axes[0] - axes[1]) % x.ndim != 0
-
-
 @at_defaults("torch.rot90(x)")
-@supports("(axes == (0, 1) and x.ndim > 1) or _is_plane(x, axes)")
+@supports("(axes == (0, 1) and x.ndim > 1) or are_plane(x, axes)")
 def rot90(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.rot90.html"""
     if k == 1 and axes == (0, 1):

@@ -74,6 +74,11 @@ def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False) -> Valu
     place = (builtins.slice(None),) * axis + (builtins.slice(k - 1, k),)
     indices = na.getitem(argsort(input, axis), place)
     values = na.take_along_axis(input, indices, axis=axis)
+    return one_along(values, indices, axis, keepdim)
+
+
+def one_along(values: Array, indices: Array, axis: int, keepdim: bool) -> ValuesIndices:
+    """Values and indices of length 1 along an axis, which goes unless `keepdim`."""
     if not keepdim:
         values, indices = na.squeeze(values, axis=axis), na.squeeze(indices, axis=axis)
     return ValuesIndices(values, indices)

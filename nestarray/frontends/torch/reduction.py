@@ -95,15 +95,18 @@ def logsumexp(input: Array, dim: Dims, keepdim: bool = False) -> Array:
 def trapezoid(y: Array, x: Array | None = None, *, dx: float = 1, dim: int = -1) -> Array:
     """The integral by the trapezoidal rule."""
     axis = wrap("trapezoid", dim, ndim_of(y))
+    return sum(trapezoids(y, x, dx, axis), axis)
+
+
+def trapezoids(y: Array, x: Array | None, dx: float, axis: int) -> Array:
+    """The areas between neighbours along an axis."""
     step: Any = dx if x is None else na.diff(x, axis=-1 if ndim_of(x) == 1 else axis)
     if x is not None and ndim_of(x) == 1:
         step = na.reshape(step, (-1,) + (1,) * (ndim_of(y) - 1 - axis))
-    size = shape_of(y)[axis]
     before = [builtins.slice(None)] * axis
-    left = na.getitem(y, (*before, builtins.slice(0, size - 1)))
-    right = na.getitem(y, (*before, builtins.slice(1, size)))
-    areas = pointwise.mul(pointwise.add(left, right), step)
-    return sum(pointwise.div(areas, 2), axis)
+    left = na.getitem(y, (*before, builtins.slice(0, -1)))
+    right = na.getitem(y, (*before, builtins.slice(1, None)))
+    return pointwise.div(pointwise.mul(pointwise.add(left, right), step), 2)
 
 
 # -- spread --------------------------------------------------------------------------------
@@ -235,9 +238,7 @@ def _at(x: Array, indices: Array, dim: int, keepdim: bool) -> ValuesIndices:
         return ValuesIndices(x, na.reshape(indices, ()))
     axis = wrap("max", dim, ndim_of(x))
     values = na.take_along_axis(x, indices, axis=axis)
-    if not keepdim:
-        values, indices = na.squeeze(values, axis=axis), na.squeeze(indices, axis=axis)
-    return ValuesIndices(values, indices)
+    return ordering.one_along(values, indices, axis, keepdim)
 
 
 def _arg(function: Any, name: str, x: Array, dim: int | None, keepdim: bool) -> Array:
@@ -360,9 +361,7 @@ def mode(input: Array, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     places = na.arange(size, dtype=dtypes.int64, like=x)
     indices = amax(na.where(na.equal(x, values), places, na.full_like(rank, -1)), -1, keepdim=True)
     values, indices = na.moveaxis(values, -1, axis), na.moveaxis(indices, -1, axis)
-    if not keepdim:
-        values, indices = na.squeeze(values, axis=axis), na.squeeze(indices, axis=axis)
-    return ValuesIndices(values, indices)
+    return ordering.one_along(values, indices, axis, keepdim)
 
 
 # -- norms ---------------------------------------------------------------------------------

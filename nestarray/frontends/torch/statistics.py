@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import DtypeError, ShapeError
-from nestarray.frontends.torch import pointwise
 from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
+from nestarray.frontends.torch.ordering import one_along
 from nestarray.frontends.torch.promotion import cast, floating
-from nestarray.frontends.torch.reduction import quantile_by
+from nestarray.frontends.torch.reduction import quantile_by, trapezoids
 from nestarray.frontends.torch.reduction import trapezoid as trapz  # noqa: F401
 from nestarray.frontends.torch.return_types import ValuesIndices
 from nestarray.typing import Array
@@ -59,15 +59,7 @@ def cumulative_trapezoid(
 ) -> Array:
     """The integrals up to each element but the first, by the trapezoidal rule."""
     axis = wrap("cumulative_trapezoid", dim, ndim_of(y))
-    step: Any = dx if x is None else na.diff(x, axis=-1 if ndim_of(x) == 1 else axis)
-    if x is not None and ndim_of(x) == 1:
-        step = na.reshape(step, (-1,) + (1,) * (ndim_of(y) - 1 - axis))
-    size = shape_of(y)[axis]
-    before = [builtins.slice(None)] * axis
-    left = na.getitem(y, (*before, builtins.slice(0, builtins.max(size - 1, 0))))
-    right = na.getitem(y, (*before, builtins.slice(1, None)))
-    areas = pointwise.div(pointwise.mul(pointwise.add(left, right), step), 2)
-    return na.cumulative_sum(areas, axis=axis)
+    return na.cumulative_sum(trapezoids(y, x, dx, axis), axis=axis)
 
 
 class HistogramDD(NamedTuple):
@@ -131,9 +123,7 @@ def _nanmedian(x: Array, dim: int, keepdim: bool) -> ValuesIndices:
     middle = na.maximum(na.floor_divide(na.subtract(count, 1), 2), 0)
     indices = na.take_along_axis(order, middle, axis=axis)
     values = na.take_along_axis(x, indices, axis=axis)
-    if not keepdim:
-        values, indices = na.squeeze(values, axis=axis), na.squeeze(indices, axis=axis)
-    return ValuesIndices(values, indices)
+    return one_along(values, indices, axis, keepdim)
 
 
 def nanquantile(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections import Counter
 from typing import Any
 
@@ -13,7 +12,7 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.lower import is_op
 from nestarray.graph.node import Node
 from nestarray.graph.passes.parameters import check_evaluation
-from nestarray.graph.passes.rewriting import Writer, count_uses, place_of, rewrite
+from nestarray.graph.passes.rewriting import Writer, arguments_of, count_uses, place_of, rewrite
 
 _CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
 _TRANSPOSED = ("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
@@ -35,12 +34,12 @@ def fold_batch_norms(graph: Graph) -> Graph:
     def rule(writer: Writer, node: Node) -> Node | None:
         if not is_op(node, "batch_norm"):
             return None
-        norm = _arguments(node)
+        norm = arguments_of(node)
         layer = norm["x"]
         channel = _channel_axis(layer, node, norm["axis"])
         if channel is None or uses[place_of(layer)] != 1:
             return None
-        before = _arguments(layer)
+        before = arguments_of(layer)
         weight, bias = before["weight"], before.get("bias")
         read = [weight, bias, norm["mean"], norm["variance"], norm["weight"], norm["bias"]]
         if not all(x is None or x.source in ("v", "s", "constants") for x in read):
@@ -74,14 +73,6 @@ def fold_batch_norms(graph: Graph) -> Graph:
     return rewrite(graph, rule, drop_unused=True)
 
 
-def _arguments(node: Node) -> dict[str, Any]:
-    """The arguments of a call by parameter, with defaults."""
-    assert node.target is not None
-    bound = inspect.signature(node.target).bind(*node.args, **node.kwargs)
-    bound.apply_defaults()
-    return bound.arguments
-
-
 def _channel_axis(layer: Any, norm: Node, axis: int) -> int | None:
     """The axis of the layer's weight that is the normalized one; None if there is none."""
     if not isinstance(layer, Node) or norm.aval is None:
@@ -90,7 +81,7 @@ def _channel_axis(layer: Any, norm: Node, axis: int) -> int | None:
     if is_op(layer, *_CONVOLUTIONS):
         return 0 if axis % rank == 1 else None
     if is_op(layer, *_TRANSPOSED):
-        return 1 if axis % rank == 1 and _arguments(layer)["groups"] == 1 else None
+        return 1 if axis % rank == 1 and arguments_of(layer)["groups"] == 1 else None
     if is_op(layer, "linear"):
         return 0 if axis % rank == rank - 1 else None
     return None

@@ -9,7 +9,7 @@ from typing import Any
 from nestarray.graph.graph import Graph
 from nestarray.graph.lower import is_op
 from nestarray.graph.node import Aval, Node
-from nestarray.graph.passes.rewriting import Writer, rewrite
+from nestarray.graph.passes.rewriting import Writer, arguments_of, rewrite
 from nestarray.graph.passes.transposes import cancel_transposes
 
 _CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
@@ -31,7 +31,7 @@ def channels_last(graph: Graph) -> Graph:
 def _rule(writer: Writer, node: Node) -> Node | None:
     if not is_op(node, *_CONVOLUTIONS, *_TRANSPOSED, *_POOLINGS, *_ADAPTIVE) or node.aval is None:
         return None
-    arguments: dict[str, Any] = _arguments(node)
+    arguments: dict[str, Any] = arguments_of(node)
     x = arguments.pop("x")
     if not isinstance(x, Node) or x.aval is None:
         return None
@@ -71,13 +71,6 @@ def _permuted(writer: Writer, x: Node, order: tuple[int, ...], like: Node, name:
     assert x.aval is not None
     aval = Aval(tuple([x.aval.shape[i] for i in order]), x.aval.dtype)
     return writer.call("permute_dims", x, order, like=like, aval=aval, name=name)
-
-
-def _arguments(node: Node) -> dict[str, Any]:
-    assert node.target is not None
-    bound = inspect.signature(node.target).bind(*node.args, **node.kwargs)
-    bound.apply_defaults()
-    return dict(bound.arguments)
 
 
 def _default(node: Node, parameter: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -18,6 +19,14 @@ from nestarray.graph.substitution import substituted
 
 #: Given a writer and a call with its new arguments: what stands for its value, or None to keep it.
 Rule = Callable[["Writer", Node], Any]
+
+
+def arguments_of(node: Node) -> dict[str, Any]:
+    """The arguments of a call by parameter, with defaults."""
+    assert node.target is not None
+    bound = inspect.signature(node.target).bind(*node.args, **node.kwargs)
+    bound.apply_defaults()
+    return dict(bound.arguments)
 
 
 class Writer:

@@ -10,7 +10,6 @@ another leave nothing.
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -19,7 +18,7 @@ from typing import Any
 from nestarray.dispatch import Op
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node, iter_nodes, map_nodes
-from nestarray.graph.passes.rewriting import Writer
+from nestarray.graph.passes.rewriting import Writer, arguments_of
 from nestarray.graph.sizes import generic_size
 from nestarray.graph.substitution import substituted
 
@@ -65,16 +64,16 @@ def order_of(node: Node) -> Order | None:
         return None
     rank = len(node.aval.shape)
     if record.name == "permute_dims":
-        return tuple([a % rank for a in _argument(node, "axes")])
+        return tuple([a % rank for a in arguments_of(node)["axes"]])
     order = list(range(rank))
     if record.name == "matrix_transpose":
         return (*order[:-2], rank - 1, rank - 2)
     if record.name == "swapaxes":
-        a, b = (_argument(node, name) % rank for name in ("axis1", "axis2"))
+        a, b = (arguments_of(node)[name] % rank for name in ("axis1", "axis2"))
         order[a], order[b] = b, a
         return tuple(order)
     if record.name == "moveaxis":
-        source, target = (_argument(node, name) for name in ("source", "destination"))
+        source, target = (arguments_of(node)[name] for name in ("source", "destination"))
         if isinstance(source, int):
             order.insert(target % rank, order.pop(source % rank))
             return tuple(order)
@@ -95,13 +94,6 @@ def _shape(node: Node) -> tuple[int, ...]:
     """The sizes of a value; for those that are left open, numbers that stand for them."""
     assert node.aval is not None
     return tuple([generic_size(size) for size in node.aval.shape])
-
-
-def _argument(node: Node, name: str) -> Any:
-    assert node.target is not None
-    bound = inspect.signature(node.target).bind(*node.args, **node.kwargs)
-    bound.apply_defaults()
-    return bound.arguments[name]
 
 
 def _inverse(order: Order) -> Order:
@@ -225,13 +217,13 @@ class _Transposer:
         if record.name in ("concat", "stack", "pad"):
             return record.name != "stack" and getattr(self, record.name)(node, order)
         if record.name in _OF_ROWS and order[-1] == len(order) - 1 and node.args[0] in self.kept:
-            axis = () if record.name == "linear" else _argument(node, "axis")
+            axis = () if record.name == "linear" else arguments_of(node)["axis"]
             is_last = axis in ((), -1, (-1,), (len(order) - 1,))
             return is_last and self.same_shape(node, order, first_only=True)
         if record.name in _OF_IMAGES:
             return self.images(node, order)
         if record.name in _ALONG_AXIS or (record.name in _PER_EXAMPLE and order[0] == 0):
-            axis = order[_argument(node, "axis") % len(order)]
+            axis = order[arguments_of(node)["axis"] % len(order)]
             return self.same_shape(node, order, first_only=True, axis=axis)
         is_elementwise = record.chapter in _ELEMENTWISE or record.name in _OTHER_ELEMENTWISE
         if is_elementwise and "axis" not in record.signature.parameters:
@@ -269,7 +261,7 @@ class _Transposer:
         x, *rest = node.args
         args = (self.in_order(x, order, node), *map_nodes(self.plain, rest))
         kwargs = map_nodes(self.plain, node.kwargs)
-        self.emit(node, args, {**kwargs, "axis": order[_argument(node, "axis") % len(order)]})
+        self.emit(node, args, {**kwargs, "axis": order[arguments_of(node)["axis"] % len(order)]})
         self.firsts[node] = order
         return True
 
@@ -311,7 +303,7 @@ class _Transposer:
 
     def reduce(self, node: Node, base: Node, order: Order) -> bool:
         """A reduction: over the renamed axes, and what is left keeps its order."""
-        axis, keepdims = _argument(node, "axis"), _argument(node, "keepdims")
+        axis, keepdims = arguments_of(node)["axis"], arguments_of(node)["keepdims"]
         if len(list(iter_nodes((node.args, node.kwargs)))) != 1:
             return False
         axes = range(len(order)) if axis is None else (axis,) if isinstance(axis, int) else axis
@@ -349,7 +341,7 @@ class _Transposer:
 
     def pool_all(self, node: Node, op: str, base: Node, order: Order) -> bool:
         """Adaptive pooling to one element is a reduction."""
-        size = _argument(node, "output_size")
+        size = arguments_of(node)["output_size"]
         if any(n != 1 for n in (size if isinstance(size, (list, tuple)) else (size,))):
             return False
         self.reduced(node, base, order, range(2, len(order)), True, op)
@@ -360,7 +352,7 @@ class _Transposer:
         rank = len(order)
         last = (0, rank - 1, *range(1, rank - 1))
         formats = {last: "channels_last", _inverse(last): "channels_first"}
-        now = _argument(node, "data_format")
+        now = arguments_of(node)["data_format"]
         if order not in formats or formats[order] == now:
             return False
         settings = map_nodes(self.plain, node.kwargs) | {"data_format": formats[order]}
@@ -369,7 +361,7 @@ class _Transposer:
 
     def concat(self, node: Node, order: Order) -> bool:
         """A concatenation along the renamed axis."""
-        axis = _argument(node, "axis")
+        axis = arguments_of(node)["axis"]
         if axis is None:
             return False
         parts = [self.in_order(used, order, node) for used in iter_nodes(node.args[0])]
@@ -378,7 +370,7 @@ class _Transposer:
 
     def pad(self, node: Node, order: Order) -> bool:
         """A border, whose widths change places."""
-        widths = _argument(node, "pad_width")
+        widths = arguments_of(node)["pad_width"]
         if isinstance(widths, int) or not all(isinstance(w, (list, tuple)) for w in widths):
             return False
         if len(widths) != len(order):
@@ -410,7 +402,7 @@ class _Transposer:
         sizes = tuple([node.aval.shape[i] for _, i in ranks])
         numbers = _numbers(sizes)
         if numbers is None:  # of several open sizes, which the call computes
-            given = _argument(node, "shape") if node.target_name == "na.reshape" else ()
+            given = arguments_of(node)["shape"] if node.target_name == "na.reshape" else ()
             if len(given) != len(sizes):
                 return False
             numbers = tuple(map_nodes(self.plain, [given[i] for _, i in ranks]))

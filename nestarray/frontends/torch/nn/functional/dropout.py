@@ -80,13 +80,18 @@ def alpha_dropout(
     return _saturated("alpha_dropout", input, p, training, shape_of(input), key)
 
 
+def _drops(name: str, p: float, training: bool) -> bool:
+    """Whether anything is dropped."""
+    if not 0 <= p <= 1:
+        raise ArgumentError(f"{name}: p: got {p}, expected a probability")
+    return training and p != 0
+
+
 def _saturated(
     name: str, x: Array, p: float, training: bool, shape: Sequence[int], key: Array | None
 ) -> Array:
     """What is dropped has the value that selu has far below 0."""
-    if not 0 <= p <= 1:
-        raise ArgumentError(f"{name}: p: got {p}, expected a probability")
-    if not training or p == 0:
+    if not _drops(name, p, training):
         return x
     keep = keep_mask(name, key, p, shape)
     saturated = -1.7580993408473766
@@ -120,9 +125,7 @@ def _dropped(
     shape: Sequence[int],
     key: Array | None,
 ) -> Array:
-    if not 0 <= p <= 1:
-        raise ArgumentError(f"{name}: p: got {p}, expected a probability")
-    if not training or p == 0:
+    if not _drops(name, p, training):
         return x
     if p == 1:
         return na.zeros_like(x)
