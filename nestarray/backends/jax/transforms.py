@@ -20,16 +20,23 @@ def value_and_grad(
     fn: Callable[..., Any], leaves: list[Any], has_aux: bool, name: str
 ) -> tuple[Any, Any, list[Any]]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.value_and_grad.html"""
-    differentiate = jax.value_and_grad(lambda values: fn(*values), has_aux=True)
     kinds = dict(zip(map(type, leaves), leaves, strict=True))  # isinstance asks a metaclass
     if not all(isinstance(leaf, jax.Array) for leaf in kinds.values()):
         leaves = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in leaves]
     with _loops_explained(name):
-        (value, aux), gradients = differentiate(leaves)
+        (value, aux), gradients = _differentiate(leaves, fn)
     if any(dtype.kind == "c" for dtype in {g.dtype for g in gradients}):
         # JAX gives ∂f/∂x − i ∂f/∂y, the conjugate of the direction of ascent.
         gradients = [_conj(g) for g in gradients]
     return value, aux, gradients
+
+
+def _call(values: list[Any], fn: Callable[..., Any]) -> Any:
+    return fn(*values)
+
+
+#: Made once: that takes JAX as long as differentiating a small function.
+_differentiate = jax.value_and_grad(_call, has_aux=True)
 
 
 @contextmanager
