@@ -431,6 +431,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             indices_or_sections: the number of parts, whose lengths differ by at most 1, the
                 longer ones first; or the places before which to cut.
             axis: the axis to cut.
+
+        Raises:
+            ShapeError: there are less than one part, or the places do not ascend.
         """
 
     def asin(self, /) -> Container[Leaf]:
@@ -1764,6 +1767,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: array of any shape; of one without axes comes an array of one element.
             start_axis: the first axis to merge.
             end_axis: the last axis to merge, included.
+
+        Raises:
+            ShapeError: `end_axis` comes before `start_axis`.
         """
 
     def flatten_keys(self, /, sep: str = "/", *, depth: int | None = None) -> Container[Leaf]:
@@ -2353,6 +2359,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Returns:
             The shape of x with half the size along `axis`.
+
+        Raises:
+            ShapeError: the size along `axis` is odd.
         """
 
     def greater(self, x2: Array, /) -> Container[Leaf]:
