@@ -67,7 +67,7 @@ def _by_inversion(key: Any, n: Any, q: Any, loop: Loop) -> Any:
     def one_more(key: Any, count: Any, total: Any) -> tuple[Any, ...]:
         pair = ops.random_split(key)
         is_inside = ops.astype(ops.less_equal(total, n), dtype)
-        u = ops.random_uniform(pair[0], shape=tuple(q.shape), dtype=dtype)
+        u = ops.random_uniform(pair[0], shape=ops.shape(q), dtype=dtype)
         distance = ops.ceil(ops.divide(ops.log(ops.maximum(u, least)), log_failure))
         return pair[1], ops.add(count, is_inside), ops.add(total, distance)
 
@@ -97,8 +97,8 @@ def _by_rejection(key: Any, n: Any, q: Any, loop: Loop) -> Any:
 
     def one_more(key: Any, count: Any, is_done: Any) -> tuple[Any, ...]:
         keys = ops.random_split(key, num=3)
-        u = ops.random_uniform(keys[1], shape=tuple(q.shape), dtype=dtype) - 0.5
-        v = ops.random_uniform(keys[2], shape=tuple(q.shape), dtype=dtype)
+        u = ops.random_uniform(keys[1], shape=ops.shape(q), dtype=dtype) - 0.5
+        v = ops.random_uniform(keys[2], shape=ops.shape(q), dtype=dtype)
         shifted = 0.5 - ops.abs(u)
         is_inside = ops.logical_and(ops.greater_equal(shifted, 0.07), ops.less_equal(v, enough))
         found = ops.floor((2.0 * a / shifted + b) * u + center)

@@ -32,7 +32,7 @@ def hashes(words: Words, *asked: tuple[Any, int]) -> list[tuple[Any, Any]]:
     """The words of several (keys, counter), hashed together: programs stay small."""
     from nestarray import ops
 
-    size = int(asked[0][0].shape[1])
+    size = ops.shape(asked[0][0])[1]
     keys = ops.concat([keys for keys, _ in asked], axis=1)
     counters = ops.concat([ops.full_like(keys[0], i) for keys, i in asked], axis=0)
     high, low = words.hash(keys, counters)
@@ -191,7 +191,7 @@ def _by_products(key: Any, lam: Any, loop: Loop) -> Any:
     def one_more(key: Any, count: Any, log_product: Any) -> tuple[Any, ...]:
         pair = ops.random_split(key)
         is_above = ops.astype(ops.greater(log_product, limit), "int32")
-        u = ops.random_uniform(pair[1], shape=tuple(lam.shape))
+        u = ops.random_uniform(pair[1], shape=ops.shape(lam))
         return (
             pair[0],
             ops.add(count, is_above),
@@ -217,8 +217,8 @@ def _by_rejection(key: Any, lam: Any, loop: Loop) -> Any:
 
     def one_more(key: Any, count: Any, is_done: Any) -> tuple[Any, ...]:
         keys = ops.random_split(key, num=3)
-        u = ops.random_uniform(keys[1], shape=tuple(lam.shape)) - 0.5
-        v = ops.random_uniform(keys[2], shape=tuple(lam.shape))
+        u = ops.random_uniform(keys[1], shape=ops.shape(lam)) - 0.5
+        v = ops.random_uniform(keys[2], shape=ops.shape(lam))
         shifted = 0.5 - ops.abs(u)
         k = ops.floor((2.0 * a / shifted + b) * u + lam + 0.43)
         s = ops.log(ops.maximum(v, _LEAST) * inverse / (a / (shifted * shifted) + b))

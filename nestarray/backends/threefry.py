@@ -8,7 +8,7 @@ import numpy as np
 
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
-from nestarray.typing import Array, DTypeLike, Shape
+from nestarray.typing import Array, DTypeLike, Shape, is_unknown_size
 
 #: Mantissa bits, and how many random bits a number is made of.
 MANTISSA: dict[dtypes.DType, tuple[int, int]] = {
@@ -49,13 +49,13 @@ PARITY = 0x1BD11BDA
 
 
 def count(shape: Shape) -> int:
-    """The number of elements of `shape`.
+    """The number of elements of `shape`; of sizes that a tracer does not know, what it reckons.
 
     Raises:
         ShapeError: there are more than the counters can number.
     """
     size = prod(shape)
-    if size >= 2**32:
+    if not is_unknown_size(size) and size >= 2**32:
         raise ShapeError(
             f"random: got the shape {tuple(shape)} of {size} elements, expected fewer than 2**32; "
             "draw parts with keys of their own"

@@ -41,6 +41,6 @@ class Dropout(Module):
         if self.rate == 1.0:
             return ops.zeros_like(x)
         key = self.key_for("dropping")
-        kept = random.bernoulli(key, 1.0 - self.rate, tuple(x.shape))
+        kept = random.bernoulli(key, 1.0 - self.rate, ops.shape(x))
         scale = ops.astype(kept, dtypes.dtype_of(x))
         return ops.multiply(x, ops.multiply(scale, 1.0 / (1.0 - self.rate)))

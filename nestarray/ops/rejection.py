@@ -49,10 +49,10 @@ def random_gamma(key: Array, a: Array, *, log_space: bool = False) -> Array:
     threefry.check_key(key)
     threefry.check_uniform_dtype("random_gamma", dtypes.dtype_of(a))
     flat = ops.reshape(a, (-1,))
-    keys = ops.matrix_transpose(ops.random_split(key, num=int(flat.shape[0])))
+    keys = ops.matrix_transpose(ops.random_split(key, num=ops.shape(flat)[0]))
     words = rejection.Words(_hash, threefry.unit)
     rounds = lambda keys, d, c: rejection.rounds_python(words, keys, d, c)  # noqa: E731
-    return ops.reshape(rejection.gamma(words, keys, flat, log_space, rounds), tuple(a.shape))
+    return ops.reshape(rejection.gamma(words, keys, flat, log_space, rounds), ops.shape(a))
 
 
 def _hash(keys: Array, counters: Array) -> tuple[Array, Array]:

@@ -16,7 +16,7 @@ from nestarray.container import Container
 from nestarray.container.access import line_up, map_leaves
 from nestarray.container.container import from_leaves
 from nestarray.errors import ArgumentError, ShapeError, UnsupportedError
-from nestarray.typing import Array, DTypeLike, Shape, is_unknown_size
+from nestarray.typing import Array, DTypeLike, Shape
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -114,18 +114,17 @@ def floating(name: str, dtype: DTypeLike) -> dtypes.DType:
     return check_uniform_dtype(f"random.{name}", dtype)[0]
 
 
-def shape_of(name: str, shape: Shape | None, **parameters: Any) -> tuple[int, ...]:
+def shape_of(name: str, shape: Shape | None, **parameters: Any) -> tuple[Any, ...]:
     """The shape of the result: `shape`, to which all parameters must broadcast; None is theirs.
 
     Raises:
         ShapeError: they broadcast to another shape.
     """
-    shapes = {key: tuple(getattr(x, "shape", ())) for key, x in parameters.items()}
+    shapes = {key: _own_shape(x) for key, x in parameters.items()}
     wanted = None if shape is None else sizes(name, shape)
-    try:
-        found = np.broadcast_shapes(*shapes.values(), wanted or ())
-    except ValueError:
-        found = None
+    found: tuple[Any, ...] | None = wanted or ()
+    for own in shapes.values():
+        found = None if found is None else _together(found, own)
     if found is None or (wanted is not None and found != wanted):
         given = ", ".join(f"{key} of shape {s}" for key, s in shapes.items())
         expected = (
@@ -136,13 +135,42 @@ def shape_of(name: str, shape: Shape | None, **parameters: Any) -> tuple[int, ..
     return found
 
 
-def sizes(name: str, shape: Shape) -> tuple[int, ...]:
-    """`shape` as a tuple of sizes.
+def _own_shape(x: Any) -> tuple[Any, ...]:
+    """The shape of a parameter, with numbers that a tracer reckons with where it knows none."""
+    shape = tuple(getattr(x, "shape", ()))
+    return ops.shape(x) if None in shape else shape
+
+
+def _together(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The shape to which two broadcast, None if they do not.
+
+    A size that a tracer does not know is taken for the one that stands beside it.
+    """
+    if len(first) < len(second):
+        first = (1,) * (len(second) - len(first)) + first
+    start = len(first) - len(second)
+    result = list(first)
+    for axis, size in enumerate(second, start):
+        if size is first[axis] or (_is_known(size) and size == 1):
+            continue
+        if _is_known(first[axis]) and first[axis] == 1:
+            result[axis] = size
+        elif _is_known(size) and _is_known(first[axis]) and size != first[axis]:
+            return None
+    return tuple(result)
+
+
+def _is_known(size: Any) -> bool:
+    return isinstance(size, (int, np.integer))
+
+
+def sizes(name: str, shape: Shape) -> tuple[Any, ...]:
+    """`shape` as a tuple of sizes; those that a tracer does not know are what `na.shape` gives.
 
     Raises:
         ArgumentError: it is no sequence of integers.
         ShapeError: a size is negative.
-        UnsupportedError: a tracer does not know a size.
+        UnsupportedError: a size is None, as ``x.shape`` of TensorFlow has it.
     """
     if isinstance(shape, (str, int)) or not hasattr(shape, "__iter__"):
         hint = f"; write ({shape},)" if isinstance(shape, int) else ""
@@ -150,13 +178,13 @@ def sizes(name: str, shape: Shape) -> tuple[int, ...]:
             f"random.{name}: shape: got {type(shape).__name__}, expected a tuple of sizes{hint}"
         )
     found = tuple(shape)
-    if any(n is None or is_unknown_size(n) for n in found):
+    if any(n is None for n in found):
         raise UnsupportedError(
             f"random.{name}: shape: got {found} in code that is traced without knowing its sizes, "
-            "and so many numbers are drawn as these say; trace it for each shape: with jit, or "
-            "without an input_signature"
+            "and so many numbers are drawn as these say; take them from na.shape(x), which has an "
+            "array for each, where x.shape has None"
         )
-    if any(isinstance(n, (int, np.integer)) and n < 0 for n in found):
+    if any(_is_known(n) and n < 0 for n in found):
         raise ShapeError(f"random.{name}: shape: got {found}, expected sizes of 0 and above")
     return found
 

@@ -119,7 +119,7 @@ def _between(
     word = dtypes.uint64 if wide.bits == 64 else dtypes.uint32
     span, start, is_any = _span(low, high, shape, dtype, wide, word, key)
     first, second = sources.halves(key)
-    flat = start.shape
+    flat = ops.shape(start)
     upper, lower = sources.bits(first, flat, word), sources.bits(second, flat, word)
     safe = ops.where(is_any, ops.ones_like(span), span)
     half = _remainder(ops.full_like(span, 1 << word.bits // 2), safe)

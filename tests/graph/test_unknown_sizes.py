@@ -186,15 +186,76 @@ def test_a_training_graph_differentiates():
             np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
-def test_random_numbers_need_their_sizes():
+class Noisy(nn.Module):
+    """Dropout of elements, of channels and in attention, and draws of sizes that are computed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mixed = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        self.rows, self.elements = nn.Dropout1d(0.4), nn.AlphaDropout(0.3)
+
+    def forward(self, x):
+        x = self.elements(self.rows(self.mixed(x)))
+        noise = torch.randn(x.shape[0], x.shape[1] + 1, 8)[:, 1:] + torch.rand_like(x)
+        return x + noise + nn.functional.gumbel_softmax(x) + torch.bernoulli(torch.sigmoid(x))
+
+
+def noisy(backend: str) -> tuple[na.Graph, Any, list[Any]]:
+    """The training graph of `Noisy`, a key and inputs of two sizes."""
+    torch.manual_seed(0)
+    examples = [rows(3, 4, 8), rows(5, 6, 8)]
+    graph = na.trace_graph(Noisy(), examples[0], train=True, dynamic={"x": BOTH})
+    inputs = [na.to_backend(x, backend) for x in examples]
+    return graph.to_backend(backend), na.random.key(0, backend=backend), inputs
+
+
+def check_draws(run, graph: na.Graph, key: Any, inputs: list[Any]) -> None:
+    """What is drawn is what the key gives where sizes are known."""
+    for x in inputs:
+        np.testing.assert_allclose(run(x, key), graph(x, key=key)[0], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.full
+def test_draws_of_tensorflow():
+    graph, key, inputs = noisy("tensorflow")
+    signature = [tf.TensorSpec([None, None, 8], tf.float32), tf.TensorSpec([2], tf.uint32)]
+    run = tf.function(
+        lambda x, key: graph(x, key=key)[0], input_signature=signature, autograph=False
+    )
+    check_draws(run, graph, key, inputs)
+    assert run.experimental_get_tracing_count() == 1
+
+
+@pytest.mark.full
+def test_draws_of_jax():
+    graph, key, inputs = noisy("jax")
+    shapes = [
+        jax.ShapeDtypeStruct(
+            export.symbolic_shape("n, length, 8", constraints=["n >= 2", "length >= 2"]), np.float32
+        ),
+        jax.ShapeDtypeStruct((2,), np.uint32),
+    ]
+    exported = export.export(jax.jit(lambda x, key: graph(x, key=key)[0]))(*shapes)
+    check_draws(exported.call, graph, key, inputs)
+
+
+def test_draws_of_a_saved_model_and_a_layer_of_keras(tmp_path):
     graph = na.trace_graph(nn.Dropout(), rows(4, 3), train=True, dynamic={"input": BATCH})
-    graph, key = graph.to_backend("tensorflow"), na.random.key(0, backend="tensorflow")
-    signature = [tf.TensorSpec([None, 3], tf.float32)]
-    message = r"random.bernoulli: shape: got \(None, 3\) in code that is traced without knowing its"
-    with pytest.raises(errors.UnsupportedError, match=message):
-        tf.function(lambda x: graph(x, key=key), input_signature=signature, autograph=False)(
-            tf.ones([2, 3])
-        )
+    backend = keras.backend.backend()
+    graph = graph.to_backend(backend)
+    key = na.random.key(1, backend=backend)
+
+    class Layer(keras.layers.Layer):
+        def call(self, x):
+            return graph(x, key=key)[0]
+
+    inputs = keras.Input((3,))
+    model = keras.Model(inputs, Layer()(inputs))
+    x = na.to_backend(rows(5, 3), backend)
+    np.testing.assert_array_equal(model(x), graph(x, key=key)[0])
+    model.export(tmp_path / "model", verbose=False)
+    again = tf.saved_model.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.serve(x), graph(x, key=key)[0])
 
 
 def test_a_layer_of_keras():

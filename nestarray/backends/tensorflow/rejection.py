@@ -23,10 +23,10 @@ def _gamma(key: Any, a: Any, log_space: bool) -> Any:
 
     fixed = tf.stop_gradient(a)
     flat = tf.reshape(fixed, (-1,))
-    keys = tf.transpose(ops.random_split(key, num=int(flat.shape[0])))
+    keys = tf.transpose(ops.random_split(key, num=ops.shape(flat)[0]))
     words = rejection.Words(_hash, threefry.unit)
     rounds = lambda keys, d, c: _rounds(words, keys, d, c)  # noqa: E731
-    drawn = tf.reshape(rejection.gamma(words, keys, flat, log_space, rounds), a.shape)
+    drawn = tf.reshape(rejection.gamma(words, keys, flat, log_space, rounds), ops.shape(a))
     finite = tf.where(tf.math.is_finite(a), a, tf.zeros_like(a))  # ∞ − ∞ is no 0
     zero = finite - tf.stop_gradient(finite)
     return drawn + zero * tf.stop_gradient(_slope(fixed, drawn, log_space))

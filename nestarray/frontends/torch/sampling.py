@@ -14,7 +14,7 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
-from nestarray.frontends.torch.dims import shape_of, sizes
+from nestarray.frontends.torch.dims import sizes
 from nestarray.frontends.torch.promotion import cast
 from nestarray.typing import Array, DTypeLike
 
@@ -41,7 +41,7 @@ def rand(*size: Any, dtype: DTypeLike | None = None, key: Array | None = None) -
 def rand_like(input: Array, *, dtype: DTypeLike | None = None, key: Array | None = None) -> Array:
     """Uniform in [0, 1), of the shape and dtype of `input`."""
     wanted = dtypes.dtype_of(input) if dtype is None else dtype
-    return na.random.uniform(required_key("rand_like", key), shape_of(input), dtype=wanted)
+    return na.random.uniform(required_key("rand_like", key), na.shape(input), dtype=wanted)
 
 
 def randn(*size: Any, dtype: DTypeLike | None = None, key: Array | None = None) -> Array:
@@ -52,7 +52,7 @@ def randn(*size: Any, dtype: DTypeLike | None = None, key: Array | None = None) 
 def randn_like(input: Array, *, dtype: DTypeLike | None = None, key: Array | None = None) -> Array:
     """Normal with mean 0 and variance 1, of the shape and dtype of `input`."""
     wanted = dtypes.dtype_of(input) if dtype is None else dtype
-    return na.random.normal(required_key("randn_like", key), shape_of(input), dtype=wanted)
+    return na.random.normal(required_key("randn_like", key), na.shape(input), dtype=wanted)
 
 
 def normal(
@@ -64,7 +64,7 @@ def normal(
     key: Array | None = None,
 ) -> Array:
     """Normal with these means and standard deviations."""
-    shape = size if size is not None else na.broadcast_shapes(shape_of(mean), shape_of(std))
+    shape = size if size is not None else na.broadcast_shapes(na.shape(mean), na.shape(std))
     array = next((x for x in (mean, std) if hasattr(x, "dtype")), None)
     wanted = dtypes.dtype_of(array) if dtype is None and array is not None else _float(dtype)
     draw = na.random.normal(required_key("normal", key), tuple(shape), dtype=wanted)
@@ -96,7 +96,7 @@ def randint_like(
 ) -> Array:
     """Integers in [low, high), of the shape and dtype of `input`."""
     wanted = dtypes.dtype_of(input) if dtype is None else dtype
-    return randint(low, high, shape_of(input), dtype=wanted, key=required_key("randint_like", key))
+    return randint(low, high, na.shape(input), dtype=wanted, key=required_key("randint_like", key))
 
 
 def randperm(n: int, *, dtype: DTypeLike = dtypes.int64, key: Array | None = None) -> Array:
@@ -107,13 +107,13 @@ def randperm(n: int, *, dtype: DTypeLike = dtypes.int64, key: Array | None = Non
 def bernoulli(input: Array, p: float | None = None, *, key: Array | None = None) -> Array:
     """1 with probability `input` (or `p`), else 0; of the dtype of `input`."""
     probability = input if p is None else p
-    draw = na.random.bernoulli(required_key("bernoulli", key), probability, shape_of(input))
+    draw = na.random.bernoulli(required_key("bernoulli", key), probability, na.shape(input))
     return na.astype(draw, dtypes.dtype_of(input))
 
 
 def poisson(input: Array, *, key: Array | None = None) -> Array:
     """How many events happen where `input` are expected; of the dtype of `input`."""
-    draw = na.random.poisson(required_key("poisson", key), input, shape_of(input))
+    draw = na.random.poisson(required_key("poisson", key), input, na.shape(input))
     return na.astype(draw, dtypes.dtype_of(input))
 
 
@@ -122,7 +122,7 @@ def multinomial(
 ) -> Array:
     """Indices drawn with the probabilities of each row, largest perturbed ones first."""
     key = required_key("multinomial", key)
-    shape = shape_of(input)
+    shape = na.shape(input)
     draws = (num_samples, *shape) if replacement else shape
     dtype = dtypes.dtype_of(input)
     uniform = na.random.uniform(key, draws, dtype=dtype, minval=na.finfo(dtype).smallest_normal)
@@ -139,14 +139,14 @@ def uniform(
     """Uniform in [from, to): ``uniform_`` as a function."""
     _expect_order("uniform", from_, to)
     key, wanted = required_key("uniform", key), dtypes.dtype_of(input)
-    return na.random.uniform(key, shape_of(input), dtype=wanted, minval=from_, maxval=to)
+    return na.random.uniform(key, na.shape(input), dtype=wanted, minval=from_, maxval=to)
 
 
 def exponential(input: Array, lambd: float = 1.0, *, key: Array | None = None) -> Array:
     """With the density λ e^(−λx): ``exponential_`` as a function."""
     _expect_positive("exponential", "lambd", lambd)
     key, wanted = required_key("exponential", key), dtypes.dtype_of(input)
-    return na.divide(na.random.exponential(key, shape_of(input), dtype=wanted), lambd)
+    return na.divide(na.random.exponential(key, na.shape(input), dtype=wanted), lambd)
 
 
 def cauchy(
@@ -155,7 +155,7 @@ def cauchy(
     """Cauchy numbers around `median`, of the width `sigma`: ``cauchy_`` as a function."""
     _expect_positive("cauchy", "sigma", sigma)
     key, wanted = required_key("cauchy", key), dtypes.dtype_of(input)
-    draw = na.random.cauchy(key, shape_of(input), dtype=wanted)
+    draw = na.random.cauchy(key, na.shape(input), dtype=wanted)
     return na.add(na.multiply(draw, sigma), median)
 
 
@@ -165,7 +165,7 @@ def log_normal(
     """Exponentials of normal numbers: ``log_normal_`` as a function."""
     _expect_positive("log_normal", "std", std)
     key, wanted = required_key("log_normal", key), dtypes.dtype_of(input)
-    draw = na.random.normal(key, shape_of(input), dtype=wanted)
+    draw = na.random.normal(key, na.shape(input), dtype=wanted)
     return na.exp(na.add(na.multiply(draw, std), mean))
 
 
@@ -175,7 +175,7 @@ def geometric(input: Array, p: float, *, key: Array | None = None) -> Array:
         raise ArgumentError(f"geometric: p: got {p}, expected a number between 0 and 1")
     key, wanted = required_key("geometric", key), dtypes.dtype_of(input)
     wide = dtypes.float64 if wanted is dtypes.float64 else dtypes.float32
-    waited = na.random.exponential(key, shape_of(input), dtype=wide)
+    waited = na.random.exponential(key, na.shape(input), dtype=wide)
     trials = na.ceil(na.divide(waited, -math.log1p(-p)))
     return cast(na.maximum(trials, na.ones_like(trials)), wanted)
 

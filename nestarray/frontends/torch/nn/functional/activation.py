@@ -58,7 +58,7 @@ def rrelu(
     if not training:
         return na.leaky_relu(input, negative_slope=(lower + upper) / 2)
     draw = na.random.uniform(
-        required_key("rrelu", key), shape_of(input), minval=lower, maxval=upper,
+        required_key("rrelu", key), na.shape(input), minval=lower, maxval=upper,
         dtype=dtypes.dtype_of(input),
     )  # fmt: skip
     return na.where(na.greater(input, 0), input, na.multiply(draw, input))
@@ -208,7 +208,7 @@ def gumbel_softmax(
     """A sample of the Gumbel-softmax distribution; `hard`: one-hot, with the soft gradient."""
     dtype = dtypes.dtype_of(logits)
     draw = na.random.uniform(
-        required_key("gumbel_softmax", key), shape_of(logits), dtype=dtype,
+        required_key("gumbel_softmax", key), na.shape(logits), dtype=dtype,
         minval=na.finfo(dtype).smallest_normal, maxval=1.0,
     )  # fmt: skip
     noise = na.negative(na.log(na.negative(na.log(draw))))

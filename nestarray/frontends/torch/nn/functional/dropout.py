@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
-from nestarray.frontends.torch.dims import ndim_of, shape_of
+from nestarray.frontends.torch.dims import ndim_of
 from nestarray.frontends.torch.sampling import required_key
 from nestarray.typing import Array
 
@@ -24,7 +24,7 @@ def dropout(
     key: Array | None = None,
 ) -> Array:
     """In training, elements are 0 with probability p, the others scaled by 1 / (1 − p)."""
-    return _dropped("dropout", input, p, training, shape_of(input), key)
+    return _dropped("dropout", input, p, training, na.shape(input), key)
 
 
 def dropout1d(
@@ -77,7 +77,7 @@ def alpha_dropout(
     key: Array | None = None,
 ) -> Array:
     """The dropout that keeps mean and variance of what follows `selu`."""
-    return _saturated("alpha_dropout", input, p, training, shape_of(input), key)
+    return _saturated("alpha_dropout", input, p, training, na.shape(input), key)
 
 
 def _drops(name: str, p: float, training: bool) -> bool:
@@ -135,8 +135,8 @@ def _dropped(
 
 def _channels(x: Array, spatial: int) -> tuple[int, ...]:
     kept = ndim_of(x) - spatial
-    return shape_of(x)[:kept] + (1,) * spatial
+    return na.shape(x)[:kept] + (1,) * spatial
 
 
 def _feature_shape(x: Array) -> tuple[int, ...]:
-    return shape_of(x)[:2] + (1,) * (ndim_of(x) - 2)
+    return na.shape(x)[:2] + (1,) * (ndim_of(x) - 2)
