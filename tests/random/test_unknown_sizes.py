@@ -93,6 +93,7 @@ def test_dropout_of_a_layer():
 
 
 def test_none_is_no_size():
+    shape: Any = (None, 3)
     message = (
         r"random.normal: shape: got \(None, 3\) in code .*; take them from na.shape\(x\), which"
     )
