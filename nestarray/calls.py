@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from nestarray import absent
 from nestarray.dynamo import read_as
@@ -67,7 +67,7 @@ def explained(name: str | None = None) -> Callable[[F], F]:
         nestarray.errors.ArgumentError: mean: got 2 positional arguments, expected 1, and the others by name; mean(x, /, *, axis=None, keepdims=False)
     """
 
-    def mark(function: F) -> F:
+    def mark(function: Any) -> Any:
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
@@ -78,7 +78,10 @@ def explained(name: str | None = None) -> Callable[[F], F]:
                     raise
             raise found
 
-        return cast(F, read_as(getattr(function, "_torchdynamo_inline", function))(call))
+        # torch.compile reads the function, but looks for its defaults here
+        front: Any = call
+        front.__defaults__, front.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+        return read_as(getattr(function, "_torchdynamo_inline", function))(front)
 
     return mark
 

@@ -6,7 +6,7 @@ fills one and makes it a Container by its class at the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from nestarray.container import arguments
@@ -59,3 +59,20 @@ def _build(tree: Any, leaves: list[Any], kind: str = "dict") -> Spec:
         return make_spec(kind, keys, tuple([_build(t, leaves) for t in tree]))
     leaves.append(tree)
     return LEAF
+
+
+def spliced(spec: Spec, leaves: Iterable[Any]) -> tuple[Spec, tuple[Any, ...]]:
+    """Spec and leaves of a tree in which Containers stand in the places of leaves."""
+    rest, found = iter(leaves), []
+
+    def grown(node: Spec) -> Spec:
+        if node is LEAF:
+            value = next(rest)
+            own, held = (
+                (value._spec, value._leaves) if isinstance(value, Parts) else (LEAF, (value,))
+            )
+            found.extend(held)
+            return own
+        return make_spec(node.kind, node.keys, tuple(map(grown, node.children)))
+
+    return grown(spec), tuple(found)

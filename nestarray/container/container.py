@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar, ove
 
 from nestarray.calls import explained
 from nestarray.container import access, arguments, changes, display, joins, selection
-from nestarray.container.building import Parts, build
+from nestarray.container.building import Parts, build, spliced
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
 from nestarray.dynamo import read_as
 from nestarray.errors import (
@@ -569,6 +569,10 @@ class Container(Parts, Attached[Leaf]):
                 ``"outer"`` (that any has) or ``"left"`` (of this one).
             fill: what `fn` gets for a leaf that is missing.
 
+        Returns:
+            a Container with the results as leaves; one that is a Container takes the place of
+            the leaf as a sub-container.
+
         Raises:
             StructureError: a Container in `others` does not match, and there is no `join`.
 
@@ -584,7 +588,7 @@ class Container(Parts, Attached[Leaf]):
         columns = [self._leaves, *(access.line_up(self._spec, o, "Container.map") for o in others)]
         if with_path:
             columns.insert(0, self._spec.path_names)
-        return from_leaves(self._spec, access.map_leaves(self._spec, fn, columns))
+        return from_results(self._spec, access.map_leaves(self._spec, fn, columns))
 
     def _map_joined(
         self, fn: Callable[..., New], others: tuple[Any, ...], with_path: bool, join: str, fill: Any
@@ -598,7 +602,7 @@ class Container(Parts, Attached[Leaf]):
         ]
         if with_path:
             columns.insert(0, spec.path_names)
-        return from_leaves(spec, access.map_leaves(spec, fn, columns))
+        return from_results(spec, access.map_leaves(spec, fn, columns))
 
     @explained()
     def reduce(self, fn: Callable[[New, Leaf], New], initial: New) -> New:
@@ -660,6 +664,13 @@ def from_leaves(spec: Spec, leaves: Iterable[New], note: Any = None) -> Containe
     self._note = note
     self.__class__ = _CLASSES[spec.kind]
     return self
+
+
+def from_results(spec: Spec, results: tuple[New, ...]) -> Container[New]:
+    """`from_leaves`, where Containers among the results of a function become sub-containers."""
+    if any(issubclass(kind, Container) for kind in set(map(type, results))):
+        return from_leaves(*spliced(spec, results))
+    return from_leaves(spec, results)
 
 
 def rebuild(structure: Any, arrays: Iterable[New]) -> Container[New]:

@@ -15,7 +15,7 @@ from nestarray.container import Container, New, method
 from nestarray.container.access import Leaves, line_up, map_leaves
 from nestarray.container.arguments import check_depth, check_function
 from nestarray.container.building import build
-from nestarray.container.container import from_leaves
+from nestarray.container.container import from_leaves, from_results
 from nestarray.container.selection import matches
 from nestarray.container.spec import LEAF, Path, Spec, join_path, make_spec
 from nestarray.errors import ArgumentError
@@ -130,7 +130,7 @@ def parallel_map(
     executor = ThreadPoolExecutor(max_workers)
     try:
         calls = [executor.submit(copy_context().run, fn, *row) for row in zip(*columns)]
-        return from_leaves(c.spec, map_leaves(c.spec, Future.result, [tuple(calls)]))
+        return from_results(c.spec, map_leaves(c.spec, Future.result, [tuple(calls)]))
     finally:
         executor.shutdown(cancel_futures=True)
 

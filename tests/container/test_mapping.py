@@ -179,3 +179,20 @@ def test_errors_of_parallel_map() -> None:
     with pytest.raises(StructureError, match=r"^Container.parallel_map: Containers do not match"):
         c.parallel_map(max, na.Container(b=1))
     assert na.Container().parallel_map(abs).count() == 0
+
+
+def test_trees_that_a_function_gives_become_part_of_the_tree() -> None:
+    c = na.Container(a=1, b=[2, 3])
+
+    def grown(n: int) -> Any:
+        return na.Container(x=n, y=(n, -n)) if n != 2 else n
+
+    expected = {"a": {"x": 1, "y": (1, -1)}, "b": [2, {"x": 3, "y": (3, -3)}]}
+    assert c.map(grown).to_dict() == expected
+    assert c.parallel_map(grown).to_dict() == expected
+    joined = c.map(lambda x, y: na.Container([x, y]), na.Container(a=5), join="inner")
+    assert joined.to_dict() == {"a": [1, 5]}
+    fused = na.Container(v=np.ones(2, "float32")).fuse()
+    assert c.map(lambda _: fused).paths() == ("a/v", "b/0/v", "b/1/v")
+    assert c.map(lambda n: na.Container(n)).to_dict() == c.to_dict()
+    assert c.map(lambda n: (n, [n])).leaves() == ((1, [1]), (2, [2]), (3, [3]))
