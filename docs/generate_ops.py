@@ -4,8 +4,8 @@ usage: python docs/generate_ops.py [--check]            write the page (or fail 
        python docs/generate_ops.py --measure [CHAPTER…]  first run each function in every dtype,
                                                          and differentiate it
 
-Measuring takes minutes; its results are kept in docs/dtypes.json and docs/gradients.json, from
-which the page is made.
+Measuring all takes minutes; its results are kept in docs/dtypes.json and docs/gradients.json, from
+which the page is made. A function that is not in them yet is measured in any case.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -179,8 +179,14 @@ def gradients(case: Case, backend: str) -> list[np.ndarray]:
     return found if all(np.isfinite(g).all() for g in found) else []
 
 
-def measure_all(chapters: list[str]) -> None:
-    """Measure the functions of `chapters`, or all, and keep the results."""
+def unmeasured() -> list[Op]:
+    """The functions with a Case that nothing is known of."""
+    known, with_case = measured(DTYPES), {case.op for case in all_cases()}
+    return [r for r in OPS.values() if r.name not in known and r.name in with_case]
+
+
+def measure_all(records: Iterable[Op]) -> None:
+    """Measure functions, and keep the results."""
     import jax
 
     warnings.simplefilter("ignore")
@@ -190,10 +196,9 @@ def measure_all(chapters: list[str]) -> None:
     for case in all_cases():
         cases.setdefault(case.op, []).append(case)
     with jax.enable_x64(True):
-        for record in OPS.values():
-            if not chapters or record.chapter in chapters:
-                by_dtype[record.name] = measure(cases[record.name][0])
-                by_gradient[record.name] = differentiated(cases[record.name])
+        for record in records:
+            by_dtype[record.name] = measure(cases[record.name][0])
+            by_gradient[record.name] = differentiated(cases[record.name])
     keep(DTYPES, by_dtype)
     keep(GRADIENTS, by_gradient)
 
@@ -256,7 +261,7 @@ def page() -> str:
         parts.append(f"\n## {chapter}\n\n| function | | {' | '.join(BACKENDS)} | dtypes | ∂ |\n")
         parts.append(f"|---|---|{'---|' * len(BACKENDS)}---|---|\n")
         for record in sorted(records, key=lambda r: r.name):
-            summary = (record.body.__doc__ or "").strip().splitlines()[0].replace("|", "\\|")
+            summary = (record.body.__doc__ or "").strip().partition("\n")[0].replace("|", "\\|")
             cells = " | ".join(served(record, b) for b in BACKENDS)
             gradient = gradient_cell(by_gradient.get(record.name))
             kinds = dtype_cell(rows.get(record.name))
@@ -266,10 +271,14 @@ def page() -> str:
 
 def main() -> None:
     """Measure, write or check the page."""
+    check = "--check" in sys.argv
     if "--measure" in sys.argv:
-        measure_all([a for a in sys.argv[1:] if not a.startswith("-")])
+        chapters = [a for a in sys.argv[1:] if not a.startswith("-")]
+        measure_all([r for r in OPS.values() if not chapters or r.chapter in chapters])
+    elif not check and (new := unmeasured()):
+        measure_all(new)
     text = page()
-    if "--check" in sys.argv:
+    if check:
         if not PAGE.exists() or PAGE.read_text() != text:
             raise SystemExit("docs/ops.md is stale: run `python docs/generate_ops.py`")
         return

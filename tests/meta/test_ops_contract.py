@@ -21,12 +21,20 @@ CHAPTERS = sorted(p.stem for p in (PACKAGE / "ops").glob("*.py") if p.stem != "_
 
 @pytest.mark.parametrize("record", OPS.values(), ids=OPS)
 def test_op_is_complete(record: Op) -> None:
-    document = record.body.__doc__ or ""
-    assert "Args:" in document, "the docstring has no Args"
-    assert "Example:" in document, "the docstring has no Example"
-    assert ">>> " in document, "the Example runs nothing"
-    assert getattr(na, record.name, None) is record.function, "it is not exported"
-    assert any(case.op == record.name for case in all_cases()), "it has no Case"
+    document = inspect.getdoc(record.body) or ""
+    required = {
+        f"its name in __all__ of nestarray/ops/{record.chapter}.py": (
+            getattr(na, record.name, None) is record.function
+        ),
+        "a docstring with a summary": document.strip() != "",
+        "Args: in the docstring, with the shapes": "\nArgs:\n" in document,
+        "an Example: in the docstring, which begins with >>>": ("\nExample:\n    >>> " in document),
+        f"a Case in tests/cases/{record.chapter}.py": (
+            any(case.op == record.name for case in all_cases())
+        ),
+    }
+    missing = [what for what, is_there in required.items() if not is_there]
+    assert not missing, f"{record.name} lacks " + "; ".join(missing)
 
 
 def test_every_case_is_of_an_op() -> None:
