@@ -11,9 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-import numpy as np
-
-from nestarray import backends, dtypes, ops, tree
+from nestarray import dtypes, ops, tree
 from nestarray.calls import explained
 from nestarray.errors import DtypeError
 from nestarray.transforms.arguments import Arguments, Wrt, native_transforms
@@ -246,11 +244,6 @@ def _checked(name: str, arrays: Sequence[Any], holomorphic: bool) -> Sequence[An
 
 def _basis(x: Array) -> Array:
     """The unit vectors of the space of `x`, shape ``(size, *x.shape)``."""
-    size = math.prod(x.shape)
-    host = np.eye(size, dtype=np.float32).reshape(size, *x.shape)
-    made = backends.core(backends.backend_of(x)).from_numpy(host)
-    return ops.to_device(ops.astype(made, dtypes.dtype_of(x)), _device(x))
-
-
-def _device(x: Array) -> Any:
-    return x.device
+    shape = tuple(x.shape)
+    size = math.prod(shape)
+    return ops.reshape(ops.eye(size, dtype=dtypes.dtype_of(x), like=x), (size, *shape))

@@ -196,3 +196,18 @@ def test_equal_results_with_derivatives_are_refused(derivative: Any) -> None:
 
     with pytest.raises(ArgumentError, match=r"^vmap: out_axes: got None for the result of"):
         derivative(call)(X)
+
+
+@pytest.mark.parametrize("mode", [na.jacfwd, na.jacrev, na.hessian], ids=lambda f: f.__name__)
+def test_jacobians_of_each_example(mode: Any, backend: str) -> None:
+    x = on(backend, X[:, :2])
+
+    def fn(x: Any) -> Any:
+        return na.sum(x**3) if mode is na.hessian else x**3
+
+    power, factor = (1, 6) if mode is na.hessian else (2, 3)
+    expected = factor * X[:, :2, None] ** power * np.eye(2, dtype="float32")
+    assert_close(na.vmap(mode(fn))(x), on(backend, expected))
+    if mode is na.jacfwd:
+        total = na.grad(lambda x: na.sum(na.vmap(mode(fn))(x)))(x)
+        assert_close(total, on(backend, 6 * X[:, :2]))
