@@ -26,6 +26,7 @@ from nestarray.container.container import from_leaves
 from nestarray.container.spec import Spec, explain_mismatch
 from nestarray.dynamo import ContextVariable, is_read, settled
 from nestarray.errors import ArgumentError, PathError, ShapeError, StructureError
+from nestarray.methods.table import Table
 from nestarray.nn.initializers import Initializer
 from nestarray.typing import Array, DTypeLike
 
@@ -462,29 +463,36 @@ class Module:
         inner = "".join(f"\n  {line}" for line in lines)
         return f"{head}{inner}\n)"
 
-    def summary(self) -> str:
+    def summary(self) -> Table:
         """A table of the layers that have variables: path, type, shapes, number of elements.
+
+        Returns:
+            a `Table`: it prints, shows in notebooks, and ``summary()["elements"]`` is a column.
 
         Example:
             >>> import nestarray as na
             >>> print(na.nn.Sequential(na.nn.Linear(2, 3), na.relu).summary())
             path   layer   variables                elements
             0      Linear  weight (3, 2), bias (3)         9
+            ────────────────────────────────────────────────
             total                                          9
         """
-        rows, total = [("path", "layer", "variables", "elements")], 0
+        rows = []
         for path, module in self.named_modules():
-            declared = {**module.variables(), **module.states()}
-            if declared:
-                number = sum(_size(d.shape) for d in module.variables().values())
-                total += number
-                shapes = ", ".join(f"{n} {_show_shape(d.shape)}" for n, d in declared.items())
-                rows.append((path or ".", type(module).__name__, shapes, f"{number:,}"))
-        rows.append(("total", "", "", f"{total:,}"))
-        widths = [max(len(row[i]) for row in rows) for i in range(4)]
-        return "\n".join(
-            "  ".join([*(c.ljust(w) for c, w in zip(row[:3], widths)), row[3].rjust(widths[3])])
-            for row in rows
+            own = module.variables()
+            shapes = [f"{n} {_show_shape(d.shape)}" for n, d in {**own, **module.states()}.items()]
+            if shapes:
+                elements = sum(_size(d.shape) for d in own.values())
+                rows.append((path or ".", type(module).__name__, ", ".join(shapes), elements))
+        columns = ("path", "layer", "variables", "elements")
+        return Table(
+            {name: [row[i] for row in rows] for i, name in enumerate(columns)},
+            total={
+                "path": "total",
+                "layer": "",
+                "variables": "",
+                "elements": sum(r[3] for r in rows),
+            },
         )
 
 

@@ -210,9 +210,10 @@ def test_display(net: Net) -> None:
     assert repr(nn.Sequential(nn.Linear(1, 2), na.relu)) == (
         "Sequential(\n  0: Linear(in_features=1, out_features=2, has_bias=True)\n  1: relu\n)"
     )
-    lines = net.summary().splitlines()
-    assert lines[0].split() == ["path", "layer", "variables", "elements"]
-    assert lines[-1].split()[1] == str(sum(leaf.size for leaf in net.v.leaves()))
+    summary = net.summary()
+    assert list(summary.columns) == ["path", "layer", "variables", "elements"]
+    assert summary.total.elements == sum(summary["elements"]) == net.v.size
+    assert str(summary).splitlines()[-1].split() == ["total", str(net.v.size)]
 
 
 class TestErrors:
