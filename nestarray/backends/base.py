@@ -307,6 +307,7 @@ def choosing(
     *,
     boolean: Any = None,
     scalar_ok: Callable[[Any], bool] = lambda dtype: True,
+    finish: Callable[[Function], Function] = own_code,
 ) -> Function:
     """`where` of a framework, with `x1` and `x2` promoted as `promoting` does.
 
@@ -315,6 +316,7 @@ def choosing(
         cast: ``cast(x, dtype)`` makes an array or a Python number an array of `dtype`.
         boolean: the framework's bool, if `native` takes conditions of other dtypes.
         scalar_ok: whether `native` takes a Python number beside an array of a dtype.
+        finish: what is made of the function of arrays; see `promoting`.
     """
 
     def plain(condition: Any, x1: Any, x2: Any, /) -> Any:
@@ -341,13 +343,15 @@ def choosing(
             return of_number
         return with_scalar if any(numbers) else call
 
-    call = own_code(plain)
+    call = finish(plain)
     call.select = select  # type: ignore[attr-defined]
-    condition = "x1.dtype is x2.dtype"
-    if boolean is not None:
-        condition = f"condition.dtype is _boolean and {condition}"
-    names = {"_boolean": boolean, "_native": native}
-    return noted(call, FastPath(condition, "_native(condition, x1, x2)", names))
+    if finish is own_code:
+        equal = "x1.dtype is x2.dtype"
+        if boolean is not None:
+            equal = f"condition.dtype is _boolean and {equal}"
+        names = {"_boolean": boolean, "_native": native}
+        noted(call, FastPath(equal, "_native(condition, x1, x2)", names))
+    return call
 
 
 def accumulation_dtype(x: Any, dtype: Any) -> dtypes.DType:

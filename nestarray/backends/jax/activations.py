@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from nestarray.backends.base import lenient, refuse_complex
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.jax.compiled import compiled, compiled_for_any
 from nestarray.backends.jax.elementwise import _floating
 
@@ -69,6 +70,7 @@ def gelu(x: Any, /, *, approximate: bool = False) -> Any:
     return jax.nn.gelu(_floats(x), approximate)
 
 
+@at_defaults("jax.nn.softplus(x)", where="x.dtype.kind == 'f'")
 @lenient
 def softplus(x: Any, /, *, beta: float = 1.0, threshold: float | None = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.softplus.html"""

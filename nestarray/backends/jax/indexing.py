@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from nestarray.backends.base import lenient, refuse_complex
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.fills import check_fill
 from nestarray.backends.index import (
     ON_THE_HOST,
@@ -93,6 +94,7 @@ def _multiplied(x: Any, index: Any, value: Any) -> Any:
     return multiplied(x, value)
 
 
+@at_defaults("jnp.take(x, indices)", where="indices.dtype.kind in 'iu'")
 @lenient
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take.html"""

@@ -9,17 +9,24 @@ import jax.numpy as jnp
 
 from nestarray.backends.axes import one_axis, pad_widths, part_sizes
 from nestarray.backends.base import lenient, promoted, supports
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.fills import check_fill
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.elementwise import _cast
 
 broadcast_to = jnp.broadcast_to
 expand_dims = lenient(partial(jnp.expand_dims))
-flip = lenient(partial(jnp.flip))
 moveaxis = lenient(partial(jnp.moveaxis))
 roll = lenient(partial(jnp.roll))
 swapaxes = jnp.swapaxes
 tile = jnp.tile
+
+
+@at_defaults("jnp.flip(x)")
+@lenient
+def flip(x: Any, /, *, axis: Any = None) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.flip.html"""
+    return jnp.flip(x, axis=axis)
 
 
 @lenient
@@ -39,6 +46,7 @@ def repeat(
     return jnp.repeat(x, repeats, axis, total_repeat_length=total_repeat_length)
 
 
+@at_defaults("jnp.squeeze(x)")
 @lenient
 def squeeze(x: Any, /, axis: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.squeeze.html"""

@@ -7,8 +7,10 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray.backends.base import lenient, refuse_complex
+from nestarray.backends.fast_paths import at_defaults
 
 
+@at_defaults("jnp.ptp(x)", where="x.dtype.kind == 'f'")
 @lenient
 def ptp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ptp.html"""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import jax
@@ -10,13 +9,25 @@ import jax.numpy as jnp
 import numpy as np
 
 from nestarray.backends.base import choosing, lenient, promoted, refuse_complex, supports
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
-from nestarray.backends.jax.elementwise import _cast
+from nestarray.backends.jax.elementwise import _cast, _traced
 from nestarray.backends.results import TopKResult
 
-argmax = lenient(partial(jnp.argmax))
-argmin = lenient(partial(jnp.argmin))
+
+@at_defaults("jnp.argmax(x)", where="x.dtype.kind == 'f'")
+@lenient
+def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.argmax.html"""
+    return jnp.argmax(x, axis=axis, keepdims=keepdims)
+
+
+@at_defaults("jnp.argmin(x)", where="x.dtype.kind == 'f'")
+@lenient
+def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.argmin.html"""
+    return jnp.argmin(x, axis=axis, keepdims=keepdims)
 
 
 @supports("size is None or fill_value.__class__ is int and x.size")  # nothing is filled with 0
@@ -25,7 +36,7 @@ def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple
     return jnp.nonzero(x) if size is None else jnp.nonzero(x, size=size, fill_value=fill_value)
 
 
-where = choosing(jnp.where, _cast, boolean=np.dtype(bool))
+where = choosing(jnp.where, _cast, boolean=np.dtype(bool), finish=_traced)
 
 
 @compiled
