@@ -111,27 +111,37 @@ class Matching:
             most = max(unit.count for unit in (*olds, *news))
             now = [[u for u in units if u.count == most] for units in (olds, news)]
             olds, news = ([u for u in units if u.count < most] for units in (olds, news))
-            rest: tuple[list[Unit], list[Unit]] = ([], [])
-            for old_group, new_group in self._groups(*now):
-                found, old_left, new_left = self._paired(old_group, new_group)
-                pairs += found
-                if old_left and new_left:
-                    deferred.append((old_left, new_left))
-                else:
-                    rest[0].extend(old_left)
-                    rest[1].extend(new_left)
+            found, alone = self._match_largest(*now, deferred)
+            pairs += found
             if most > 1:
-                loose = self._paired_blocks(rest, olds, news)
-                pairs += loose
-                gone = {id(unit) for pair in loose for unit in pair[:2]}
-                olds, news = ([u for u in us if id(u) not in gone] for us in (olds, news))
-                for units, left in ((olds, rest[0]), (news, rest[1])):
-                    for unit in left:
-                        if id(unit) not in gone:
-                            units.extend(unit.members(inside=False))
+                blocks = self._paired_blocks(alone, olds, news)
+                pairs += blocks
+                gone = {id(unit) for pair in blocks for unit in pair[:2]}
+                olds, news = (
+                    _opened(*units, gone) for units in ((olds, alone[0]), (news, alone[1]))
+                )
         self._match_by_place(pairs, deferred)
         for old, new, own in pairs:
             self._decide(old, new, min(confidence, own))
+
+    def _match_largest(
+        self, olds: list[Unit], news: list[Unit], deferred: list[tuple[list[Unit], list[Unit]]]
+    ) -> tuple[list[tuple[Unit, Unit, float]], tuple[list[Unit], list[Unit]]]:
+        """Pairs of units of one size, and on both sides those that nothing is like.
+
+        Of units that are alike and nothing decides between, both sides go to `deferred`.
+        """
+        pairs: list[tuple[Unit, Unit, float]] = []
+        alone: tuple[list[Unit], list[Unit]] = ([], [])
+        for old_group, new_group in self._groups(olds, news):
+            found, old_left, new_left = self._paired(old_group, new_group)
+            pairs += found
+            if old_left and new_left:
+                deferred.append((old_left, new_left))
+            else:
+                alone[0].extend(old_left)
+                alone[1].extend(new_left)
+        return pairs, alone
 
     def _decide(self, old: Unit, new: Unit, confidence: float) -> None:
         if old.count == new.count == 1:
@@ -350,6 +360,13 @@ class Matching:
             return [(old.start, new.start, 1.0)] if self._fits(old, new) else []
         trial._decide(old, new, 1.0)
         return [(i, k, confidence) for i, (k, confidence) in trial.decided.items()]
+
+
+def _opened(units: list[Unit], alone: list[Unit], gone: set[int]) -> list[Unit]:
+    """`units` and the members of those that stand `alone`, without what is `gone`."""
+    kept = [unit for unit in units if id(unit) not in gone]
+    left = [unit for unit in alone if id(unit) not in gone]
+    return [*kept, *(member for unit in left for member in unit.members(inside=False))]
 
 
 def _dtype(c: Container, i: int) -> Any:
