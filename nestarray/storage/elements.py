@@ -48,6 +48,12 @@ def dtype_name(leaf: Any, path: str) -> str:
     name = str(getattr(leaf.dtype, "name", leaf.dtype)).rpartition(".")[2]
     if name in NATIVE or name in BITS:
         return name
+    if str(leaf.dtype).startswith("key<"):
+        raise DtypeError(
+            f"Container.save: {path!r} is a typed key of JAX, expected numbers; save its words, "
+            "jax.random.key_data(key), which na.random takes too, and jax.random.wrap_key_data "
+            "makes a typed key of them again"
+        )
     raise DtypeError(
         f"Container.save: {path!r} has the dtype {leaf.dtype}, expected numbers or bools "
         f"({', '.join(sorted(NATIVE | set(BITS)))}); convert it, or leave it out with "

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jax
 import ml_dtypes
 import numpy as np
 import pytest
@@ -183,6 +184,13 @@ def test_messages_of_leaves_that_cannot_be_stored(tmp_path: Path) -> None:
             "complex128, complex64, float16, float32, float64, float8_e4m3fn, float8_e4m3fnuz, "
             "float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, int16, int32, int64, int8, uint16, uint32, "
             "uint64, uint8); convert it, or leave it out with c.exclude('a/b')",
+        ),
+        (
+            jax.random.key(0),
+            DtypeError,
+            "Container.save: 'a/b' is a typed key of JAX, expected numbers; save its words, "
+            "jax.random.key_data(key), which na.random takes too, and jax.random.wrap_key_data "
+            "makes a typed key of them again",
         ),
     ):
         with pytest.raises(error) as info:
