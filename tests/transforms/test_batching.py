@@ -94,7 +94,7 @@ def test_gradients_of_each_example(backend: str) -> None:
     assert_close(
         of_batch, na.sum(na.stack(single), axis=0), rtol=1e-5, reason="another order of sums"
     )
-    options = {"backend": "aot_eager"} if backend == "torch" else {}
+    options: dict[str, Any] = {"backend": "aot_eager"} if backend == "torch" else {}
     jitted = na.jit(na.vmap(na.grad(loss), in_axes=(None, 0)), **options)(v, x)
     assert_close(jitted, per_example)
 
@@ -141,7 +141,7 @@ def test_results_that_do_not_depend(backend: str) -> None:
     v = na.Container(w=on(backend, W[0]), k={"b": on(backend, B)})
     x = on(backend, X)
     mapped = na.vmap(shared, in_axes=(None, 0), out_axes=SHARED_AXES)
-    options = {"backend": "aot_eager"} if backend == "torch" else {}
+    options: dict[str, Any] = {"backend": "aot_eager"} if backend == "torch" else {}
     for fn in (mapped, na.jit(mapped, **options)):
         out = fn(v, x)
         assert_close(out["y"], na.permute_dims(na.multiply(v["w"], x), (1, 0)))
