@@ -290,3 +290,11 @@ def test_traces_of_tensorflow_serve_variables_tapes_and_graphs() -> None:
     assert_close(na.jvp(lambda x: scale(x)["y"], [x], [x])[1], expected)
     outside.assign([0.0, 1.0])
     assert_close(scale(x)["y"], tf.constant([0.0, 2.0]))
+
+
+def test_jacobians_of_compiled_functions(backend: str) -> None:
+    _, x = small(backend)
+    compiled = jit(lambda x: na.exp(x) * x, backend)
+    expected = na.diag(na.exp(x) * (x + 1.0))
+    assert_close(na.jacrev(compiled)(x), expected)
+    assert_close(na.jacfwd(compiled)(x), expected)

@@ -100,8 +100,8 @@ def _pulled(
 
 
 @contextmanager
-def _deeper() -> Iterator[None]:
-    token = _depth.set(_depth.get() + 1)
+def _deeper(levels: int = 1) -> Iterator[None]:
+    token = _depth.set(_depth.get() + levels)
     try:
         yield
     finally:
@@ -153,7 +153,8 @@ def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any,
             found, pull, others = torch.func.vjp(fn, *arrays, has_aux=True)
         return found, others, lambda cotangents: list(pull(tuple(cotangents)))
     connected, values = _connected(arrays, name)
-    with torch.enable_grad(), _deeper(), _saving_plainly():
+    levels = 2 if name == "jacrev" else 1  # its pullback is mapped, as no compiled one can be
+    with torch.enable_grad(), _deeper(levels), _saving_plainly():
         found, others = fn(*values)
 
     def pullback(cotangents: list[Any]) -> list[Any]:
