@@ -321,6 +321,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: bool, or any number: what is not 0 is True.
             axis: the axis to reduce, or several; None means all.
             keepdims: keep the reduced axes, with length 1.
+
+        Returns:
+            bool, without the reduced axes.
         """
 
     def allclose(
@@ -353,6 +356,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: bool, or any number: what is not 0 is True.
             axis: the axis to reduce, or several; None means all.
             keepdims: keep the reduced axes, with length 1.
+
+        Returns:
+            bool, without the reduced axes.
         """
 
     def argmax(self, /, *, axis: int | None = None, keepdims: bool = False) -> Container[Leaf]:
@@ -432,8 +438,11 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
                 longer ones first; or the places before which to cut.
             axis: the axis to cut.
 
+        Returns:
+            a tuple of arrays, views where the framework has them.
+
         Raises:
-            ShapeError: there are less than one part, or the places do not ascend.
+            ShapeError: the parts are fewer than one, or the places do not ascend.
         """
 
     def asin(self, /) -> Container[Leaf]:
@@ -530,6 +539,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
                 axis; None weighs all alike.
             axis: the axis to reduce, or several; None means all.
             keepdims: keep the reduced axes, with length 1.
+
+        Returns:
+            array without the reduced axes, floating.
 
         Raises:
             ShapeError: the weights fit neither `x` nor the axis.
@@ -828,6 +840,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         Args:
             x: array that broadcasts to `shape`.
             shape: the shape of the result.
+
+        Returns:
+            array of `shape`, of the dtype of `x`; a view where the framework has them.
         """
 
     def cbrt(self, /) -> Container[Leaf]:
@@ -1142,6 +1157,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             axis: the axis of the vectors in both, negative, so that it means the same before and
                 after broadcasting.
 
+        Returns:
+            array of the broadcast shape and the promoted dtype.
+
         Raises:
             ShapeError: the vectors are not of length 3.
         """
@@ -1218,6 +1236,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         Args:
             x: real.
             axis: the axis to go along; None flattens first.
+
+        Returns:
+            array of the shape and the dtype of `x`; with one axis if `axis` is None.
         """
 
     def cummin(self, /, *, axis: int | None = None) -> Container[Leaf]:
@@ -1226,6 +1247,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         Args:
             x: real.
             axis: the axis to go along; None flattens first.
+
+        Returns:
+            array of the shape and the dtype of `x`; with one axis if `axis` is None.
         """
 
     def cumulative_logsumexp(self, /, *, axis: int | None = None) -> Container[Leaf]:
@@ -1255,6 +1279,10 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             dtype: the dtype to compute in and to return; None keeps a floating dtype and takes
                 int64, or uint64, for integers and bools.
             include_initial: put 1, the product of nothing, in front.
+
+        Returns:
+            array of the shape of `x`, one longer along the axis with `include_initial`; of
+            `dtype`.
         """
 
     def cumulative_sum(
@@ -1273,6 +1301,10 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             dtype: the dtype to compute in and to return; None keeps a floating dtype and takes
                 int64, or uint64, for integers and bools.
             include_initial: put 0, the sum of nothing, in front.
+
+        Returns:
+            array of the shape of `x`, one longer along the axis with `include_initial`; of
+            `dtype`.
         """
 
     def cut(self, /, *, depth: int | None = None, height: int | None = None) -> Container[Leaf]:
@@ -1567,6 +1599,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: any array.
             dtype: None takes that of `x`.
             device: None takes that of `x`.
+
+        Returns:
+            array of the shape of `x`.
         """
 
     def equal(self, x2: Array, /) -> Container[Leaf]:
@@ -1650,6 +1685,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         Args:
             x: array of any shape.
             axis: the place of the new axis in the result, or of several.
+
+        Returns:
+            array with an axis more; a view where the framework has them.
         """
 
     def expm(self, /) -> Container[Leaf]:
@@ -1791,6 +1829,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         Args:
             x: array of any shape.
             axis: the axis to reverse, or several; None reverses all.
+
+        Returns:
+            array of the shape and the dtype of `x`.
         """
 
     def float_power(self, x2: Array, /) -> Container[Leaf]:
@@ -2147,6 +2188,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             fill_value: number or bool.
             dtype: None takes that of `x`.
             device: None takes that of `x`.
+
+        Returns:
+            array of the shape of `x`.
         """
 
     def fuse(self, /) -> FusedContainer[Leaf]:
@@ -3630,6 +3674,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: array of any shape.
             mask: bool, broadcasts with `x`.
             value: a number or an array that broadcasts; cast to the dtype of `x`.
+
+        Returns:
+            array of the broadcast shape, of the dtype of `x`.
         """
 
     def masked_select(self, mask: Array, /) -> Container[Leaf]:
@@ -3765,6 +3812,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: real or bool.
             axis: the axis to reduce, or several; None means all.
             keepdims: keep the reduced axes, with length 1.
+
+        Returns:
+            array without the reduced axes, of the dtype of `x`.
         """
 
     def max_pool(
@@ -4015,6 +4065,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: real or bool.
             axis: the axis to reduce, or several; None means all.
             keepdims: keep the reduced axes, with length 1.
+
+        Returns:
+            array without the reduced axes, of the dtype of `x`.
         """
 
     def minimum(self, x2: Array, /) -> Container[Leaf]:
@@ -4066,6 +4119,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: array of any shape.
             source: the axis to move, or several.
             destination: its place in the result, or as many places.
+
+        Returns:
+            array of the same elements; a view where the framework has them.
         """
 
     def mse_loss(self, target: Array, /, *, reduction: str = "mean") -> Container[Leaf]:
@@ -4566,6 +4622,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: any array.
             dtype: None takes that of `x`.
             device: None takes that of `x`.
+
+        Returns:
+            array of the shape of `x`.
         """
 
     def outer(self, x2: Array, /) -> Container[Leaf]:
@@ -4600,6 +4659,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
                 nearest element; ``"reflect"``: the mirror image without the border element;
                 ``"symmetric"``: with it; ``"wrap"``: the other end.
             constant_values: the number for mode ``"constant"``, cast to the dtype of `x`.
+
+        Returns:
+            array of the dtype of `x`, longer along each axis by both sides of its margin.
 
         Raises:
             ArgumentError: `mode` is none of these.
@@ -4738,6 +4800,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         Args:
             x: array of any shape.
             axes: a permutation of the axes; negative ones count from the end.
+
+        Returns:
+            array of the same elements; a view where the framework has them.
         """
 
     def pinv(
@@ -4909,6 +4974,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             dtype: the dtype to multiply in and to return; None keeps a floating dtype and takes
                 int64, or uint64, for integers and bools.
             keepdims: keep the reduced axes, with length 1.
+
+        Returns:
+            array without the reduced axes, or with length 1 there; of `dtype`.
         """
 
     def prune(self, /) -> Container[Leaf]:
@@ -5312,6 +5380,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             total_repeat_length: the length of the result along the axis, which is cut there, or
                 filled up with the last element; None: the sum of `repeats`.
 
+        Returns:
+            array of the dtype of `x`, longer along `axis`; with one axis if that is None.
+
         Raises:
             ShapeError: there is no element to fill up with.
             ArgumentError: `total_repeat_length` is negative.
@@ -5520,6 +5591,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: array of any shape.
             shift: how far to move, for all axes or one for each.
             axis: the axis to move along, or several; None moves in the flattened array.
+
+        Returns:
+            array of the shape and the dtype of `x`.
         """
 
     def rot90(self, /, *, k: int = 1, axes: Sequence[int] = (0, 1)) -> Container[Leaf]:
@@ -5529,6 +5603,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: array of at least two dimensions.
             k: how many right angles; negative ones turn back.
             axes: the plane to turn in: two different axes.
+
+        Returns:
+            array of the dtype of `x`, the two axes exchanged if `k` is odd.
 
         Raises:
             ShapeError: `axes` are not two different axes of `x`.
@@ -6115,6 +6192,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             descending: from the greatest to the least.
             stable: equal elements keep their order, which matters to gradients only. The
                 backends that know one algorithm use it either way.
+
+        Returns:
+            array of the shape and the dtype of `x`.
         """
 
     def sort_keys(self, /, *, key: Callable[[Key], Any] | None = None) -> Container[Leaf]:
@@ -6146,6 +6226,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             sizes: the length of each part, which add up to the length of the axis; or one
                 length for all parts, where the last may be shorter.
             axis: the axis to cut.
+
+        Returns:
+            a tuple of arrays, views where the framework has them.
 
         Raises:
             ShapeError: the sizes do not add up to the length of the axis.
@@ -6198,6 +6281,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         Args:
             x: array of any shape.
             axis: the axis to drop, or several; None drops all of length 1.
+
+        Returns:
+            array without these axes; a view where the framework has them.
 
         Raises:
             ValueError: an axis of `axis` is longer than 1.
@@ -6312,6 +6398,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             dtype: the dtype to sum in and to return; None keeps a floating dtype and takes
                 int64, or uint64, for integers and bools.
             keepdims: keep the reduced axes, with length 1.
+
+        Returns:
+            array without the reduced axes, or with length 1 there; of `dtype`.
         """
 
     def summary(self, /, depth: int | None = None) -> Table:
@@ -6365,6 +6454,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: array of any shape.
             axis1: one axis.
             axis2: the other.
+
+        Returns:
+            array of the same elements; a view where the framework has them.
         """
 
     def swiglu(self, /, *, axis: int = -1) -> Container[Leaf]:
@@ -6509,6 +6601,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: array of any shape.
             repetitions: how often along each axis, counted from the last; missing axes of `x`
                 are put in front.
+
+        Returns:
+            array of the dtype of `x`, each axis as many times as long.
         """
 
     def to_backend(
@@ -6540,6 +6635,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: array.
             device: ``"cpu"``, ``"gpu"``, ``"cuda:1"``, or the framework's device object.
             stream: None; the framework orders the copy with its other work.
+
+        Returns:
+            an equal array there, without a copy if it is there already.
 
         Raises:
             ArgumentError: the framework has no such device, or `stream` is given.
@@ -6822,6 +6920,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         Args:
             x: `(*batch, rows, columns)`.
             k: the last diagonal that stays; above the main one if positive.
+
+        Returns:
+            array of the shape and the dtype of `x`.
         """
 
     def trim_zeros(self, /, *, trim: str = "fb", axis: Axis = None) -> Container[Leaf]:
@@ -6876,6 +6977,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         Args:
             x: `(*batch, rows, columns)`.
             k: the first diagonal that stays; above the main one if positive.
+
+        Returns:
+            array of the shape and the dtype of `x`.
         """
 
     def trunc(self, /) -> Container[Leaf]:
@@ -7150,6 +7254,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             condition: bool; all three broadcast against each other.
             x1: array or number; the dtypes of `x1` and `x2` promote.
             x2: array or number.
+
+        Returns:
+            array of the broadcast shape and the promoted dtype.
         """
 
     def xlog1py(self, x2: Array, /) -> Container[Leaf]:
@@ -7177,6 +7284,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: any array.
             dtype: None takes that of `x`.
             device: None takes that of `x`.
+
+        Returns:
+            array of the shape of `x`.
         """
 
     def zeta(self, q: Array, /) -> Container[Leaf]:

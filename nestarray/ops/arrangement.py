@@ -297,6 +297,9 @@ def rot90(x: Array, /, *, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
         k: how many right angles; negative ones turn back.
         axes: the plane to turn in: two different axes.
 
+    Returns:
+        array of the dtype of `x`, the two axes exchanged if `k` is odd.
+
     Raises:
         ShapeError: `axes` are not two different axes of `x`.
 

@@ -140,6 +140,9 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
             summed over; ``...`` stands for axes that broadcast.
         operands: as many arrays as `subscripts` names; the dtypes promote.
 
+    Returns:
+        array with an axis for each letter of the result, of the promoted dtype.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.einsum("bij,bjk->bik", np.ones((2, 3, 4)), np.ones((2, 4, 5))).shape

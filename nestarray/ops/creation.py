@@ -163,6 +163,9 @@ def zeros_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Any = Non
         dtype: None takes that of `x`.
         device: None takes that of `x`.
 
+    Returns:
+        array of the shape of `x`.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.zeros_like(np.asarray([1, 2]))
@@ -182,6 +185,9 @@ def ones_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Any = None
         dtype: None takes that of `x`.
         device: None takes that of `x`.
 
+    Returns:
+        array of the shape of `x`.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.ones_like(np.asarray([1, 2]))
@@ -200,6 +206,9 @@ def empty_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Any = Non
         x: any array.
         dtype: None takes that of `x`.
         device: None takes that of `x`.
+
+    Returns:
+        array of the shape of `x`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -222,6 +231,9 @@ def full_like(
         fill_value: number or bool.
         dtype: None takes that of `x`.
         device: None takes that of `x`.
+
+    Returns:
+        array of the shape of `x`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -429,6 +441,9 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
         x: `(*batch, rows, columns)`.
         k: the last diagonal that stays; above the main one if positive.
 
+    Returns:
+        array of the shape and the dtype of `x`.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.tril(np.ones((2, 2)))
@@ -448,6 +463,9 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
     Args:
         x: `(*batch, rows, columns)`.
         k: the first diagonal that stays; above the main one if positive.
+
+    Returns:
+        array of the shape and the dtype of `x`.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -47,6 +47,9 @@ def to_device(x: Array, device: Any, *, stream: Any = None) -> Array:
         device: ``"cpu"``, ``"gpu"``, ``"cuda:1"``, or the framework's device object.
         stream: None; the framework orders the copy with its other work.
 
+    Returns:
+        an equal array there, without a copy if it is there already.
+
     Raises:
         ArgumentError: the framework has no such device, or `stream` is given.
 

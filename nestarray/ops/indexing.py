@@ -431,6 +431,9 @@ def masked_fill(x: Array, mask: Array, value: Array, /) -> Array:
         mask: bool, broadcasts with `x`.
         value: a number or an array that broadcasts; cast to the dtype of `x`.
 
+    Returns:
+        array of the broadcast shape, of the dtype of `x`.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.masked_fill(np.ones(3), np.asarray([True, False, True]), -1.0)
@@ -480,6 +483,9 @@ def tril_indices(
         m: the number of columns; None means `n`.
         like: an array whose framework to follow; None takes the default backend.
 
+    Returns:
+        two vectors of integers of one length, in the order of rows.
+
     Example:
         >>> import nestarray as na
         >>> na.tril_indices(2)
@@ -499,6 +505,9 @@ def triu_indices(
         k: the first diagonal that belongs to it: 0 the main one, positive ones above.
         m: the number of columns; None means `n`.
         like: an array whose framework to follow; None takes the default backend.
+
+    Returns:
+        two vectors of integers of one length, in the order of rows.
 
     Example:
         >>> import nestarray as na

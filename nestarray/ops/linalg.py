@@ -150,6 +150,9 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
         axis: the axis of the vectors in both, negative, so that it means the same before and
             after broadcasting.
 
+    Returns:
+        array of the broadcast shape and the promoted dtype.
+
     Raises:
         ShapeError: the vectors are not of length 3.
 

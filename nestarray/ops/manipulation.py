@@ -103,6 +103,9 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
         x: array of any shape.
         axes: a permutation of the axes; negative ones count from the end.
 
+    Returns:
+        array of the same elements; a view where the framework has them.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.permute_dims(np.zeros((2, 3, 4)), (2, 0, 1)).shape
@@ -120,6 +123,9 @@ def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
     Args:
         x: array of any shape.
         axis: the place of the new axis in the result, or of several.
+
+    Returns:
+        array with an axis more; a view where the framework has them.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -140,6 +146,9 @@ def squeeze(x: Array, /, axis: Axis = None) -> Array:
     Args:
         x: array of any shape.
         axis: the axis to drop, or several; None drops all of length 1.
+
+    Returns:
+        array without these axes; a view where the framework has them.
 
     Raises:
         ValueError: an axis of `axis` is longer than 1.
@@ -198,6 +207,9 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
             for `axis`.
         axis: the axis to join; None flattens first.
 
+    Returns:
+        array of the promoted dtype, as long along `axis` as all arrays together.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.concat([np.asarray([1, 2]), np.asarray([3])])
@@ -215,6 +227,9 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
     Args:
         arrays: a list or tuple of arrays of one shape; the dtypes promote.
         axis: the place of the new axis in the result.
+
+    Returns:
+        array of the promoted dtype, with one axis more, as long as there are arrays.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -269,6 +284,9 @@ def split(x: Array, /, sizes: int | Sequence[int], *, axis: int = 0) -> tuple[Ar
             length for all parts, where the last may be shorter.
         axis: the axis to cut.
 
+    Returns:
+        a tuple of arrays, views where the framework has them.
+
     Raises:
         ShapeError: the sizes do not add up to the length of the axis.
 
@@ -301,8 +319,11 @@ def array_split(
             longer ones first; or the places before which to cut.
         axis: the axis to cut.
 
+    Returns:
+        a tuple of arrays, views where the framework has them.
+
     Raises:
-        ShapeError: there are less than one part, or the places do not ascend.
+        ShapeError: the parts are fewer than one, or the places do not ascend.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -362,6 +383,9 @@ def broadcast_to(x: Array, /, shape: Shape) -> Array:
         x: array that broadcasts to `shape`.
         shape: the shape of the result.
 
+    Returns:
+        array of `shape`, of the dtype of `x`; a view where the framework has them.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.broadcast_to(np.asarray([1, 2]), (2, 2))
@@ -405,6 +429,9 @@ def flip(x: Array, /, *, axis: Axis = None) -> Array:
         x: array of any shape.
         axis: the axis to reverse, or several; None reverses all.
 
+    Returns:
+        array of the shape and the dtype of `x`.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.flip(np.asarray([[1, 2], [3, 4]]), axis=1)
@@ -425,6 +452,9 @@ def roll(x: Array, /, shift: int | Sequence[int], *, axis: Axis = None) -> Array
         shift: how far to move, for all axes or one for each.
         axis: the axis to move along, or several; None moves in the flattened array.
 
+    Returns:
+        array of the shape and the dtype of `x`.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.roll(np.arange(5), 2)
@@ -443,6 +473,9 @@ def tile(x: Array, repetitions: Sequence[int], /) -> Array:
         x: array of any shape.
         repetitions: how often along each axis, counted from the last; missing axes of `x`
             are put in front.
+
+    Returns:
+        array of the dtype of `x`, each axis as many times as long.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -475,6 +508,9 @@ def repeat(
         axis: the axis to repeat along; None flattens first.
         total_repeat_length: the length of the result along the axis, which is cut there, or
             filled up with the last element; None: the sum of `repeats`.
+
+    Returns:
+        array of the dtype of `x`, longer along `axis`; with one axis if that is None.
 
     Raises:
         ShapeError: there is no element to fill up with.
@@ -522,6 +558,9 @@ def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[
         source: the axis to move, or several.
         destination: its place in the result, or as many places.
 
+    Returns:
+        array of the same elements; a view where the framework has them.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.moveaxis(np.zeros((2, 3, 4)), 0, -1).shape
@@ -543,6 +582,9 @@ def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
         x: array of any shape.
         axis1: one axis.
         axis2: the other.
+
+    Returns:
+        array of the same elements; a view where the framework has them.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -577,6 +619,9 @@ def pad(
             nearest element; ``"reflect"``: the mirror image without the border element;
             ``"symmetric"``: with it; ``"wrap"``: the other end.
         constant_values: the number for mode ``"constant"``, cast to the dtype of `x`.
+
+    Returns:
+        array of the dtype of `x`, longer along each axis by both sides of its margin.
 
     Raises:
         ArgumentError: `mode` is none of these.

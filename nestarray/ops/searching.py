@@ -46,6 +46,9 @@ def where(condition: Array, x1: Array, x2: Array, /) -> Array:
         x1: array or number; the dtypes of `x1` and `x2` promote.
         x2: array or number.
 
+    Returns:
+        array of the broadcast shape and the promoted dtype.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.where(np.asarray([True, False]), np.asarray([1.0, 2.0]), 0.0)

@@ -24,6 +24,9 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
         stable: equal elements keep their order, which matters to gradients only. The
             backends that know one algorithm use it either way.
 
+    Returns:
+        array of the shape and the dtype of `x`.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.sort(np.asarray([3, 1, 2]), descending=True)

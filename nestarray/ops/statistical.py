@@ -50,6 +50,9 @@ def sum(
             int64, or uint64, for integers and bools.
         keepdims: keep the reduced axes, with length 1.
 
+    Returns:
+        array without the reduced axes, or with length 1 there; of `dtype`.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.sum(np.asarray([[1.0, 2.0], [3.0, 4.0]]), axis=1)
@@ -72,6 +75,9 @@ def prod(
         dtype: the dtype to multiply in and to return; None keeps a floating dtype and takes
             int64, or uint64, for integers and bools.
         keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        array without the reduced axes, or with length 1 there; of `dtype`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -115,6 +121,9 @@ def max(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
         axis: the axis to reduce, or several; None means all.
         keepdims: keep the reduced axes, with length 1.
 
+    Returns:
+        array without the reduced axes, of the dtype of `x`.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.max(np.asarray([[1.0, 2.0], [3.0, 4.0]]), axis=1)
@@ -134,6 +143,9 @@ def min(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
         x: real or bool.
         axis: the axis to reduce, or several; None means all.
         keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        array without the reduced axes, of the dtype of `x`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -219,6 +231,9 @@ def all(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
         axis: the axis to reduce, or several; None means all.
         keepdims: keep the reduced axes, with length 1.
 
+    Returns:
+        bool, without the reduced axes.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.all(np.asarray([[True, False], [True, True]]), axis=1)
@@ -237,6 +252,9 @@ def any(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
         x: bool, or any number: what is not 0 is True.
         axis: the axis to reduce, or several; None means all.
         keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        bool, without the reduced axes.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -265,6 +283,10 @@ def cumulative_sum(
         dtype: the dtype to compute in and to return; None keeps a floating dtype and takes
             int64, or uint64, for integers and bools.
         include_initial: put 0, the sum of nothing, in front.
+
+    Returns:
+        array of the shape of `x`, one longer along the axis with `include_initial`; of
+        `dtype`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -306,6 +328,10 @@ def cumulative_prod(
             int64, or uint64, for integers and bools.
         include_initial: put 1, the product of nothing, in front.
 
+    Returns:
+        array of the shape of `x`, one longer along the axis with `include_initial`; of
+        `dtype`.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.cumulative_prod(np.asarray([1, 2, 3]))
@@ -337,6 +363,9 @@ def cummax(x: Array, /, *, axis: int | None = None) -> Array:
         x: real.
         axis: the axis to go along; None flattens first.
 
+    Returns:
+        array of the shape and the dtype of `x`; with one axis if `axis` is None.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.cummax(np.asarray([1.0, 3.0, 2.0]))
@@ -355,6 +384,9 @@ def cummin(x: Array, /, *, axis: int | None = None) -> Array:
     Args:
         x: real.
         axis: the axis to go along; None flattens first.
+
+    Returns:
+        array of the shape and the dtype of `x`; with one axis if `axis` is None.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -496,6 +528,9 @@ def average(
             axis; None weighs all alike.
         axis: the axis to reduce, or several; None means all.
         keepdims: keep the reduced axes, with length 1.
+
+    Returns:
+        array without the reduced axes, floating.
 
     Raises:
         ShapeError: the weights fit neither `x` nor the axis.
