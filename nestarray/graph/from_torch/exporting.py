@@ -25,6 +25,7 @@ from nestarray.graph.from_torch.dynamic import Dynamic
 from nestarray.graph.from_torch.flexible_attention import flexible_attention_written_out
 from nestarray.graph.from_torch.gradient_modes import detach_regions, gradient_modes_seen
 from nestarray.graph.from_torch.looking_functions import looks_written_out
+from nestarray.graph.from_torch.mapped_operations import batches_left_open
 from nestarray.graph.from_torch.reassigned_buffers import assignments_written
 from nestarray.graph.from_torch.sequences import check_padded, sequences_padded
 
@@ -186,6 +187,7 @@ def _replacements() -> Iterator[None]:
         averages_traced(),
         flexible_attention_written_out(),
         looks_written_out(),
+        batches_left_open(),
         _arguments_unchecked(),
     ):
         yield

@@ -1,0 +1,270 @@
+"""What ``vmap`` makes of convolutions, pooling, sorting and other operations, for open sizes.
+
+torch has these rules as functions of C++ that take the size of the batch as a constant. Here
+they are again, for the time in which a module is recorded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+#: Operations in whose first axis another may be, by the number of axes behind the channels.
+_OF_ROWS = {
+    1: ("reflection_pad1d", "replication_pad1d", "col2im"),
+    2: (
+        "max_pool2d_with_indices",
+        "avg_pool2d",
+        "_adaptive_avg_pool2d",
+        "adaptive_max_pool2d",
+        "reflection_pad2d",
+        "replication_pad2d",
+        "im2col",
+        "grid_sampler_2d",
+        "pixel_shuffle",
+        "pixel_unshuffle",
+    ),
+    3: ("avg_pool3d", "_adaptive_avg_pool3d", "max_pool3d_with_indices"),
+}
+
+#: Operations along an axis ``dim``.
+_ALONG = (
+    *("gather", "scatter.src", "scatter.value", "scatter_add", "sort", "sort.stable", "topk"),
+    "glu_backward",
+)
+
+
+@contextlib.contextmanager
+def batches_left_open() -> Iterator[None]:
+    """Have ``vmap`` use the rules of this file."""
+    import torch
+    from torch._functorch.autograd_function import custom_function_call_vmap_helper
+    from torch._functorch.pyfunctorch import retrieve_current_functorch_interpreter
+
+    def kernel(rule: Any, operation: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            interpreter: Any = retrieve_current_functorch_interpreter()
+            of_operation = partial(rule, operation)
+            return custom_function_call_vmap_helper(
+                interpreter, of_operation, operation, *args, **kwargs
+            )
+
+        return call
+
+    with torch.library._scoped_library("aten", "IMPL") as library:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # which says that kernels are overridden
+            for name, rule in _rules().items():
+                packet, _, overload = name.partition(".")
+                operation = getattr(getattr(torch.ops.aten, packet), overload or "default")
+                own = kernel(rule, operation)
+                library.impl(name, own, "FuncTorchBatched", allow_override=True)
+        yield
+
+
+def _rules() -> dict[str, Callable[..., Any]]:
+    import torch
+
+    found: dict[str, Callable[..., Any]] = {
+        "convolution": _convolution,
+        "convolution_backward": _convolution_backward,
+        "cat": _cat,
+        "gelu_backward": _elementwise,
+        "embedding": _embedding,
+        "embedding_dense_backward": _embedding_backward,
+        "linalg_lu_solve": _lu_solve,
+        "_linalg_solve_ex": _solve,
+        **dict.fromkeys(_ALONG, _along),
+    }
+    for spatial, names in _OF_ROWS.items():
+        for name in names:
+            rule = partial(_of_rows, spatial)
+            found[name] = rule
+            if hasattr(torch.ops.aten, f"{name}_backward"):
+                found[f"{name}_backward"] = rule
+    return found
+
+
+def _first(x: Any, dim: int | None, size: Any) -> Any:
+    """`x` with the mapped axis in front, repeated where it has none."""
+    return x.expand(size, *x.shape) if dim is None else x.movedim(dim, 0)
+
+
+def _of_rows(spatial: int, operation: Any, info: Any, dims: Any, *args: Any, **kwargs: Any) -> Any:
+    """The mapped axis becomes a part of the first one."""
+    import torch
+    from torch.utils._pytree import tree_map
+
+    rows: list[Any] = []
+
+    def merged(x: Any, dim: int | None) -> Any:
+        if not isinstance(x, torch.Tensor):
+            return x
+        x = _first(x, dim, info.batch_size)
+        if x.ndim < spatial + 3:  # the images have no rows of their own
+            return x
+        rows.append(x.shape[1])
+        return x.flatten(0, 1)
+
+    found = operation(*map(merged, args, dims), **kwargs)
+    if rows:
+        found = tree_map(lambda x: x.unflatten(0, (info.batch_size, rows[0])), found)
+    return found, tree_map(lambda _: 0, found)
+
+
+def _grouped(x: Any, dim: int | None, size: Any, axis: int) -> Any:
+    """`x` with the mapped axis in front of the one at `axis`, as one axis."""
+    return _first(x, dim, size).movedim(0, axis).flatten(axis, axis + 1)
+
+
+def _convolution(
+    operation: Any, info: Any, dims: Any, x: Any, weight: Any, bias: Any, *settings: Any
+) -> Any:
+    """Rows, where the weights are not mapped; else groups."""
+    size, (x_dim, weight_dim, bias_dim, *_) = info.batch_size, dims
+    if weight_dim is None:
+        x = _first(x, x_dim, size)
+        found = operation(x.flatten(0, 1), weight, None, *settings)
+        found, out = found.unflatten(0, (size, x.shape[1])), 0
+    else:
+        *others, groups = settings
+        x, weight = _grouped(x, x_dim, size, 1), _grouped(weight, weight_dim, size, 0)
+        found = operation(x, weight, None, *others, groups * size)
+        found, out = found.unflatten(1, (size, found.shape[1] // size)), 1
+    if bias is None:
+        return found, out
+    found = found.movedim(out, 0)
+    ones = [1] * (found.ndim - 3)
+    bias = _first(bias, bias_dim, size)
+    return found + bias.reshape(bias.shape[0], 1, bias.shape[1], *ones), 0
+
+
+def _convolution_backward(
+    operation: Any,
+    info: Any,
+    dims: Any,
+    grad: Any,
+    x: Any,
+    weight: Any,
+    bias_sizes: Any,
+    *settings: Any,
+) -> Any:
+    """By rows for the gradient of the input, where the weights are not mapped; else by groups."""
+    size, (grad_dim, x_dim, weight_dim, *_) = info.batch_size, dims
+    *others, groups, (wants_x, wants_weight, wants_bias) = settings
+    of_x = of_weight = of_bias = None
+    in_front = _first(grad, grad_dim, size)
+    if wants_x and weight_dim is None:
+        rows = in_front.shape[1]
+        inputs = _first(x, x_dim, size).flatten(0, 1)
+        mask = [True, False, False]
+        of_x = operation(in_front.flatten(0, 1), inputs, weight, None, *others, groups, mask)[0]
+        of_x = of_x.unflatten(0, (size, rows))
+    if wants_weight or (wants_x and of_x is None):
+        mask = [wants_x and of_x is None, wants_weight, False]
+        grads, inputs = _grouped(grad, grad_dim, size, 1), _grouped(x, x_dim, size, 1)
+        weights = _grouped(weight, weight_dim, size, 0)
+        found = operation(grads, inputs, weights, None, *others, groups * size, mask)
+        if mask[0]:
+            of_x = found[0].unflatten(1, (size, found[0].shape[1] // size)).movedim(1, 0)
+        if wants_weight:
+            of_weight = found[1].unflatten(0, (size, found[1].shape[0] // size))
+    if wants_bias:
+        of_bias = in_front.sum((1, *range(3, in_front.ndim)))
+    found = of_x, of_weight, of_bias
+    return found, tuple(None if part is None else 0 for part in found)
+
+
+def _elementwise(operation: Any, info: Any, dims: Any, *args: Any, **kwargs: Any) -> Any:
+    given = _aligned(info.batch_size, *((x, dim, 0) for x, dim in zip(args, dims, strict=False)))
+    return operation(*given, **kwargs), 0
+
+
+def _cat(operation: Any, info: Any, dims: Any, tensors: Any, dim: int = 0) -> Any:
+    placed = [_first(x, d, info.batch_size) for x, d in zip(tensors, dims[0], strict=True)]
+    return operation(placed, dim if dim < 0 else dim + 1), 0
+
+
+def _places(indices: Any, dim: int | None, size: Any, length: Any) -> Any:
+    """`indices` into `size` tables of `length` rows, one below the other."""
+    import torch
+
+    indices = _first(indices, dim, size)
+    starts = torch.arange(size, dtype=indices.dtype, device=indices.device) * length
+    return indices + starts.reshape(-1, *[1] * (indices.ndim - 1))
+
+
+def _embedding(
+    operation: Any, info: Any, dims: Any, weight: Any, indices: Any, *settings: Any
+) -> Any:
+    weight_dim, indices_dim, *_ = dims
+    if weight_dim is None:
+        return operation(weight, indices.movedim(indices_dim, 0), *settings), 0
+    weight = weight.movedim(weight_dim, 0)
+    places = _places(indices, indices_dim, info.batch_size, weight.shape[1])
+    return operation(weight.flatten(0, 1), places), 0  # other settings are those of gradients
+
+
+def _embedding_backward(
+    operation: Any,
+    info: Any,
+    dims: Any,
+    grad: Any,
+    indices: Any,
+    count: Any,
+    padding: Any,
+    is_by_frequency: bool,
+) -> Any:
+    size, (grad_dim, indices_dim, *_) = info.batch_size, dims
+    grad = _first(grad, grad_dim, size)
+    is_padding = (_first(indices, indices_dim, size) == padding).unsqueeze(-1)
+    grad = grad.masked_fill(is_padding, 0.0)
+    places = _places(indices, indices_dim, size, count)
+    found = operation(grad, places, count * size, -1, is_by_frequency)
+    return found.unflatten(0, (size, count)), 0
+
+
+def _aligned(size: Any, *given: tuple[Any, int | None, int]) -> list[Any]:
+    """Arrays, mapped axes and axes of a matrix each, with as many axes of batches in all."""
+    placed = [(_first(x, dim, size), own) for x, dim, own in given]
+    most = max(x.ndim - own for x, own in placed)
+    return [x.reshape(x.shape[0], *[1] * (most - x.ndim + own), *x.shape[1:]) for x, own in placed]
+
+
+def _lu_solve(
+    operation: Any, info: Any, dims: Any, factors: Any, pivots: Any, given: Any, **settings: Any
+) -> Any:
+    ranks = zip((factors, pivots, given), dims, (2, 1, 2), strict=True)
+    return operation(*_aligned(info.batch_size, *ranks), **settings), 0
+
+
+def _solve(operation: Any, info: Any, dims: Any, A: Any, B: Any, **settings: Any) -> Any:
+    A, B = (_first(x, dim, info.batch_size) for x, dim in zip((A, B), dims, strict=False))
+    is_vector = B.ndim == 2 or (A.ndim - 1 == B.ndim and A.shape[1:-1] == B.shape[1:])
+    given = B.unsqueeze(-1) if is_vector else B
+    result, *others = operation(*_aligned(info.batch_size, (A, 0, 2), (given, 0, 2)), **settings)
+    return (result.squeeze(-1) if is_vector else result, *others), (0, 0, 0, 0)
+
+
+def _along(operation: Any, info: Any, dims: Any, *args: Any, **kwargs: Any) -> Any:
+    """What goes along the axis `dim`, which is one further on."""
+    import torch
+    from torch.utils._pytree import tree_map
+
+    names = [argument.name for argument in operation._schema.arguments]
+    mapped = dict(zip(names, dims, strict=False))
+    given = dict(zip(names, args, strict=False)) | kwargs
+    for name, x in given.items():
+        if isinstance(x, torch.Tensor):
+            given[name] = _first(x, mapped.get(name), info.batch_size)
+    dim, is_number = given.get("dim", -1), given["self"].ndim == 1
+    if is_number:
+        given = {
+            name: x.unsqueeze(1) if isinstance(x, torch.Tensor) else x for name, x in given.items()
+        }
+    found = operation(**{**given, "dim": dim if dim < 0 else dim + 1})
+    found = tree_map(lambda x: x.squeeze(1), found) if is_number else found
+    return found, tree_map(lambda _: 0, found)
