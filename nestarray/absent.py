@@ -204,6 +204,18 @@ def parameter(name: str, own: Sequence[str]) -> str | None:
     return nearest_name(name, own)
 
 
+#: What others call an update of a part, of JAX and of tree libraries → ours.
+UPDATES = {
+    "div": "it is divide",
+    "mul": "it is multiply",
+    "map": "it is apply",
+    "pow": "it is power",
+    "replace": "it is set",
+    "sub": "it is subtract",
+    "update": "it is set, or apply for a function",
+}
+
+
 def explanation(name: str, public: Iterable[str], instead: Mapping[str, str]) -> str:
     """What to use for `name`, from a table or by its spelling; nothing where nothing is near."""
     if name in instead:

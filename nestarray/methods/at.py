@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
-from nestarray import ops
+from nestarray import absent, ops
 from nestarray.container import Container, Leaf, method
 from nestarray.container.access import is_leaf_index
 from nestarray.container.container import from_leaves
 from nestarray.container.selection import matches, selected
 from nestarray.container.spec import Key, Path
-from nestarray.errors import ArgumentError, PathError
+from nestarray.errors import ArgumentError, PathError, unknown_attribute
 
 
 @method
@@ -52,6 +52,14 @@ class At(Generic[Leaf]):
 
     def __init__(self, container: Container[Leaf], place: Any = None) -> None:
         self._container, self._place = container, place
+
+    if not TYPE_CHECKING:  # checkers would take it for a class of any methods
+
+        def __getattr__(self, name: str) -> Any:
+            public = [own for own in dir(At) if own[0] != "_"]
+            words = absent.explanation(name, public, absent.UPDATES)
+            text = f"Container.at has no method {name!r}; {words or 'it has ' + ', '.join(public)}"
+            raise unknown_attribute(text, name)
 
     def __getitem__(self, place: Any) -> At[Leaf]:
         if self._place is not None:

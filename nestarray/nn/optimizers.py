@@ -97,6 +97,7 @@ class Optimizer:
 
         Raises:
             StructureError: `v`, `grads` and `state` do not match; names the first path.
+            ArgumentError: an argument is no Container, or `state` is not one that `init` makes.
 
         Example:
             >>> import numpy as np, nestarray as na
@@ -107,6 +108,7 @@ class Optimizer:
         """
         old = _floating(v, "step", "v")
         slopes = _floating(grads, "step", "grads")
+        self._check_state(state)
         count = state["count"] + 1
         rate = self.learning_rate
         scale = _Scale(rate(state["count"]) if callable(rate) else rate, count)
@@ -126,6 +128,16 @@ class Optimizer:
             scale: ``scale.rate(c)`` is the learning rate to multiply `c` with.
         """
         raise TypeError(f"{type(self).__name__} defines no update")
+
+    def _check_state(self, state: Any) -> None:
+        names = ("count", *self.moments)
+        own = state.spec.index if isinstance(state, Container) else ()
+        if any(name not in own for name in names):
+            shown = f"a Container of {', '.join(map(str, own))}" if own else type(state).__name__
+            raise ArgumentError(
+                f"optimizer.step: state: got {shown}, expected a Container of {', '.join(names)}, as "
+                "optimizer.init(v) makes it; the call is step(v, grads, state)"
+            )
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())

@@ -126,3 +126,10 @@ def test_errors() -> None:
         c.at["a/v"].add(1)
     with pytest.raises(ArgumentError, match="name a place first"):
         c.at.get()
+    with pytest.raises(AttributeError) as unknown:
+        c.at["a/w"].mul(2.0)  # pyright: ignore[reportAttributeAccessIssue]
+    assert str(unknown.value) == "Container.at has no method 'mul'; it is multiply"
+    with pytest.raises(
+        AttributeError, match=r"no method 'qq'; it has add, apply, divide, get, max"
+    ):
+        c.at["a/w"].qq(2.0)  # pyright: ignore[reportAttributeAccessIssue]

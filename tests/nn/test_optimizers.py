@@ -133,3 +133,15 @@ def test_errors():
     optimizer = nn.SGD(0.1)
     with pytest.raises(errors.StructureError, match=r"'w' is in the (left|right) one"):
         optimizer.step(v, na.Container(u=np.ones(2, "float32")), optimizer.init(v))
+    adam = nn.Adam(1e-3)
+    for wrong, shown in (
+        ({}, "dict"),
+        (v, "a Container of w"),
+        (optimizer.init(v), "a Container of count"),
+    ):
+        with pytest.raises(errors.ArgumentError) as info:
+            adam.step(v, v, wrong)  # pyright: ignore[reportArgumentType]
+        assert str(info.value) == (
+            f"optimizer.step: state: got {shown}, expected a Container of count, mu, nu, as "
+            "optimizer.init(v) makes it; the call is step(v, grads, state)"
+        )
