@@ -67,3 +67,65 @@ def test_what_is_imaginary_is_not_zero(backend: str) -> None:
     assert bool(host(na.all(x[1:])))
     assert int(host(na.count_nonzero(x))) == 2
     np.testing.assert_array_equal(host(na.round(x * 1.4)), [0j, 1j, 1.0])
+
+
+#: Functions of an order, which complex numbers have not: the standard leaves them to real ones.
+OF_AN_ORDER: dict[str, Callable[[Any], Any]] = {
+    **{
+        name: (lambda z, name=name: getattr(na, name)(z))
+        for name in (
+            "max", "min", "argmax", "argmin", "sort", "argsort", "ptp", "median", "mode", "cummax",
+            "cummin", "nanmax", "nanmin", "nanmedian", "nanargmax", "nanargmin", "relu", "relu6",
+            "leaky_relu", "elu", "hard_tanh", "softmax", "log_softmax", "softplus", "cbrt",
+        )
+    },
+    **{
+        name: (lambda z, name=name: getattr(na, name)(z, z))
+        for name in (
+            "maximum", "minimum", "fmax", "fmin", "less", "less_equal", "greater", "greater_equal",
+            "searchsorted", "heaviside", "floor_divide", "remainder", "fmod", "atan2", "hypot",
+        )
+    },
+    "clip": lambda z: na.clip(z, 0.0, 1.0),
+    "quantile": lambda z: na.quantile(z, 0.5),
+    "top_k": lambda z: na.top_k(z, 2),
+    "partition": lambda z: na.partition(z, 1),
+    "argpartition": lambda z: na.argpartition(z, 1),
+    "reduce_window": lambda z: na.reduce_window(z, computation="max", window=(2,)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_AN_ORDER)
+def test_complex_numbers_have_no_order(name: str, backend: str) -> None:
+    z = on_backend(np.asarray([1 + 2j, 3 - 1j, 2.0], "complex64"), backend)
+    with pytest.raises(DtypeError) as caught:
+        OF_AN_ORDER[name](z)
+    assert str(caught.value) == (
+        f"{name}: {backend} cannot compute it for complex64; cast to a dtype that it takes with "
+        "na.astype"
+    )
+
+
+@pytest.mark.parametrize("name", ["maximum", "less", "fmin"])
+@pytest.mark.parametrize("number", [1.0, 1j])
+def test_nor_beside_a_number(name: str, number: Any, backend: str) -> None:
+    x = on_backend(np.ones(3, "complex64" if number == 1 else "float32"), backend)
+    for operands in ((x, number), (number, x)):
+        with pytest.raises(DtypeError, match=f"^{name}: {backend} cannot compute it for"):
+            getattr(na, name)(*operands)
+
+
+@pytest.mark.parametrize("mode", ["min", "max"])
+def test_nor_are_they_combined_by_one(mode: str, backend: str) -> None:
+    z = on_backend(np.ones(3, "complex64"), backend)
+    with pytest.raises(DtypeError, match=f"^setitem: {backend} cannot compute it for complex64"):
+        na.setitem(z, slice(2), z[:2], mode=mode)
+
+
+def test_sets_and_sums_of_exponentials_need_none(backend: str) -> None:
+    host = np.asarray([1 + 2j, 3 - 1j, 2.0, 1 + 2j], "complex64")
+    z = on_backend(host, backend)
+    to_host = backends.core(backend).to_numpy
+    np.testing.assert_array_equal(to_host(na.isin(z, z[:2])), [True, True, False, True])
+    np.testing.assert_array_equal(to_host(na.setdiff1d(z, z[:2])), [2.0])
+    assert_close(np.asarray(to_host(na.logsumexp(z))), np.asarray(np.log(np.exp(host).sum())))

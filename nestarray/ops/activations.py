@@ -185,7 +185,7 @@ def gelu(x: Array, /, *, approximate: bool = False) -> Array:
     if approximate:
         inner = (x + x * x * x * 0.044715) * math.sqrt(2.0 / math.pi)
         return x * 0.5 * (ops.tanh(inner) + 1.0)
-    return x * 0.5 * (ops.erf(x * math.sqrt(0.5)) + 1.0)
+    return x * 0.5 * ops.erfc(x * -math.sqrt(0.5))  # 1 + erf would cancel below 0
 
 
 @floating_op

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from nestarray import dtypes
 from nestarray.backends.axes import has_place
-from nestarray.backends.base import supports
+from nestarray.backends.base import refuse_complex, supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
 
@@ -16,22 +16,26 @@ from nestarray.backends.jax.core import native_dtype
 @compiled
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.sort.html"""
+    refuse_complex(x)
     return jnp.sort(x, axis=axis, descending=descending, stable=stable)
 
 
 @compiled
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.argsort.html"""
+    refuse_complex(x)
     return jnp.argsort(x, axis=axis, descending=descending, stable=stable)
 
 
 @supports(has_place)
 def partition(x: Any, kth: int, /, *, axis: int = -1) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.partition.html"""
+    refuse_complex(x)
     return jnp.partition(x, kth, axis)
 
 
 @supports(has_place)
 def argpartition(x: Any, kth: int, /, *, axis: int = -1) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.argpartition.html"""
+    refuse_complex(x)
     return jnp.argpartition(x, kth, axis).astype(native_dtype(dtypes.int64))

@@ -35,7 +35,8 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     if mode == "replace":
         result[index] = value
     else:
-        _COMBINE[check_mode(mode, "setitem")](result, index, value)
+        with np.errstate(invalid="ignore"):  # of which NumPy warns for NaN, here alone
+            _COMBINE[check_mode(mode, "setitem")](result, index, value)
     return result
 
 

@@ -22,6 +22,8 @@ def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = F
     if dtype is None and x.dtype.kind == "f" and axis.__class__ is not list:
         return np.nansum(x, axis, None, None, keepdims)
     dtype = native_dtype(accumulation_dtype(x, dtype))
+    if x.dtype.kind == "V":
+        x = np.where(np.isnan(x), 0, x).astype(x.dtype)  # NumPy sees no NaN in bfloat16
     return np.nansum(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
 
 
@@ -32,6 +34,8 @@ def nanprod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = 
     if dtype is None and x.dtype.kind == "f" and axis.__class__ is not list:
         return np.nanprod(x, axis, None, None, keepdims)
     dtype = native_dtype(accumulation_dtype(x, dtype))
+    if x.dtype.kind == "V":
+        x = np.where(np.isnan(x), 1, x).astype(x.dtype)  # NumPy sees no NaN in bfloat16
     return np.nanprod(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
 
 
@@ -39,15 +43,20 @@ def nanprod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = 
 # as all other frameworks are. So are these, of which NumPy's nanmax and nanmin are made.
 
 
+def _extremum(ufunc: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    refuse_complex(x)
+    if x.dtype.kind == "V":  # NumPy warns of NaN in bfloat16
+        return ufunc.reduce(x.astype(np.float32), _axes(axis), keepdims=keepdims).astype(x.dtype)
+    return ufunc.reduce(x, _axes(axis), keepdims=keepdims)
+
+
 @lenient
 def nanmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.fmax.html"""
-    refuse_complex(x)
-    return np.fmax.reduce(x, axis=_axes(axis), keepdims=keepdims)
+    return _extremum(np.fmax, x, axis, keepdims)
 
 
 @lenient
 def nanmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.fmin.html"""
-    refuse_complex(x)
-    return np.fmin.reduce(x, axis=_axes(axis), keepdims=keepdims)
+    return _extremum(np.fmin, x, axis, keepdims)

@@ -186,6 +186,7 @@ def logsumexp(
     """https://numpy.org/doc/stable/reference/generated/numpy.log.html"""
     if axis is not None:
         axis = _axes(x, axis)
+    x = _inexact(x)
     if not x.size:
         return np.full_like(np.sum(x, axis=axis, keepdims=keepdims), -np.inf)
     greatest = np.max(x.real, axis=axis, keepdims=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import reduce
 from typing import Any
 
@@ -134,8 +135,19 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     if mode == "mul":
         flat = flat * tf.math.unsorted_segment_prod(updates, places, tf.size(flat))
     else:
-        flat = _SCATTER[mode](flat, places[:, None], updates)
+        combined = _SCATTER[mode](flat, places[:, None], updates)
+        if mode in ("min", "max") and flat.dtype.is_floating:
+            combined = tf.where(
+                _meets_nan(flat, places, updates), _cast(math.nan, flat.dtype), combined
+            )
+        flat = combined
     return tf.reshape(flat, lengths) if lengths else tf.reshape(flat, tf.shape(x))
+
+
+def _meets_nan(flat: Any, places: Any, updates: Any) -> Any:
+    """Where an element or an update of it is NaN, which TensorFlow's maximum passes over."""
+    is_nan, others = (tf.cast(tf.math.is_nan(x), tf.int32) for x in (flat, updates))
+    return tf.tensor_scatter_nd_max(is_nan, places[:, None], others) > 0
 
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:

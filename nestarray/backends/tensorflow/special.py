@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.base import refuse_complex, supports
+from nestarray.backends.base import refuse_complex
 
 
 def _in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,10 +41,3 @@ def _digamma(x: Any) -> Any:
 digamma = _in_float32(_digamma)
 
 ndtri = _in_float32(tf.math.ndtri)
-_erfinv = _in_float32(tf.math.erfinv)
-
-
-@supports(lambda x: x.dtype is not tf.float64)  # it loses 13 of 16 digits near ±1
-def erfinv(x: Any, /) -> Any:
-    """https://www.tensorflow.org/api_docs/python/tf/math/erfinv"""
-    return _erfinv(x)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from nestarray.backends.index import (
     without_ones,
 )
 from nestarray.backends.torch.core import INEXACT
-from nestarray.backends.torch.integers import by_bits
+from nestarray.backends.torch.integers import by_bits, by_order
 
 _REDUCE = {"mul": "prod", "min": "amin", "max": "amax"}
 
@@ -83,10 +85,14 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     check_mode(mode, "setitem")
     check_fill("setitem", "value", value, x.dtype)
     value = torch.as_tensor(value, dtype=x.dtype, device=x.device)
-    return _replaced(x, value, index, mode)
+    return _kept(mode)(lambda x, value: _replaced(x, value, index, mode))(x, value)
 
 
-@by_bits
+def _kept(mode: str) -> Callable[..., Any]:
+    """How functions of unsigned integers without kernels are computed: by their bits, or order."""
+    return partial(by_order, selects=True) if mode in ("min", "max") else by_bits
+
+
 def _replaced(x: Any, value: Any, index: Any, mode: str) -> Any:
     # the index_put of torch.func.vmap takes values in another order where arrays behind a
     # slice are batched, and is none where only `value` is
@@ -171,7 +177,9 @@ def scatter(x: Any, indices: Any, updates: Any, /, *, axis: int, mode: str = "re
         updates = torch.full_like(indices, updates, dtype=x.dtype)
     elif updates.shape != indices.shape:  # PyTorch takes it, but not in the derivative
         updates = updates[tuple(slice(length) for length in indices.shape)]
-    return _combined(x, axis, _wrapped(indices, x.shape[axis]), updates.to(x.dtype), mode)
+    at = _wrapped(indices, x.shape[axis])
+    combined = _kept(mode)(lambda x, updates: _combined(x, axis, at, updates, mode))
+    return combined(x, updates.to(x.dtype))
 
 
 def masked_fill(x: Any, mask: Any, value: Any, /) -> Any:

@@ -192,14 +192,18 @@ def cumulative_prod(
     return torch.cumprod(x, dim, dtype=wanted)
 
 
+_cummax = by_order(lambda x, axis: torch.cummax(x, axis).values, selects=True)
+_cummin = by_order(lambda x, axis: torch.cummin(x, axis).values, selects=True)
+
+
 def cummax(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.cummax.html"""
-    return torch.cummax(*_flat(x, axis)).values
+    return _cummax(*_flat(x, axis))
 
 
 def cummin(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.cummin.html"""
-    return torch.cummin(*_flat(x, axis)).values
+    return _cummin(*_flat(x, axis))
 
 
 @supports("b is None and return_sign is False")

@@ -1,0 +1,103 @@
+"""Values where frameworks differ or a dtype is a guest: NaN in bfloat16, unsigned integers, layouts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special
+
+import nestarray as na
+from nestarray import backends
+from tests.cases import in_dtype, on_backend
+
+NAN = np.nan
+ROWS = np.asarray([[3.0, NAN, -1.0, 2.0], [NAN, 0.5, NAN, -2.0]], "float32")
+
+
+def host(x: Any) -> np.ndarray:
+    return np.asarray(na.to_backend(x, "numpy")).astype("float64")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_nan_is_behind_all_numbers(dtype: str, backend: str) -> None:
+    x = on_backend(in_dtype(ROWS, dtype), backend)
+    np.testing.assert_array_equal(host(na.sort(x)), np.sort(ROWS))
+    np.testing.assert_array_equal(host(na.argsort(x)), np.argsort(ROWS, kind="stable"))
+    np.testing.assert_array_equal(host(na.partition(x, 1))[:, :2], np.sort(ROWS)[:, :2])
+    ordered = on_backend(in_dtype(np.sort(ROWS[0, [0, 2, 3]]), dtype), backend)
+    np.testing.assert_array_equal(host(na.searchsorted(ordered, ordered)), [0, 1, 2])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("op", ["nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanmedian"])
+def test_nan_is_left_out(op: str, dtype: str, backend: str) -> None:
+    x = on_backend(in_dtype(ROWS, dtype), backend)
+    found = host(getattr(na, op)(x, axis=1))
+    np.testing.assert_allclose(found, getattr(np, op)(ROWS, axis=1), rtol=1e-2)
+
+
+@pytest.mark.parametrize("mode", ["min", "max"])
+def test_nan_is_what_an_extremum_of_it_is(mode: str, backend: str) -> None:
+    x, updates = (on_backend(np.asarray(v, "float32"), backend) for v in ([1, NAN, 3], [NAN, 2, 2]))
+    found = host(na.setitem(x, [0, 1, 2], updates, mode=mode))
+    np.testing.assert_array_equal(found, [NAN, NAN, 2 if mode == "min" else 3])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64"])
+def test_unsigned_integers_keep_their_order(dtype: str, backend: str) -> None:
+    top = int(np.iinfo(dtype if dtype != "uint64" or backend != "jax" else "uint32").max)
+    x = np.asarray([7, top, 3], "uint32" if dtype == "uint64" and backend == "jax" else dtype)
+    y = on_backend(x, backend)
+    read = lambda v: np.asarray(na.to_backend(v, "numpy")).tolist()  # noqa: E731  # exact integers
+    assert read(na.cummax(y)) == [7, top, top]
+    assert read(na.cummin(y)) == [7, 7, 3]
+    ones = na.ones_like(y)
+    assert read(na.setitem(y, slice(None), ones, mode="max")) == [7, top, 3]
+    assert read(na.setitem(y, slice(None), ones, mode="min")) == [1, 1, 1]
+    at = on_backend(np.asarray([2, 1, 0]), backend)
+    assert read(na.scatter(ones, at, y, axis=0, mode="max")) == [3, top, 7]
+    assert read(na.scatter(ones, at, y, axis=0)) == [3, top, 7]
+    assert read(na.segment_max(y, on_backend(np.zeros(3, "int32"), backend))) == [top]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint16"])
+def test_sums_of_exponentials_of_integers(dtype: str, backend: str) -> None:
+    x = np.asarray([[100, 1, 2], [0, 3, 90]], dtype)
+    found = na.logsumexp(on_backend(x, backend), axis=1)
+    assert na.dtype_of(found) is na.float32
+    expected = scipy.special.logsumexp(x.astype("float64"), axis=1)
+    np.testing.assert_allclose(host(found), expected, rtol=1e-6)
+    assert host(na.logsumexp(on_backend(x[:, :0], backend), axis=1)).tolist() == [-np.inf, -np.inf]
+
+
+def test_members_of_any_layout(backend: str) -> None:
+    x = on_backend(np.arange(6, dtype="float32").reshape(2, 3), backend)
+    turned = na.permute_dims(x, (1, 0))
+    assert host(na.isin(turned, turned[:1])).tolist() == [[1, 1], [0, 0], [0, 0]]
+    truth = on_backend(np.asarray([True, False, True]), backend)
+    assert host(na.isin(truth, truth[:1])).tolist() == [1, 0, 1]
+    assert host(na.isin(truth, truth[:1], invert=True)).tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax", "tensorflow"])
+def test_tails_of_gelu_are_no_rounding_errors(backend: str) -> None:
+    """On PyTorch it is that of torch, which adds 1 to the error function."""
+    x = np.asarray([-3.0, -5.5, -10.0], "float32")
+    found = host(na.gelu(on_backend(x, backend)))
+    np.testing.assert_allclose(found, x * scipy.special.ndtr(x.astype("float64")), rtol=1e-5)
+
+
+def test_small_errors_are_inverted(backend: str) -> None:
+    x = np.asarray([1e-8, -1e-8, 3e-3, -0.9], "float32")
+    found = host(na.erfinv(on_backend(x, backend)))
+    np.testing.assert_allclose(found, scipy.special.erfinv(x.astype("float64")), rtol=2e-6)
+
+
+def test_half_precision_holds_what_its_factors_do_not(backend: str) -> None:
+    x = on_backend(np.asarray([12.0, 1.0], "float16"), backend)
+    np.testing.assert_allclose(host(na.i0(x)), scipy.special.i0([12.0, 1.0]), rtol=1e-3)
+    np.testing.assert_allclose(host(na.i1(x)), scipy.special.i1([12.0, 1.0]), rtol=1e-3)
+    assert abs(host(na.sinc(x))[1]) < 1e-6
+    assert backends.backend_of(na.sinc(x)) == backend
