@@ -77,22 +77,25 @@ def _lines(row: Row, leaves: Sequence[Any], indent: str, width: int) -> Iterator
 def contents(leaves: Sequence[Any]) -> str:
     """``6 leaves, 15 elements``."""
     count = sum(map(size, leaves))
-    return _leaf_count(len(leaves)) + (f", {count:,} elements" if count else "")
+    return counted(len(leaves), "leaf", "leaves") + (
+        f", {counted(count, 'element')}" if count else ""
+    )
 
 
 def totals(leaves: Sequence[Any]) -> str:
     """``6 leaves, 15 elements, numpy``."""
     arrays = [leaf for leaf in leaves if array_text(leaf) is not None]
-    text = _leaf_count(len(leaves))
+    text = counted(len(leaves), "leaf", "leaves")
     if not arrays:
         return text
     frameworks = sorted({type(a).__module__.partition(".")[0] for a in arrays})
     names = ", ".join({"jaxlib": "jax"}.get(f, f) for f in frameworks)
-    return f"{text}, {sum(map(size, arrays)):,} elements, {names}"
+    return f"{text}, {counted(sum(map(size, arrays)), 'element')}, {names}"
 
 
-def _leaf_count(count: int) -> str:
-    return "1 leaf" if count == 1 else f"{count:,} leaves"
+def counted(count: int, one: str, many: str = "") -> str:
+    """``1 leaf``, ``2 leaves``, ``1,024 elements``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def size(leaf: Any) -> int:

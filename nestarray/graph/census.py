@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from nestarray import dtypes
+from nestarray.container.display import counted
 from nestarray.graph.node import iter_nodes
 from nestarray.graph.passes.transposes import order_of
 
@@ -68,7 +69,7 @@ class GraphReport:
         mode = "train" if self.train else "eval"
         flops = "sizes are left open" if self.flops is None else f"{_readable(self.flops)}FLOPs"
         lines = [
-            f"{self.name} on {self.backend} ({mode}): {sum(self.calls.values())} calls, "
+            f"{self.name} on {self.backend} ({mode}): {counted(sum(self.calls.values()), 'call')}, "
             f"{_readable(self.parameters)}parameters, {_readable(self.bytes)}B, {flops}",
             f"  transposes: {self.transposes}{_and(self.parameter_transposes, 'of parameters')}"
             f"{_and(self.hidden_transposes, 'inside of calls')}",

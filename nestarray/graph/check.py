@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray import backends, dtypes, ops, random
 from nestarray.config import check_backend_name, use_backend
+from nestarray.container.display import counted
 from nestarray.errors import ConversionError, DtypeError, MissingOpError
 from nestarray.graph.execution import compute, where_of
 from nestarray.graph.graph import Graph
@@ -304,7 +305,8 @@ def _about(graph: Graph) -> list[str]:
     """What a caller of the graph has to know."""
     notes = []
     if graph.random_numbers:
-        notes.append(f"{len(graph.random_numbers)} calls draw random numbers: pass key=")
+        calls = counted(len(graph.random_numbers), "call")
+        notes.append(f"random numbers are drawn by {calls}: pass key=")
     if graph.state_updates:
         names = list(graph.state_updates)
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""

@@ -21,6 +21,7 @@ import numpy as np
 from nestarray import backends, ops
 from nestarray.config import check_backend_name, use_backend
 from nestarray.container import Container
+from nestarray.container.display import counted
 from nestarray.dynamo import is_read, settled
 from nestarray.errors import ArgumentError, ConversionError, NestarrayError, UnsupportedError
 from nestarray.graph import codegen
@@ -269,7 +270,7 @@ class Graph:
         Example:
             >>> import torch, nestarray as na
             >>> na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2)).to_backend("jax")
-            Graph(Linear, jax, eval: 1 calls, 2 parameters, 0 state arrays)
+            Graph(Linear, jax, eval: 1 call, 2 parameters, 0 state arrays)
         """
         check_backend_name(backend)
         backends.core(backend)
@@ -535,7 +536,7 @@ class Graph:
             >>> with tempfile.TemporaryDirectory() as folder:
             ...     graph.save(f"{folder}/linear.safetensors")
             ...     na.Graph.load(f"{folder}/linear.safetensors", backend="numpy")
-            Graph(Linear, numpy, eval: 1 calls, 2 parameters, 0 state arrays)
+            Graph(Linear, numpy, eval: 1 call, 2 parameters, 0 state arrays)
         """
         from nestarray.graph.files import save
 
@@ -588,8 +589,9 @@ class Graph:
     def __repr__(self) -> str:
         mode = "train" if self.train else "eval"
         return (
-            f"Graph({self.name}, {self.backend}, {mode}: {len(self.calls)} calls, "
-            f"{len(self.v.leaves())} parameters, {len(self.s.leaves())} state arrays)"
+            f"Graph({self.name}, {self.backend}, {mode}: {counted(len(self.calls), 'call')}, "
+            f"{counted(len(self.v.leaves()), 'parameter')}, "
+            f"{counted(len(self.s.leaves()), 'state array')})"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

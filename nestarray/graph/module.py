@@ -9,6 +9,7 @@ from nestarray import dtypes, ops
 from nestarray.backends import backend_of, backend_of_value, find_backend
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
+from nestarray.container.display import counted
 from nestarray.errors import ConversionError
 from nestarray.graph.graph import Graph, look_up
 from nestarray.nn.module import Module, Variable
@@ -140,8 +141,9 @@ class GraphModule(Module):
         any_graph = next(iter(self._graphs.values()))
         backend = find_backend((self.v, self.s)) or any_graph.backend
         return (
-            f"GraphModule({any_graph.name}, {backend}: {len(any_graph.calls)} calls, "
-            f"{len(self.v.leaves())} parameters, {len(self.s.leaves())} state arrays)"
+            f"GraphModule({any_graph.name}, {backend}: {counted(len(any_graph.calls), 'call')}, "
+            f"{counted(len(self.v.leaves()), 'parameter')}, "
+            f"{counted(len(self.s.leaves()), 'state array')})"
         )
 
 

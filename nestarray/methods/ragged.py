@@ -18,7 +18,7 @@ import numpy as np
 from nestarray import backends, dispatch, ops
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
-from nestarray.container.display import render
+from nestarray.container.display import counted, render
 from nestarray.container.outline import describe
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, ImmutableError, ShapeError, StructureError
@@ -145,7 +145,7 @@ class LazyStack:
         return member[rest] if rest else member
 
     def __repr__(self) -> str:
-        head = f"LazyStack({len(self)} member{'s' * (len(self) != 1)})"
+        head = f"LazyStack({counted(len(self), 'member')})"
         if not self._members:
             return head
         columns = zip(*[member.leaves() for member in self._members], strict=True)

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from nestarray.container import Container
+from nestarray.container.display import counted
 from nestarray.container.outline import array_text
 from nestarray.container.spec import join_path
 from nestarray.dtypes import DType, as_dtype
@@ -150,7 +151,7 @@ class Schema:
         lines = [f"  {path or '.'}: {text}" for path, text in violations[:_SHOWN]]
         if count > _SHOWN:
             lines.append(f"  … and {count - _SHOWN} more; all are in error.violations")
-        head = f"Schema.check: {count} violation{'s' if count > 1 else ''}:"
+        head = f"Schema.check: {counted(count, 'violation')}:"
         raise SchemaError("\n".join([head, *lines]), tuple(violations))
 
     def matches(self, c: Any, /, **sizes: int) -> bool:

@@ -42,7 +42,7 @@ def test_a_network_that_can_be_converted(target):
     assert linear.becomes == "torch.nn.functional.linear"
     assert linear.places[0][0] == "fc"
     assert re.fullmatch(r"linear\.py:\d+", linear.places[0][1])
-    assert "1 calls draw random numbers: pass key=" in report.notes
+    assert "random numbers are drawn by 1 call: pass key=" in report.notes
     assert (
         "state is written: norm/running_mean, norm/running_var, norm/num_batches_tracked"
         in report.notes
