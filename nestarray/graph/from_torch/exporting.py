@@ -22,6 +22,7 @@ from nestarray.graph.from_torch import below_autograd
 from nestarray.graph.from_torch.autograd_functions import backwards_kept, check_linear
 from nestarray.graph.from_torch.cumulative_averages import averages_traced
 from nestarray.graph.from_torch.dynamic import Dynamic
+from nestarray.graph.from_torch.fake_quantization import fake_quantization_written_out
 from nestarray.graph.from_torch.flexible_attention import flexible_attention_written_out
 from nestarray.graph.from_torch.gradient_modes import detach_regions, gradient_modes_seen
 from nestarray.graph.from_torch.looking_functions import looks_written_out
@@ -188,6 +189,7 @@ def _replacements() -> Iterator[None]:
         flexible_attention_written_out(),
         looks_written_out(),
         batches_left_open(),
+        fake_quantization_written_out(),
         _arguments_unchecked(),
     ):
         yield
