@@ -101,3 +101,23 @@ def test_half_precision_holds_what_its_factors_do_not(backend: str) -> None:
     np.testing.assert_allclose(host(na.i1(x)), scipy.special.i1([12.0, 1.0]), rtol=1e-3)
     assert abs(host(na.sinc(x))[1]) < 1e-6
     assert backends.backend_of(na.sinc(x)) == backend
+
+
+def test_derivatives_where_values_meet(backend: str) -> None:
+    x = on_backend(np.asarray([0.0, 1.0, 0.5, -1.0, 2.0], "float32"), backend)
+    low, high = (on_backend(np.asarray(v, "float32"), backend) for v in (0.0, 1.0))
+    slopes = na.grad(lambda x: na.sum(na.clip(x, low, high)))(x)
+    assert host(slopes).tolist() == [1, 1, 1, 0, 0]  # at a bound that of x
+    assert host(na.grad(lambda x: na.sum(na.cbrt(x)))(x))[:2].tolist() == pytest.approx(
+        [np.inf, 1 / 3]
+    )
+    assert host(na.grad(lambda x: na.sum(na.i0(x)))(x))[0] == 0
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_each_bound_has_what_it_gives(backend: str) -> None:
+    """PyTorch and TensorFlow share the slope of equal bounds otherwise."""
+    x = on_backend(np.asarray([-1.0, 0.5, 3.0], "float32"), backend)
+    bound = on_backend(np.asarray(1.0, "float32"), backend)
+    slopes = na.grad(lambda low, high: na.sum(na.clip(x, low, high)), argnums=(0, 1))(bound, bound)
+    assert [float(host(s)) for s in slopes] == [2, 1]

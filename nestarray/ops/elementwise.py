@@ -53,6 +53,8 @@ __all__ = [
 def abs(x: Array, /) -> Array:
     """The absolute value, |x|; of a complex number its modulus.
 
+    At 0 the derivative is 0, on JAX 1.
+
     Args:
         x: any number.
 
@@ -285,6 +287,8 @@ def fmod(x1: Array, x2: Array, /) -> Array:
 @primitive
 def pow(x1: Array, x2: Array, /) -> Array:
     """The power, x1 to the x2.
+
+    The derivative of x1⁰ is 0, but where x1 = 0 NaN on JAX and TensorFlow.
 
     Args:
         x1: any number; broadcasts with `x2`, the dtypes promote.

@@ -403,6 +403,8 @@ def digamma(x: Array, /) -> Array:
 def xlogy(x1: Array, x2: Array, /) -> Array:
     """x1 · ln x2, and 0 where x1 = 0, unless x2 is NaN.
 
+    Where both are 0 the derivative by x2 is NaN, on TensorFlow 0.
+
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
         x2: real.

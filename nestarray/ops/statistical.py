@@ -199,6 +199,8 @@ def std(
 ) -> Array:
     """The standard deviation, the square root of `var`.
 
+    Where it is 0 the derivative is NaN, on PyTorch 0.
+
     Args:
         x: any number.
         axis: the axis to reduce, or several; None means all.

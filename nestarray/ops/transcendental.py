@@ -164,6 +164,8 @@ def log10(x: Array, /) -> Array:
 def logaddexp(x1: Array, x2: Array, /) -> Array:
     """ln(eˣ¹ + eˣ²), without overflow.
 
+    Where both are −∞ the derivative is the framework's: NaN, 0 or 1.
+
     Args:
         x1: floating; integers become float32; broadcasts with `x2`, the dtypes promote.
         x2: floating; integers become float32.
@@ -477,7 +479,9 @@ def cbrt(x: Array, /) -> Array:
     guess = ops.pow(safe, 1.0 / 3.0)
     # One step of Newton's method: ⅓ is no floating number, nor is the power rounded well.
     root = guess - (guess - safe / (guess * guess)) / 3.0
-    root = ops.where(plain, ops.where(wide < 0.0, -root, root), wide)
+    zero = size == 0.0
+    rest = ops.where(zero, ops.sqrt(ops.where(zero, wide, 1.0)), wide)  # which is steep at 0 too
+    root = ops.where(plain, ops.where(wide < 0.0, -root, root), rest)
     return ops.astype(root, dtype, copy=False) if dtype.is_floating else root
 
 

@@ -34,7 +34,8 @@ def small_unsigned(rng: Rng) -> tuple[Any, ...]:
 
 
 def two_positive(rng: Rng) -> tuple[Any, ...]:
-    return rng.uniform(0.5, 3.0, (2, 3)), rng.uniform(0.5, 3.0, (3,))
+    # the second from 1, so that there is a quotient of integers too
+    return rng.uniform(0.5, 3.0, (2, 3)), rng.uniform(1.0, 3.0, (3,))
 
 
 def two_real(rng: Rng) -> tuple[Any, ...]:

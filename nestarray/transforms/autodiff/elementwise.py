@@ -40,6 +40,21 @@ def _by_exponent(y: Any, x1: Any, x2: Any) -> Any:
     return ops.multiply(y, ops.log(ops.where(ops.equal(x1, 0), 1, x1)))
 
 
+def _factor(truth: Any, y: Any) -> Any:
+    return ops.astype(truth, y.dtype)
+
+
+def _is_low(y: Any, x: Any, low: Any) -> Any:
+    """Where `clip` gives the lower bound, and not an x that equals it."""
+    return ops.logical_and(ops.less(x, y), ops.equal(y, low))
+
+
+def _is_high(y: Any, x: Any, low: Any, high: Any) -> Any:
+    """Where it gives the upper one, which wins where the bounds cross."""
+    found = ops.logical_and(ops.not_equal(x, y), ops.equal(y, high))
+    return found if low is None else ops.logical_and(found, ops.logical_not(_is_low(y, x, low)))
+
+
 def _extremum(function: Any) -> Rule:
     """`maximum` by ``function=ops.greater``: of two equal numbers each has half."""
 
@@ -119,6 +134,11 @@ RULES: dict[str, Rule] = {
     ),
     "maximum": _extremum(ops.greater),
     "minimum": _extremum(ops.less),
+    "clip": Elementwise(
+        lambda y, x, *bounds: _factor(ops.logical_or(ops.equal(x, y), ops.isnan(x)), y),
+        lambda y, x, low, *high: _factor(_is_low(y, x, low), y),
+        lambda y, x, low, high: _factor(_is_high(y, x, low, high), y),
+    ),
     "copysign": Elementwise(lambda y, x1, x2: ops.multiply(ops.sign(x1), ops.sign(y)), None),
     "negative": Elementwise(lambda y, x: -1),
     "positive": Elementwise(lambda y, x: 1),
