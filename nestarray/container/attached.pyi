@@ -156,6 +156,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def abs(self, /) -> Container[Leaf]:
         """The absolute value, |x|; of a complex number its modulus.
 
+        At 0 the derivative is 0, on JAX 1.
+
         Args:
             x: any number.
         """
@@ -3414,6 +3416,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def logaddexp(self, x2: Array, /) -> Container[Leaf]:
         """ln(eˣ¹ + eˣ²), without overflow.
 
+        Where both are −∞ the derivative is the framework's: NaN, 0 or 1.
+
         Args:
             x1: floating; integers become float32; broadcasts with `x2`, the dtypes promote.
             x2: floating; integers become float32.
@@ -4958,6 +4962,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def pow(self, x2: Array, /) -> Container[Leaf]:
         """The power, x1 to the x2.
 
+        The derivative of x1⁰ is 0, but where x1 = 0 NaN on JAX and TensorFlow.
+
         Args:
             x1: any number; broadcasts with `x2`, the dtypes promote.
             x2: any number.
@@ -6320,6 +6326,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     ) -> Container[Leaf]:
         """The standard deviation, the square root of `var`.
 
+        Where it is 0 the derivative is NaN, on PyTorch 0.
+
         Args:
             x: any number.
             axis: the axis to reduce, or several; None means all.
@@ -7269,6 +7277,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
     def xlogy(self, x2: Array, /) -> Container[Leaf]:
         """x1 · ln x2, and 0 where x1 = 0, unless x2 is NaN.
+
+        Where both are 0 the derivative by x2 is NaN, on TensorFlow 0.
 
         Args:
             x1: real; broadcasts with `x2`, the dtypes promote.

@@ -50,7 +50,8 @@ def test_jax_exports_functions_of_trees() -> None:
     for c in (floats(sample()), floats(sample()).fuse(), floats(sample())["heads"]):
         exported = jax.export.export(jax.jit(lambda c: c * 2))(c)
         double = jax.export.deserialize(exported.serialize()).call(c)
-        assert type(double) is type(c) and double.paths() == c.paths()
+        assert type(double) is type(c)
+        assert double.paths() == c.paths()
         np.testing.assert_array_equal(double.leaves()[0], 2 * c.leaves()[0])
 
 
