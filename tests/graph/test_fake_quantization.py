@@ -25,12 +25,12 @@ BY_CHANNEL = {
 }
 
 
-def quantized(**settings: Any) -> nn.Module:
+def quantized(**settings: Any) -> nn.Sequential:
     torch.manual_seed(0)
     return nn.Sequential(nn.Linear(3, 3), quantization.FakeQuantize(**settings))
 
 
-def fixed() -> nn.Module:
+def fixed() -> nn.Sequential:
     observer = quantization.default_fixed_qparams_range_0to1_observer
     return nn.Sequential(quantization.FixedQParamsFakeQuantize(observer=observer))
 
