@@ -8,7 +8,7 @@ import jax
 import jax.scipy.special as jsp
 
 from nestarray.backends.jax.elementwise import _floating
-from nestarray.backends.jax.special import not_half
+from nestarray.backends.jax.special import _not_half
 
 
 @jax.custom_jvp
@@ -23,7 +23,7 @@ def _(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
 
 
 # exp(|x|) of half precision is infinite long before the product with it
-i0 = _floating(not_half(_i0))
-i0e = _floating(not_half(jsp.i0e))
-i1 = _floating(not_half(jsp.i1))
-i1e = _floating(not_half(jsp.i1e))
+i0 = _floating(_not_half(_i0))
+i0e = _floating(_not_half(jsp.i0e))
+i1 = _floating(_not_half(jsp.i1))
+i1e = _floating(_not_half(jsp.i1e))

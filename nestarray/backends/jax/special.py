@@ -13,7 +13,7 @@ from nestarray.backends.base import floating_pair
 from nestarray.backends.jax.elementwise import _cast, _floating, _promoting
 
 
-def not_half(native: Callable[..., Any]) -> Callable[..., Any]:
+def _not_half(native: Callable[..., Any]) -> Callable[..., Any]:
     """`native`, which refuses half precision or loses digits in it, in float32 for it."""
 
     def call(x: Any, /) -> Any:
@@ -25,8 +25,8 @@ def not_half(native: Callable[..., Any]) -> Callable[..., Any]:
 
 erf = _floating(jsp.erf)
 erfc = _floating(jsp.erfc)
-ndtr = _floating(not_half(jsp.ndtr))
-ndtri = _floating(not_half(jsp.ndtri))
+ndtr = _floating(_not_half(jsp.ndtr))
+ndtri = _floating(_not_half(jsp.ndtri))
 erfinv = _floating(jsp.erfinv)
 lgamma = _floating(jsp.gammaln)
 
@@ -49,7 +49,7 @@ def _(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
 
 
 digamma = _floating(_digamma)
-sinc = _floating(not_half(jnp.sinc))
+sinc = _floating(_not_half(jnp.sinc))
 
 xlogy = _promoting(floating_pair(jsp.xlogy, _cast))
 xlog1py = _promoting(floating_pair(jsp.xlog1py, _cast))

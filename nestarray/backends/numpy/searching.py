@@ -10,7 +10,7 @@ import numpy as np
 from nestarray.backends.axes import one_axis
 from nestarray.backends.base import choosing, flag, promoted, refuse_complex, supports
 from nestarray.backends.numpy.elementwise import _cast, _has_weak_numbers
-from nestarray.backends.numpy.sorting import comparable
+from nestarray.backends.numpy.sorting import _comparable
 
 
 def _placed(search: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> Any:
@@ -50,4 +50,4 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
     """https://numpy.org/doc/stable/reference/generated/numpy.searchsorted.html"""
     if x1.dtype is not getattr(x2, "dtype", None):
         x1, x2 = promoted((x1, x2), _cast)
-    return comparable(x1).searchsorted(comparable(x2), side, sorter)
+    return _comparable(x1).searchsorted(_comparable(x2), side, sorter)

@@ -10,7 +10,7 @@ from nestarray.backends.axes import has_place, one_axis
 from nestarray.backends.base import lenient, refuse_complex, supports
 
 
-def comparable(x: Any) -> Any:
+def _comparable(x: Any) -> Any:
     """`x` for functions that sort: complex numbers refused, bfloat16 as float32.
 
     NumPy takes NaN of ml_dtypes' bfloat16 for a number that is less than none.
@@ -24,14 +24,14 @@ def comparable(x: Any) -> Any:
 @lenient
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.sort.html"""
-    ordered = np.sort(comparable(x), axis=axis, stable=stable).astype(x.dtype, copy=False)
+    ordered = np.sort(_comparable(x), axis=axis, stable=stable).astype(x.dtype, copy=False)
     return np.flip(ordered, axis) if descending else ordered
 
 
 @lenient
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.argsort.html"""
-    x = comparable(x)
+    x = _comparable(x)
     if not x.ndim:
         one_axis(axis, 0, "argsort")
     if not descending:
@@ -44,10 +44,10 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
 @supports(has_place)
 def partition(x: Any, kth: int, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.partition.html"""
-    return np.partition(comparable(x), kth, axis).astype(x.dtype, copy=False)
+    return np.partition(_comparable(x), kth, axis).astype(x.dtype, copy=False)
 
 
 @supports(has_place)
 def argpartition(x: Any, kth: int, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.argpartition.html"""
-    return np.argpartition(comparable(x), kth, axis)
+    return np.argpartition(_comparable(x), kth, axis)
