@@ -116,7 +116,7 @@ def kinds_rule(parameters: Mapping[str, Parameter], body: Callable[[], Any] | No
                 parameter in _AXES
                 and "Sequence" in annotation
                 and type(value) not in (bool, NoneType)
-                and not (isinstance(value, (tuple, list)) and bool in map(type, value))
+                and not (type(value) in (tuple, list) and bool in map(type, value))
             ):
                 continue  # the rules about axes say it
             by_name = value if declared.kind is declared.VAR_KEYWORD else {parameter: value}

@@ -50,4 +50,6 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
     """https://numpy.org/doc/stable/reference/generated/numpy.searchsorted.html"""
     if x1.dtype is not getattr(x2, "dtype", None):
         x1, x2 = promoted((x1, x2), _cast)
-    return _comparable(x1).searchsorted(_comparable(x2), side, sorter)
+    if x1.dtype.kind in "cV":
+        x1, x2 = _comparable(x1), _comparable(x2)
+    return x1.searchsorted(x2, side, sorter)
