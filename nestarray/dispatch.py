@@ -114,7 +114,7 @@ class Op:
             self.is_of_arrays and len(self.parameters) <= 2 and not self.sequence_parameters
         )
         #: what the public function does at once, for the first types that came
-        self.fast: list[tuple[tuple[type, ...], FastPath]] = []
+        self.fast: list[tuple[tuple[type, ...], Callable[..., Any], FastPath]] = []
         self.function: Callable[..., Any] = _compile(self)
 
     def __repr__(self) -> str:
@@ -181,7 +181,7 @@ class Op:
         if len(names) == 1 and all(map(backends.core(str(names.pop())).is_eager, types)):
             path = fast_path_of(function, self.parameters)
             own = {name: f"{name}_{len(self.fast)}" for name in path.names}
-            self.fast.append((types, path.with_names(own)))
+            self.fast.append((types, function, path.with_names(own)))
             recompile(self.function, *_code_of(self))
 
     @dynamo.settled
@@ -378,12 +378,13 @@ def _checking_kinds(record: Op, body: Callable[..., Any]) -> Callable[..., Any]:
         f"        _check({passed})\n"
         f"    return _body({passed})\n"
     )
-    code = code_of(source, f"<nestarray kinds of op({declared}) by {condition}>")
+    code = code_of(source, "kinds")
     known = {f"_types_{name}": found for name, found in types.items()}
     namespace = {**known, "_check": check, "_body": body}
     checking = wraps(body)(generated(code, namespace, record.name, record.parameters))
-    right = " and ".join(f"type({name}) in _types_{name}" for name in types)
-    return noted(checking, fast_path_of(body, record.parameters).behind(right, known))
+    return noted(
+        checking, fast_path_of(body, record.parameters).behind(f"not ({condition})", known)
+    )
 
 
 def _holds_arrays(parameter: inspect.Parameter) -> bool:
@@ -473,12 +474,13 @@ def _code_of(record: Op) -> tuple[CodeType, dict[str, Any]]:
     ]
     names: dict[str, Any] = {}
     at_once = []
-    for i, (found, path) in enumerate(record.fast):
+    for i, (found, function, path) in enumerate(record.fast):
         own = {f"_type_{i}_{j}": t for j, t in enumerate(found)}
         conditions = [f"{text} is {name}" for text, name in zip(types, own, strict=True)]
-        condition = " and ".join([*conditions, *(f"({c})" for c in [path.condition] if c)])
-        at_once.append((condition, path.call))
-        names |= {**own, **path.names}
+        call = f"_function_{i}({passed})"
+        call = f"{path.call} if {path.condition} else {call}" if path.condition else path.call
+        at_once.append((" and ".join(conditions), call))
+        names |= {**own, **path.names, f"_function_{i}": function}
     return _template(declared, " or ".join(wrong), types, passed, at_once), names
 
 
@@ -501,7 +503,7 @@ def _read(record: Op) -> Callable[..., Any]:
         if _holds_arrays(p)
     ]
     source = f"def op({declared}):\n    return _settled({', '.join(types)})({passed})\n"
-    code = code_of(source, f"<nestarray op({declared}), read>")
+    code = code_of(source, "op to be read")
     return generated(code, {"_settled": record.settled}, record.name, record.parameters)
 
 
@@ -526,8 +528,8 @@ def _template(
         wrong: the condition that a call does not fit the signature; "" where Python says so.
         types: what the table is asked for.
         passed: the arguments as they are handed on.
-        at_once: conditions, and what is returned where they hold. What fails there is called
-            again the general way, which knows what to say of it.
+        at_once: conditions on types, and what is returned where they hold. What fails there is
+            called again the general way, which knows what to say of it.
     """
     fast = "".join(
         f"        if {condition}:\n            return {call}\n" for condition, call in at_once
@@ -554,8 +556,7 @@ def _template(
         "            raise\n"
         "    return _function()\n"
     )
-    conditions = "".join(f" or {condition}" for condition, _ in at_once)
-    return code_of(source, f"<nestarray op({declared}){conditions}>")
+    return code_of(source, "op")
 
 
 def _types_of(record: Op) -> Callable[[Iterable[Any]], frozenset[type]]:

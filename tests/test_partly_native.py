@@ -11,7 +11,8 @@ import pytest
 import torch
 
 import nestarray as na
-from nestarray.backends.templates import choosing, parameters_of
+from nestarray.backends.parameters import parameters_of
+from nestarray.backends.templates import choosing
 from nestarray.testing import assert_close
 
 

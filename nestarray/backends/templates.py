@@ -15,6 +15,7 @@ from functools import cache, wraps
 from inspect import Parameter
 from types import CodeType, FunctionType
 from typing import Any
+from zlib import crc32
 
 from nestarray.backends.fast_paths import fast_path_of, noted
 from nestarray.backends.parameters import texts
@@ -70,8 +71,14 @@ def recompile(function: Any, code: CodeType, names: Mapping[str, Any]) -> None:
 
 
 @cache
-def code_of(source: str, filename: str) -> CodeType:
-    """The code of the one function in a fixed template, as dataclasses make it."""
+def code_of(source: str, what: str) -> CodeType:
+    """The code of the one function in a fixed template, as dataclasses make it.
+
+    Args:
+        source: the text, which tracebacks show.
+        what: what the function is, for the name of the file in tracebacks.
+    """
+    filename = f"<nestarray {what} {crc32(source.encode()):08x}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     module = compile(source, filename, "exec")
     return next(c for c in module.co_consts if isinstance(c, CodeType))
@@ -95,7 +102,7 @@ def choosing(
     """
     declared, passed = texts(parameters)
     source = f"def op({declared}):\n    return (_native if {condition} else _otherwise)({passed})\n"
-    code = code_of(source, f"<nestarray choice of op({declared}) by {condition}>")
+    code = code_of(source, "choice")
     name = getattr(native, "__name__", "choice")
     namespace = {**names, "_native": native, "_otherwise": otherwise}
     chosen = wraps(native)(generated(code, namespace, name, parameters))

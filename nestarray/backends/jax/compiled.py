@@ -89,7 +89,7 @@ def _compile(function: F, numbers: frozenset[str]) -> F:
         **{f"_{name}": default for name, default in defaults.items()},
     }
     namespace = {**called, "_with_numbers": with_numbers, "_again": again}
-    code = code_of(source, f"<nestarray compiled op({declared}) of any {sorted(numbers)}>")
+    code = code_of(source, "compiled op")
     call = wraps(function)(generated(code, namespace, function.__name__, parameters))
     # what fails at once is called the general way, and there again
     if has_plain and (numbers or not settings):
@@ -137,9 +137,7 @@ def _by_position(function: Any, parameters: Any) -> tuple[Any, str]:
     """
     _, passed = texts(parameters)
     names = ", ".join(p.name for p in parameters)
-    code = code_of(
-        f"def op({names}):\n    return _function({passed})\n", f"<nestarray positional op({names})>"
-    )
+    code = code_of(f"def op({names}):\n    return _function({passed})\n", "positional op")
     taking = generated(code, {"_function": function}, function.__name__, ())
     constant = [i for i, p in enumerate(parameters) if p.kind is p.KEYWORD_ONLY]
     return jax.jit(taking, static_argnums=constant, inline=True), names
