@@ -55,13 +55,11 @@ def _ordering(native: Callable[..., Any]) -> Callable[..., Any]:
         refuse_complex(x2)
         return native(x1, x2)
 
+    first, second = own_code(array_first), own_code(number_first)
+    for function in (first, second):  # for Containers, which have looked at the dtypes
+        function.of_dtype = lambda dtype: None if dtype.kind == "c" else native
     path = FastPath("x1.dtype.kind != 'c'", "_native(x1, x2)", {"_native": native})
-    return promoting(
-        noted(own_code(array_first), path),
-        _cast,
-        scalar_ok=_has_weak_numbers,
-        reflected=own_code(number_first),
-    )
+    return promoting(noted(first, path), _cast, scalar_ok=_has_weak_numbers, reflected=second)
 
 
 _BOOL = np.dtype(bool)
