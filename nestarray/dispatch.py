@@ -287,7 +287,9 @@ class Op:
 
     def _bad_type(self, found: type) -> ArgumentError:
         expected = "an array of numpy, jax, torch or tensorflow, a Container or a number"
-        hint = "; convert it with na.asarray(...)" if issubclass(found, (list, tuple)) else ""
+        hint = ""
+        if issubclass(found, (list, tuple)):
+            hint = "; convert it with na.asarray(...), or take its arrays one by one: na.tree.map"
         if issubclass(found, dict):
             hint = "; make it a tree with na.Container(...)"
             hint += ", or merge it in with c.update(...)" if self.name == "bitwise_or" else ""

@@ -40,7 +40,8 @@ def test_something_that_is_no_array():
         na.exp([1.0, 2.0])
     assert str(caught.value) == (
         "exp: array argument (x): got list, expected an array of numpy, jax, torch or "
-        "tensorflow, a Container or a number; convert it with na.asarray(...)"
+        "tensorflow, a Container or a number; convert it with na.asarray(...), or take its arrays "
+        "one by one: na.tree.map"
     )
 
 
