@@ -25,7 +25,7 @@ from typing import Any, TypeVar, overload
 
 from nestarray import backends, calls, diagnosis, dtypes, dynamo
 from nestarray.backends import floating, foreach, truth
-from nestarray.backends.fast_paths import FastPath, fast_path_of, noted
+from nestarray.backends.fast_paths import fast_path_of, noted
 from nestarray.backends.parameters import texts
 from nestarray.backends.templates import (
     choosing,
@@ -114,7 +114,7 @@ class Op:
             self.is_of_arrays and len(self.parameters) <= 2 and not self.sequence_parameters
         )
         #: what the public function does at once, for the first types that came
-        self.fast: list[tuple[tuple[type, ...], Callable[..., Any], FastPath]] = []
+        self.fast: list[tuple[tuple[type, ...], Callable[..., Any]]] = []
         self.function: Callable[..., Any] = _compile(self)
 
     def __repr__(self) -> str:
@@ -179,9 +179,7 @@ class Op:
             return
         names = {backends.backend_of_type(t) for t in types} - {None}
         if len(names) == 1 and all(map(backends.core(str(names.pop())).is_eager, types)):
-            path = fast_path_of(function, self.parameters)
-            own = {name: f"{name}_{len(self.fast)}" for name in path.names}
-            self.fast.append((types, function, path.with_names(own)))
+            self.fast.append((types, function))
             recompile(self.function, *_code_of(self))
 
     @dynamo.settled
@@ -476,7 +474,9 @@ def _code_of(record: Op) -> tuple[CodeType, dict[str, Any]]:
     ]
     names: dict[str, Any] = {}
     at_once = []
-    for i, (found, function, path) in enumerate(record.fast):
+    for i, (found, function) in enumerate(record.fast):
+        path = fast_path_of(function, record.parameters)
+        path = path.with_names({name: f"{name}_{i}" for name in path.names})
         own = {f"_type_{i}_{j}": t for j, t in enumerate(found)}
         conditions = [f"{text} is {name}" for text, name in zip(types, own, strict=True)]
         call = f"_function_{i}({passed})"

@@ -34,17 +34,17 @@ def compile_early(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for record in fast:
         serve_at_once(record, [])
     yield
-    for record, paths in fast.items():
-        serve_at_once(record, paths)
+    for record, found_before in fast.items():
+        serve_at_once(record, found_before)
     for tables, contents in zip(kept, found, strict=True):
         for table, content in zip(tables, contents, strict=True):
             table.clear()
             table.update(content)
 
 
-def serve_at_once(record: Op, paths: list[Any]) -> None:
-    """Give an op these fast paths, in place of its own."""
-    record.fast[:] = paths
+def serve_at_once(record: Op, found: list[Any]) -> None:
+    """Let an op serve these types at once, in place of its own."""
+    record.fast[:] = found
     recompile(record.function, *dispatch._code_of(record))
 
 
