@@ -138,7 +138,7 @@ ALONG = [
     "prod",
     "cumulative_sum",
     "cumulative_prod",
-    "softmax",
+    "fftshift",
     "flip",
     "fft",
     "ifft",
