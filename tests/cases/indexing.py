@@ -253,7 +253,7 @@ CASES = [
     ),
     Case(
         "masked_fill",
-        lambda rng: (block(rng), MASK[..., None], -1.5),
+        lambda rng: (block(rng), MASK[..., None], 1.5),
         reference=lambda x, m, v: np.where(m, v, x),
     ),
     Case(
