@@ -90,3 +90,16 @@ def test_trees_of_torch_tensors(dtype: str) -> None:
     c = na.Container(a=x, b=x)
     check((c + c).a, numbers(dtype) + numbers(dtype))
     check((-c).b, -numbers(dtype))
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_masked_fill(dtype: str, backend: str) -> None:
+    host = numbers(dtype)
+    on = backends.core(backend).from_numpy
+    x, mask = on(host), on(host > 6)
+    for value in (3, int(np.iinfo(dtype).max)):
+        filling = np.asarray(value, dtype)
+        expected = np.where(host > 6, filling, host)
+        check(na.masked_fill(x, mask, value), expected)
+        check(na.masked_fill(x, mask, on(filling)), expected)

@@ -22,7 +22,7 @@ from nestarray.backends.index import (
     without_ones,
 )
 from nestarray.backends.torch.core import INEXACT
-from nestarray.backends.torch.integers import by_bits, by_order
+from nestarray.backends.torch.integers import LACKING, by_bits, by_order
 
 _REDUCE = {"mul": "prod", "min": "amin", "max": "amax"}
 
@@ -184,10 +184,17 @@ def scatter(x: Any, indices: Any, updates: Any, /, *, axis: int, mode: str = "re
 
 def masked_fill(x: Any, mask: Any, value: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.masked_fill.html"""
-    if isinstance(value, torch.Tensor):
-        return torch.where(mask, value.to(x.dtype), x)
-    check_fill("masked_fill", "value", value, x.dtype)
-    return torch.masked_fill(x, mask, value)
+    if not isinstance(value, torch.Tensor):
+        check_fill("masked_fill", "value", value, x.dtype)
+        if x.dtype not in LACKING:
+            return torch.masked_fill(x, mask, value)
+        value = torch.tensor(int(value), dtype=x.dtype, device=x.device)
+    return _filled(x, mask, value.to(x.dtype))
+
+
+@by_bits
+def _filled(x: Any, mask: Any, value: Any) -> Any:
+    return torch.where(mask, value, x)
 
 
 def embedding(indices: Any, weight: Any, /) -> Any:
