@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from nestarray.backends.base import lenient, refuse_complex
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.jax.compiled import compiled, compiled_for_any
-from nestarray.backends.jax.elementwise import _floating
+from nestarray.backends.jax.promotion import floating
 
 
 @jax.jit
@@ -20,12 +20,12 @@ def relu(x: Any, /) -> Any:
     return jax.nn.relu(x)
 
 
-selu = _floating(jax.nn.selu)
-silu = _floating(jax.nn.silu)
-softsign = _floating(jax.nn.soft_sign)
-sigmoid = _floating(jax.nn.sigmoid)
-log_sigmoid = _floating(jax.nn.log_sigmoid)
-mish = _floating(jax.nn.mish)
+selu = floating(jax.nn.selu)
+silu = floating(jax.nn.silu)
+softsign = floating(jax.nn.soft_sign)
+sigmoid = floating(jax.nn.sigmoid)
+log_sigmoid = floating(jax.nn.log_sigmoid)
+mish = floating(jax.nn.mish)
 
 
 def _floats(x: Any) -> Any:

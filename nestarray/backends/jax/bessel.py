@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.scipy.special as jsp
 
-from nestarray.backends.jax.elementwise import _floating
+from nestarray.backends.jax.promotion import floating
 from nestarray.backends.jax.special import _not_half
 
 
@@ -23,7 +23,7 @@ def _(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
 
 
 # exp(|x|) of half precision is infinite long before the product with it
-i0 = _floating(_not_half(_i0))
-i0e = _floating(_not_half(jsp.i0e))
-i1 = _floating(_not_half(jsp.i1))
-i1e = _floating(_not_half(jsp.i1e))
+i0 = floating(_not_half(_i0))
+i0e = floating(_not_half(jsp.i0e))
+i1 = floating(_not_half(jsp.i1))
+i1e = floating(_not_half(jsp.i1e))

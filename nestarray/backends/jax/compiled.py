@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 import jax
@@ -21,6 +21,10 @@ from nestarray.backends.templates import code_of, generated
 from nestarray.typing import check_kind
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+#: Dtypes are looked at while JAX traces; a call is JAX's own look-up of compiled functions,
+#: and inside of other traces nothing of it is seen.
+traced = partial(jax.jit, inline=True)
 
 
 def compiled(function: F) -> F:

@@ -9,11 +9,11 @@ import jax.numpy as jnp
 
 from nestarray.backends.base import parts_dtype
 from nestarray.backends.jax.compiled import compiled
-from nestarray.backends.jax.elementwise import _cast
+from nestarray.backends.jax.promotion import cast
 
 
 @compiled
 def complex(real: Any, imag: Any, /) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.complex.html"""
     dtype = parts_dtype("complex", real=real, imag=imag)
-    return jax.lax.complex(*jnp.broadcast_arrays(_cast(real, dtype), _cast(imag, dtype)))
+    return jax.lax.complex(*jnp.broadcast_arrays(cast(real, dtype), cast(imag, dtype)))

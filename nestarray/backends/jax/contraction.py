@@ -7,11 +7,10 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray.backends.axes import many_axes
-from nestarray.backends.base import promoted
 from nestarray.backends.jax.compiled import compiled
-from nestarray.backends.jax.elementwise import _cast, _promoting
+from nestarray.backends.jax.promotion import promoted, promoting
 
-matmul = _promoting(jnp.matmul)
+matmul = promoting(jnp.matmul)
 
 
 @compiled
@@ -20,15 +19,15 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     if isinstance(axes, (tuple, list)):
         for x, own in zip((x1, x2), axes):
             many_axes(own, x.ndim, "tensordot", "axes")  # JAX takes True for 1
-    return jnp.tensordot(*promoted((x1, x2), _cast), axes=axes)
+    return jnp.tensordot(*promoted((x1, x2)), axes=axes)
 
 
 @compiled
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.vecdot.html"""
-    return jnp.vecdot(*promoted((x1, x2), _cast), axis=axis)
+    return jnp.vecdot(*promoted((x1, x2)), axis=axis)
 
 
 def einsum(subscripts: str, /, *operands: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.einsum.html"""
-    return jnp.einsum(subscripts, *promoted(operands, _cast))
+    return jnp.einsum(subscripts, *promoted(operands))

@@ -2,56 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from nestarray.backends import division, truth
-from nestarray.backends.base import (
-    clip_dtype,
-    floating,
-    floating_pair,
-    promoting,
-    refuse_complex,
-    refuse_integers,
-    supports,
-)
-from nestarray.backends.jax.compiled import compiled, compiled_for_any
-from nestarray.backends.jax.core import native_dtype
-
-
-def _cast(x: Any, dtype: Any) -> Any:
-    return jnp.asarray(x, dtype=native_dtype(dtype))
-
-
-#: Dtypes are looked at while JAX traces; a call is JAX's own look-up of compiled functions,
-#: and inside of other traces nothing of it is seen.
-_traced = partial(jax.jit, inline=True)
-
-
-def _promoting(native: Callable[..., Any], *, declined: Any = None) -> Callable[..., Any]:
-    return promoting(native, _cast, declined=declined, finish=_traced)
-
-
-def _ordering(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`_promoting` for real numbers: JAX orders complex ones, by the real part first."""
-
-    def of_real(x1: Any, x2: Any, /) -> Any:
-        refuse_complex(x1)
-        refuse_complex(x2)
-        return native(x1, x2)
-
-    return _promoting(of_real)
-
-
-def _floating(
-    native: Callable[..., Any], of_complex: Callable[..., Any] | None = None
-) -> Callable[..., Any]:
-    return floating(native, _cast, of_complex, finish=_traced)
-
+from nestarray.backends.base import clip_dtype, refuse_complex, refuse_integers, supports
+from nestarray.backends.jax.compiled import compiled, compiled_for_any, traced
+from nestarray.backends.jax.promotion import cast, floating, floating_pair, ordering, promoting
 
 _BOOL = jnp.dtype(bool)
 
@@ -63,11 +22,11 @@ imag = jnp.imag
 negative = jnp.negative
 positive = jnp.positive
 real = jnp.real
-square = _traced(truth.kept(jnp.square, _BOOL))
+square = traced(truth.kept(jnp.square, _BOOL))
 trunc = jnp.trunc
 # of a number in half precision jnp.angle makes float32
-angle = _floating(lambda x: jnp.angle(x).astype(x.dtype), jnp.angle)
-reciprocal = _floating(jnp.reciprocal)
+angle = floating(lambda x: jnp.angle(x).astype(x.dtype), jnp.angle)
+reciprocal = floating(jnp.reciprocal)
 
 
 @jax.jit
@@ -102,20 +61,20 @@ def _nextafter(x1: Any, x2: Any) -> Any:
     return jnp.nextafter(x1, x2)
 
 
-add = _promoting(jnp.add)
-subtract = _promoting(jnp.subtract)
-multiply = _promoting(jnp.multiply)
-floor_divide = _promoting(_floor_divide, declined=_BOOL)
-remainder = _promoting(_remainder, declined=_BOOL)
-fmod = _promoting(jnp.fmod, declined=_BOOL)
-pow = _promoting(jnp.power, declined=_BOOL)
-maximum = _ordering(jnp.maximum)
-minimum = _ordering(jnp.minimum)
-fmax = _ordering(jnp.fmax)
-fmin = _ordering(jnp.fmin)
-nextafter = _promoting(_nextafter)
-divide = _promoting(floating_pair(jnp.divide, _cast))
-copysign = _promoting(floating_pair(jnp.copysign, _cast))
+add = promoting(jnp.add)
+subtract = promoting(jnp.subtract)
+multiply = promoting(jnp.multiply)
+floor_divide = promoting(_floor_divide, declined=_BOOL)
+remainder = promoting(_remainder, declined=_BOOL)
+fmod = promoting(jnp.fmod, declined=_BOOL)
+pow = promoting(jnp.power, declined=_BOOL)
+maximum = ordering(jnp.maximum)
+minimum = ordering(jnp.minimum)
+fmax = ordering(jnp.fmax)
+fmin = ordering(jnp.fmin)
+nextafter = promoting(_nextafter)
+divide = promoting(floating_pair(jnp.divide))
+copysign = promoting(floating_pair(jnp.copysign))
 
 
 @jax.jit
@@ -150,12 +109,12 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     """
     dtype = clip_dtype(x, min, max)
     if dtype.kind == "complex":
-        refuse_complex(_cast(x, dtype))
-    x = _cast(x, dtype)
+        refuse_complex(cast(x, dtype))
+    x = cast(x, dtype)
     if min is not None:
-        low = _cast(min, dtype)
+        low = cast(min, dtype)
         x = jnp.where((x < low) | jnp.isnan(low), low, x)
     if max is not None:
-        high = _cast(max, dtype)
+        high = cast(max, dtype)
         x = jnp.where((x > high) | jnp.isnan(high), high, x)
     return x

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from nestarray.backends.base import supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
-from nestarray.backends.jax.elementwise import _cast
+from nestarray.backends.jax.promotion import cast
 from nestarray.backends.matrices import check_matrices, check_square
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import (
@@ -22,7 +22,7 @@ from nestarray.backends.results import (
     SVDResult,
 )
 
-_single = in_single_precision(_cast)
+_single = in_single_precision(cast)
 
 svdvals = compiled(_single(jnp.linalg.svdvals))
 

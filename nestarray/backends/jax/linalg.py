@@ -7,20 +7,20 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from nestarray.backends.base import mean_dtype, promoted, supports
+from nestarray.backends.base import mean_dtype, supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
-from nestarray.backends.jax.elementwise import _cast
+from nestarray.backends.jax.promotion import cast, promoted
 from nestarray.backends.matrices import check_square
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import SlogdetResult
 
-_single = in_single_precision(_cast)
+_single = in_single_precision(cast)
 
 matrix_transpose = jnp.matrix_transpose
 det = compiled(_single(jnp.linalg.det))
 matrix_norm = compiled(_single(jnp.linalg.matrix_norm))
-_power = in_single_precision(_cast, integers=True)(jnp.linalg.matrix_power)
+_power = in_single_precision(cast, integers=True)(jnp.linalg.matrix_power)
 
 
 @supports("n >= 0")  # of integers the inverse is no integer
@@ -38,13 +38,13 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
 @compiled
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.cross.html"""
-    return jnp.linalg.cross(*promoted((x1, x2), _cast), axis=axis)
+    return jnp.linalg.cross(*promoted((x1, x2)), axis=axis)
 
 
 @compiled
 def kron(x1: Any, x2: Any, /) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.kron.html"""
-    return jnp.kron(*promoted((x1, x2), _cast))
+    return jnp.kron(*promoted((x1, x2)))
 
 
 @compiled

@@ -7,14 +7,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from nestarray.backends.base import promoted, supports
+from nestarray.backends.base import supports
 from nestarray.backends.jax.compiled import compiled
-from nestarray.backends.jax.elementwise import _cast
+from nestarray.backends.jax.promotion import cast, promoted
 from nestarray.backends.matrices import check_factors
 from nestarray.backends.precision import in_single_precision
 
-_single = in_single_precision(_cast)
-_single_pair = in_single_precision(_cast, arrays=(0, 1))
+_single = in_single_precision(cast)
+_single_pair = in_single_precision(cast, arrays=(0, 1))
 
 inv = compiled(_single(jnp.linalg.inv))
 
@@ -23,7 +23,7 @@ inv = compiled(_single(jnp.linalg.inv))
 @_single_pair
 def solve(x1: Any, x2: Any, /) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.solve.html"""
-    return jnp.linalg.solve(*promoted((x1, x2), _cast))
+    return jnp.linalg.solve(*promoted((x1, x2)))
 
 
 @compiled
@@ -32,7 +32,7 @@ def solve_triangular(
     x1: Any, x2: Any, /, *, upper: bool = False, unit_diagonal: bool = False
 ) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.scipy.linalg.solve_triangular.html"""
-    x1, x2 = promoted((x1, x2), _cast)
+    x1, x2 = promoted((x1, x2))
     right = x2[:, None] if x2.ndim == 1 else x2
     batch = jnp.broadcast_shapes(x1.shape[:-2], right.shape[:-2])
     x1 = jnp.broadcast_to(x1, (*batch, *x1.shape[-2:]))
@@ -54,11 +54,11 @@ def pinv(x: Any, /, *, rtol: Any = None, atol: Any = None) -> Any:
 
 
 @compiled
-@in_single_precision(_cast, arrays=(0, 2))
+@in_single_precision(cast, arrays=(0, 2))
 def lu_solve(LU: Any, pivots: Any, x2: Any, /) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.scipy.linalg.lu_solve.html"""
     check_factors(LU, pivots, x2)
-    LU, x2 = promoted((LU, x2), _cast)
+    LU, x2 = promoted((LU, x2))
     right = x2[:, None] if x2.ndim == 1 else x2
     batch = jnp.broadcast_shapes(LU.shape[:-2], right.shape[:-2])
     LU = jnp.broadcast_to(LU, (*batch, *LU.shape[-2:]))

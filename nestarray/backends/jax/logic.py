@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray.backends.jax.compiled import compiled_for_any
-from nestarray.backends.jax.elementwise import _ordering, _promoting
+from nestarray.backends.jax.promotion import ordering, promoting
 
 isfinite = jnp.isfinite
 isinf = jnp.isinf
@@ -16,17 +16,17 @@ logical_not = jnp.logical_not
 signbit = jnp.signbit
 bitwise_invert = jnp.bitwise_invert
 
-equal = _promoting(jnp.equal)
-not_equal = _promoting(jnp.not_equal)
-less = _ordering(jnp.less)
-less_equal = _ordering(jnp.less_equal)
-greater = _ordering(jnp.greater)
-greater_equal = _ordering(jnp.greater_equal)
-bitwise_and = _promoting(jnp.bitwise_and)
-bitwise_or = _promoting(jnp.bitwise_or)
-bitwise_xor = _promoting(jnp.bitwise_xor)
-bitwise_left_shift = _promoting(jnp.left_shift)
-bitwise_right_shift = _promoting(jnp.right_shift)
+equal = promoting(jnp.equal)
+not_equal = promoting(jnp.not_equal)
+less = ordering(jnp.less)
+less_equal = ordering(jnp.less_equal)
+greater = ordering(jnp.greater)
+greater_equal = ordering(jnp.greater_equal)
+bitwise_and = promoting(jnp.bitwise_and)
+bitwise_or = promoting(jnp.bitwise_or)
+bitwise_xor = promoting(jnp.bitwise_xor)
+bitwise_left_shift = promoting(jnp.left_shift)
+bitwise_right_shift = promoting(jnp.right_shift)
 
 logical_and = jnp.logical_and
 logical_or = jnp.logical_or

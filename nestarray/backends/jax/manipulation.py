@@ -8,11 +8,11 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray.backends.axes import one_axis, pad_widths, part_sizes
-from nestarray.backends.base import lenient, promoted, supports
+from nestarray.backends.base import lenient, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.fills import check_fill
 from nestarray.backends.jax.compiled import compiled
-from nestarray.backends.jax.elementwise import _cast
+from nestarray.backends.jax.promotion import promoted
 
 broadcast_to = jnp.broadcast_to
 expand_dims = lenient(partial(jnp.expand_dims))
@@ -61,13 +61,13 @@ def reshape(x: Any, /, shape: Any, *, order: Any = "C", copy: bool | None = None
 @lenient
 def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.concatenate.html"""
-    return jnp.concatenate(promoted(arrays, _cast), axis=axis)
+    return jnp.concatenate(promoted(arrays), axis=axis)
 
 
 @lenient
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.stack.html"""
-    return jnp.stack(promoted(arrays, _cast), axis=axis)
+    return jnp.stack(promoted(arrays), axis=axis)
 
 
 @compiled

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from nestarray.backends.base import supports
 from nestarray.backends.jax.compiled import compiled
-from nestarray.backends.jax.elementwise import _promoting
+from nestarray.backends.jax.promotion import promoting
 
 
 def _gcd(x1: Any, x2: Any) -> Any:
@@ -19,7 +19,7 @@ def _gcd(x1: Any, x2: Any) -> Any:
     return jnp.gcd(jnp.abs(x1).astype(unsigned), jnp.abs(x2).astype(unsigned)).astype(x1.dtype)
 
 
-gcd = _promoting(_gcd)
+gcd = promoting(_gcd)
 
 
 @supports("x.dtype.kind in 'iu'")

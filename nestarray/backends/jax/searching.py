@@ -8,11 +8,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from nestarray.backends.base import choosing, lenient, promoted, refuse_complex, supports
+from nestarray.backends.base import lenient, refuse_complex, supports
 from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.jax.compiled import compiled
+from nestarray.backends.jax.compiled import compiled, traced
 from nestarray.backends.jax.core import native_dtype
-from nestarray.backends.jax.elementwise import _cast, _traced
+from nestarray.backends.jax.promotion import cast, promoted
+from nestarray.backends.promotion import choosing
 from nestarray.backends.results import TopKResult
 
 
@@ -36,13 +37,13 @@ def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple
     return jnp.nonzero(x) if size is None else jnp.nonzero(x, size=size, fill_value=fill_value)
 
 
-where = choosing(jnp.where, _cast, boolean=np.dtype(bool), finish=_traced)
+where = choosing(jnp.where, cast, boolean=np.dtype(bool), finish=traced)
 
 
 @compiled
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.searchsorted.html"""
-    x1, x2 = promoted((x1, x2), _cast)
+    x1, x2 = promoted((x1, x2))
     refuse_complex(x1)
     return jnp.searchsorted(x1, x2, side=side, sorter=sorter).astype(native_dtype("int64"))
 

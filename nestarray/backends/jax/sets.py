@@ -6,12 +6,11 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from nestarray.backends.base import promoted
 from nestarray.backends.jax.compiled import compiled
-from nestarray.backends.jax.elementwise import _cast
+from nestarray.backends.jax.promotion import promoted
 
 
 @compiled
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.isin.html"""
-    return jnp.isin(*promoted((x1, x2), _cast), invert=invert)
+    return jnp.isin(*promoted((x1, x2)), invert=invert)

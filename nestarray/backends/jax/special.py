@@ -9,8 +9,7 @@ import jax
 import jax.numpy as jnp
 import jax.scipy.special as jsp
 
-from nestarray.backends.base import floating_pair
-from nestarray.backends.jax.elementwise import _cast, _floating, _promoting
+from nestarray.backends.jax.promotion import floating, floating_pair, promoting
 
 
 def _not_half(native: Callable[..., Any]) -> Callable[..., Any]:
@@ -23,12 +22,12 @@ def _not_half(native: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-erf = _floating(jsp.erf)
-erfc = _floating(jsp.erfc)
-ndtr = _floating(_not_half(jsp.ndtr))
-ndtri = _floating(_not_half(jsp.ndtri))
-erfinv = _floating(jsp.erfinv)
-lgamma = _floating(jsp.gammaln)
+erf = floating(jsp.erf)
+erfc = floating(jsp.erfc)
+ndtr = floating(_not_half(jsp.ndtr))
+ndtri = floating(_not_half(jsp.ndtri))
+erfinv = floating(jsp.erfinv)
+lgamma = floating(jsp.gammaln)
 
 
 @jax.custom_jvp
@@ -48,8 +47,8 @@ def _(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
     return _digamma(x), t * slope
 
 
-digamma = _floating(_digamma)
-sinc = _floating(_not_half(jnp.sinc))
+digamma = floating(_digamma)
+sinc = floating(_not_half(jnp.sinc))
 
-xlogy = _promoting(floating_pair(jsp.xlogy, _cast))
-xlog1py = _promoting(floating_pair(jsp.xlog1py, _cast))
+xlogy = promoting(floating_pair(jsp.xlogy))
+xlog1py = promoting(floating_pair(jsp.xlog1py))

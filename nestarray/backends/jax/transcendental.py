@@ -8,14 +8,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from nestarray.backends.base import floating_pair
-from nestarray.backends.jax.elementwise import _cast, _floating, _ordering, _promoting
+from nestarray.backends.jax.promotion import floating, floating_pair, ordering, promoting
 from nestarray.backends.nonfinite import completed
 
 
 def _completed(name: str, native: Callable[..., Any]) -> Callable[..., Any]:
     """`native`, on complex numbers with the standard's values at infinities and NaN."""
-    return _floating(native, completed(name, native, jax.lax.complex))
+    return floating(native, completed(name, native, jax.lax.complex))
 
 
 acos = _completed("acos", jnp.arccos)
@@ -23,25 +22,25 @@ acosh = _completed("acosh", jnp.arccosh)
 asin = _completed("asin", jnp.arcsin)
 asinh = _completed("asinh", jnp.arcsinh)
 atan = _completed("atan", jnp.arctan)
-cbrt = _floating(jnp.cbrt)
+cbrt = floating(jnp.cbrt)
 atanh = _completed("atanh", jnp.arctanh)
 cos = _completed("cos", jnp.cos)
 cosh = _completed("cosh", jnp.cosh)
 exp = _completed("exp", jnp.exp)
-exp2 = _floating(jnp.exp2)
+exp2 = floating(jnp.exp2)
 expm1 = _completed("expm1", jnp.expm1)
 log = _completed("log", jnp.log)
-log10 = _floating(jnp.log10)
+log10 = floating(jnp.log10)
 log1p = _completed("log1p", jnp.log1p)
-log2 = _floating(jnp.log2)
+log2 = floating(jnp.log2)
 sin = _completed("sin", jnp.sin)
 sinh = _completed("sinh", jnp.sinh)
 sqrt = _completed("sqrt", jnp.sqrt)
 tan = _completed("tan", jnp.tan)
 tanh = _completed("tanh", jnp.tanh)
-rsqrt = _floating(jax.lax.rsqrt)
+rsqrt = floating(jax.lax.rsqrt)
 
-atan2 = _ordering(floating_pair(jnp.arctan2, _cast))
-hypot = _promoting(floating_pair(jnp.hypot, _cast))
-logaddexp = _promoting(floating_pair(jnp.logaddexp, _cast))
-logaddexp2 = _promoting(floating_pair(jnp.logaddexp2, _cast))
+atan2 = ordering(floating_pair(jnp.arctan2))
+hypot = promoting(floating_pair(jnp.hypot))
+logaddexp = promoting(floating_pair(jnp.logaddexp))
+logaddexp2 = promoting(floating_pair(jnp.logaddexp2))

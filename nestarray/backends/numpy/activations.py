@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.axes import many_axes
-from nestarray.backends.base import floating, refuse_complex
+from nestarray.backends.base import refuse_complex
 from nestarray.backends.numpy.core import in_dtype
-from nestarray.backends.numpy.elementwise import _cast
+from nestarray.backends.numpy.promotion import floating
 
 
 def relu(x: Any, /) -> Any:
@@ -24,14 +24,14 @@ def _sigmoid(x: Any, /) -> Any:
         return in_dtype(1.0 / (1.0 + np.exp(-x)), x.dtype)
 
 
-sigmoid = floating(_sigmoid, _cast)
+sigmoid = floating(_sigmoid)
 
 
 def _log_sigmoid(x: Any, /) -> Any:
     return -np.logaddexp(0, -x)
 
 
-log_sigmoid = floating(_log_sigmoid, _cast)
+log_sigmoid = floating(_log_sigmoid)
 
 
 def softmax(x: Any, /, *, axis: Any = -1) -> Any:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.backends.base import promoted, promoting
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.numpy.core import in_dtype
-from nestarray.backends.numpy.elementwise import _cast
+from nestarray.backends.numpy.promotion import cast, promoted, promoting
 
 
 def _matmul(x1: Any, x2: Any, /) -> Any:
@@ -18,14 +17,14 @@ def _matmul(x1: Any, x2: Any, /) -> Any:
     return found if found.dtype is x1.dtype else in_dtype(found, x1.dtype)
 
 
-matmul = promoting(_matmul, _cast)
+matmul = promoting(_matmul)
 
 
 @at_defaults("np.tensordot(x1, x2)", where="x1.dtype is x2.dtype and x1.dtype.kind in 'fc'")
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.tensordot.html"""
     if getattr(x1, "dtype", x1) is not getattr(x2, "dtype", None):
-        x1, x2 = promoted((x1, x2), _cast)
+        x1, x2 = promoted((x1, x2))
     found = np.tensordot(x1, x2, axes)
     return found if found.dtype is x1.dtype else in_dtype(found, x1.dtype)
 
@@ -34,15 +33,15 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.vecdot.html"""
     if x1.dtype is not x2.dtype:
-        x1, x2 = promoted((x1, x2), _cast)
+        x1, x2 = promoted((x1, x2))
     found = np.vecdot(x1, x2) if axis == -1 else np.vecdot(x1, x2, axis=axis)
     return found if found.dtype is x1.dtype else in_dtype(found, x1.dtype)
 
 
 def einsum(subscripts: str, /, *operands: Any) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.einsum.html"""
-    operands = tuple(promoted(operands, _cast))
+    operands = tuple(promoted(operands))
     dtype = operands[0].dtype
     if dtype.kind == "V":  # bfloat16, which NumPy's einsum refuses
-        operands = tuple(_cast(x, dtypes.float32) for x in operands)
+        operands = tuple(cast(x, dtypes.float32) for x in operands)
     return in_dtype(np.einsum(subscripts, *operands, optimize=True), dtype)

@@ -3,64 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from nestarray.backends import division, truth
-from nestarray.backends.base import (
-    floating,
-    floating_pair,
-    own_code,
-    promoting,
-    refuse_complex,
-    refuse_integers,
-    supports,
-)
-from nestarray.backends.fast_paths import FastPath, at_defaults, noted
-from nestarray.backends.numpy.core import native_dtype
+from nestarray.backends.base import refuse_integers, supports
+from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.numpy.promotion import floating, floating_pair, ordering, promoting
 from nestarray.dtypes import finfo
-
-
-def _cast(x: Any, dtype: Any) -> Any:
-    return np.asarray(x, dtype=native_dtype(dtype))
-
-
-def _has_weak_numbers(dtype: Any) -> bool:
-    """Whether Python numbers are weak beside arrays; beside ml_dtypes' bfloat16 they make float32."""
-    return dtype.kind != "V"
-
-
-def _promoting(native: Callable[..., Any], *, declined: Any = None) -> Callable[..., Any]:
-    """`promoting`, where numbers are weak."""
-    return promoting(
-        native,
-        _cast,
-        scalar_ok=_has_weak_numbers,
-        reflected=native,
-        declined=declined,
-    )
-
-
-def _ordering(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`_promoting` for real numbers: NumPy orders complex ones, by the real part first."""
-
-    def array_first(x1: Any, x2: Any, /) -> Any:
-        if x1.dtype.kind == "c":
-            refuse_complex(x1)
-        return native(x1, x2)
-
-    def number_first(x1: Any, x2: Any, /) -> Any:
-        refuse_complex(x2)
-        return native(x1, x2)
-
-    first, second = own_code(array_first), own_code(number_first)
-    for function in (first, second):  # for Containers, which have looked at the dtypes
-        function.of_dtype = lambda dtype: None if dtype.kind == "c" else native
-    path = FastPath("x1.dtype.kind != 'c'", "_native(x1, x2)", {"_native": native})
-    return promoting(noted(first, path), _cast, scalar_ok=_has_weak_numbers, reflected=second)
-
 
 _BOOL = np.dtype(bool)
 
@@ -74,8 +25,8 @@ real = np.real
 sign = np.sign
 trunc = np.trunc
 square = truth.kept(np.square, _BOOL)
-angle = floating(np.angle, _cast)
-reciprocal = floating(np.reciprocal, _cast)
+angle = floating(np.angle)
+reciprocal = floating(np.reciprocal)
 
 
 def _are_finite(x1: Any, x2: Any) -> bool:
@@ -102,20 +53,20 @@ def _nextafter(x1: Any, x2: Any) -> Any:
     return np.nextafter(x1, x2)
 
 
-add = _promoting(np.add)
-subtract = _promoting(np.subtract)
-multiply = _promoting(np.multiply)
-floor_divide = _promoting(_floor_divide, declined=_BOOL)
-remainder = _promoting(np.remainder, declined=_BOOL)
-fmod = _promoting(np.fmod, declined=_BOOL)
-pow = _promoting(np.power, declined=_BOOL)
-maximum = _ordering(np.maximum)
-minimum = _ordering(np.minimum)
-fmax = _ordering(np.fmax)
-fmin = _ordering(np.fmin)
-nextafter = _promoting(_nextafter)
-divide = _promoting(floating_pair(np.divide, _cast))
-copysign = _promoting(floating_pair(np.copysign, _cast))
+add = promoting(np.add)
+subtract = promoting(np.subtract)
+multiply = promoting(np.multiply)
+floor_divide = promoting(_floor_divide, declined=_BOOL)
+remainder = promoting(np.remainder, declined=_BOOL)
+fmod = promoting(np.fmod, declined=_BOOL)
+pow = promoting(np.power, declined=_BOOL)
+maximum = ordering(np.maximum)
+minimum = ordering(np.minimum)
+fmax = ordering(np.fmax)
+fmin = ordering(np.fmin)
+nextafter = promoting(_nextafter)
+divide = promoting(floating_pair(np.divide))
+copysign = promoting(floating_pair(np.copysign))
 
 
 @supports("decimals == 0")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import lenient, supports
-from nestarray.backends.numpy.elementwise import _cast
+from nestarray.backends.numpy.promotion import cast
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import (
     EighResult,
@@ -23,7 +23,7 @@ try:
 except ImportError:
     _scipy = None
 
-_single = in_single_precision(_cast)
+_single = in_single_precision(cast)
 
 svdvals = _single(np.linalg.svdvals)
 eigvalsh = _single(np.linalg.eigvalsh)

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import lenient, mean_dtype, promoted, supports
+from nestarray.backends.base import lenient, mean_dtype, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.matrices import check_square
 from nestarray.backends.numpy.core import in_dtype, native_dtype
-from nestarray.backends.numpy.elementwise import _cast
+from nestarray.backends.numpy.promotion import cast, promoted
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import SlogdetResult, gathered
 
@@ -19,12 +19,12 @@ try:
 except ImportError:
     _scipy = None
 
-_single = in_single_precision(_cast)
+_single = in_single_precision(cast)
 
 matrix_transpose = np.matrix_transpose
 det = _single(np.linalg.det)
 matrix_norm = lenient(_single(np.linalg.matrix_norm))
-_power = in_single_precision(_cast, integers=True)(np.linalg.matrix_power)
+_power = in_single_precision(cast, integers=True)(np.linalg.matrix_power)
 
 
 @supports("n >= 0")  # of integers the inverse is no integer
@@ -44,14 +44,14 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.cross.html"""
     if x1.dtype is x2.dtype:
         return np.linalg.cross(x1, x2, axis=axis)
-    return np.linalg.cross(*promoted((x1, x2), _cast), axis=axis)
+    return np.linalg.cross(*promoted((x1, x2)), axis=axis)
 
 
 def kron(x1: Any, x2: Any, /) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.kron.html"""
     if getattr(x1, "dtype", x1) is getattr(x2, "dtype", None):
         return np.kron(x1, x2)
-    return np.kron(*promoted((x1, x2), _cast))
+    return np.kron(*promoted((x1, x2)))
 
 
 @lenient

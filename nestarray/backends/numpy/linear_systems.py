@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import promoted
-from nestarray.backends.numpy.elementwise import _cast
+from nestarray.backends.numpy.promotion import cast, promoted
 from nestarray.backends.precision import in_single_precision
 
-_single = in_single_precision(_cast)
-_single_pair = in_single_precision(_cast, arrays=(0, 1))
+_single = in_single_precision(cast)
+_single_pair = in_single_precision(cast, arrays=(0, 1))
 
 inv = _single(np.linalg.inv)
 
@@ -21,4 +20,4 @@ def solve(x1: Any, x2: Any, /) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.solve.html"""
     if x1.dtype is x2.dtype:
         return np.linalg.solve(x1, x2)
-    return np.linalg.solve(*promoted((x1, x2), _cast))
+    return np.linalg.solve(*promoted((x1, x2)))

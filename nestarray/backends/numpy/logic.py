@@ -8,7 +8,7 @@ import numpy as np
 
 from nestarray.backends.base import lenient
 from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.numpy.elementwise import _ordering, _promoting
+from nestarray.backends.numpy.promotion import ordering, promoting
 
 isfinite = np.isfinite
 isinf = np.isinf
@@ -17,17 +17,17 @@ logical_not = np.logical_not
 signbit = np.signbit
 bitwise_invert = np.bitwise_invert
 
-equal = _promoting(np.equal)
-not_equal = _promoting(np.not_equal)
-less = _ordering(np.less)
-less_equal = _ordering(np.less_equal)
-greater = _ordering(np.greater)
-greater_equal = _ordering(np.greater_equal)
-bitwise_and = _promoting(np.bitwise_and)
-bitwise_or = _promoting(np.bitwise_or)
-bitwise_xor = _promoting(np.bitwise_xor)
-bitwise_left_shift = _promoting(np.left_shift)
-bitwise_right_shift = _promoting(np.right_shift)
+equal = promoting(np.equal)
+not_equal = promoting(np.not_equal)
+less = ordering(np.less)
+less_equal = ordering(np.less_equal)
+greater = ordering(np.greater)
+greater_equal = ordering(np.greater_equal)
+bitwise_and = promoting(np.bitwise_and)
+bitwise_or = promoting(np.bitwise_or)
+bitwise_xor = promoting(np.bitwise_xor)
+bitwise_left_shift = promoting(np.left_shift)
+bitwise_right_shift = promoting(np.right_shift)
 
 logical_and = np.logical_and
 logical_or = np.logical_or

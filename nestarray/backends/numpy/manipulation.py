@@ -15,10 +15,10 @@ from nestarray.backends.axes import (
     part_sizes,
     windows_of,
 )
-from nestarray.backends.base import lenient, promoted, supports
+from nestarray.backends.base import lenient, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.fills import check_fill
-from nestarray.backends.numpy.elementwise import _cast
+from nestarray.backends.numpy.promotion import promoted
 from nestarray.errors import ShapeError
 
 broadcast_to = np.broadcast_to
@@ -54,13 +54,13 @@ def squeeze(x: Any, /, axis: Any = None) -> Any:
 
 def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.concatenate.html"""
-    return np.concatenate(promoted(arrays, _cast), axis=axis)
+    return np.concatenate(promoted(arrays), axis=axis)
 
 
 @lenient
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.stack.html"""
-    return np.stack(promoted(arrays, _cast), axis=axis)
+    return np.stack(promoted(arrays), axis=axis)
 
 
 @lenient

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import supports
-from nestarray.backends.numpy.elementwise import _promoting
+from nestarray.backends.numpy.promotion import promoting
 
-gcd = _promoting(np.gcd)
-lcm = _promoting(np.lcm)
+gcd = promoting(np.gcd)
+lcm = promoting(np.lcm)
 
 
 @supports("x.dtype.kind in 'iu'")

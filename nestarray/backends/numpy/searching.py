@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.axes import one_axis
-from nestarray.backends.base import choosing, flag, promoted, refuse_complex, supports
-from nestarray.backends.numpy.elementwise import _cast, _has_weak_numbers
+from nestarray.backends.base import flag, refuse_complex, supports
+from nestarray.backends.numpy.promotion import cast, has_weak_numbers, promoted
 from nestarray.backends.numpy.sorting import _comparable
+from nestarray.backends.promotion import choosing
 
 
 def _placed(search: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> Any:
@@ -43,13 +44,13 @@ def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple
     return x.nonzero()
 
 
-where = choosing(np.where, _cast, boolean=np.dtype(bool), scalar_ok=_has_weak_numbers)
+where = choosing(np.where, cast, boolean=np.dtype(bool), scalar_ok=has_weak_numbers)
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.searchsorted.html"""
     if x1.dtype is not getattr(x2, "dtype", None):
-        x1, x2 = promoted((x1, x2), _cast)
+        x1, x2 = promoted((x1, x2))
     if x1.dtype.kind in "cV":
         x1, x2 = _comparable(x1), _comparable(x2)
     return x1.searchsorted(x2, side, sorter)

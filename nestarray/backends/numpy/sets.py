@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import lenient, promoted
+from nestarray.backends.base import lenient
 from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.numpy.elementwise import _cast
+from nestarray.backends.numpy.promotion import promoted
 
 
 @at_defaults("np.isin(x1, x2)", where="x1.dtype is x2.dtype")
@@ -17,4 +17,4 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.isin.html"""
     if getattr(x1, "dtype", x1) is getattr(x2, "dtype", None):
         return np.isin(x1, x2, invert=invert)
-    return np.isin(*promoted((x1, x2), _cast), invert=invert)
+    return np.isin(*promoted((x1, x2)), invert=invert)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import refuse_complex
-from nestarray.backends.numpy.elementwise import _promoting
+from nestarray.backends.numpy.promotion import promoting
 
 try:
     import scipy.special as _scipy
@@ -42,7 +42,7 @@ def _pair_in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
         result = native(np.asarray(x1, np.float32), np.asarray(x2, np.float32))
         return result if dtype.kind in "biu" else result.astype(dtype)
 
-    return _promoting(call)
+    return promoting(call)
 
 
 if _scipy is not None:

@@ -7,10 +7,10 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.base import parts_dtype
-from nestarray.backends.tensorflow.elementwise import _cast
+from nestarray.backends.tensorflow.promotion import cast
 
 
 def complex(real: Any, imag: Any, /) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/complex"""
     dtype = parts_dtype("complex", real=real, imag=imag)
-    return tf.complex(_cast(real, dtype), _cast(imag, dtype))
+    return tf.complex(cast(real, dtype), cast(imag, dtype))

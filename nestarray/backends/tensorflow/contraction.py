@@ -7,8 +7,8 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.axes import many_axes
-from nestarray.backends.base import promoted, promoting, supports
-from nestarray.backends.tensorflow.elementwise import _cast
+from nestarray.backends.base import supports
+from nestarray.backends.tensorflow.promotion import promoted, promoting
 
 # The integers that TensorFlow multiplies as matrices; others are computed as these.
 _WIDER = {
@@ -31,7 +31,7 @@ def _matmul(x1: Any, x2: Any, /) -> Any:
     return tf.squeeze(tf.matmul(x1, x2[:, None]), -1)
 
 
-matmul = promoting(_matmul, _cast)
+matmul = promoting(_matmul)
 
 
 def _is_one_product(x: Any, weight: Any, bias: Any = None) -> bool:
@@ -59,7 +59,7 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
 
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/tensordot"""
-    x1, x2 = promoted((x1, x2), _cast)
+    x1, x2 = promoted((x1, x2))
     if isinstance(axes, (tuple, list)):
         axes = tuple(
             list(many_axes(a, len(x.shape), "tensordot", "axes")) for a, x in zip(axes, (x1, x2))
@@ -73,7 +73,7 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
 
 def einsum(subscripts: str, /, *operands: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/einsum"""
-    operands = promoted(operands, _cast)
+    operands = promoted(operands)
     dtype = operands[0].dtype
     wider = _WIDER.get(dtype)
     if wider is None:

@@ -2,95 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from nestarray.backends import division
-from nestarray.backends.base import promoting, refuse_complex, refuse_integers, supports
-from nestarray.backends.tensorflow.core import native_dtype
-
-
-def _cast(x: Any, dtype: Any) -> Any:
-    # tf.cast would make a Python number float32 first, and lose half of its digits.
-    native = native_dtype(dtype)
-    if x.__class__ in (int, float, complex):
-        return tf.constant(np.asarray(x, native.as_numpy_dtype))
-    return tf.cast(x, native)
-
-
-def _truth(x: Any) -> Any:
-    """Whether elements are not 0; ``tf.cast`` would look at the real part of complex ones only."""
-    x = tf.convert_to_tensor(x)
-    return tf.not_equal(x, 0) if x.dtype.is_complex else tf.cast(x, tf.bool)
-
-
-def _is_integer(x: Any) -> bool:
-    return x.dtype.is_integer or x.dtype.is_bool
-
-
-def _on_integers(native: Callable[..., Any], other: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, or `other` for the integers that it does not take.
-
-    Native functions refuse integers before they compute, eagerly and in graphs alike, so
-    that floating arguments pay nothing; reading a dtype alone costs a third of a microsecond.
-    """
-
-    def call(x: Any, /) -> Any:
-        try:
-            return native(x)
-        except _REFUSED:
-            if not _is_integer(x):
-                raise
-        return other(x)
-
-    return call
-
-
-def _pair_on_integers(native: Callable[..., Any], other: Callable[..., Any]) -> Callable[..., Any]:
-    """As `_on_integers`, for two operands of one dtype."""
-
-    def call(x1: Any, x2: Any, /) -> Any:
-        try:
-            return native(x1, x2)
-        except _REFUSED:
-            if not _is_integer(x1):
-                raise
-        return other(x1, x2)
-
-    return call
-
-
-_REFUSED = (TypeError, ValueError, tf.errors.InvalidArgumentError)
-
-
-def _floating(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, with integers as float32."""
-    return _on_integers(native, lambda x: native(tf.cast(x, tf.float32)))
-
-
-def _floating_pair(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native` on two operands, with integers as float32."""
-
-    def call(x1: Any, x2: Any, /) -> Any:
-        if _is_integer(x1 if hasattr(x1, "dtype") else x2):
-            x1, x2 = tf.cast(x1, tf.float32), tf.cast(x2, tf.float32)
-        return native(x1, x2)
-
-    return call
-
-
-def _number_first(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, with a Python number in front as weak as one behind; it would be float32."""
-
-    def call(x1: Any, x2: Any, /) -> Any:
-        if x1.__class__ in (float, int, bool, complex):
-            x1 = tf.constant(x1, x2.dtype)
-        return native(x1, x2)
-
-    return call
+from nestarray.backends.base import refuse_complex, refuse_integers, supports
+from nestarray.backends.tensorflow.promotion import floating, floating_pair, on_integers, promoting
 
 
 def _negative_unsigned(x: Any) -> Any:
@@ -166,38 +84,32 @@ def _pow(x1: Any, x2: Any) -> Any:
     return tf.cast(tf.math.pow(tf.cast(x1, tf.int64), tf.cast(x2, tf.int64)), dtype)
 
 
-abs = _on_integers(tf.math.abs, tf.identity)  # unsigned integers
-negative = _on_integers(tf.math.negative, _negative_unsigned)
+abs = on_integers(tf.math.abs, tf.identity)  # unsigned integers
+negative = on_integers(tf.math.negative, _negative_unsigned)
 positive = tf.identity
 square = tf.math.square
-sign = _on_integers(tf.math.sign, lambda x: tf.cast(x != 0, x.dtype))
-reciprocal = _floating(lambda x: 1.0 / x)
-ceil = _on_integers(tf.math.ceil, tf.identity)
-floor = _on_integers(tf.math.floor, tf.identity)
-trunc = _on_integers(_trunc, tf.identity)
+sign = on_integers(tf.math.sign, lambda x: tf.cast(x != 0, x.dtype))
+reciprocal = floating(lambda x: 1.0 / x)
+ceil = on_integers(tf.math.ceil, tf.identity)
+floor = on_integers(tf.math.floor, tf.identity)
+trunc = on_integers(_trunc, tf.identity)
 real = tf.math.real
 imag = tf.math.imag
 conj = tf.math.conj
-angle = _floating(tf.math.angle)
+angle = floating(tf.math.angle)
 
-
-def _promoting(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`promoting`; in graphs a number in front would settle the dtype."""
-    return promoting(native, _cast, reflected=_number_first(native))
-
-
-add = _promoting(tf.math.add)
-subtract = _promoting(tf.math.subtract)
-multiply = _promoting(tf.math.multiply)
-divide = promoting(_floating_pair(_number_first(tf.math.truediv)), _cast)
-floor_divide = _promoting(tf.math.floordiv)
-remainder = promoting(_remainder, _cast, scalar_ok=False)
-fmod = promoting(_fmod, _cast, scalar_ok=False)
-pow = _promoting(_pow)
-maximum = _promoting(tf.math.maximum)
-minimum = _promoting(tf.math.minimum)
-copysign = promoting(_floating_pair(_copysign), _cast, scalar_ok=False)
-nextafter = promoting(_nextafter, _cast, scalar_ok=False)
+add = promoting(tf.math.add)
+subtract = promoting(tf.math.subtract)
+multiply = promoting(tf.math.multiply)
+divide = promoting(floating_pair(tf.math.truediv))
+floor_divide = promoting(tf.math.floordiv)
+remainder = promoting(_remainder, scalar_ok=False)
+fmod = promoting(_fmod, scalar_ok=False)
+pow = promoting(_pow)
+maximum = promoting(tf.math.maximum)
+minimum = promoting(tf.math.minimum)
+copysign = promoting(floating_pair(_copysign), scalar_ok=False)
+nextafter = promoting(_nextafter, scalar_ok=False)
 
 
 @supports(lambda x, decimals=0: decimals == 0)

@@ -17,10 +17,10 @@ from nestarray.backends.results import (
     QRResult,
     SVDResult,
 )
-from nestarray.backends.tensorflow.elementwise import _cast
 from nestarray.backends.tensorflow.elimination import eliminated, exchanges
+from nestarray.backends.tensorflow.promotion import cast
 
-_single = in_single_precision(_cast)
+_single = in_single_precision(cast)
 
 eigvals = _single(tf.linalg.eigvals)
 

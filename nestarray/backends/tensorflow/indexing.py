@@ -20,8 +20,8 @@ from nestarray.backends.index import (
     is_plain,
     without_ones,
 )
-from nestarray.backends.tensorflow.elementwise import _cast
 from nestarray.backends.tensorflow.manipulation import shape
+from nestarray.backends.tensorflow.promotion import cast
 
 _SCATTER = {
     "replace": tf.tensor_scatter_nd_update,
@@ -127,7 +127,7 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     flat = tf.reshape(x, (-1,))
     places = getitem(tf.reshape(tf.range(tf.size(flat)), tf.shape(x)), index)
     check_fill("setitem", "value", value, x.dtype)
-    value = _cast(value, x.dtype)  # a number straight to the dtype, not through float32
+    value = cast(value, x.dtype)  # a number straight to the dtype, not through float32
     if value.shape[:1] == (1,):
         value = tf.reshape(value, without_ones(shape(value), len(places.shape)))
     updates = tf.reshape(tf.broadcast_to(value, tf.shape(places)), (-1,))
@@ -138,7 +138,7 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
         combined = _SCATTER[mode](flat, places[:, None], updates)
         if mode in ("min", "max") and flat.dtype.is_floating:
             combined = tf.where(
-                _meets_nan(flat, places, updates), _cast(math.nan, flat.dtype), combined
+                _meets_nan(flat, places, updates), cast(math.nan, flat.dtype), combined
             )
         flat = combined
     return tf.reshape(flat, lengths) if lengths else tf.reshape(flat, tf.shape(x))

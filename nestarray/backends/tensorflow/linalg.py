@@ -10,10 +10,10 @@ from nestarray.backends.base import supports
 from nestarray.backends.matrices import check_square
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import SlogdetResult
-from nestarray.backends.tensorflow.elementwise import _cast
 from nestarray.backends.tensorflow.manipulation import shape
+from nestarray.backends.tensorflow.promotion import cast
 
-_single = in_single_precision(_cast)
+_single = in_single_precision(cast)
 
 matrix_transpose = tf.linalg.matrix_transpose
 det = _single(tf.linalg.det)

@@ -6,14 +6,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.base import promoted, supports
+from nestarray.backends.base import supports
 from nestarray.backends.matrices import check_factors
 from nestarray.backends.precision import in_single_precision
-from nestarray.backends.tensorflow.elementwise import _cast
 from nestarray.backends.tensorflow.elimination import ordered
+from nestarray.backends.tensorflow.promotion import cast, promoted
 
-_single = in_single_precision(_cast)
-_single_pair = in_single_precision(_cast, arrays=(0, 1))
+_single = in_single_precision(cast)
+_single_pair = in_single_precision(cast, arrays=(0, 1))
 
 inv = _single(tf.linalg.inv)
 
@@ -32,7 +32,7 @@ def _stacked(x1: Any, x2: Any) -> tuple[Any, Any]:
 @_single_pair
 def solve(x1: Any, x2: Any, /) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/solve"""
-    x1, x2 = promoted((x1, x2), _cast)
+    x1, x2 = promoted((x1, x2))
     solution = tf.linalg.solve(*_stacked(x1, x2))
     return solution[..., 0] if len(x2.shape) == 1 else solution
 
@@ -42,7 +42,7 @@ def solve_triangular(
     x1: Any, x2: Any, /, *, upper: bool = False, unit_diagonal: bool = False
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/triangular_solve"""
-    x1, x2 = promoted((x1, x2), _cast)
+    x1, x2 = promoted((x1, x2))
     if unit_diagonal:
         x1 = tf.linalg.set_diag(x1, tf.ones_like(tf.linalg.diag_part(x1)))
     solution = tf.linalg.triangular_solve(*_stacked(x1, x2), lower=not upper)
@@ -50,11 +50,11 @@ def solve_triangular(
 
 
 @supports(lambda LU, pivots, x2: 0 not in LU.shape)
-@in_single_precision(_cast, arrays=(0, 2))
+@in_single_precision(cast, arrays=(0, 2))
 def lu_solve(LU: Any, pivots: Any, x2: Any, /) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/lu_solve"""
     check_factors(LU, pivots, x2)
-    LU, x2 = promoted((LU, x2), _cast)
+    LU, x2 = promoted((LU, x2))
     LU, right = _stacked(LU, x2)
     order = tf.broadcast_to(ordered(tf.cast(pivots, tf.int64)), tf.shape(LU)[:-1])
     right = tf.gather(right, order, axis=-2, batch_dims=len(LU.shape) - 2)

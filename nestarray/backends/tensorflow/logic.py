@@ -7,29 +7,22 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.base import promoting
-from nestarray.backends.tensorflow.elementwise import (
-    _as_signed_bits,
-    _cast,
-    _number_first,
-    _on_integers,
-    _pair_on_integers,
-    _truth,
-)
+from nestarray.backends.tensorflow.elementwise import _as_signed_bits
+from nestarray.backends.tensorflow.promotion import on_integers, pair_on_integers, promoting, truth
 
 
 def _of_bools(native: Callable[..., Any]) -> Callable[..., Any]:
     """`native` on two operands, with numbers as whether they are not 0."""
 
     def call(x1: Any, x2: Any, /) -> Any:
-        return native(_truth(x1), _truth(x2))
+        return native(truth(x1), truth(x2))
 
     return call
 
 
 def _bits(native: Callable[..., Any], of_bools: Callable[..., Any]) -> Callable[..., Any]:
     """`native` on the bits of integers, `of_bools` on booleans, which TensorFlow keeps apart."""
-    return promoting(_pair_on_integers(native, of_bools), _cast, scalar_ok=False)
+    return promoting(pair_on_integers(native, of_bools), scalar_ok=False)
 
 
 def _parts(test: Callable[..., Any], join: Callable[..., Any], value: bool) -> Callable[..., Any]:
@@ -62,19 +55,19 @@ def _right_shift(x1: Any, x2: Any) -> Any:
 isfinite = _parts(tf.math.is_finite, tf.math.logical_and, True)
 isinf = _parts(tf.math.is_inf, tf.math.logical_or, False)
 isnan = _parts(tf.math.is_nan, tf.math.logical_or, False)
-bitwise_invert = _on_integers(tf.bitwise.invert, tf.math.logical_not)
+bitwise_invert = on_integers(tf.bitwise.invert, tf.math.logical_not)
 
-equal = promoting(_number_first(tf.math.equal), _cast)
-not_equal = promoting(_number_first(tf.math.not_equal), _cast)
-less = promoting(_number_first(tf.math.less), _cast)
-less_equal = promoting(_number_first(tf.math.less_equal), _cast)
-greater = promoting(_number_first(tf.math.greater), _cast)
-greater_equal = promoting(_number_first(tf.math.greater_equal), _cast)
+equal = promoting(tf.math.equal)
+not_equal = promoting(tf.math.not_equal)
+less = promoting(tf.math.less)
+less_equal = promoting(tf.math.less_equal)
+greater = promoting(tf.math.greater)
+greater_equal = promoting(tf.math.greater_equal)
 bitwise_and = _bits(tf.bitwise.bitwise_and, tf.math.logical_and)
 bitwise_or = _bits(tf.bitwise.bitwise_or, tf.math.logical_or)
 bitwise_xor = _bits(tf.bitwise.bitwise_xor, tf.math.logical_xor)
-bitwise_left_shift = promoting(_left_shift, _cast, scalar_ok=False)
-bitwise_right_shift = promoting(_right_shift, _cast, scalar_ok=False)
+bitwise_left_shift = promoting(_left_shift, scalar_ok=False)
+bitwise_right_shift = promoting(_right_shift, scalar_ok=False)
 
 logical_and = _of_bools(tf.math.logical_and)
 logical_or = _of_bools(tf.math.logical_or)
@@ -88,4 +81,4 @@ def signbit(x: Any, /) -> Any:
 
 def logical_not(x: Any, /) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/logical_not"""
-    return tf.math.logical_not(_truth(x))
+    return tf.math.logical_not(truth(x))

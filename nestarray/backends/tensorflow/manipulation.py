@@ -16,10 +16,10 @@ from nestarray.backends.axes import (
     part_sizes,
     squeezed_axes,
 )
-from nestarray.backends.base import promoted, supports
+from nestarray.backends.base import supports
 from nestarray.backends.fills import check_fill
-from nestarray.backends.tensorflow.elementwise import _cast
 from nestarray.backends.tensorflow.padding import padded
+from nestarray.backends.tensorflow.promotion import promoted
 
 
 def shape(x: Any, /) -> tuple[Any, ...]:
@@ -66,7 +66,7 @@ def squeeze(x: Any, /, axis: Any = None) -> Any:
 
 def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/concat"""
-    arrays = promoted(arrays, _cast)
+    arrays = promoted(arrays)
     if axis is None:
         return tf.concat([tf.reshape(x, (-1,)) for x in arrays], 0)
     return tf.concat(arrays, axis)
@@ -74,7 +74,7 @@ def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/stack"""
-    return tf.stack(promoted(arrays, _cast), axis)
+    return tf.stack(promoted(arrays), axis)
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:

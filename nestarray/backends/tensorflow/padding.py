@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from nestarray.backends.tensorflow.elementwise import _cast
+from nestarray.backends.tensorflow.promotion import cast
 
 
 def padded(x: Any, widths: Sequence[tuple[int, int]], fill: float) -> Any:
@@ -25,8 +25,8 @@ def padded(x: Any, widths: Sequence[tuple[int, int]], fill: float) -> Any:
         if before or after:
             length = x.shape[axis]
             if length is None:
-                return tf.pad(x, widths, constant_values=_cast(fill, x.dtype))
+                return tf.pad(x, widths, constant_values=cast(fill, x.dtype))
             line = np.arange(before + length + after)
             line = (line >= before) & (line < before + length)
             inside = inside & line.reshape([-1 if i == axis else 1 for i in range(len(widths))])
-    return tf.where(inside, zeros, _cast(fill, x.dtype))
+    return tf.where(inside, zeros, cast(fill, x.dtype))

@@ -6,8 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.base import promoting
-from nestarray.backends.tensorflow.elementwise import _cast
+from nestarray.backends.tensorflow.promotion import promoting
 
 
 def _gcd(x1: Any, x2: Any) -> Any:
@@ -27,4 +26,4 @@ def _gcd(x1: Any, x2: Any) -> Any:
     return tf.while_loop(lambda a, b: tf.reduce_any(b > 0), step, pair)[0]
 
 
-gcd = promoting(_gcd, _cast, scalar_ok=False)
+gcd = promoting(_gcd, scalar_ok=False)

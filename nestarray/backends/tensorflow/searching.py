@@ -6,9 +6,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.base import choosing, promoted, supports
+from nestarray.backends.base import supports
+from nestarray.backends.promotion import choosing
 from nestarray.backends.results import TopKResult
-from nestarray.backends.tensorflow.elementwise import _cast, _truth
+from nestarray.backends.tensorflow.promotion import cast, promoted, truth
 
 
 def _where(condition: Any, x1: Any, x2: Any) -> Any:
@@ -18,7 +19,7 @@ def _where(condition: Any, x1: Any, x2: Any) -> Any:
     return tf.where(condition, x1, x2)
 
 
-where = choosing(_where, _cast)
+where = choosing(_where, cast)
 
 
 def _placed(search: Any, x: Any, axis: Any, keepdims: bool) -> Any:
@@ -48,14 +49,14 @@ def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 @supports("size is None")
 def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple[Any, ...]:
     """https://www.tensorflow.org/api_docs/python/tf/where"""
-    return tuple(tf.unstack(tf.where(_truth(x)), axis=-1))
+    return tuple(tf.unstack(tf.where(truth(x)), axis=-1))
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/searchsorted"""
     if len(x1.shape) != 1:
         raise ValueError("x1 is no vector")
-    x1, x2 = promoted((x1, x2), _cast)
+    x1, x2 = promoted((x1, x2))
     if sorter is not None:
         x1 = tf.gather(x1, sorter)
     found = tf.searchsorted(x1, tf.reshape(x2, (-1,)), side, tf.int64)

@@ -12,7 +12,7 @@ from nestarray.backends.axes import one_axis
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
 from nestarray.backends.tensorflow import products
 from nestarray.backends.tensorflow.core import native_dtype
-from nestarray.backends.tensorflow.elementwise import _truth
+from nestarray.backends.tensorflow.promotion import truth
 
 
 def _axes(axis: Any) -> Any:
@@ -57,12 +57,12 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/reduce_all"""
-    return tf.reduce_all(_truth(x), _axes(axis), keepdims)
+    return tf.reduce_all(truth(x), _axes(axis), keepdims)
 
 
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/reduce_any"""
-    return tf.reduce_any(_truth(x), _axes(axis), keepdims)
+    return tf.reduce_any(truth(x), _axes(axis), keepdims)
 
 
 def _no_initial(

@@ -8,9 +8,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.base import promoting, refuse_complex
+from nestarray.backends.base import refuse_complex
 from nestarray.backends.nonfinite import completed
-from nestarray.backends.tensorflow.elementwise import _cast, _floating, _floating_pair
+from nestarray.backends.tensorflow.promotion import floating, floating_pair, promoting
 
 
 def _completed(name: str, native: Callable[..., Any]) -> Callable[..., Any]:
@@ -53,27 +53,27 @@ def _log1p(x: Any) -> Any:
     return tf.complex(real, tf.math.atan2(b, 1.0 + a))
 
 
-acos = _floating(tf.math.acos)
-acosh = _floating(tf.math.acosh)
-asin = _floating(tf.math.asin)
-asinh = _floating(tf.math.asinh)
-atan = _floating(tf.math.atan)
-atanh = _floating(tf.math.atanh)
-cos = _floating(tf.math.cos)
-cosh = _floating(tf.math.cosh)
-exp = _floating(tf.math.exp)
-expm1 = _floating(_completed("expm1", _expm1))
-log = _floating(_completed("log", _log))
-log1p = _floating(_completed("log1p", _log1p))
-rsqrt = _floating(tf.math.rsqrt)
-sin = _floating(tf.math.sin)
-sinh = _floating(tf.math.sinh)
-sqrt = _floating(tf.math.sqrt)
-tan = _floating(tf.math.tan)
-tanh = _floating(_completed("tanh", tf.math.tanh))
-exp2 = _floating(lambda x: tf.math.pow(tf.constant(2.0, x.dtype), x))
-log2 = _floating(lambda x: _log(x) / math.log(2.0))
-log10 = _floating(lambda x: _log(x) / math.log(10.0))
+acos = floating(tf.math.acos)
+acosh = floating(tf.math.acosh)
+asin = floating(tf.math.asin)
+asinh = floating(tf.math.asinh)
+atan = floating(tf.math.atan)
+atanh = floating(tf.math.atanh)
+cos = floating(tf.math.cos)
+cosh = floating(tf.math.cosh)
+exp = floating(tf.math.exp)
+expm1 = floating(_completed("expm1", _expm1))
+log = floating(_completed("log", _log))
+log1p = floating(_completed("log1p", _log1p))
+rsqrt = floating(tf.math.rsqrt)
+sin = floating(tf.math.sin)
+sinh = floating(tf.math.sinh)
+sqrt = floating(tf.math.sqrt)
+tan = floating(tf.math.tan)
+tanh = floating(_completed("tanh", tf.math.tanh))
+exp2 = floating(lambda x: tf.math.pow(tf.constant(2.0, x.dtype), x))
+log2 = floating(lambda x: _log(x) / math.log(2.0))
+log10 = floating(lambda x: _log(x) / math.log(10.0))
 
 
 def _hypot(x1: Any, x2: Any) -> Any:
@@ -98,6 +98,6 @@ def _logaddexp(x1: Any, x2: Any) -> Any:
     return large + rest
 
 
-atan2 = promoting(_floating_pair(tf.math.atan2), _cast, scalar_ok=False)
-hypot = promoting(_floating_pair(_hypot), _cast, scalar_ok=False)
-logaddexp = promoting(_floating_pair(_logaddexp), _cast, scalar_ok=False)
+atan2 = promoting(floating_pair(tf.math.atan2), scalar_ok=False)
+hypot = promoting(floating_pair(_hypot), scalar_ok=False)
+logaddexp = promoting(floating_pair(_logaddexp), scalar_ok=False)

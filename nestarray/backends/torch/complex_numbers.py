@@ -8,7 +8,7 @@ import torch
 
 from nestarray.backends.base import parts_dtype
 from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.torch.elementwise import _cast
+from nestarray.backends.torch.promotion import cast
 
 _PARTS = (torch.float32, torch.float64)
 
@@ -19,7 +19,7 @@ def complex(real: Any, imag: Any, /) -> Any:
     if real.__class__ is imag.__class__ is torch.Tensor and real.dtype is imag.dtype in _PARTS:
         return torch.complex(real, imag)
     dtype = parts_dtype("complex", real=real, imag=imag)
-    return torch.complex(_cast(real, dtype), _cast(imag, dtype))
+    return torch.complex(cast(real, dtype), cast(imag, dtype))
 
 
 @at_defaults(
@@ -32,7 +32,7 @@ def polar(abs: Any, angle: Any, /) -> Any:
         abs.__class__ is angle.__class__ is torch.Tensor and abs.dtype is angle.dtype in _PARTS
     ):
         dtype = parts_dtype("polar", abs=abs, angle=angle)
-        abs, angle = _cast(abs, dtype), _cast(angle, dtype)
+        abs, angle = cast(abs, dtype), cast(angle, dtype)
     if abs.requires_grad:  # torch.polar's has the wrong sign where abs is negative
         return torch.complex(abs * torch.cos(angle), abs * torch.sin(angle))
     return torch.polar(abs, angle)

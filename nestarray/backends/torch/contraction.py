@@ -7,13 +7,13 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from nestarray.backends.base import promoted, promoting, supports
+from nestarray.backends.base import supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.core import INEXACT  # noqa: F401 - in conditions
-from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import LACKING, through_int64
+from nestarray.backends.torch.promotion import promoted, promoting
 
-matmul = promoting(torch.matmul, _cast, otherwise=through_int64(torch.matmul))
+matmul = promoting(torch.matmul, otherwise=through_int64(torch.matmul))
 
 
 @at_defaults("F.linear(x, weight)")
@@ -22,8 +22,8 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     if x.dtype is weight.dtype and (bias is None or bias.dtype is x.dtype):
         return F.linear(x, weight, bias)
     if bias is None:
-        return F.linear(*promoted((x, weight), _cast))
-    return F.linear(*promoted((x, weight, bias), _cast))
+        return F.linear(*promoted((x, weight)))
+    return F.linear(*promoted((x, weight, bias)))
 
 
 _tensordot = through_int64(torch.tensordot)
@@ -38,7 +38,7 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
         and x1.dtype not in LACKING
     ):
         return torch.tensordot(x1, x2, axes)
-    x1, x2 = promoted((x1, x2), _cast)
+    x1, x2 = promoted((x1, x2))
     if not isinstance(axes, int):
         axes = tuple([a] if isinstance(a, int) else list(a) for a in axes)
     return _tensordot(x1, x2, dims=axes)
@@ -50,9 +50,9 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.vecdot.html"""
     if x1.dtype is x2.dtype:
         return torch.linalg.vecdot(x1, x2, dim=axis)
-    return torch.linalg.vecdot(*promoted((x1, x2), _cast), dim=axis)
+    return torch.linalg.vecdot(*promoted((x1, x2)), dim=axis)
 
 
 def einsum(subscripts: str, /, *operands: Any) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.einsum.html"""
-    return torch.einsum(subscripts, *promoted(operands, _cast))
+    return torch.einsum(subscripts, *promoted(operands))

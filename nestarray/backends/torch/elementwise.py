@@ -9,28 +9,13 @@ from typing import Any
 import torch
 
 from nestarray.backends import division
-from nestarray.backends.base import promoting, supports
-from nestarray.backends.fast_paths import FastPath, at_defaults, noted
+from nestarray.backends.base import supports
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch import integers
-from nestarray.backends.torch.core import FLOATING, INEXACT, native_dtype
+from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.derivatives import is_observed
 from nestarray.backends.torch.integers import LACKING, by_order, through_int64
-
-
-def _cast(x: Any, dtype: Any) -> Any:
-    return torch.as_tensor(x, dtype=native_dtype(dtype))
-
-
-def _floating_pair(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, which lacks integers, with these as float32."""
-
-    def call(x1: Any, x2: Any, /) -> Any:
-        if x1.dtype not in INEXACT:
-            x1, x2 = x1.to(torch.float32), x2.to(torch.float32)
-        return native(x1, x2)
-
-    # of integers it raises, and is called again the general way
-    return noted(call, FastPath("", "_native(x1, x2)", {"_native": native}))
+from nestarray.backends.torch.promotion import is_wide, promoting, swapped
 
 
 def _guarded(native: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
@@ -93,56 +78,35 @@ def _remainder(x1: Any, x2: Any) -> Any:
     return found.copysign_(x2)  # other than zeros it has the sign already
 
 
-def _swapped(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native` for a number and a tensor, which it takes the other way round only."""
-    return lambda number, x: native(x, number)
-
-
-def _is_wide(dtype: torch.dtype) -> bool:
-    """Where torch computes with a number as an array would: narrow types go through float32."""
-    return dtype is torch.float32 or dtype is torch.float64
-
-
 add = promoting(
     torch.add,
-    _cast,
-    scalar_ok=_is_wide,
-    reflected=_swapped(torch.add),
+    scalar_ok=is_wide,
+    reflected=swapped(torch.add),
     otherwise=through_int64(torch.add),
 )
 subtract = promoting(
     torch.subtract,
-    _cast,
-    scalar_ok=_is_wide,
-    reflected=_swapped(torch.rsub),
+    scalar_ok=is_wide,
+    reflected=swapped(torch.rsub),
     otherwise=through_int64(torch.subtract),
 )
 multiply = promoting(
     torch.multiply,
-    _cast,
-    scalar_ok=_is_wide,
-    reflected=_swapped(torch.multiply),
+    scalar_ok=is_wide,
+    reflected=swapped(torch.multiply),
     otherwise=through_int64(torch.multiply),
 )
-divide = promoting(torch.true_divide, _cast, scalar_ok=_is_wide)
-floor_divide = promoting(_floor_divide, _cast, scalar_ok=False)
-remainder = promoting(_remainder, _cast, scalar_ok=False)
-fmod = promoting(torch.fmod, _cast, scalar_ok=False, otherwise=_remainder)
-pow = promoting(torch.pow, _cast, scalar_ok=False, otherwise=through_int64(torch.pow))
-maximum = promoting(
-    torch.maximum, _cast, scalar_ok=False, otherwise=by_order(torch.maximum, selects=True)
-)
-minimum = promoting(
-    torch.minimum, _cast, scalar_ok=False, otherwise=by_order(torch.minimum, selects=True)
-)
-fmax = promoting(
-    torch.fmax, _cast, scalar_ok=False, otherwise=by_order(torch.maximum, selects=True)
-)
-fmin = promoting(
-    torch.fmin, _cast, scalar_ok=False, otherwise=by_order(torch.minimum, selects=True)
-)
-copysign = promoting(torch.copysign, _cast, scalar_ok=False)
-nextafter = promoting(torch.nextafter, _cast, scalar_ok=False)
+divide = promoting(torch.true_divide, scalar_ok=is_wide)
+floor_divide = promoting(_floor_divide)
+remainder = promoting(_remainder)
+fmod = promoting(torch.fmod, otherwise=_remainder)
+pow = promoting(torch.pow, otherwise=through_int64(torch.pow))
+maximum = promoting(torch.maximum, otherwise=by_order(torch.maximum, selects=True))
+minimum = promoting(torch.minimum, otherwise=by_order(torch.minimum, selects=True))
+fmax = promoting(torch.fmax, otherwise=by_order(torch.maximum, selects=True))
+fmin = promoting(torch.fmin, otherwise=by_order(torch.minimum, selects=True))
+copysign = promoting(torch.copysign)
+nextafter = promoting(torch.nextafter)
 
 
 def imag(x: Any, /) -> Any:

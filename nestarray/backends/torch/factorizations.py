@@ -18,10 +18,10 @@ from nestarray.backends.results import (
     SVDResult,
     gathered,
 )
-from nestarray.backends.torch.elementwise import _cast
+from nestarray.backends.torch.promotion import cast
 
-_single = in_single_precision(_cast)
-_single_pair = in_single_precision(_cast, arrays=(0, 1))
+_single = in_single_precision(cast)
+_single_pair = in_single_precision(cast, arrays=(0, 1))
 
 svdvals = _single(torch.linalg.svdvals)
 eigvalsh = _single(torch.linalg.eigvalsh)

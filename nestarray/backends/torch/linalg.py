@@ -7,21 +7,21 @@ from typing import Any
 import torch
 
 from nestarray.backends.axes import one_axis
-from nestarray.backends.base import promoted, supports
+from nestarray.backends.base import supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import SlogdetResult, gathered
 from nestarray.backends.torch.core import INEXACT
-from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import through_int64
+from nestarray.backends.torch.promotion import cast, promoted
 from nestarray.backends.torch.statistical import _inexact
 
-_single = in_single_precision(_cast)
+_single = in_single_precision(cast)
 
 det = _single(torch.linalg.det)
 
 
-@in_single_precision(_cast, integers=True)
+@in_single_precision(cast, integers=True)
 def _power(x: Any, n: int) -> Any:
     return torch.linalg.matrix_power(x, n)
 
@@ -51,7 +51,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     dtype = x1.dtype
     if dtype is x2.dtype and dtype in INEXACT and x1.shape == x2.shape:
         return torch.linalg.cross(x1, x2, dim=axis)
-    x1, x2 = promoted((x1, x2), _cast)
+    x1, x2 = promoted((x1, x2))
     if x1.shape != x2.shape:
         one_axis(axis, min(x1.ndim, x2.ndim), "cross")  # before a number is spread to vectors
         x1, x2 = torch.broadcast_tensors(x1, x2)
@@ -63,7 +63,7 @@ def kron(x1: Any, x2: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.kron.html"""
     if getattr(x1, "dtype", x1) is getattr(x2, "dtype", None):
         return torch.kron(x1, x2)
-    return torch.kron(*promoted((x1, x2), _cast))
+    return torch.kron(*promoted((x1, x2)))
 
 
 @at_defaults("torch.linalg.vector_norm(x)")

@@ -6,13 +6,13 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import promoted, supports
+from nestarray.backends.base import supports
 from nestarray.backends.matrices import check_factors
 from nestarray.backends.precision import in_single_precision
-from nestarray.backends.torch.elementwise import _cast
+from nestarray.backends.torch.promotion import cast, promoted
 
-_single = in_single_precision(_cast)
-_single_pair = in_single_precision(_cast, arrays=(0, 1))
+_single = in_single_precision(cast)
+_single_pair = in_single_precision(cast, arrays=(0, 1))
 
 inv = _single(torch.linalg.inv)
 
@@ -31,7 +31,7 @@ def _columns(x1: Any, x2: Any) -> tuple[Any, Any]:
 @_single_pair
 def solve(x1: Any, x2: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.solve.html"""
-    x1, x2 = promoted((x1, x2), _cast)
+    x1, x2 = promoted((x1, x2))
     solution = torch.linalg.solve(*_columns(x1, x2))
     return solution[..., 0] if x2.ndim == 1 else solution
 
@@ -41,7 +41,7 @@ def solve_triangular(
     x1: Any, x2: Any, /, *, upper: bool = False, unit_diagonal: bool = False
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.solve_triangular.html"""
-    x1, x2 = promoted((x1, x2), _cast)
+    x1, x2 = promoted((x1, x2))
     solution = torch.linalg.solve_triangular(
         *_columns(x1, x2), upper=upper, unitriangular=unit_diagonal
     )
@@ -56,11 +56,11 @@ def pinv(x: Any, /, *, rtol: Any = None, atol: Any = None) -> Any:
     return torch.linalg.pinv(x) if rtol is None else torch.linalg.pinv(x, rtol=rtol)
 
 
-@in_single_precision(_cast, arrays=(0, 2))
+@in_single_precision(cast, arrays=(0, 2))
 def lu_solve(LU: Any, pivots: Any, x2: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.lu_solve.html"""
     check_factors(LU, pivots, x2)
-    LU, x2 = promoted((LU, x2), _cast)
+    LU, x2 = promoted((LU, x2))
     LU, right = _columns(LU, x2)
     batch = torch.broadcast_shapes(LU.shape[:-2], right.shape[:-2])
     LU = LU.expand(*batch, *LU.shape[-2:])

@@ -7,12 +7,11 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import promoting
 from nestarray.backends.fast_paths import FastPath, noted
 from nestarray.backends.torch import integers
 from nestarray.backends.torch.core import INEXACT
-from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import LACKING, by_order, through_int64
+from nestarray.backends.torch.promotion import promoting
 
 
 def _of_tensors(native: Callable[..., Any]) -> Callable[..., Any]:
@@ -54,20 +53,20 @@ def bitwise_invert(x: Any, /) -> Any:
     return _bitwise_invert(x) if x.dtype in LACKING else torch.bitwise_not(x)
 
 
-equal = promoting(torch.eq, _cast, scalar_ok=False, otherwise=by_order(torch.eq))
-not_equal = promoting(torch.ne, _cast, scalar_ok=False, otherwise=by_order(torch.ne))
-less = promoting(torch.lt, _cast, scalar_ok=False, otherwise=by_order(torch.lt))
-less_equal = promoting(torch.le, _cast, scalar_ok=False, otherwise=by_order(torch.le))
-greater = promoting(torch.gt, _cast, scalar_ok=False, otherwise=by_order(torch.gt))
-greater_equal = promoting(torch.ge, _cast, scalar_ok=False, otherwise=by_order(torch.ge))
-bitwise_and = promoting(torch.bitwise_and, _cast, scalar_ok=False)
-bitwise_or = promoting(torch.bitwise_or, _cast, scalar_ok=False)
-bitwise_xor = promoting(torch.bitwise_xor, _cast, scalar_ok=False)
+equal = promoting(torch.eq, otherwise=by_order(torch.eq))
+not_equal = promoting(torch.ne, otherwise=by_order(torch.ne))
+less = promoting(torch.lt, otherwise=by_order(torch.lt))
+less_equal = promoting(torch.le, otherwise=by_order(torch.le))
+greater = promoting(torch.gt, otherwise=by_order(torch.gt))
+greater_equal = promoting(torch.ge, otherwise=by_order(torch.ge))
+bitwise_and = promoting(torch.bitwise_and)
+bitwise_or = promoting(torch.bitwise_or)
+bitwise_xor = promoting(torch.bitwise_xor)
 bitwise_left_shift = promoting(
-    _of_integers(torch.bitwise_left_shift), _cast, scalar_ok=False, otherwise=integers.shift_left
+    _of_integers(torch.bitwise_left_shift), otherwise=integers.shift_left
 )
 bitwise_right_shift = promoting(
-    _of_integers(torch.bitwise_right_shift), _cast, scalar_ok=False, otherwise=integers.shift_right
+    _of_integers(torch.bitwise_right_shift), otherwise=integers.shift_right
 )
 
 logical_and = _of_tensors(torch.logical_and)

@@ -16,11 +16,11 @@ from nestarray.backends.axes import (
     squeezed_axes,
     windows_of,
 )
-from nestarray.backends.base import lenient, promoted, supports
+from nestarray.backends.base import lenient, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.fills import check_fill
-from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import LACKING, by_bits, through_int64
+from nestarray.backends.torch.promotion import promoted
 
 permute_dims = torch.permute
 broadcast_to = torch.broadcast_to
@@ -74,7 +74,7 @@ def squeeze(x: Any, /, axis: Any = None) -> Any:
 
 def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.cat.html"""
-    arrays = promoted(arrays, _cast)
+    arrays = promoted(arrays)
     if axis is None:
         return torch.cat([x.reshape(-1) for x in arrays])
     return torch.cat(arrays, axis)
@@ -82,7 +82,7 @@ def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.stack.html"""
-    return torch.stack(promoted(arrays, _cast), axis)
+    return torch.stack(promoted(arrays), axis)
 
 
 @at_defaults("torch.unbind(x)")

@@ -7,9 +7,8 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import promoting
 from nestarray.backends.fast_paths import FastPath, noted
-from nestarray.backends.torch.elementwise import _cast
+from nestarray.backends.torch.promotion import promoting
 from nestarray.errors import DtypeError
 
 
@@ -28,4 +27,4 @@ def _of_signed(native: Callable[..., Any]) -> Callable[..., Any]:
     return noted(call, FastPath("", "_native(x1, x2)", {"_native": native}))
 
 
-gcd = promoting(_of_signed(torch.gcd), _cast, scalar_ok=False)
+gcd = promoting(_of_signed(torch.gcd))

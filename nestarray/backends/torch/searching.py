@@ -7,15 +7,16 @@ from typing import Any
 import torch
 
 from nestarray.backends.axes import one_axis
-from nestarray.backends.base import choosing, flag, promoted, supports
+from nestarray.backends.base import flag, supports
 from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.promotion import choosing
 from nestarray.backends.results import TopKResult, gathered
 from nestarray.backends.torch.core import FLOATING
-from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import LACKING, by_order
+from nestarray.backends.torch.promotion import cast, promoted
 from nestarray.errors import ShapeError
 
-where = choosing(torch.where, _cast, boolean=torch.bool)
+where = choosing(torch.where, cast, boolean=torch.bool)
 
 
 def _numbers(x: Any) -> Any:
@@ -75,7 +76,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
     is_plain = dtype is getattr(x2, "dtype", None) and dtype not in LACKING and sorter is None
     if is_plain and x1.is_contiguous() and x2.is_contiguous():
         return torch.searchsorted(x1, x2, side=side)
-    x1, x2 = (x.contiguous() for x in promoted((x1, x2), _cast))
+    x1, x2 = (x.contiguous() for x in promoted((x1, x2)))
     return _searchsorted(x1, x2, side=side, sorter=sorter)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import lenient, promoted, supports
+from nestarray.backends.base import lenient, supports
 from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.torch.elementwise import _cast
 from nestarray.backends.torch.integers import by_order
+from nestarray.backends.torch.promotion import promoted
 from nestarray.dtypes import dtype_of
 
 _isin = by_order(torch.isin)
@@ -24,5 +24,5 @@ def _has_kernel(x1: Any, x2: Any, /, *, invert: bool = False) -> bool:
 @lenient
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.isin.html"""
-    x1, x2 = (x.contiguous() for x in promoted((x1, x2), _cast))  # of others PyTorch takes no view
+    x1, x2 = (x.contiguous() for x in promoted((x1, x2)))  # of others PyTorch takes no view
     return _isin(x1, x2, invert=invert)

@@ -7,9 +7,8 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import promoting
 from nestarray.backends.fast_paths import FastPath, noted
-from nestarray.backends.torch.elementwise import _cast
+from nestarray.backends.torch.promotion import promoting
 
 
 def _not_half(native: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,5 +35,5 @@ digamma = torch.digamma
 sinc = torch.sinc
 logit = torch.logit
 
-xlogy = promoting(torch.special.xlogy, _cast, scalar_ok=False)
-xlog1py = promoting(torch.special.xlog1py, _cast, scalar_ok=False)
+xlogy = promoting(torch.special.xlogy)
+xlog1py = promoting(torch.special.xlog1py)

@@ -7,11 +7,11 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import own_code, promoting
+from nestarray.backends.base import own_code
 from nestarray.backends.fast_paths import FastPath, noted
 from nestarray.backends.nonfinite import completed
 from nestarray.backends.torch.core import FLOATING
-from nestarray.backends.torch.elementwise import _cast, _floating_pair
+from nestarray.backends.torch.promotion import floating_pair, promoting
 
 
 def _completed(
@@ -23,8 +23,8 @@ def _completed(
     def call(x: Any, /) -> Any:
         return native(x) if x.dtype in FLOATING or not x.is_complex() else of_complex(x)
 
-    names = {"_floating": FLOATING, "_native": native}
-    return noted(own_code(call), FastPath("x.dtype in _floating", "_native(x)", names))
+    names = {"floating": FLOATING, "_native": native}
+    return noted(own_code(call), FastPath("x.dtype in floating", "_native(x)", names))
 
 
 def _expm1(x: Any) -> Any:
@@ -63,7 +63,7 @@ tan = torch.tan
 tanh = _completed("tanh", torch.tanh, torch.tanh)
 rsqrt = torch.rsqrt
 
-atan2 = promoting(torch.atan2, _cast, scalar_ok=False)
-hypot = promoting(_floating_pair(torch.hypot), _cast, scalar_ok=False)
-logaddexp = promoting(_floating_pair(torch.logaddexp), _cast, scalar_ok=False)
-logaddexp2 = promoting(_floating_pair(torch.logaddexp2), _cast, scalar_ok=False)
+atan2 = promoting(torch.atan2)
+hypot = promoting(floating_pair(torch.hypot))
+logaddexp = promoting(floating_pair(torch.logaddexp))
+logaddexp2 = promoting(floating_pair(torch.logaddexp2))

@@ -1,0 +1,66 @@
+"""NumPy: how operands of several dtypes, and Python numbers among them, come to one dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from nestarray.backends import promotion
+from nestarray.backends.base import own_code, refuse_complex
+from nestarray.backends.fast_paths import FastPath, noted
+from nestarray.backends.numpy.core import native_dtype
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """An array or a Python number as an array of `dtype`."""
+    return np.asarray(x, dtype=native_dtype(dtype))
+
+
+def has_weak_numbers(dtype: Any) -> bool:
+    """Whether Python numbers are weak beside arrays; beside ml_dtypes' bfloat16 they make float32."""
+    return dtype.kind != "V"
+
+
+def promoting(native: Callable[..., Any], *, declined: Any = None) -> Callable[..., Any]:
+    """A two-operand function of promoted dtypes; see `nestarray.backends.promotion`."""
+    return promotion.promoting(
+        native, cast, scalar_ok=has_weak_numbers, reflected=native, declined=declined
+    )
+
+
+def ordering(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`promoting` for real numbers: NumPy orders complex ones, by the real part first."""
+
+    def array_first(x1: Any, x2: Any, /) -> Any:
+        if x1.dtype.kind == "c":
+            refuse_complex(x1)
+        return native(x1, x2)
+
+    def number_first(x1: Any, x2: Any, /) -> Any:
+        refuse_complex(x2)
+        return native(x1, x2)
+
+    first, second = own_code(array_first), own_code(number_first)
+    for function in (first, second):  # for Containers, which have looked at the dtypes
+        function.of_dtype = lambda dtype: None if dtype.kind == "c" else native
+    path = FastPath("x1.dtype.kind != 'c'", "_native(x1, x2)", {"_native": native})
+    return promotion.promoting(
+        noted(first, path), cast, scalar_ok=has_weak_numbers, reflected=second
+    )
+
+
+def floating(
+    native: Callable[..., Any], of_complex: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """`native`, with integers as float32, and `of_complex` of complex numbers."""
+    return promotion.floating(native, cast, of_complex)
+
+
+def floating_pair(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native` of two operands of one dtype, with integers as float32."""
+    return promotion.floating_pair(native, cast)
+
+
+promoted = promotion.promoting_all(cast)

@@ -1,0 +1,310 @@
+"""How operands of several dtypes, and Python numbers among them, come to one dtype.
+
+Made of a framework's own function and its `cast`, as `nestarray.dtypes` says. The templates are
+here; promotion.py of each backend binds them to that framework's `cast` and to what it does with
+Python numbers, and its chapters take them from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nestarray import dtypes
+from nestarray.backends.base import Function, own_code
+from nestarray.backends.fast_paths import FastPath, fast_path_of, noted
+from nestarray.backends.parameters import parameters_of
+from nestarray.dynamo import is_read
+
+Cast = Callable[[Any, Any], Any]
+
+
+def promoting(
+    native: Function,
+    cast: Cast,
+    *,
+    scalar_ok: bool | Callable[[Any], bool] = True,
+    reflected: Function | None = None,
+    otherwise: Function | None = None,
+    declined: Any = None,
+    finish: Callable[[Function], Function] = own_code,
+) -> Function:
+    """A two-operand function that promotes as `nestarray.dtypes` says.
+
+    Args:
+        native: the framework's function; called at once where the dtypes are equal.
+        cast: ``cast(x, dtype)`` makes an array or a Python number an array of `dtype`.
+        scalar_ok: `native` takes a Python number beside an array, as weakly typed; or
+            whether it does as second operand, beside an array of a dtype.
+        reflected: ``reflected(number, x)`` for a number as first operand, if that is not `native`.
+        otherwise: what serves the dtypes for which `native` raises NotImplementedError.
+        declined: the framework's bool, if `native` would make integers of truth values; see
+            `nestarray.backends.truth`.
+        finish: what is made of each function, such as ``jax.jit``; the values of Python
+            numbers are not looked at.
+
+    Returns:
+        the function; its ``select(types)`` skips the test where the types settle it.
+    """
+
+    if scalar_ok is True and reflected is None:
+        reflected = native
+
+    def guarded(x1: Any, x2: Any, /) -> Any:
+        try:
+            return native(x1, x2)
+        except NotImplementedError:
+            if otherwise is None:
+                raise
+            return otherwise(x1, x2)
+
+    def plain(x1: Any, x2: Any, /) -> Any:
+        try:
+            if x1.dtype is x2.dtype is not declined:
+                return native(x1, x2)
+        except NotImplementedError:
+            return guarded(x1, x2)
+        return by_promotion(x1, x2)
+
+    def by_promotion(x1: Any, x2: Any, /) -> Any:
+        return as_dtype(dtypes.result_dtype(x1, x2), x1, x2)
+
+    def as_dtype(dtype: Any, x1: Any, x2: Any) -> Any:
+        if declined is not None and dtype is dtypes.bool:
+            raise TypeError("bool inputs not supported")
+        return guarded(cast(x1, dtype), cast(x2, dtype))
+
+    def beside_number(kind: type, *, is_first: bool) -> Function:
+        """For an array and a number of the type `kind`, which keeps the dtypes in `kept`."""
+        like = _example(kind)
+        kept: set[Any] = set()
+
+        def note(dtype: Any) -> None:
+            if not is_read():  # torch.compile writes nothing from inside a loop
+                kept.add(dtype)
+
+        def number_second(x: Any, number: Any, /) -> Any:
+            if x.dtype in kept:
+                return native(x, number)
+            if keeps_dtype(x.dtype, like):
+                note(x.dtype)
+                return native(x, number)
+            return as_dtype(dtypes.result_dtype(x, like), x, number)
+
+        def number_first(number: Any, x: Any, /) -> Any:
+            if x.dtype in kept:
+                return reflected(number, x)  # type: ignore[misc]
+            if reflected is not None and keeps_dtype(x.dtype, like):
+                note(x.dtype)
+                return reflected(number, x)
+            return as_dtype(dtypes.result_dtype(like, x), number, x)
+
+        function = finish(number_first if is_first else number_second)
+        direct = reflected if is_first else native
+        if finish is own_code:
+            call = "_native(number, x)" if is_first else "_native(x, number)"
+            names = {"_kept": kept, "_native": direct}
+            noted(function, FastPath("x.dtype in _kept", call, names))
+            function.with_number = lambda dtype, number: (  # type: ignore[attr-defined]
+                getattr(direct, "of_dtype", lambda _: direct)(dtype)
+                if keeps_dtype(dtype, number)
+                else None
+            )
+        return function
+
+    def keeps_dtype(dtype: Any, number: Any) -> bool:
+        if declined is not None and dtype is declined:
+            return False
+        if isinstance(scalar_ok, bool):
+            takes = scalar_ok
+        else:
+            takes = scalar_ok(dtype) and not isinstance(number, bool)
+        return takes and _stays(number, dtypes.as_dtype(dtype).kind)
+
+    def select(types: tuple[type, ...]) -> Function:
+        numbers = [issubclass(t, _NUMBERS) for t in types]
+        if not any(numbers):
+            return call
+        if all(numbers):
+            return by_promotion
+        return beside_number(types[numbers.index(True)], is_first=numbers[0])
+
+    call = finish(plain)
+    call.select = select  # type: ignore[attr-defined]
+    if finish is own_code:
+        condition = "x1.dtype is x2.dtype" + ("" if declined is None else " is not _declined")
+        path = fast_path_of(native, parameters_of(call))
+        noted(call, path.behind(condition, {} if declined is None else {"_declined": declined}))
+        # for Containers, which look at the dtypes of all leaves at once
+        call.same_dtype = native if otherwise is None else guarded  # type: ignore[attr-defined]
+        call.declined = declined  # type: ignore[attr-defined]
+    return call
+
+
+_NUMBERS = (bool, int, float, complex)
+
+
+def _example(kind: type) -> Any:
+    """A number of the type `kind`, or of the one that it enumerates."""
+    plain = next(t for t in _NUMBERS if issubclass(kind, t))
+    return kind(1) if hasattr(kind, "dtype") else plain(1)
+
+
+def floating(
+    native: Function,
+    cast: Cast,
+    of_complex: Function | None = None,
+    *,
+    finish: Callable[[Function], Function] = own_code,
+) -> Function:
+    """A one-operand function whose integer arguments become float32 first.
+
+    For frameworks whose dtypes have NumPy's ``kind``.
+
+    Args:
+        native: the framework's function.
+        cast: ``cast(x, dtype)`` makes an array or a Python number an array of `dtype`.
+        of_complex: what to call on complex arrays; None is `native`.
+        finish: what is made of the function; see `promoting`.
+    """
+    kept: set[Any] = set()
+
+    def plain(x: Any, /) -> Any:
+        if x.dtype in kept:
+            return native(x)
+        kind = x.dtype.kind
+        if kind in "biu":
+            return native(cast(x, dtypes.float32))
+        if kind == "c" and of_complex is not None:
+            return of_complex(x)
+        kept.add(x.dtype)
+        return native(x)
+
+    def of_number(x: Any, /) -> Any:
+        return native(cast(x, dtypes.result_dtype(x, 1.0)))
+
+    def select(types: tuple[type, ...]) -> Function:
+        return of_number if types[0] in _NUMBERS else call
+
+    call = finish(plain)
+    call.select = select  # type: ignore[attr-defined]
+    call.of_dtype = _unless_integer(native, of_complex is None)  # type: ignore[attr-defined]
+    if finish is own_code:
+        names = {"_kept": kept, "_native": native}
+        noted(call, FastPath("x.dtype in _kept", "_native(x)", names))
+    return call
+
+
+def _unless_integer(native: Function, complex_too: bool = True) -> Callable[[Any], Function | None]:
+    """For Containers: `native`, where a dtype is one that it takes as it is."""
+    kinds = "fc" if complex_too else "f"
+    return lambda dtype: native if dtype.kind in kinds else None
+
+
+def floating_pair(native: Function, cast: Cast) -> Function:
+    """As `floating`, for two operands of one dtype, of which one may be a Python number."""
+
+    kept: set[Any] = set()
+
+    def call(x1: Any, x2: Any, /) -> Any:
+        try:
+            dtype = x1.dtype
+        except AttributeError:
+            dtype = x2.dtype
+        if dtype in kept:
+            return native(x1, x2)
+        if dtype.kind not in "biu":
+            kept.add(dtype)
+        elif getattr(x2, "dtype", dtype).kind in "biu":  # a number that JAX traces has a dtype too
+            return native(cast(x1, dtypes.float32), cast(x2, dtypes.float32))
+        return native(x1, x2)
+
+    call = own_code(call)
+    call.of_dtype = _unless_integer(native)  # type: ignore[attr-defined]
+    names = {"_kept": kept, "_native": native}
+    return noted(call, FastPath("x1.dtype in _kept", "_native(x1, x2)", names))
+
+
+_RANK = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
+
+
+def _stays(scalar: Any, kind: str) -> bool:
+    """Whether a Python number leaves the dtype of an array of this kind as it is."""
+    if isinstance(scalar, bool) and kind != "bool":
+        return False  # TensorFlow does not take True for a number
+    return _RANK[dtypes.scalar_dtype(scalar).kind] <= _RANK[kind]
+
+
+def promoting_all(cast: Cast) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    """A function of arrays: as they are if all have one dtype, else all of their promoted dtype.
+
+    Python numbers among them are weakly typed and become arrays.
+
+    Args:
+        cast: ``cast(x, dtype)`` makes an array or a Python number an array of `dtype`.
+    """
+
+    def promoted(arrays: Sequence[Any]) -> Sequence[Any]:
+        first = getattr(arrays[0], "dtype", None)
+        for x in arrays:
+            if first is None or getattr(x, "dtype", None) != first:
+                dtype = dtypes.result_dtype(*arrays)
+                return [cast(x, dtype) for x in arrays]
+        return arrays
+
+    return promoted
+
+
+def choosing(
+    native: Function,
+    cast: Cast,
+    *,
+    boolean: Any = None,
+    scalar_ok: Callable[[Any], bool] = lambda dtype: True,
+    finish: Callable[[Function], Function] = own_code,
+) -> Function:
+    """`where` of a framework, with `x1` and `x2` promoted as `promoting` does.
+
+    Args:
+        native: the framework's function.
+        cast: ``cast(x, dtype)`` makes an array or a Python number an array of `dtype`.
+        boolean: the framework's bool, if `native` takes conditions of other dtypes.
+        scalar_ok: whether `native` takes a Python number beside an array of a dtype.
+        finish: what is made of the function of arrays; see `promoting`.
+    """
+
+    promoted = promoting_all(cast)
+
+    def plain(condition: Any, x1: Any, x2: Any, /) -> Any:
+        if boolean is not None and condition.dtype is not boolean:
+            raise TypeError("the condition is not bool")
+        if x1.dtype is x2.dtype:
+            return native(condition, x1, x2)
+        return native(condition, *promoted((x1, x2)))
+
+    def with_scalar(condition: Any, x1: Any, x2: Any, /) -> Any:
+        if boolean is not None and condition.dtype is not boolean:
+            raise TypeError("the condition is not bool")
+        array, scalar = (x2, x1) if isinstance(x1, _NUMBERS) else (x1, x2)
+        if _stays(scalar, dtypes.dtype_of(array).kind) and scalar_ok(array.dtype):
+            return native(condition, x1, x2)
+        return native(condition, *promoted((x1, x2)))
+
+    def of_number(condition: Any, x1: Any, x2: Any, /) -> Any:
+        return native(condition, *promoted((x1, x2)))
+
+    def select(types: tuple[type, ...]) -> Function:
+        numbers = [issubclass(t, _NUMBERS) for t in types]
+        if numbers[0] or all(numbers[1:]):
+            return of_number
+        return with_scalar if any(numbers) else call
+
+    call = finish(plain)
+    call.select = select  # type: ignore[attr-defined]
+    if finish is own_code:
+        equal = "x1.dtype is x2.dtype"
+        if boolean is not None:
+            equal = f"condition.dtype is _boolean and {equal}"
+        names = {"_boolean": boolean, "_native": native}
+        noted(call, FastPath(equal, "_native(condition, x1, x2)", names))
+    return call

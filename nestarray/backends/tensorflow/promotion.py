@@ -1,0 +1,108 @@
+"""TensorFlow: how operands of several dtypes, and Python numbers among them, come to one dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from nestarray.backends import promotion
+from nestarray.backends.tensorflow.core import native_dtype
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """An array or a Python number as an array of `dtype`."""
+    # tf.cast would make a Python number float32 first, and lose half of its digits.
+    native = native_dtype(dtype)
+    if x.__class__ in (int, float, complex):
+        return tf.constant(np.asarray(x, native.as_numpy_dtype))
+    return tf.cast(x, native)
+
+
+def truth(x: Any) -> Any:
+    """Whether elements are not 0; ``tf.cast`` would look at the real part of complex ones only."""
+    x = tf.convert_to_tensor(x)
+    return tf.not_equal(x, 0) if x.dtype.is_complex else tf.cast(x, tf.bool)
+
+
+def _is_integer(x: Any) -> bool:
+    return x.dtype.is_integer or x.dtype.is_bool
+
+
+def on_integers(native: Callable[..., Any], other: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, or `other` for the integers that it does not take.
+
+    Native functions refuse integers before they compute, eagerly and in graphs alike, so
+    that floating arguments pay nothing; reading a dtype alone costs a third of a microsecond.
+    """
+
+    def call(x: Any, /) -> Any:
+        try:
+            return native(x)
+        except _REFUSED:
+            if not _is_integer(x):
+                raise
+        return other(x)
+
+    return call
+
+
+def pair_on_integers(native: Callable[..., Any], other: Callable[..., Any]) -> Callable[..., Any]:
+    """As `on_integers`, for two operands of one dtype."""
+
+    def call(x1: Any, x2: Any, /) -> Any:
+        try:
+            return native(x1, x2)
+        except _REFUSED:
+            if not _is_integer(x1):
+                raise
+        return other(x1, x2)
+
+    return call
+
+
+_REFUSED = (TypeError, ValueError, tf.errors.InvalidArgumentError)
+
+
+def floating(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, with integers as float32."""
+    return on_integers(native, lambda x: native(tf.cast(x, tf.float32)))
+
+
+def floating_pair(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native` on two operands, with integers as float32."""
+
+    def call(x1: Any, x2: Any, /) -> Any:
+        if _is_integer(x1 if hasattr(x1, "dtype") else x2):
+            x1, x2 = tf.cast(x1, tf.float32), tf.cast(x2, tf.float32)
+        return native(x1, x2)
+
+    return call
+
+
+def number_first(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, with a Python number in front as weak as one behind; it would be float32."""
+
+    def call(x1: Any, x2: Any, /) -> Any:
+        if x1.__class__ in (float, int, bool, complex):
+            x1 = tf.constant(x1, x2.dtype)
+        return native(x1, x2)
+
+    return call
+
+
+def promoting(native: Callable[..., Any], *, scalar_ok: bool = True) -> Callable[..., Any]:
+    """A two-operand function of promoted dtypes.
+
+    Args:
+        native: TensorFlow's function.
+        scalar_ok: whether it takes a Python number beside a tensor, as weakly typed.
+    """
+    # in graphs a number in front would settle the dtype
+    reflected = number_first(native) if scalar_ok else None
+    return promotion.promoting(native, cast, scalar_ok=scalar_ok, reflected=reflected)
+
+
+promoted = promotion.promoting_all(cast)

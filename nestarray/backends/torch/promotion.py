@@ -1,0 +1,55 @@
+"""PyTorch: how operands of several dtypes, and Python numbers among them, come to one dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from nestarray.backends import promotion
+from nestarray.backends.fast_paths import FastPath, noted
+from nestarray.backends.torch.core import INEXACT, native_dtype
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """An array or a Python number as an array of `dtype`."""
+    return torch.as_tensor(x, dtype=native_dtype(dtype))
+
+
+def promoting(
+    native: Callable[..., Any],
+    *,
+    scalar_ok: bool | Callable[[Any], bool] = False,
+    reflected: Callable[..., Any] | None = None,
+    otherwise: Callable[..., Any] | None = None,
+) -> Callable[..., Any]:
+    """A two-operand function of promoted dtypes; Python numbers become tensors by default."""
+    return promotion.promoting(
+        native, cast, scalar_ok=scalar_ok, reflected=reflected, otherwise=otherwise
+    )
+
+
+def is_wide(dtype: torch.dtype) -> bool:
+    """Where torch computes with a number as an array would: narrow types go through float32."""
+    return dtype is torch.float32 or dtype is torch.float64
+
+
+def swapped(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native` for a number and a tensor, which it takes the other way round only."""
+    return lambda number, x: native(x, number)
+
+
+def floating_pair(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, which lacks integers, with these as float32."""
+
+    def call(x1: Any, x2: Any, /) -> Any:
+        if x1.dtype not in INEXACT:
+            x1, x2 = x1.to(torch.float32), x2.to(torch.float32)
+        return native(x1, x2)
+
+    # of integers it raises, and is called again the general way
+    return noted(call, FastPath("", "_native(x1, x2)", {"_native": native}))
+
+
+promoted = promotion.promoting_all(cast)
