@@ -52,7 +52,7 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return jnp.min(x, axis=_axes(axis), keepdims=keepdims)
 
 
-def truth(x: Any) -> Any:
+def _truth(x: Any) -> Any:
     """`x`, with complex numbers as whether they are not 0: JAX looks at the real part."""
     return x != 0 if jnp.iscomplexobj(x) else x
 
@@ -60,13 +60,13 @@ def truth(x: Any) -> Any:
 @compiled
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.all.html"""
-    return jnp.all(truth(x), axis=_axes(axis), keepdims=keepdims)
+    return jnp.all(_truth(x), axis=_axes(axis), keepdims=keepdims)
 
 
 @compiled
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.any.html"""
-    return jnp.any(truth(x), axis=_axes(axis), keepdims=keepdims)
+    return jnp.any(_truth(x), axis=_axes(axis), keepdims=keepdims)
 
 
 @compiled
