@@ -41,17 +41,30 @@ def value_and_grad(
     The gradient is taken outside of its own tape and inside of those around it, so that
     outer tapes record it. An embedding's IndexedSlices become dense.
     """
-    values = _places(leaves)
     with _recording() as tape:
-        tape.watch(values)
+        values = _watched(tape, leaves)
         value, aux = fn(*values)
-    gradients = tape.gradient(value, values, unconnected_gradients=tf.UnconnectedGradients.ZERO)
-    return value, aux, _dense(gradients)
+    return value, aux, _gradients(tape, value, values)
 
 
-def _places(arrays: list[Any]) -> list[Any]:
-    """A tensor of its own for each place: tied arrays get one gradient each, as in JAX."""
-    return tf.identity_n(arrays) if arrays else []
+def _watched(tape: Any, arrays: list[Any]) -> list[Any]:
+    """A tensor of its own for each place: tied arrays get one gradient each, as in JAX.
+
+    The tape, which is recording, follows all results of an operation one operand of which it
+    watches. Told of each result, it would look at each for 5 µs.
+    """
+    if not arrays:
+        return []
+    first = tf.identity(arrays[0])
+    tape.watch(first)
+    return tf.identity_n([first, *arrays[1:]])
+
+
+def _gradients(tape: Any, target: Any, sources: list[Any], cotangents: Any = None) -> list[Any]:
+    """Of all sources; of what the target does not depend on they are zeros."""
+    found = tape.gradient(target, sources, output_gradients=cotangents)
+    pairs = zip(found, sources, strict=True)
+    return _dense([tf.zeros_like(x) if g is None else g for g, x in pairs])
 
 
 def _dense(gradients: list[Any]) -> list[Any]:
@@ -65,20 +78,13 @@ def vjp(
 
     After the gradients of `arrays` come those of `closed`, tensors that `fn` closes over.
     """
-    values = _places(arrays)
     with _recording(persistent=True) as tape:
-        tape.watch([*values, *closed])
+        values = _watched(tape, arrays)
+        tape.watch(closed)
         found, others = fn(*values)
 
     def pullback(cotangents: list[Any]) -> list[Any]:
-        zero = tf.UnconnectedGradients.ZERO
-        gradients = tape.gradient(
-            list(found),
-            [*values, *closed],
-            output_gradients=list(cotangents),
-            unconnected_gradients=zero,
-        )
-        return _dense(gradients)
+        return _gradients(tape, list(found), [*values, *closed], list(cotangents))
 
     return found, others, pullback
 
@@ -104,7 +110,7 @@ def jvp(
 def _accumulated(
     fn: Callable[..., Any], arrays: list[Any], tangents: list[Any]
 ) -> tuple[Any, Any, list[Any]]:
-    values = _places(arrays)
+    values = tf.identity_n(arrays) if arrays else []
     with tf.autodiff.ForwardAccumulator(values, tangents) as accumulator:
         token = _accumulators.set((*_accumulators.get(), accumulator))
         try:
@@ -132,13 +138,7 @@ def _transposed(
     with _recording() as tape:
         tape.watch(cotangents)
         gradients = pull(cotangents)
-    moved = tape.gradient(
-        gradients,
-        cotangents,
-        output_gradients=tangents,
-        unconnected_gradients=tf.UnconnectedGradients.ZERO,
-    )
-    return _dense(moved)
+    return _gradients(tape, gradients, cotangents, tangents)
 
 
 def custom_vjp(
@@ -218,7 +218,7 @@ def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
     def function(*inputs: Any) -> Any:
         def pullback(*cotangents: Any) -> list[Any]:
             with tf.control_dependencies(cotangents):  # a graph would share the first pass
-                again = _places(list(inputs))
+                again = tf.identity_n(list(inputs))
             return vjp(lambda *xs: (fn(*xs), ()), again, "checkpoint")[2](list(cotangents))
 
         with ExitStack() as stack:
