@@ -43,6 +43,7 @@ _SAME = {
     "deg2rad": "radians",
     "divide": "div truediv true_divide",
     "equal": "eq",
+    "expm": "matrix_exp",
     "eye": "identity",
     "fftn": "fft2",
     "flatten": "ravel",
@@ -56,6 +57,7 @@ _SAME = {
     "hard_swish": "hardswish hard_silu",
     "hard_tanh": "hardtanh",
     "ifftn": "ifft2",
+    "inv": "inverse",
     "isfinite": "is_finite",
     "layer_norm": "layer_normalization",
     "less": "lt",
@@ -66,17 +68,20 @@ _SAME = {
     "max": "amax reduce_max",
     "mean": "reduce_mean",
     "min": "amin reduce_min",
+    "moveaxis": "movedim",
     "multiply": "mul",
     "negative": "neg",
     "normalize": "l2_normalize",
     "not_equal": "ne",
     "permute_dims": "transpose permute",
+    "pinv": "pinverse",
     "pow": "power",
     "prod": "reduce_prod product",
     "all": "reduce_all",
     "any": "reduce_any",
     "rad2deg": "degrees",
     "remainder": "mod floormod",
+    "repeat": "repeat_interleave",
     "reshape": "view",
     "rms_norm": "rms_normalization",
     "round": "around rint",
@@ -88,6 +93,8 @@ _SAME = {
     "stop_gradient": "detach",
     "subtract": "sub",
     "sum": "reduce_sum",
+    "swapaxes": "swapdims",
+    "take_along_axis": "take_along_dim",
     "to_device": "device_put",
     "top_k": "topk",
     "trunc": "fix",
@@ -102,6 +109,66 @@ _SAME = {
 }
 #: What others call it → our name.
 OURS = {theirs: ours for ours, names in _SAME.items() for theirs in names.split()}
+#: What tree libraries call it, without ``tree_`` → what to write here.
+TREES = {
+    theirs: instead
+    for instead, names in {
+        "c.map(fn)": "map map_params",
+        "c.map(fn, with_path=True)": "map_with_path map_with_accessor",
+        "c.leaves()": "leaves iter",
+        "c.paths()": "paths accessors",
+        "c.spec": "structure",
+        "dict(c.flat_items())": "flatten_with_path leaves_with_path flatten_with_accessor",
+        "na.tree.unflatten(structure, leaves)": "unflatten",
+        "na.tree.broadcast(prefix, nest)": "broadcast_prefix",
+        "c.reduce(fn, initial)": "reduce",
+        "c.tree_ravel()": "flatten_to_vector",
+        "c.transpose()": "transpose",
+        "c.partition(…)": "partition",
+        "c.select(…)": "get filter",
+        "c.get(path, default)": "get_all_with_path",
+        "c.set(path, x)": "set at",
+        "c.diff(other)": "diff",
+        "not c.diff(other)": "equal",
+        "na.isclose(c, other).tree_all()": "allclose",
+        "na.tree_dot(c, other)": "vdot inner",
+        "na.tree_norm(c)": "l2_norm l1_norm linf_norm",
+        "c + other, or na.add(c, other)": "add",
+        "c - other, or na.subtract(c, other)": "sub",
+        "c * other, or na.multiply(c, other)": "mul scale scalar_mul",
+        "c / other, or na.divide(c, other)": "div",
+        "c + scale * other": "add_scale add_scalar_mul",
+        "na.clip(c, min, max)": "clip",
+        "na.conj(c)": "conj",
+        "na.real(c)": "real",
+        "na.where(condition, c, other)": "where",
+        "na.astype(c, dtype)": "cast",
+        "c.map(lambda x, y: na.astype(x, na.dtype_of(y)), other)": "cast_like",
+        "na.zeros_like(c)": "zeros_like",
+        "na.ones_like(c)": "ones_like",
+        "na.full_like(c, x)": "full_like",
+        "c.random_like(key)": "random_like",
+        "c.random_like(key), which splits the key": "split_key_like",
+        "c.ema(new, decay)": "update_moment",
+        "c.size": "size",
+        "c.count()": "count",
+        "c.batch_shape": "batch_shape",
+        "c.map(na.dtype_of)": "dtype",
+        "na.stack(trees)": "stack",
+        "na.concat(trees)": "concat",
+        "na.std(c.tree_ravel()[0])": "std",
+        "na.var(c.tree_ravel()[0])": "var",
+        "na.prod(c.tree_ravel()[0])": "prod",
+        "print(c)": "pformat pprint",
+        "c.save(path)": "serialise_leaves",
+        "na.Container.load(path)": "deserialise_leaves",
+    }.items()
+    for theirs in names.split()
+}
+#: What `nestarray.tree` has itself.
+_OWN = ("map", "unflatten")
+#: Functions of `nestarray` over all leaves, which people look for in `nestarray.tree`.
+_OVER_LEAVES = ("all", "any", "dot", "max", "mean", "min", "norm", "ravel", "sum")
 _KEYS = "every draw names a key, na.random.normal(na.random.key(0), (2, 3))"
 _SAVING = "files are c.save(path) and na.Container.load(path)"
 _FUNCTION = "it is a function: na.{}, and na.nn.Lambda(na.{}) in a Sequential"
@@ -111,8 +178,16 @@ INSTEAD: dict[str, dict[str, str]] = {
     "nestarray": {
         **{theirs: f"it is na.{ours}" for theirs, ours in OURS.items()},
         **dict.fromkeys(("to_numpy", "convert_to_numpy"), 'it is na.to_backend(x, "numpy")'),
-        **dict.fromkeys(("tree_map", "map_structure"), "it is c.map(f), or the op itself: na.exp(c)"),
-        **dict.fromkeys(("tree_leaves", "tree_flatten"), "a Container has c.leaves() and c.paths()"),
+        "map_structure": "it is na.tree.map",
+        "tree_flatten": "a Container has c.leaves() and c.paths(), any nest na.tree.flatten",
+        **{f"tree_{name}": f"write {call}" for name, call in TREES.items()},
+        **dict.fromkeys(("filter", "partition_tree"), "trees have c.select, c.exclude and c.partition"),
+        **{name: f"write c.{name}(…)" for name in ("combine", "align", "merge", "match", "global_clip")},
+        **dict.fromkeys(("global_norm",), "it is na.tree_norm"),
+        **dict.fromkeys(("clip_by_global_norm", "clip_grad_norm_"), "write c.global_clip(max_norm)"),
+        "apply_updates": "write c + updates",
+        "lazy_stack": "it is na.LazyStack",
+        "is_array": "write na.backend_of(x) is not None",
         **dict.fromkeys(("save", "load", "savez"), _SAVING),
         **dict.fromkeys(("seed", "manual_seed", "rand", "randn", "PRNGKey"), _KEYS),
         "no_grad": "gradients are only taken where they are asked for; na.stop_gradient(x) is a constant",
@@ -123,6 +198,12 @@ INSTEAD: dict[str, dict[str, str]] = {
         "Module": "layers, initializers and optimizers are in na.nn",
         "pmap": "na.jit takes sharded arrays of JAX, and na.vmap maps",
         "lax": "loops are na.scan, na.while_loop, na.fori_loop and na.cond",
+    },
+    "nestarray.tree": {
+        **{name: f"write {call}" for name, call in TREES.items() if name not in _OWN},
+        **{name: f"it is na.tree_{name}" for name in _OVER_LEAVES},
+        "map_structure": "it is na.tree.map",
+        "unflatten_as": "it is na.tree.unflatten",
     },
     "nestarray.nn": {
         **{
@@ -163,6 +244,7 @@ _PARAMETERS = {
     "arrays": "tensors xs",
     "axes": "dims perm axis dim",
     "axis": "dim dims axes reduction_indices",
+    "backend": "framework lib",
     "bias": "use_bias",
     "correction": "ddof unbiased",
     "dtype": "output_type preferred_element_type",
@@ -176,6 +258,7 @@ _PARAMETERS = {
     "negative_slope": "alpha",
     "maxval": "high b",
     "memory_map": "mmap mmap_mode",
+    "max_shard_bytes": "max_shard_size shard_size",
     "minval": "low a",
     "ord": "p order",
     "out_axes": "out_dims",
@@ -196,6 +279,18 @@ for _ours, _names in _PARAMETERS.items():
         _MEANT.setdefault(_theirs, []).append(_ours)
 
 
+#: What others have as a parameter, and what to write where there is none.
+WITHOUT = {
+    **dict.fromkeys(
+        ("nested", "include_nested", "leaves_only"),
+        "c.paths() and c.leaves() are of all levels, c.nodes() what is between",
+    ),
+    "inplace": "nothing is changed in place: c = c.…",
+    "is_leaf": "c.map_nodes(fn, pattern) takes whole nodes",
+    "device": "to_device brings what comes to a device",
+}
+
+
 def parameter(name: str, own: Sequence[str]) -> str | None:
     """Of the parameters of a function the one that `name` stands for elsewhere, or is like."""
     meant = [ours for ours in _MEANT.get(name, ()) if ours in own]
@@ -206,6 +301,8 @@ def parameter(name: str, own: Sequence[str]) -> str | None:
 
 #: What others call an update of a part, of JAX and of tree libraries → ours.
 UPDATES = {
+    "at": "a place behind a place is one inside of it: c.at['a'][0]",
+    "delete": "it is c.delete(path), or c.exclude(pattern)",
     "div": "it is divide",
     "mul": "it is multiply",
     "map": "it is apply",

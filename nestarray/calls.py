@@ -132,7 +132,10 @@ def wrong(
     names = [stars.get(p.kind, "") + p.name for p in parameters]
     for argument in unknown:
         meant = absent.parameter(argument, names)
-        said = "there is no such argument" + (f", it is {meant}" if meant is not None else "")
+        instead = absent.WITHOUT.get(argument)
+        said = "there is no such argument" + (f", {instead}" if instead else "")
+        if meant is not None:
+            said = f"there is no such argument, it is {meant}"
         if argument in names:
             said = "got it by name, expected it by position"
         return ArgumentError(f"{name}: {argument}: {said}; {shown}")

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from nestarray.absent import explain as _explain
+from nestarray.calls import explained
 from nestarray.container import Container, FusedContainer
 from nestarray.container.access import line_up
 from nestarray.container.container import rebuild
@@ -179,23 +181,36 @@ def _fill(outer: Any, leaves: Iterator[Any]) -> Any:
     return dm_tree.unflatten_as(outer, [_fill(item, leaves) for item in dm_tree.flatten(outer)])
 
 
-def map(fn: Callable[[Any], Any], nest: Any) -> Any:  # as jax.tree.map
-    """Apply `fn` to every leaf of a nest; `Container.map` takes several trees, and paths.
+@explained("tree.map")
+def map(fn: Callable[..., Any], nest: Any, *others: Any) -> Any:  # as jax.tree.map
+    """Apply `fn` to every leaf of a nest, with those of others; `Container.map` has paths too.
 
     Args:
-        fn: a function of a leaf; of a fused Container it gets the buffers.
+        fn: ``fn(leaf, *other_leaves)``; of a fused Container it gets the buffers.
         nest: any nest.
+        *others: nests of the same keys, or prefixes of `nest` as `broadcast` takes them.
 
     Returns:
-        a nest of the same structure.
+        a nest of the structure of `nest`.
+
+    Raises:
+        StructureError: one of `others` does not fit.
 
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.tree.map(lambda x: x + 1, {"v": na.Container(w=np.zeros(2)), "step": 0})["v"].w
         array([1., 1.])
+        >>> na.tree.map(lambda x, y: x - y, {"a": 3, "b": [4]}, {"b": [1], "a": 2})
+        {'a': 1, 'b': [3]}
     """
     leaves, structure = flatten(nest)
-    return unflatten(structure, [fn(leaf) for leaf in leaves])
+    parts = [flatten(other) for other in others]
+    if all(found.is_like(structure) for _, found in parts):
+        columns = [found for found, _ in parts]
+    else:  # lined up leaf by leaf, so what is fused is taken apart
+        leaves, structure = flatten(nest, unfused=True)
+        columns = [spread(other, nest, "tree.map") for other in others]
+    return unflatten(structure, [fn(*row) for row in zip(leaves, *columns, strict=True)])
 
 
 def broadcast(prefix: Any, nest: Any) -> Any:
@@ -266,3 +281,6 @@ def _of_buffers(c: Any, values: Sequence[Any], what: str) -> list[Any]:
                 f"{known!r} and {value!r}; take c.unfuse()"
             )
     return [found[i][1] for i in range(len(found))]
+
+
+_explain(__name__)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import repeat
 from operator import index as _as_integer
 from typing import TYPE_CHECKING, Any
 
-from nestarray.absent import OURS
 from nestarray.container.arguments import check_mapping, check_separator
-from nestarray.container.other_names import INSTEAD
+from nestarray.container.other_names import instead_of
 from nestarray.container.spec import (
     LEAF,
     Spec,
@@ -62,27 +62,18 @@ def _number(part: Any) -> Any:
 
 def attribute_message(spec: Spec, name: str, cls: type) -> str:
     """The message for ``c.name`` when there is neither a method of `cls` nor a key of that name."""
-    instead = INSTEAD.get(name) or _method_instead(name, cls)
+    instead = instead_of(name, cls)
     hint = f"; write {instead}" if instead else nearest_key(name, spec.keys)
     return f"Container has no key or method {name!r}{hint}"
-
-
-def _method_instead(name: str, cls: type) -> str:
-    """The call of the op that others call `name`, or that works in place under it: ``mul_``."""
-    plain = name.removesuffix("_")
-    ours = OURS.get(plain, plain)
-    if name[0] == "_" or ours == name or not hasattr(cls, ours):
-        return ""
-    return f"c.{ours}(…)" if plain == name else f"c = c.{ours}(…)"
 
 
 def to_plain(spec: Spec, leaves: Iterator[Any]) -> Any:
     """Nested dicts, lists and tuples from a spec and an iterator of leaves."""
     if spec.kind == "leaf":
         return next(leaves)
-    values = [to_plain(child, leaves) for child in spec.children]
+    values = map(to_plain, spec.children, repeat(leaves))
     if spec.kind == "list":
-        return values
+        return list(values)
     return tuple(values) if spec.kind == "tuple" else dict(zip(spec.keys, values, strict=True))
 
 
@@ -112,9 +103,9 @@ def nest_flat(flat: Mapping[str, Any], sep: str, lists: bool) -> tuple[Spec, Lea
             return LEAF
         numbers = tuple(map(str, range(len(node)))) if lists else ()
         if numbers and set(numbers) == set(node):
-            members = tuple([walk(node[n]) for n in numbers])
+            members = tuple(map(walk, [node[n] for n in numbers]))
             return make_spec("list", tuple(range(len(members))), members)
-        return make_spec("dict", tuple(node), tuple([walk(n) for n in node.values()]))
+        return make_spec("dict", tuple(node), tuple(map(walk, node.values())))
 
     return walk(tree), tuple(leaves)
 

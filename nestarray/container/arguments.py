@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from nestarray.container.spec import Key, Spec
-from nestarray.errors import ArgumentError, StructureError
+from nestarray.errors import ArgumentError, PathError, StructureError
 
 
 def refuse(function: str, name: str, value: Any, expected: str) -> NoReturn:
@@ -96,10 +96,21 @@ def pairs_of(tree: Iterator[Any]) -> dict[Any, Any]:
     return entries
 
 
+def names_a_place(spec: Spec, key: Key) -> bool:
+    """Whether something is at `key` as a path, and no key of its own: a new one would hide it."""
+    if not isinstance(key, str) or "/" not in key or key in spec.index:
+        return False
+    try:
+        spec.locate(key)
+    except PathError:
+        return False
+    return True
+
+
 def check_no_path(c: Any, keys: Iterable[Key]) -> None:
     """Refuse keys that would stand beside the place that they name as paths, and hide it."""
     for key in keys:
-        if isinstance(key, str) and "/" in key and key not in c.spec.index and key in c:
+        if names_a_place(c.spec, key):
             raise StructureError(
                 f"Container.update: other: {key!r} is no key here, but a path; write "
                 f"c.set({key!r}, x), or nest the mapping as the tree is"

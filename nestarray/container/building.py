@@ -6,7 +6,7 @@ fills one and makes it a Container by its class at the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, Mapping
 from typing import Any
 
 from nestarray.container import arguments
@@ -26,7 +26,7 @@ class Parts:
 def build(tree: Any, kind: str = "dict") -> tuple[Spec, tuple[Any, ...]]:
     """Spec and leaves of anything that `Container` takes; `kind` is for iterables of pairs."""
     leaves: list[Any] = []
-    if isinstance(tree, Iterator) or (tree.__class__ is tuple and not tree):
+    if isinstance(tree, (Iterator, ItemsView)) or (tree.__class__ is tuple and not tree):
         tree = arguments.pairs_of(iter(tree))
     try:
         spec = _build(tree, leaves, kind)
@@ -51,12 +51,18 @@ def _build(tree: Any, leaves: list[Any], kind: str = "dict") -> Spec:
                 raise StructureError(
                     f"Container: got the key {key!r}, expected a string or an integer"
                 )
-        return make_spec(kind, keys, tuple([_build(tree[k], leaves) for k in keys]))
+        children = []  # comprehensions take a frame of Python's stack, so trees could be half as deep
+        for key in keys:
+            children.append(_build(tree[key], leaves))
+        return make_spec(kind, keys, tuple(children))
     if isinstance(tree, (list, tuple)):
         kind, keys = "list" if isinstance(tree, list) else "tuple", tuple(range(len(tree)))
         if hasattr(tree, "_fields"):  # a named tuple
             kind, keys = "dict", tuple(tree._fields)  # type: ignore[union-attr]
-        return make_spec(kind, keys, tuple([_build(t, leaves) for t in tree]))
+        children = []
+        for member in tree:
+            children.append(_build(member, leaves))
+        return make_spec(kind, keys, tuple(children))
     leaves.append(tree)
     return LEAF
 

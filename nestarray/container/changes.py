@@ -7,7 +7,7 @@ from itertools import compress
 from typing import Any
 
 from nestarray.container.access import Leaves
-from nestarray.container.arguments import refuse
+from nestarray.container.arguments import names_a_place, refuse
 from nestarray.container.spec import (
     Key,
     Path,
@@ -82,6 +82,12 @@ def _inserted(
     for key in reversed(keys[1:]):
         new = make_spec("dict", (key,), (new,))
     key = keys[0]
+    if names_a_place(spec, key):
+        raise PathError(
+            f"Container.set: {path!r}: {key!r} is no key here, but a path; a tuple has one key after "
+            f"the other, c.at[{key!r}][…] is a part of what is there, and c.at[function of a path] "
+            "several places"
+        )
     if spec.kind in ("list", "tuple"):
         if str(key) != str(len(spec.keys)):
             raise PathError(
@@ -127,8 +133,10 @@ def _node(kind: str, pairs: list[tuple[Key, Spec]]) -> Spec:
     return make_spec(kind, keys, tuple(s for _, s in pairs))
 
 
-def renamed(spec: Spec, names: Mapping[Key | Path, Key]) -> Spec:
+def renamed(spec: Spec, names: Mapping[Key | Path, Key] | Callable[[Key], Key]) -> Spec:
     """Change the last key of each path in `names`, of all at once: keys may be exchanged."""
+    if not isinstance(names, Mapping):
+        names = {path: names(path[-1]) for path in _paths_of_keys(spec)}
     new_keys: dict[Path, Key] = {}
     for path, new in names.items():
         spec.locate(path, "Container.rename")
@@ -154,6 +162,15 @@ def renamed(spec: Spec, names: Mapping[Key | Path, Key]) -> Spec:
         return make_spec(kind, keys, tuple(map(walk, node.children, paths)))
 
     return walk(spec, ())
+
+
+def _paths_of_keys(spec: Spec, above: Path = ()) -> Iterator[Path]:
+    """The paths of all leaves and nodes that stand in dicts: members of lists have numbers."""
+    for key, (_, _, child) in spec.index.items():
+        path = (*above, key)
+        if spec.kind == "dict":
+            yield path
+        yield from _paths_of_keys(child, path)
 
 
 def merged(
@@ -226,16 +243,18 @@ def nested(parts: Iterable[tuple[Path, Spec, Leaves]], what: str) -> tuple[Spec,
         if isinstance(node, tuple):
             collected.extend(node[1])
             return node[0]
-        return make_spec("dict", tuple(node), tuple([walk(child) for child in node.values()]))
+        return make_spec("dict", tuple(node), tuple(map(walk, node.values())))
 
     return walk(tree), tuple(collected)
 
 
 def ordered(spec: Spec, leaves: Leaves, key: Callable[[Key], Any]) -> tuple[Spec, Leaves]:
     """The keys of each dict node sorted by `key`; lists and tuples keep their order."""
-    parts = {k: ordered(child, leaves[i:j], key) for k, (i, j, child) in spec.index.items()}
-    if not parts:
+    if not spec.keys:
         return spec, leaves
+    parts: dict[Key, tuple[Spec, Leaves]] = {}
+    for k, (i, j, child) in spec.index.items():
+        parts[k] = ordered(child, leaves[i:j], key)
     keys = sorted(parts, key=key) if spec.kind == "dict" else list(parts)
     changed = make_spec(spec.kind, tuple(keys), tuple(parts[k][0] for k in keys))
     return changed, tuple(leaf for k in keys for leaf in parts[k][1])
@@ -243,15 +262,11 @@ def ordered(spec: Spec, leaves: Leaves, key: Callable[[Key], Any]) -> tuple[Spec
 
 def without_empty_nodes(spec: Spec) -> Spec:
     """`spec` without nodes that hold no leaf; the others in a list keep their numbers."""
-    pairs = [
-        (key, without_empty_nodes(child))
-        for key, child in zip(spec.keys, spec.children, strict=True)
-        if child.num_leaves
-    ]
     if spec.kind == "leaf":
         return spec
-    kind = spec.kind if len(pairs) == len(spec.keys) else part_of(spec.kind)
-    return make_spec(kind, tuple(k for k, _ in pairs), tuple(c for _, c in pairs))
+    keys = tuple(key for key, (_, _, child) in spec.index.items() if child.num_leaves)
+    kind = spec.kind if len(keys) == len(spec.keys) else part_of(spec.kind)
+    return make_spec(kind, keys, tuple(map(without_empty_nodes, [spec.index[k][2] for k in keys])))
 
 
 def joined_keys(

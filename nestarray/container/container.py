@@ -9,6 +9,7 @@ those functions too, so this file knows no array framework at all.
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from copy import deepcopy
 from itertools import chain
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar, ove
 from nestarray.calls import explained
 from nestarray.container import access, arguments, changes, display, joins, selection
 from nestarray.container.building import Parts, build, spliced
+from nestarray.container.other_names import class_message
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
 from nestarray.dynamo import read_as
 from nestarray.errors import (
@@ -41,7 +43,18 @@ else:
 New = TypeVar("New")  # of leaves that a function makes
 
 
-class Container(Parts, Attached[Leaf]):
+class _ContainerType(ABCMeta):
+    """The class of `Container`: says what to write for a constructor that other libraries have."""
+
+    if not TYPE_CHECKING:  # checkers would take it for a class of any constructors
+
+        def __getattr__(cls, name: str) -> NoReturn:
+            if name[:1] == "_":  # asked for by tools
+                raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+            raise unknown_attribute(class_message(cls, name), name)
+
+
+class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
     """An immutable nested mapping of native arrays; a pytree to every framework.
 
     **Look up** by key, path or attribute: ``c["a"]["w"]``, ``c["a/w"]``, ``c["a", "w"]``,
@@ -380,7 +393,7 @@ class Container(Parts, Attached[Leaf]):
         return from_leaves(*changes.replaced(self._spec, self._leaves, path, *build(value)))
 
     @explained()
-    def update(self, other: Mapping[Key, Any] | None = None, /, **entries: Any) -> Container[Leaf]:
+    def update(self, other: Mapping[Any, Any] | None = None, /, **entries: Any) -> Container[Leaf]:
         """A Container with the entries of `other` merged in, nested mappings recursively.
 
         Args:
@@ -430,10 +443,12 @@ class Container(Parts, Attached[Leaf]):
         return from_leaves(*changes.removed(self._spec, self._leaves, paths))
 
     @explained()
-    def rename(self, names: Mapping[Any, Key]) -> Container[Leaf]:
+    def rename(self, names: Mapping[Any, Key] | Callable[[Key], Key]) -> Container[Leaf]:
         """A Container in which the leaf or sub-container at each path got a new last key.
 
-        All paths are those of this Container, so that keys can be exchanged.
+        Args:
+            names: new keys by path, all of this Container, so that keys can be exchanged; or
+                a function from any key of a dict in the tree to its new one.
 
         Raises:
             PathError: nothing is at a path.
@@ -443,8 +458,12 @@ class Container(Parts, Attached[Leaf]):
             >>> import nestarray as na
             >>> na.Container(a=1, b={"c": 2}).rename({"a": "b", "b": "a", "b/c": "d"}).to_dict()
             {'b': 1, 'a': {'d': 2}}
+            >>> na.Container(Dense_0={"kernel": 1}).rename(str.lower).paths()
+            ('dense_0/kernel',)
         """
-        arguments.check_mapping("Container.rename", "names", names, "paths to new keys")
+        if not callable(names):
+            what = "paths to new keys, or a function of a key"
+            arguments.check_mapping("Container.rename", "names", names, what)
         return from_leaves(changes.renamed(self._spec, names), self._leaves)
 
     @explained()
@@ -502,10 +521,10 @@ class Container(Parts, Attached[Leaf]):
         )
 
     @explained()
-    def combine(self, other: Container[New]) -> Container[Leaf | New]:
-        """The union of two Containers without a common leaf; the inverse of `partition`.
+    def combine(self, *others: Container[New]) -> Container[Leaf | New]:
+        """The union of Containers without a common leaf; the inverse of `partition`.
 
-        Keys come in the order of this one, then of the other; nodes without leaves are lost
+        Keys come in the order of this one, then of the others; nodes without leaves are lost
         where `partition` has left them out.
 
         Raises:
@@ -516,10 +535,11 @@ class Container(Parts, Attached[Leaf]):
             >>> na.Container(a={"w": 1}).combine(na.Container(a={"b": 2})).to_dict()
             {'a': {'w': 1, 'b': 2}}
         """
-        arguments.check_container("Container.combine", "other", other)
-        return from_leaves(
-            *changes.merged(self._spec, self._leaves, other._spec, other._leaves, disjoint=True)
-        )
+        spec, leaves = self._spec, self._leaves
+        for i, other in enumerate(others):
+            arguments.check_container("Container.combine", f"others[{i}]", other)
+            spec, leaves = changes.merged(spec, leaves, other._spec, other._leaves, disjoint=True)
+        return from_leaves(spec, leaves)
 
     @explained()
     def mask(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container[bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import repeat
 from typing import Any
 
 from nestarray.container.access import Leaves, map_leaves
@@ -126,7 +127,7 @@ def selected(spec: Spec, leaves: Leaves, hits: list[bool]) -> tuple[Spec, Leaves
 def _kept(spec: Spec, flags: Iterator[bool]) -> Spec | None:
     if spec.kind == "leaf":
         return LEAF if next(flags) else None
-    pairs = [(k, _kept(c, flags)) for k, c in zip(spec.keys, spec.children, strict=True)]
+    pairs = list(zip(spec.keys, map(_kept, spec.children, repeat(flags)), strict=True))
     left = [(k, c) for k, c in pairs if c is not None]
     if not left:
         return None

@@ -72,7 +72,27 @@ class Spec:
         self._permutations: dict[int, tuple[Spec, tuple[int, ...] | None]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return make_spec, (self.kind, self.keys, self.children)
+        return _from_rows, (self._rows(),)
+
+    def _rows(self) -> list[tuple[str, tuple[Key, ...], tuple[int, ...]]]:
+        """Each different node once, after its children, which are numbers of rows.
+
+        A pickle of nodes inside of nodes would be refused for trees that are deep.
+        """
+        numbers: dict[Spec, int] = {}
+        rows: list[tuple[str, tuple[Key, ...], tuple[int, ...]]] = []
+        waiting: list[tuple[Spec, bool]] = [(self, False)]
+        while waiting:
+            node, is_open = waiting.pop()
+            if node in numbers:
+                continue
+            if is_open or not node.children:
+                numbers[node] = len(rows)
+                rows.append((node.kind, node.keys, tuple([numbers[c] for c in node.children])))
+            else:
+                waiting.append((node, True))
+                waiting.extend([(child, False) for child in node.children])
+        return rows
 
     def __repr__(self) -> str:
         if self.kind == "leaf":
@@ -220,6 +240,14 @@ def make_spec(kind: str, keys: tuple[Key, ...] = (), children: tuple[Spec, ...] 
 
 
 LEAF = make_spec("leaf")
+
+
+def _from_rows(rows: list[tuple[str, tuple[Key, ...], tuple[int, ...]]]) -> Spec:
+    specs: list[Spec] = []
+    for kind, keys, children in rows:
+        specs.append(make_spec(kind, keys, tuple([specs[i] for i in children])))
+    return specs[-1]
+
 
 _PART = "part of "
 

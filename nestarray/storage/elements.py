@@ -16,6 +16,7 @@ from nestarray import backends, dtypes
 from nestarray.container.display import describe
 from nestarray.errors import ArgumentError, DtypeError
 from nestarray.interop import move
+from nestarray.methods.statistics import has_values
 
 #: The dtypes that NumPy has, by their names.
 NATIVE = frozenset(d.name for d in dtypes.ALL if d is not dtypes.bfloat16)
@@ -37,13 +38,23 @@ def dtype_name(leaf: Any, path: str) -> str:
 
     Raises:
         DtypeError: no file format has this dtype.
-        ArgumentError: the array is being traced, so it has no values.
+        ArgumentError: the array has no values, or hides some behind a mask.
     """
     backend = backends.backend_of_type(type(leaf))
     if backend is not None and backends.core(backend).is_traced(leaf):
         raise ArgumentError(
             f"Container.save: {path!r} is being traced by {backend}, it has no values yet; save "
             "outside of the function that is traced"
+        )
+    if isinstance(leaf, np.ma.MaskedArray) and np.ma.is_masked(leaf):
+        raise ArgumentError(
+            f"Container.save: {path!r} is a masked array, whose mask no file keeps; save its data "
+            "and its mask as two leaves, or x.filled(value)"
+        )
+    if not has_values(leaf):
+        raise ArgumentError(
+            f"Container.save: {path!r} has no values: it is on PyTorch's meta device, was donated "
+            f"or deleted; give it some, or leave it out with c.exclude({path!r})"
         )
     name = str(getattr(leaf.dtype, "name", leaf.dtype)).rpartition(".")[2]
     if name in NATIVE or name in BITS:

@@ -18,7 +18,7 @@ from typing import Any
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import LEAF, Key, Spec, make_spec
-from nestarray.errors import ArgumentError, StorageError
+from nestarray.errors import ArgumentError, StorageError, StructureError
 
 #: The name under which formats keep the text, which no array and no metadata may have.
 RESERVED = "nestarray"
@@ -39,10 +39,17 @@ def encode(spec: Spec, leaves: Sequence[Any]) -> str:
 
     Raises:
         ArgumentError: a leaf is neither an array nor None, a string or a number.
+        StructureError: the tree is deeper than readers of JSON go.
     """
     rest = iter(zip(spec.path_names, leaves, strict=True))
-    tree = _encode_node(spec, rest)
-    return _dumps({"version": VERSION, "crc32": _checksum(tree), "tree": tree})
+    try:
+        tree = _encode_node(spec, rest)
+        return _dumps({"version": VERSION, "crc32": _checksum(tree), "tree": tree})
+    except RecursionError:
+        raise StructureError(
+            "Container.save: the tree is nested deeper than files can say; flatten it with "
+            "c.flatten_keys(), and what was read with c.unflatten_keys()"
+        ) from None
 
 
 def looks_encoded(text: str) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 
 import nestarray as na
+from nestarray.container import ListContainer
 from nestarray.container.other_names import INSTEAD
 from nestarray.errors import PathError, StructureError
 from tests.container.trees import roots, sample
@@ -145,11 +146,48 @@ def test_names_of_other_libraries(name: str) -> None:
     with pytest.raises(AttributeError) as info:
         getattr(c, name)
     advice = INSTEAD[name]
-    assert str(info.value) == f"Container has no key or method {name!r}; write {advice}"
+    again = "c = " if name[-1] == "_" else ""
+    assert str(info.value) == f"Container has no key or method {name!r}; write {again}{advice}"
     for module, of_module in ((r"\bc", na.Container), (r"\bna", na)):
         for used in re.findall(rf"{module}\.(\w+)", advice):
             assert hasattr(of_module, used), advice
     assert na.Container({name: 2})[name] == getattr(na.Container({name: 2}), name) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("from_dict", "; write na.Container(tree)"),
+        ("from_dataclass", "; write na.Container.from_object(x)"),
+        ("stack", "; write na.stack(trees)"),
+        ("from_flat_dct", "; did you mean 'from_flat_dict'?"),
+        ("_private", ""),
+    ],
+)
+def test_constructors_of_other_libraries(name: str, advice: str) -> None:
+    for cls in (na.Container, ListContainer):
+        with pytest.raises(AttributeError) as info:
+            getattr(cls, name)
+        assert str(info.value) == (
+            f"type object {cls.__name__!r} has no attribute {name!r}{advice}"
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("cont_map", "c.map(…)"),
+        ("cont_cutoff_at_depth", "c.cut(depth=depth)"),
+        ("cont_all_true", ""),
+        ("rename_keys_", "c = c.rename({old: new})"),
+        ("tree_zeros_like", "na.zeros_like(c)"),
+    ],
+)
+def test_names_with_a_front_or_an_end(name: str, advice: str) -> None:
+    with pytest.raises(AttributeError) as info:
+        getattr(na.Container(a=1), name)
+    said = f"; write {advice}" if advice else "; the keys are 'a'"
+    assert str(info.value) == f"Container has no key or method {name!r}{said}"
 
 
 def test_names_that_other_libraries_give_to_ops() -> None:

@@ -39,7 +39,8 @@ WRONG: list[tuple[Callable[[], Any], type[NestarrayError], str]] = [
     (lambda: na.Container(X).delete("x"), PathError,
      "Container.delete: no 'x': this is a bare array, it has no keys"),
     (lambda: C.rename("a"), ArgumentError,
-     "Container.rename: names: got 'a', expected a mapping of paths to new keys"),
+     "Container.rename: names: got 'a', expected a mapping of paths to new keys, or a function of a "
+     "key"),
     (lambda: C.rename({("a", "w"): None}), ArgumentError,
      "Container.rename: names['a/w']: got None, expected the new key, a string or an integer"),
     (lambda: C.rename({"wight": "w"}), PathError,
@@ -64,7 +65,8 @@ WRONG: list[tuple[Callable[[], Any], type[NestarrayError], str]] = [
     (lambda: C.select(shape="ab"), ArgumentError,
      "Container.select: shape: got 'ab', expected sizes of axes such as (None, 3)"),
     (lambda: C.combine({"z": 1}), ArgumentError,
-     "Container.combine: other: got dict, expected a Container; make it one with na.Container(other)"),
+     "Container.combine: others[0]: got dict, expected a Container; make it one with "
+     "na.Container(others[0])"),
     (lambda: C.map(3), ArgumentError,
      "Container.map: fn: got 3, expected a function, called as fn(leaf)"),
     (lambda: C.reduce([], 0), ArgumentError,

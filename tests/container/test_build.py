@@ -86,10 +86,21 @@ def test_leaves_are_the_objects_given() -> None:
         OrderedDict(a=1, b=OrderedDict(c=2)),
         MappingProxyType({"a": 1, "b": MappingProxyType({"c": 2})}),
         iter([("a", 1), ("b", {"c": 2})]),
+        {"a": 1, "b": {"c": 2}}.items(),
+        na.Container(a=1, b={"c": 2}).items(),
         na.Container(a=1, b={"c": 2}),
         {"a": 1, "b": na.Container(c=2)},
     ],
-    ids=["dict", "OrderedDict", "mappingproxy", "pairs", "Container", "Container inside"],
+    ids=[
+        "dict",
+        "OrderedDict",
+        "mappingproxy",
+        "pairs",
+        "items",
+        "items of a Container",
+        "Container",
+        "Container inside",
+    ],
 )
 def test_mappings(tree: Any) -> None:
     assert na.Container(tree).to_dict() == {"a": 1, "b": {"c": 2}}
@@ -210,3 +221,23 @@ def test_threads_that_build_one_structure_share_its_spec() -> None:
         rows = list(pool.map(build, range(8)))
     for specs in zip(*rows):
         assert len(set(map(id, specs))) == 1
+
+
+def test_trees_as_deep_as_python_goes() -> None:
+    tree: Any = np.ones(2)
+    for _ in range(500):
+        tree = {"k": tree}
+    c = na.Container(tree)
+    assert (c + c).tree_sum() == 4.0
+    assert c.spec.paths == (("k",) * 500,)
+    assert pickle.loads(pickle.dumps(c)).spec is c.spec
+    for same in (na.Container.from_flat_dict(c.to_flat_dict()), c.select("**"), c.prune()):
+        assert same.spec is c.spec
+    assert na.Container(c.to_dict()).sort_keys().spec is c.spec
+
+
+def test_a_pickle_has_each_different_node_once() -> None:
+    c = na.Container([{"w": 1, "b": (2, {})}] * 1000)
+    assert len(c.spec._rows()) == 5
+    assert len(pickle.dumps(c.spec)) < 10_000
+    assert pickle.loads(pickle.dumps(c)).to_dict() == c.to_dict()

@@ -107,6 +107,33 @@ def test_rename() -> None:
     assert str(info.value) == "Container.rename: there already is a key 'd' beside 'c'"
 
 
+def test_rename_by_a_function_of_keys() -> None:
+    c = na.Container({"Dense_0": {"Kernel": 1}, "Layers": [{"W": 2}, {"W": 3}], 7: 4})
+    lower = c.rename(lambda key: key.lower() if isinstance(key, str) else str(key))
+    assert lower.to_dict() == {
+        "dense_0": {"kernel": 1}, "layers": [{"w": 2}, {"w": 3}], "7": 4,
+    }  # fmt: skip
+    assert c.exclude("Layers/0").rename(str).paths() == ("Dense_0/Kernel", "Layers/1/W", "7")
+    with pytest.raises(StructureError) as info:
+        na.Container(a=1, b=2).rename(lambda key: "x")
+    assert str(info.value) == "Container.rename: there already is a key 'x' beside 'a'"
+
+
+@pytest.mark.parametrize("path", [("a/b", 0), ("a/b", "a/c"), ("n", "x/y", "z")])
+def test_a_path_is_no_key_of_a_new_place(path: tuple[Any, ...]) -> None:
+    c = na.Container(a={"b": np.ones(2), "c": 1}, n={"x": {"y": 1}})
+    key = next(k for k in path if "/" in str(k))
+    for change in (c.set, lambda path, x: c.at[path].set(x)):
+        with pytest.raises(PathError) as info:
+            change(path, 3)
+        assert str(info.value) == (
+            f"Container.set: {path!r}: {key!r} is no key here, but a path; a tuple has one key after "
+            f"the other, c.at[{key!r}][…] is a part of what is there, and c.at[function of a path] "
+            "several places"
+        )
+    assert c.set(("new/key", "b"), 3)["new/key", "b"] == 3
+
+
 def test_at() -> None:
     c = na.Container(a=np.ones(2), b={"c": np.ones(3)})
     np.testing.assert_array_equal(c.at["b/c"].add(2)["b/c"], np.full(3, 3.0))

@@ -134,3 +134,48 @@ def test_a_prefix_of_other_keys_names_the_path() -> None:
         StructureError, match=r"^tree\.broadcast: Containers do not match: 'd' is in"
     ):
         tree.broadcast(na.Container(a=1, e=2), c)
+
+
+def test_map_of_several_nests() -> None:
+    first = {"v": na.Container(a=1, b={"c": 2, "d": 3}), "step": 4}
+    second = {"step": 40, "v": na.Container(b={"d": 30, "c": 20}, a=10)}  # other orders of keys
+    added = tree.map(lambda x, y: x + y, first, second)
+    assert added["step"] == 44
+    assert added["v"].to_dict() == {"a": 11, "b": {"c": 22, "d": 33}}
+    assert added["v"].spec is first["v"].spec
+    prefix = {"v": na.Container(a="x", b="y"), "step": None}
+    told = tree.map(lambda x, y, name: (x, y, name), first, second, prefix)
+    assert told["v"].leaves() == ((1, 10, "x"), (2, 20, "y"), (3, 30, "y"))
+    assert tree.map(max, 1, 2, 3) == 3
+    with pytest.raises(StructureError, match=r"^tree\.map: Containers do not match: 'a'"):
+        tree.map(lambda x, y: x, first["v"], na.Container(q=1))
+
+
+def test_map_of_several_fused_trees() -> None:
+    c = na.Container(a=np.ones(2), b=np.zeros(3))
+    shapes: list[Any] = []
+
+    def add(x: Any, y: Any) -> Any:
+        shapes.append((np.shape(x), np.shape(y)))
+        return x + y
+
+    both = tree.map(add, c.fuse(), c.fuse())
+    assert (type(both), shapes) == (na.Container.fuse(c).__class__, [((5,), (5,))])
+    assert tree.map(add, c.fuse(), c).tree_sum() == tree.map(add, c, c.fuse()).tree_sum() == 4.0
+    assert shapes[1:] == [((2,), (2,)), ((3,), (3,))] * 2
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("leaves", "write c.leaves()"),
+        ("map_with_path", "write c.map(fn, with_path=True)"),
+        ("norm", "it is na.tree_norm"),
+        ("map_structure", "it is na.tree.map"),
+        ("flaten", "did you mean flatten?"),
+    ],
+)
+def test_names_that_tree_libraries_have(name: str, words: str) -> None:
+    with pytest.raises(AttributeError) as info:
+        getattr(tree, name)
+    assert str(info.value) == f"module 'nestarray.tree' has no attribute {name!r}; {words}"

@@ -90,6 +90,15 @@ def test_partition_and_combine(tree: dict[str, Any], random: Any) -> None:
     assert {p: both[p] for p in both.spec.paths} == {p: c[p] for p in c.spec.paths}
 
 
+def test_combine_takes_many() -> None:
+    c = na.Container(l=[10, 11, 12], a={"b": 1, "c": 2})
+    parts = [c.select(path) for path in c.paths()]
+    whole = parts[0].combine(*parts[1:])
+    assert whole.spec is c.spec
+    assert whole.to_dict() == c.to_dict()
+    assert na.Container.combine(c).to_dict() == c.to_dict()
+
+
 def test_lists_are_lists_again_when_combined() -> None:
     c = na.Container(l=[10, 11, 12], t=(20, [21, 22]))
     part, rest = c.partition(lambda path, leaf: leaf % 2 == 0)

@@ -14,7 +14,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 
 import nestarray as na
-from nestarray.errors import ArgumentError, DtypeError, MissingFileError
+from nestarray.errors import ArgumentError, DtypeError, MissingFileError, StructureError
 from nestarray.storage.elements import to_elements
 from tests.container.trees import LEAVES, roots
 from tests.storage.comparing import SUFFIXES, arrays, assert_same, sample
@@ -192,12 +192,39 @@ def test_messages_of_leaves_that_cannot_be_stored(tmp_path: Path) -> None:
             "jax.random.key_data(key), which na.random takes too, and jax.random.wrap_key_data "
             "makes a typed key of them again",
         ),
+        (
+            np.ma.masked_less(np.arange(3.0), 1),
+            ArgumentError,
+            "Container.save: 'a/b' is a masked array, whose mask no file keeps; save its data and its "
+            "mask as two leaves, or x.filled(value)",
+        ),
+        (
+            torch.ones(2, device="meta"),
+            ArgumentError,
+            "Container.save: 'a/b' has no values: it is on PyTorch's meta device, was donated or "
+            "deleted; give it some, or leave it out with c.exclude('a/b')",
+        ),
     ):
         with pytest.raises(error) as info:
             na.Container(w=np.ones(2), a={"b": leaf}).save(path)
         assert str(info.value) == text
     assert path.read_text() == "as it was"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("suffix", ["npz", "json"])
+def test_a_tree_too_deep_for_files(tmp_path: Path, suffix: str) -> None:
+    c = na.Container(k=np.ones(2))
+    for _ in range(500):
+        c = na.Container(k=c)
+    with pytest.raises(StructureError) as info:
+        c.save(tmp_path / f"c.{suffix}")
+    assert str(info.value) == (
+        "Container.save: the tree is nested deeper than files can say; flatten it with "
+        "c.flatten_keys(), and what was read with c.unflatten_keys()"
+    )
+    c.flatten_keys().save(tmp_path / f"c.{suffix}")
+    assert na.Container.load(tmp_path / f"c.{suffix}").unflatten_keys().spec is c.spec
 
 
 def test_an_array_that_is_traced_cannot_be_stored(tmp_path: Path) -> None:
