@@ -169,10 +169,22 @@ def _written_out() -> dict[Any, Any]:
         aten._linalg_slogdet.default: _signed_logarithm,
         aten._linalg_solve_ex.default: _solution,
         # as zeros of a kind of its own, whose operations compute on the device "meta"
-        aten._efficientzerotensor.default: lambda size, **kwargs: torch.zeros(size, **kwargs),
+        aten._efficientzerotensor.default: _zeros,
         aten._new_zeros_with_same_feature_meta.default: _zeros_of_a_tangent,
         aten._linalg_check_errors.default: lambda *_, **__: None,  # a graph checks no values
     }
+
+
+def _zeros(size: Any, dtype: Any = None, **settings: Any) -> Any:
+    """Zeros; without dimensions of the default dtype, as they are the tangent of a number.
+
+    Of a number torch makes them float64, and marks them as weak where no record shows it.
+    """
+    import torch
+
+    if not size and dtype is torch.float64:
+        dtype = torch.get_default_dtype()
+    return torch.zeros(size, dtype=dtype, **settings)
 
 
 def _zeros_of_a_tangent(like: Any, other: Any, *, self_num_batch_dims: int = 0) -> Any:
