@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,20 +38,35 @@ def check_directory(path: Path) -> None:
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary name to write to; it takes the place of `path` when the block ends well.
 
-    A symbolic link stays, and what it points to is replaced. Where a directory has to be
+    A symbolic link stays, and what it points to is replaced; a file has the permissions of the one
+    that it replaces, a new one those that the system gives. Where a directory has to be
     replaced, the old one is put aside first and comes back if the new one cannot take its place.
     """
     path = Path(os.path.realpath(path))
     check_directory(path)
     temporary = temporary_name(path)
+    mode = _mode(path, temporary)
     try:
         yield temporary
+        if temporary.is_file() and stat.S_IMODE(temporary.stat().st_mode) != mode:
+            temporary.chmod(mode)  # https://github.com/safetensors/safetensors/issues/782
         if path.is_dir() and temporary.is_dir():
             _exchange(temporary, path)
         else:
             os.replace(temporary, path)
     finally:
         discard(temporary)
+
+
+def _mode(path: Path, temporary: Path) -> int:
+    """The permissions that the file at `path` has, or would get; asked of a file at `temporary`."""
+    if path.is_file():
+        return stat.S_IMODE(path.stat().st_mode)
+    temporary.touch()
+    try:
+        return stat.S_IMODE(temporary.stat().st_mode)
+    finally:
+        temporary.unlink()
 
 
 def _exchange(temporary: Path, path: Path) -> None:

@@ -1,13 +1,14 @@
 """Arrays as the elements that a file holds, and back, alike for every framework.
 
 A dtype has one name here, NumPy's and ml_dtypes' own. What NumPy has no dtype for,
-bfloat16 and the 8-bit floats, goes through files and through torch as unsigned
+bfloat16 and numbers of at most 8 bits, goes through files and through torch as unsigned
 integers of the same bits, so that neither torch nor ml_dtypes is needed to move them.
 """
 
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,30 @@ from nestarray.methods.statistics import has_values
 #: The dtypes that NumPy has, by their names.
 NATIVE = frozenset(d.name for d in dtypes.ALL if d is not dtypes.bfloat16)
 
-#: The others, with the dtype of their bits.
+#: The others, with the dtype of their bits. Those of less than eight take a byte in memory too.
 BITS = {
-    "bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8",
-    "float8_e4m3fnuz": "uint8", "float8_e5m2fnuz": "uint8", "float8_e8m0fnu": "uint8",
+    "bfloat16": "uint16",
+    **dict.fromkeys(
+        (
+            "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu",
+            "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float4_e2m1fn",
+            "int4", "uint4", "int2", "uint2",
+        ),
+        "uint8",
+    ),
 }  # fmt: skip
+
+
+#: What torch computes with, and has the same bits for.
+_OF_TORCH = (
+    "bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+)  # fmt: skip
+
+
+@cache
+def _name(dtype: Any) -> str:
+    return str(getattr(dtype, "name", dtype)).rpartition(".")[2]
 
 
 def is_array(leaf: Any) -> bool:
@@ -38,13 +58,18 @@ def dtype_name(leaf: Any, path: str) -> str:
 
     Raises:
         DtypeError: no file format has this dtype.
-        ArgumentError: the array has no values, or hides some behind a mask.
+        ArgumentError: the array has no values, hides some behind a mask, or is not dense.
     """
     backend = backends.backend_of_type(type(leaf))
     if backend is not None and backends.core(backend).is_traced(leaf):
         raise ArgumentError(
             f"Container.save: {path!r} is being traced by {backend}, it has no values yet; save "
             "outside of the function that is traced"
+        )
+    if backend == "torch" and (leaf.is_nested or str(leaf.layout) != "torch.strided"):
+        raise ArgumentError(
+            f"Container.save: {path!r} is a tensor of the layout {leaf.layout}, expected a dense one; "
+            "save x.to_dense(), or x.to_padded_tensor(0.0) of a nested tensor"
         )
     if isinstance(leaf, np.ma.MaskedArray) and np.ma.is_masked(leaf):
         raise ArgumentError(
@@ -56,8 +81,8 @@ def dtype_name(leaf: Any, path: str) -> str:
             f"Container.save: {path!r} has no values: it is on PyTorch's meta device, was donated "
             f"or deleted; give it some, or leave it out with c.exclude({path!r})"
         )
-    name = str(getattr(leaf.dtype, "name", leaf.dtype)).rpartition(".")[2]
-    if name in NATIVE or name in BITS:
+    name = _name(leaf.dtype)
+    if name in NATIVE or (name in BITS and backend != "torch") or name in _OF_TORCH:
         return name
     if str(leaf.dtype).startswith("key<"):
         raise DtypeError(
@@ -67,8 +92,8 @@ def dtype_name(leaf: Any, path: str) -> str:
         )
     raise DtypeError(
         f"Container.save: {path!r} has the dtype {leaf.dtype}, expected numbers or bools "
-        f"({', '.join(sorted(NATIVE | set(BITS)))}); convert it, or leave it out with "
-        f"c.exclude({path!r})"
+        f"({', '.join(sorted(NATIVE))}, bfloat16, or of at most 8 bits as ml_dtypes has them); convert "
+        f"it, or leave it out with c.exclude({path!r})"
     )
 
 
@@ -84,7 +109,7 @@ def to_elements(leaf: Any) -> np.ndarray:
     """
     backend = backends.backend_of_type(type(leaf))
     assert backend is not None, f"not an array: {describe(leaf)}"
-    name = str(getattr(leaf.dtype, "name", leaf.dtype)).rpartition(".")[2]
+    name = _name(leaf.dtype)
     if backend == "torch" and name in BITS:
         import torch
 
@@ -109,7 +134,7 @@ def from_elements(elements: np.ndarray, dtype: str, backend: str) -> Any:
     if backend == "torch":
         import torch
 
-        if not hasattr(torch, dtype):
+        if dtype not in _OF_TORCH or not hasattr(torch, dtype):
             raise DtypeError(
                 f"torch {torch.__version__} has no {dtype}; load it with backend='numpy'"
             )

@@ -18,13 +18,12 @@ import numpy as np
 
 from nestarray import packages
 from nestarray.errors import StorageError
-from nestarray.storage.elements import BITS, NATIVE, num_bytes
+from nestarray.storage.elements import BITS, num_bytes
 from nestarray.storage.plan import Plan, dotted
 from nestarray.storage.source import Entry, Source, map_file
 from nestarray.storage.structure import RESERVED, looks_encoded, parse_json
 
 NAME = "safetensors"
-NATIVE_DTYPES = (NATIVE - {"complex128"}) | set(BITS)
 naming, separator = dotted, "."
 
 _DTYPES = {
@@ -34,6 +33,7 @@ _DTYPES = {
     "F8_E5M2": "float8_e5m2", "F8_E4M3FNUZ": "float8_e4m3fnuz", "F8_E5M2FNUZ": "float8_e5m2fnuz",
     "F8_E8M0": "float8_e8m0fnu",
 }  # fmt: skip
+NATIVE_DTYPES = frozenset(_DTYPES.values())
 _HEADER_STARTS = 8
 
 
@@ -54,6 +54,8 @@ def write(path: Path, plan: Plan) -> None:
         dtype, shape = plan.entries[name]
         if dtype == "complex128":
             dtype, shape = "float64", (*shape, 2)
+        elif dtype not in NATIVE_DTYPES:
+            dtype = BITS[dtype]
         specs[name] = package.TensorSpec(
             dtype=dtype, shape=shape, data_ptr=elements.ctypes.data, data_len=elements.nbytes
         )

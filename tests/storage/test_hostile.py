@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 import nestarray as na
 from nestarray.errors import StorageError
-from tests.storage.comparing import assert_same, sample
+from tests.storage.comparing import SUFFIXES, assert_same, sample
 
 ONE_FOLDER = [HealthCheck.function_scoped_fixture]
 
@@ -513,6 +513,19 @@ def test_a_new_zarr_takes_the_place_of_the_old_one_only(tmp_path: Path) -> None:
         "first, or choose another name"
     )
     assert (other / "thesis.txt").read_text() == "years of work"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions are another matter there")
+@pytest.mark.parametrize("suffix", SUFFIXES[:-1])
+def test_permissions_are_those_of_other_files(tmp_path: Path, suffix: str) -> None:
+    path, other = tmp_path / f"c.{suffix}", tmp_path / "other"
+    other.touch()
+    na.Container(w=np.ones(2)).save(path)
+    assert path.stat().st_mode == other.stat().st_mode
+    path.chmod(0o640)
+    na.Container(w=np.zeros(2)).save(path)
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert sorted(p.name for p in tmp_path.iterdir()) == [path.name, "other"]
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

@@ -107,6 +107,20 @@ def test_eight_bit_floats_of_every_framework(tmp_path: Path, backend: str) -> No
         assert_same(na.Container.load(tmp_path / "again.npz"), c)
 
 
+@pytest.mark.parametrize("suffix", ["safetensors", "npz"])
+def test_integers_of_four_bits(tmp_path: Path, suffix: str) -> None:
+    c = na.Container(
+        w=np.arange(-8, 8).astype(ml_dtypes.int4), u=jax.numpy.arange(4, dtype="uint4")
+    )
+    c.save(tmp_path / f"c.{suffix}")
+    for backend in ("numpy", "jax"):
+        found = na.Container.load(tmp_path / f"c.{suffix}", backend=backend)
+        assert (str(found.w.dtype), str(found.u.dtype)) == ("int4", "uint4")
+        assert np.asarray(found.w).astype(int).tolist() == list(range(-8, 8))
+    with pytest.raises(DtypeError, match="has no int4; load it with backend='numpy'"):
+        na.Container.load(tmp_path / f"c.{suffix}", backend="torch")
+
+
 def test_torch_needs_no_ml_dtypes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "ml_dtypes", None)
     c = na.Container(
@@ -180,10 +194,10 @@ def test_messages_of_leaves_that_cannot_be_stored(tmp_path: Path) -> None:
         (
             np.array(["x"], object),
             DtypeError,
-            "Container.save: 'a/b' has the dtype object, expected numbers or bools (bfloat16, bool, "
-            "complex128, complex64, float16, float32, float64, float8_e4m3fn, float8_e4m3fnuz, "
-            "float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, int16, int32, int64, int8, uint16, uint32, "
-            "uint64, uint8); convert it, or leave it out with c.exclude('a/b')",
+            "Container.save: 'a/b' has the dtype object, expected numbers or bools (bool, complex128, "
+            "complex64, float16, float32, float64, int16, int32, int64, int8, uint16, uint32, uint64, "
+            "uint8, bfloat16, or of at most 8 bits as ml_dtypes has them); convert it, or leave it out "
+            "with c.exclude('a/b')",
         ),
         (
             jax.random.key(0),
@@ -197,6 +211,12 @@ def test_messages_of_leaves_that_cannot_be_stored(tmp_path: Path) -> None:
             ArgumentError,
             "Container.save: 'a/b' is a masked array, whose mask no file keeps; save its data and its "
             "mask as two leaves, or x.filled(value)",
+        ),
+        (
+            torch.eye(2).to_sparse(),
+            ArgumentError,
+            "Container.save: 'a/b' is a tensor of the layout torch.sparse_coo, expected a dense one; "
+            "save x.to_dense(), or x.to_padded_tensor(0.0) of a nested tensor",
         ),
         (
             torch.ones(2, device="meta"),
