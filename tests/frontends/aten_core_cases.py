@@ -34,6 +34,36 @@ def _max_pool_backward(d: Any) -> Any:
     return call(d.f(*y.shape), x, [3, 3], [2, 2], [1, 1], [1, 1], False, indices)
 
 
+def _max_pool3d_backward(d: Any) -> Any:
+    x = d.f(2, 2, 4, 6, 6)
+    settings = ([2, 3, 3], [2, 2, 2], [0, 1, 1], [1, 1, 1], False)
+    y, indices = torch.ops.aten.max_pool3d_with_indices(x, *settings)
+    return call(d.f(*y.shape), x, *settings, indices)
+
+
+def _adaptive_max_pool_backward(d: Any, *size: int) -> Any:
+    x = d.f(2, 3, *(2 * n + 1 for n in size))
+    pool = getattr(torch.ops.aten, f"adaptive_max_pool{len(size)}d")
+    y, indices = pool(x, list(size))
+    return call(d.f(*y.shape), x, indices)
+
+
+def _replication_pad_backward(spatial: int) -> Case:
+    def case(d: Any) -> Any:
+        padding = [1, 2, 0, 1, 2, 0][: 2 * spatial]
+        x = d.f(2, 3, *(4, 3, 5)[:spatial])
+        y = torch.nn.functional.pad(x, padding, mode="replicate")
+        return call(d.f(*y.shape), x, padding)
+
+    return case
+
+
+def _weight_norm_backward(d: Any) -> Any:
+    v, g = d.f(4, 3), d.f(4, 1)
+    w, norms = torch.ops.aten._weight_norm_interface(v, g, 0)
+    return call(d.f(*w.shape), v, g, norms, 0)
+
+
 def _convolution_backward(transposed: bool) -> Case:
     def case(d: Any) -> Any:
         x, weight = d.f(2, 4, 6, 5), d.f(4, 2, 3, 2) if transposed else d.f(6, 2, 3, 2)
@@ -195,6 +225,28 @@ CORE: dict[str, list[Case]] = {
     ],
     "aten._adaptive_avg_pool2d_backward.default": [
         lambda d: call(d.f(2, 3, 2, 3), d.f(2, 3, 5, 7))
+    ],
+    "aten.avg_pool3d_backward.default": [
+        lambda d: call(
+            d.f(2, 3, 2, 3, 3), d.f(2, 3, 4, 6, 6), [2] * 3, [], [0] * 3, False, True, None
+        )
+    ],
+    "aten._adaptive_avg_pool3d_backward.default": [
+        lambda d: call(d.f(2, 3, 2, 3, 1), d.f(2, 3, 5, 7, 3))
+    ],
+    "aten.max_pool3d_with_indices_backward.default": [_max_pool3d_backward],
+    "aten.adaptive_max_pool2d_backward.default": [lambda d: _adaptive_max_pool_backward(d, 2, 3)],
+    "aten.adaptive_max_pool3d_backward.default": [
+        lambda d: _adaptive_max_pool_backward(d, 2, 3, 1)
+    ],
+    "aten.replication_pad1d_backward.default": [_replication_pad_backward(1)],
+    "aten.replication_pad2d_backward.default": [_replication_pad_backward(2)],
+    "aten.replication_pad3d_backward.default": [_replication_pad_backward(3)],
+    "aten.hardshrink_backward.default": [lambda d: call(d.f(3, 4), d.f(3, 4), 0.5)],
+    "aten.softshrink_backward.default": [lambda d: call(d.f(3, 4), d.f(3, 4), 0.5)],
+    "aten._weight_norm_interface_backward.default": [_weight_norm_backward],
+    "aten._pdist_backward.default": [
+        lambda d: call(d.f(6), x := d.f(4, 3), 2.0, torch.nn.functional.pdist(x))
     ],
     "aten.embedding_dense_backward.default": [
         lambda d: call(d.f(2, 5, 3), d.i(0, 4, 2, 5), 4, 1, False),

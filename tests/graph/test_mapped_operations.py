@@ -67,6 +67,32 @@ def chosen(x: torch.Tensor) -> torch.Tensor:
     return F.embedding((best[0] > 0).long(), x, padding_idx=0).square().sum()
 
 
+def places(x: torch.Tensor) -> torch.Tensor:
+    i = torch.tensor([2, 0, 1, 1])
+    moved = x.index_select(0, i).index_add(0, i, x[i]).index_copy(0, i[:2], x[:2] * 2)
+    largest = x.scatter_reduce(0, torch.tensor([[0, 0, 1]]).expand(3, 3), x, "amax")
+    parts = x.select_scatter(x[0] * 2, 0, 1).slice_scatter(x[:1], 0, 2).diagonal_scatter(x[0])
+    return moved.pow(3).sum() + (largest * parts).sum() + x.take(i * 2).pow(3).sum()
+
+
+def written(x: torch.Tensor) -> torch.Tensor:
+    y = torch.zeros_like(x)
+    y[0] = x[1]
+    y[1:, 0] += x[0, :2]
+    y[1:].addcmul_(x[1:], x[:2]).clamp_(-1, 1).lerp_(x[1:], 0.3)
+    return y.scatter_add_(0, (x > 0).long(), x).square().sum()
+
+
+def products(x: torch.Tensor) -> torch.Tensor:
+    crossed = torch.kron(torch.linalg.cross(x, x.flip(0)), torch.diag(x)).diff(dim=0)
+    return crossed.square().sum() + F.bilinear(x, x, x.expand(2, 3, 3)).square().sum()
+
+
+def pairs(x: torch.Tensor) -> torch.Tensor:
+    x = torch.cat([x, x[:1]])  # two rows are alike
+    return sum((F.pdist(x, p).square().sum() for p in (0.0, 1.0, 2.0, 3.0, float("inf"))), x.sum())
+
+
 CASES: dict[str, Callable[[], tuple[nn.Module, torch.Tensor]]] = {
     "layers": lambda: (
         Gradients(
@@ -76,6 +102,15 @@ CASES: dict[str, Callable[[], tuple[nn.Module, torch.Tensor]]] = {
     ),
     "determinants": rows_of(lambda x: torch.linalg.det(x) + torch.linalg.slogdet(x)[1]),
     "choices": rows_of(chosen),
+    "places": rows_of(places),
+    "writes": rows_of(written),
+    "products": rows_of(products),
+    "pairs": rows_of(pairs),
+    "pooling": rows_of(
+        lambda x: F.max_unpool1d(*F.max_pool1d(x[None], 2, return_indices=True), [2]).pow(3).sum()
+        + F.adaptive_max_pool1d(F.pad(x[None], (1, 2), mode="replicate"), 2).pow(3).sum()
+    ),
+    "frames": rows_of(lambda x: F.instance_norm(x.unfold(0, 2, 1)).pow(3).sum() + x.quantile(0.3)),
     "systems": rows_of(lambda x: torch.linalg.solve(x, x[0]).sum()),
     "padding": rows_of(
         lambda x: F.glu(F.pad(x, (1, 2), mode="reflect")).square().sum() + x.prod(0).sum()
@@ -98,6 +133,7 @@ CASES: dict[str, Callable[[], tuple[nn.Module, torch.Tensor]]] = {
     "name",
     [n if n == "weights for each row" else pytest.param(n, marks=pytest.mark.full) for n in CASES],
 )
+@pytest.mark.filterwarnings("ignore:There is a performance drop")  # torch, of the module itself
 def test_open_rows(name: str) -> None:
     torch.manual_seed(0)
     module, x = CASES[name]()

@@ -30,10 +30,25 @@ _OF_ROWS = {
     3: ("avg_pool3d", "_adaptive_avg_pool3d", "max_pool3d_with_indices"),
 }
 
-#: Operations along an axis ``dim``.
+#: Operations along an axis ``dim``, or along ``dim1`` and ``dim2``.
 _ALONG = (
     *("gather", "scatter.src", "scatter.value", "scatter_add", "sort", "sort.stable", "topk"),
-    "glu_backward",
+    *("glu_backward", "scatter_reduce.two", "select_scatter", "slice_scatter", "diagonal_scatter"),
+)
+
+#: Operations that torch's decompositions write as others, which have rules.
+_BY_PARTS = (
+    *("index_select", "index_add", "index_copy", "take", "linalg_cross", "block_diag"),
+    *("slice_backward", "diagonal_backward", "unfold_backward", "channel_shuffle"),
+    *("max_unpool2d", "max_unpool3d", "affine_grid_generator", "native_batch_norm"),
+    *("_native_batch_norm_legit.no_stats", "native_batch_norm_backward"),
+)
+
+#: Operations in place that are written as the one that is not, and a copy.
+_IN_PLACE = (
+    *("clamp_", "clamp_.Tensor", "addcmul_", "addcdiv_", "lerp_.Scalar", "lerp_.Tensor"),
+    *("scatter_.src", "scatter_.value", "scatter_add_", "index_add_", "index_copy_"),
+    "scatter_reduce_.two",
 )
 
 
@@ -58,11 +73,37 @@ def batches_left_open() -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # which says that kernels are overridden
             for name, rule in _rules().items():
-                packet, _, overload = name.partition(".")
-                operation = getattr(getattr(torch.ops.aten, packet), overload or "default")
-                own = kernel(rule, operation)
+                own = kernel(rule, _operation(name))
                 library.impl(name, own, "FuncTorchBatched", allow_override=True)
+            for name, written_out in _written_out().items():
+                library.impl(name, written_out, "FuncTorchBatched", allow_override=True)
         yield
+
+
+def _operation(name: str) -> Any:
+    import torch
+
+    packet, _, overload = name.partition(".")
+    return getattr(getattr(torch.ops.aten, packet), overload or "default")
+
+
+def _written_out() -> dict[str, Callable[..., Any]]:
+    """Functions of mapped arrays, of operations that have rules."""
+    from torch._decomp import decomposition_table
+
+    def in_place(name: str) -> Callable[..., Any]:
+        packet, dot, overload = name.partition(".")
+        operation = _operation(packet.removesuffix("_") + dot + overload)
+        return lambda x, *args, **kwargs: x.copy_(operation(x, *args, **kwargs))
+
+    return {
+        **{name: decomposition_table[_operation(name)] for name in _BY_PARTS},
+        **{name: in_place(name) for name in _IN_PLACE},
+        "put": _put,
+        "_trilinear": _trilinear,
+        "_pdist_forward": _pair_distances,
+        "_pdist_backward": _pair_distances_backward,
+    }
 
 
 def _rules() -> dict[str, Callable[..., Any]]:
@@ -77,6 +118,7 @@ def _rules() -> dict[str, Callable[..., Any]]:
         "embedding_dense_backward": _embedding_backward,
         "linalg_lu_solve": _lu_solve,
         "_linalg_solve_ex": _solve,
+        "new_empty_strided": _empty,
         **dict.fromkeys(_ALONG, _along),
     }
     for spatial, names in _OF_ROWS.items():
@@ -250,21 +292,80 @@ def _solve(operation: Any, info: Any, dims: Any, A: Any, B: Any, **settings: Any
 
 
 def _along(operation: Any, info: Any, dims: Any, *args: Any, **kwargs: Any) -> Any:
-    """What goes along the axis `dim`, which is one further on."""
+    """What goes along axes that are one further on."""
     import torch
     from torch.utils._pytree import tree_map
 
-    names = [argument.name for argument in operation._schema.arguments]
+    arguments = operation._schema.arguments
+    names = [argument.name for argument in arguments]
     mapped = dict(zip(names, dims, strict=False))
-    given = dict(zip(names, args, strict=False)) | kwargs
+    given = {a.name: a.default_value for a in arguments if a.name.startswith("dim")}
+    given |= dict(zip(names, args, strict=False)) | kwargs
+    is_number = given["self"].ndim == 1
     for name, x in given.items():
         if isinstance(x, torch.Tensor):
-            given[name] = _first(x, mapped.get(name), info.batch_size)
-    dim, is_number = given.get("dim", -1), given["self"].ndim == 1
-    if is_number:
-        given = {
-            name: x.unsqueeze(1) if isinstance(x, torch.Tensor) else x for name, x in given.items()
-        }
-    found = operation(**{**given, "dim": dim if dim < 0 else dim + 1})
+            x = _first(x, mapped.get(name), info.batch_size)
+            given[name] = x.unsqueeze(1) if is_number else x
+        elif name in ("dim", "dim1", "dim2") and x >= 0:
+            given[name] = x + 1
+    found = operation(**given)
     found = tree_map(lambda x: x.squeeze(1), found) if is_number else found
     return found, tree_map(lambda _: 0, found)
+
+
+def _empty(
+    operation: Any, info: Any, dims: Any, x: Any, size: Any, stride: Any, **options: Any
+) -> Any:
+    """With the mapped axis in front, so that the parts may be viewed by these strides."""
+    span = 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    return operation(x, (info.batch_size, *size), (span, *stride), **options), 0
+
+
+def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    flat = x.flatten().index_put((index.flatten(),), source.flatten(), accumulate)
+    return flat.reshape(x.shape)
+
+
+def _trilinear(
+    x1: Any,
+    x2: Any,
+    x3: Any,
+    expand1: Any,
+    expand2: Any,
+    expand3: Any,
+    sumdim: Any,
+    unroll_dim: int = 1,
+) -> Any:
+    import torch
+
+    axes = range(x1.ndim + len(expand1))
+    given: list[Any] = []
+    for x, missing in ((x1, expand1), (x2, expand2), (x3, expand3)):
+        given += [x, [axis for axis in axes if axis not in missing]]
+    return torch.einsum(*given, [axis for axis in axes if axis not in sumdim])
+
+
+def _pairs(x: Any) -> tuple[Any, Any, Any]:
+    """The places of the two rows of each pair, and their differences."""
+    import torch
+
+    i, j = torch.triu_indices(len(x), len(x), 1, device=x.device)
+    return i, j, x[i] - x[j]
+
+
+def _pair_distances(x: Any, p: float = 2.0) -> Any:
+    import torch
+
+    return torch.linalg.vector_norm(_pairs(x)[-1], p, -1)
+
+
+def _pair_distances_backward(grad: Any, x: Any, p: float, distances: Any) -> Any:
+    import torch
+
+    i, j, differences = _pairs(x)
+    sizes, distances = differences.abs(), distances.unsqueeze(-1)
+    is_maximum = p == float("inf")
+    slopes = (sizes == distances).to(x.dtype) if is_maximum else (sizes / distances) ** (p - 1)
+    is_flat = (differences == 0) | (p == 0)
+    slopes = torch.where(is_flat, 0.0, differences.sign() * slopes) * grad.unsqueeze(-1)
+    return torch.zeros_like(x).index_add(0, i, slopes).index_add(0, j, -slopes)

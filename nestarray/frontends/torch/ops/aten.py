@@ -16,7 +16,6 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
 from nestarray.frontends.torch import indexing as _indexing
-from nestarray.frontends.torch import reduction
 from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
 from nestarray.frontends.torch.nn.functional import convolution as _convolutions
 from nestarray.frontends.torch.nn.functional import normalization as _normalization
@@ -24,15 +23,30 @@ from nestarray.frontends.torch.nn.functional import pooling as _pooling
 from nestarray.frontends.torch.nn.functional import sparse as _sparse
 from nestarray.frontends.torch.nn.functional import unpooling as _unpooling
 from nestarray.frontends.torch.nn.functional.dropout import keep_mask
+from nestarray.frontends.torch.nn.functional.normalization import _weight_norm as _weight_norm
 from nestarray.frontends.torch.ops.backward import (
     _adaptive_avg_pool2d_backward as _adaptive_avg_pool2d_backward,
+)
+from nestarray.frontends.torch.ops.backward import (
+    _adaptive_avg_pool3d_backward as _adaptive_avg_pool3d_backward,
 )
 from nestarray.frontends.torch.ops.backward import _cdist_backward as _cdist_backward
 from nestarray.frontends.torch.ops.backward import (
     _log_softmax_backward_data as _log_softmax_backward_data,
 )
+from nestarray.frontends.torch.ops.backward import _pdist_backward as _pdist_backward
 from nestarray.frontends.torch.ops.backward import _softmax_backward_data as _softmax_backward_data
+from nestarray.frontends.torch.ops.backward import (
+    _weight_norm_interface_backward as _weight_norm_interface_backward,
+)
+from nestarray.frontends.torch.ops.backward import (
+    adaptive_max_pool2d_backward as adaptive_max_pool2d_backward,
+)
+from nestarray.frontends.torch.ops.backward import (
+    adaptive_max_pool3d_backward as adaptive_max_pool3d_backward,
+)
 from nestarray.frontends.torch.ops.backward import avg_pool2d_backward as avg_pool2d_backward
+from nestarray.frontends.torch.ops.backward import avg_pool3d_backward as avg_pool3d_backward
 from nestarray.frontends.torch.ops.backward import convolution_backward as convolution_backward
 from nestarray.frontends.torch.ops.backward import (
     embedding_dense_backward as embedding_dense_backward,
@@ -43,9 +57,13 @@ from nestarray.frontends.torch.ops.backward import (
 from nestarray.frontends.torch.ops.backward import (
     grid_sampler_3d_backward as grid_sampler_3d_backward,
 )
+from nestarray.frontends.torch.ops.backward import hardshrink_backward as hardshrink_backward
 from nestarray.frontends.torch.ops.backward import interpolate_backward as interpolate_backward
 from nestarray.frontends.torch.ops.backward import (
     max_pool2d_with_indices_backward as max_pool2d_with_indices_backward,
+)
+from nestarray.frontends.torch.ops.backward import (
+    max_pool3d_with_indices_backward as max_pool3d_with_indices_backward,
 )
 from nestarray.frontends.torch.ops.backward import (
     native_dropout_backward as native_dropout_backward,
@@ -56,6 +74,16 @@ from nestarray.frontends.torch.ops.backward import (
 from nestarray.frontends.torch.ops.backward import (
     native_layer_norm_backward as native_layer_norm_backward,
 )
+from nestarray.frontends.torch.ops.backward import (
+    replication_pad1d_backward as replication_pad1d_backward,
+)
+from nestarray.frontends.torch.ops.backward import (
+    replication_pad2d_backward as replication_pad2d_backward,
+)
+from nestarray.frontends.torch.ops.backward import (
+    replication_pad3d_backward as replication_pad3d_backward,
+)
+from nestarray.frontends.torch.ops.backward import softshrink_backward as softshrink_backward
 from nestarray.frontends.torch.ops.factorizations import _linalg_eigh as _linalg_eigh
 from nestarray.frontends.torch.ops.factorizations import _linalg_svd as _linalg_svd
 from nestarray.frontends.torch.ops.observers import (
@@ -297,14 +325,6 @@ def _saved(mean: Array, variance: Array, eps: float) -> tuple[Array, Array]:
     """Mean and 1 / √(variance + eps), through which no gradient flows upstream either."""
     rstd = na.rsqrt(na.add(variance, eps))
     return na.stop_gradient(mean), na.stop_gradient(rstd)
-
-
-def _weight_norm(v: Array, g: Array, dim: int = 0) -> Array:
-    """g · v / ‖v‖, the norm over all dimensions but `dim`."""
-    axis = wrap("_weight_norm", dim, ndim_of(v))
-    others = tuple(a for a in range(ndim_of(v)) if a != axis)
-    length = reduction.norm(v, 2, others, keepdim=True) if others else na.abs(v)
-    return na.multiply(v, na.divide(g, length))
 
 
 # -- randomness ----------------------------------------------------------------------------

@@ -15,7 +15,14 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.frontends.torch import contraction
 from nestarray.frontends.torch.dims import shape_of, wrap
-from nestarray.frontends.torch.nn.functional import convolution, pooling, vision
+from nestarray.frontends.torch.nn.functional import (
+    activation,
+    convolution,
+    distance,
+    normalization,
+    pooling,
+    vision,
+)
 from nestarray.frontends.torch.promotion import cast
 from nestarray.typing import Array, DTypeLike
 
@@ -82,17 +89,35 @@ def avg_pool2d_backward(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Array | None:
-    """The cotangent of the input of `avg_pool2d`."""
+    """The cotangent of the input of `avg_pool2d` or `avg_pool3d`."""
+    function = pooling.avg_pool2d if len(kernel_size) == 2 else pooling.avg_pool3d
     settings = (kernel_size, stride or None, padding, ceil_mode, count_include_pad)
-    return _pulled(
-        lambda x: pooling.avg_pool2d(x, *settings, divisor_override), (input,), grad_output
-    )[0]
+    return _pulled(lambda x: function(x, *settings, divisor_override), (input,), grad_output)[0]
+
+
+avg_pool3d_backward = avg_pool2d_backward
 
 
 def _adaptive_avg_pool2d_backward(grad_output: Array, input: Array) -> Array | None:
     """The cotangent of the input of `adaptive_avg_pool2d`."""
     size = shape_of(grad_output)[-2:]
     return _pulled(lambda x: pooling.adaptive_avg_pool2d(x, size), (input,), grad_output)[0]
+
+
+def _adaptive_avg_pool3d_backward(grad_output: Array, input: Array) -> Array | None:
+    """The cotangent of the input of `adaptive_avg_pool3d`."""
+    size = shape_of(grad_output)[-3:]
+    return _pulled(lambda x: pooling.adaptive_avg_pool3d(x, size), (input,), grad_output)[0]
+
+
+def _to_places(grad_output: Array, input: Array, indices: Array, spatial: int) -> Array:
+    """Each element of `grad_output` where `indices` say, in the last `spatial` axes."""
+    lead, image = shape_of(input)[:-spatial], shape_of(input)[-spatial:]
+    count = math.prod(shape_of(grad_output)[-spatial:])
+    updates = na.reshape(grad_output, (*lead, count))
+    places = cast(na.reshape(indices, (*lead, count)), dtypes.int64)
+    nothing = na.zeros((*lead, math.prod(image)), dtype=dtypes.dtype_of(grad_output), like=input)
+    return na.reshape(na.scatter(nothing, places, updates, axis=-1, mode="add"), shape_of(input))
 
 
 def max_pool2d_with_indices_backward(
@@ -105,13 +130,41 @@ def max_pool2d_with_indices_backward(
     ceil_mode: bool,
     indices: Array,
 ) -> Array:
-    """The cotangent of the input of `max_pool2d`: each element where its maximum was."""
-    lead, image = shape_of(input)[:-2], shape_of(input)[-2:]
-    count = math.prod(shape_of(grad_output)[-2:])
-    updates = na.reshape(grad_output, (*lead, count))
-    places = cast(na.reshape(indices, (*lead, count)), dtypes.int64)
-    nothing = na.zeros((*lead, math.prod(image)), dtype=dtypes.dtype_of(grad_output), like=input)
-    return na.reshape(na.scatter(nothing, places, updates, axis=-1, mode="add"), shape_of(input))
+    """The cotangent of the input of a maximum pooling: each element where its maximum was."""
+    return _to_places(grad_output, input, indices, len(kernel_size))
+
+
+max_pool3d_with_indices_backward = max_pool2d_with_indices_backward
+
+
+def adaptive_max_pool2d_backward(grad_output: Array, input: Array, indices: Array) -> Array:
+    """The cotangent of the input of `adaptive_max_pool2d`."""
+    return _to_places(grad_output, input, indices, 2)
+
+
+def adaptive_max_pool3d_backward(grad_output: Array, input: Array, indices: Array) -> Array:
+    """The cotangent of the input of `adaptive_max_pool3d`."""
+    return _to_places(grad_output, input, indices, 3)
+
+
+def replication_pad1d_backward(
+    grad_output: Array, input: Array, padding: Sequence[int]
+) -> Array | None:
+    """The cotangent of the input of a padding with the border's elements."""
+    return _pulled(lambda x: vision.pad(x, padding, "replicate"), (input,), grad_output)[0]
+
+
+replication_pad2d_backward = replication_pad3d_backward = replication_pad1d_backward
+
+
+def hardshrink_backward(grad_out: Array, input: Array, lambd: float) -> Array | None:
+    """The cotangent of the input of `hardshrink`."""
+    return _pulled(lambda x: activation.hardshrink(x, lambd), (input,), grad_out)[0]
+
+
+def softshrink_backward(grad_output: Array, input: Array, lambd: float) -> Array | None:
+    """The cotangent of the input of `softshrink`."""
+    return _pulled(lambda x: activation.softshrink(x, lambd), (input,), grad_output)[0]
 
 
 def native_layer_norm_backward(
@@ -282,3 +335,15 @@ grid_sampler_3d_backward = grid_sampler_2d_backward
 def _cdist_backward(grad: Array, x1: Array, x2: Array, p: float, cdist: Array) -> Array | None:
     """The cotangent of the first array of `cdist`."""
     return _pulled(lambda x: contraction.cdist(x, x2, p), (x1,), grad)[0]
+
+
+def _pdist_backward(grad: Array, input: Array, p: float, pdist: Array) -> Array | None:
+    """The cotangent of the input of `pdist`."""
+    return _pulled(lambda x: distance.pdist(x, p), (input,), grad)[0]
+
+
+def _weight_norm_interface_backward(
+    grad_w: Array, saved_v: Array, saved_g: Array, saved_norms: Array, dim: int
+) -> tuple[Array | None, ...]:
+    """The cotangents of the direction and the size of a weight that is normalized."""
+    return _pulled(lambda v, g: normalization._weight_norm(v, g, dim), (saved_v, saved_g), grad_w)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
-from nestarray.frontends.torch import linalg
-from nestarray.frontends.torch.dims import ndim_of, shape_of
+from nestarray.frontends.torch import linalg, reduction
+from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
 from nestarray.frontends.torch.promotion import HALF, cast
 from nestarray.typing import Array
 
@@ -122,3 +122,11 @@ def last_axes(name: str, x: Array, shape: Sequence[int]) -> tuple[int, ...]:
             "expected its last sizes"
         )
     return tuple(range(-len(wanted), 0))
+
+
+def _weight_norm(v: Array, g: Array, dim: int = 0) -> Array:
+    """g · v / ‖v‖, the norm over all dimensions but `dim`."""
+    axis = wrap("_weight_norm", dim, ndim_of(v))
+    others = tuple(a for a in range(ndim_of(v)) if a != axis)
+    length = reduction.norm(v, 2, others, keepdim=True) if others else na.abs(v)
+    return na.multiply(v, na.divide(g, length))
