@@ -356,6 +356,9 @@ def _numpy() -> Table:
     }
     if importlib.util.find_spec("autograd") is not None:
         calls["gradient by autograd"] = _by_autograd(net, x, y)
+    # glibc gives freed memory back to the system, page by page, unless a larger array was freed
+    # before: https://man7.org/linux/man-pages/man3/mallopt.3.html (M_MMAP_THRESHOLD)
+    np.empty(2**24, np.uint8)
     time = compare(calls, rounds=21)
     table = Table(
         "Gradients on NumPy",

@@ -151,6 +151,16 @@ def test_tied_leaves_get_a_gradient_each(backend: str) -> None:
     assert_close(gradients.b, np.full(2, 5, np.float32))
 
 
+def test_arrays_that_are_closed_over_are_constants(backend: str) -> None:
+    x = na.to_backend(np.asarray([1.0, 2.0], np.float32), backend)
+    scaled = lambda a, b: na.sum(a * x * 3.0) + 0.0 * na.sum(b)  # noqa: E731
+    gradients = na.grad(scaled, argnums=(0, 1))(x, x)
+    assert_close(na.to_backend(gradients[0], "numpy"), np.asarray([3.0, 6.0], np.float32))
+    assert_close(na.to_backend(gradients[1], "numpy"), np.zeros(2, np.float32))
+    inner = na.vjp(lambda a: a * x, x)[1](x)[0]
+    assert_close(na.to_backend(inner, "numpy"), np.asarray([1.0, 4.0], np.float32))
+
+
 def test_complex_leaves_descend(backend: str) -> None:
     z = na.to_backend(np.asarray([3.0 + 4.0j], np.complex64), backend)
     gradient = na.grad(lambda z: na.sum(na.real(z * na.conj(z))))(z)
@@ -193,6 +203,12 @@ def test_under_no_grad() -> None:
     with torch.no_grad():
         gradient = na.grad(lambda x: na.sum(x**2))(torch.tensor([3.0]))
     assert gradient.item() == 6.0
+
+
+def test_the_program_is_that_of_jax() -> None:
+    v = variables("jax")
+    ours, native = (jax.make_jaxpr(f(loss))(v) for f in (na.value_and_grad, jax.value_and_grad))
+    assert str(ours) == str(native)
 
 
 def test_inside_of_vmap() -> None:

@@ -6,6 +6,7 @@ import gc
 import subprocess
 import sys
 import textwrap
+import tracemalloc
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -262,6 +263,22 @@ class TestResults:
         na.grad(fn)(X)
         gc.collect()
         assert kept[0]() is None
+
+    def test_activations_make_room_for_gradients(self) -> None:
+        count, size = 16, 100_000
+        weights = na.Container({f"w{i}": np.full(size, 0.1) for i in range(count)})
+
+        def loss(v: na.Container) -> Any:
+            h = np.ones(size)
+            for w in v.values():
+                h = na.relu(h * w)  # a rule that needs its result only
+            return na.sum(h)
+
+        tracemalloc.start()
+        na.execute_with_gradients(loss, weights)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak / weights.w0.nbytes < count + 5
 
     def test_a_checkpoint_keeps_no_inside(self) -> None:
         kept: list[weakref.ref[Any]] = []

@@ -28,13 +28,15 @@ def value_and_grad(
         kept[:] = [structure]
         return (value,), tuple(found)
 
-    (value,), aux, pull = vjp(flat, leaves, name)
+    (value,), aux, pull = vjp(flat, leaves, name, once=True)
     return value, tree.unflatten(kept[0], list(aux)), pull([np.ones((), value.dtype)])
 
 
-def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any, Any]:
+def vjp(
+    fn: Callable[..., Any], arrays: list[Any], name: str, *, once: bool = False
+) -> tuple[Any, Any, Any]:
     """Reverse mode of `nestarray.transforms.autodiff`."""
-    found, others, pull = _autodiff().vjp(fn, arrays, name)
+    found, others, pull = _autodiff().vjp(fn, arrays, name, once=once)
     return found, others, lambda cotangents: _owned(pull(cotangents), cotangents)
 
 

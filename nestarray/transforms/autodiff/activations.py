@@ -10,6 +10,7 @@ from nestarray.transforms.autodiff.rules import (
     Composed,
     Elementwise,
     Jacobian,
+    OfResult,
     Place,
     Pullback,
     Rule,
@@ -57,11 +58,11 @@ def _pull_softmax(call: Call, places: list[Place]) -> Pullback:
 
 
 RULES: dict[str, Rule] = {
-    "relu": Elementwise(lambda y, x: ops.astype(ops.greater(x, 0), x.dtype)),
+    "relu": OfResult(lambda y: ops.astype(ops.greater(y, 0), y.dtype)),
     "elu": Composed(_elu),
     "celu": Composed(_celu),
     "soft_shrink": Composed(_soft_shrink),
-    "sigmoid": Elementwise(lambda y, x: ops.multiply(y, ops.subtract(1, y))),
+    "sigmoid": OfResult(lambda y: ops.multiply(y, ops.subtract(1, y))),
     "log_sigmoid": Elementwise(lambda y, x: ops.sigmoid(ops.negative(x))),
     "softmax": Jacobian(_push_softmax, _pull_softmax),
 }

@@ -17,36 +17,32 @@ from nestarray.transforms.autodiff.rules import (
     Pullback,
     Rule,
     Tangents,
+    conj,
     fit,
-    is_complex,
     spread,
 )
 
 
-def _conj(x: Any) -> Any:
-    return ops.conj(x) if is_complex(x) else x
-
-
 def _adjoint(x: Any) -> Any:
-    return _conj(ops.matrix_transpose(x))
+    return conj(ops.matrix_transpose(x))
 
 
 def _by_left(ct: Any, x1: Any, x2: Any) -> Any:
     if len(x2.shape) == 1:  # a row for each number
         column = ops.expand_dims(ct, -1)
-        return ops.multiply(column, _conj(x2))
+        return ops.multiply(column, conj(x2))
     if len(x1.shape) == 1:
-        return ops.matmul(_conj(x2), ops.expand_dims(ct, -1))[..., 0]
+        return ops.matmul(conj(x2), ops.expand_dims(ct, -1))[..., 0]
     return ops.matmul(ct, _adjoint(x2))
 
 
 def _by_right(ct: Any, x1: Any, x2: Any) -> Any:
     if len(x1.shape) == 1:
         if len(x2.shape) == 1:
-            return ops.multiply(ct, _conj(x1))
-        return ops.multiply(ops.expand_dims(_conj(x1), -1), ops.expand_dims(ct, -2))
+            return ops.multiply(ct, conj(x1))
+        return ops.multiply(ops.expand_dims(conj(x1), -1), ops.expand_dims(ct, -2))
     if len(x2.shape) == 1:  # rows of all matrices weighed by the numbers
-        return ops.matmul(ops.reshape(ct, (-1,)), ops.reshape(_conj(x1), (-1, x1.shape[-1])))
+        return ops.matmul(ops.reshape(ct, (-1,)), ops.reshape(conj(x1), (-1, x1.shape[-1])))
     if len(x2.shape) == 2 and len(x1.shape) > 2:  # one product, and not one a batch to be summed
         rows = ops.reshape(x1, (-1, x1.shape[-1]))
         return ops.matmul(_adjoint(rows), ops.reshape(ct, (-1, ct.shape[-1])))
@@ -55,12 +51,12 @@ def _by_right(ct: Any, x1: Any, x2: Any) -> Any:
 
 def _linear_by_x(ct: Any, x: Any, weight: Any, bias: Any = None) -> Any:
     if len(weight.shape) == 1:
-        return ops.multiply(ops.expand_dims(ct, -1), _conj(weight))
-    return ops.matmul(ct, _conj(weight))
+        return ops.multiply(ops.expand_dims(ct, -1), conj(weight))
+    return ops.matmul(ct, conj(weight))
 
 
 def _linear_by_weight(ct: Any, x: Any, weight: Any, bias: Any = None) -> Any:
-    rows = _conj(x)
+    rows = conj(x)
     if len(weight.shape) == 1:
         return ops.matmul(ops.reshape(ct, (-1,)), ops.reshape(rows, (-1, x.shape[-1])))
     if len(x.shape) != 2:
@@ -135,7 +131,7 @@ def _terms(subscripts: str, operands: list[Any]) -> tuple[list[str], str]:
 def _einsum_by(ct: Any, terms: list[str], output: str, operands: list[Any], i: int) -> Any:
     """The cotangent of one operand: the sum of the others with that of the result."""
     own, x = terms[i], operands[i]
-    others = [(t, _conj(y)) for j, (t, y) in enumerate(zip(terms, operands)) if j != i]
+    others = [(t, conj(y)) for j, (t, y) in enumerate(zip(terms, operands)) if j != i]
     others.append((output, ct))
     free = iter(c for c in string.ascii_letters if c not in "".join([*terms, output]))
     wanted = ""

@@ -34,9 +34,8 @@ def custom_vjp(
         else:
             found, residuals = with_residuals(*inner)
             zeros = [ops.zeros_like(y) for y in found if is_inexact(y)]
-            moved = vjp(lambda *cts: (tuple(pull(residuals, cts)), ()), zeros, "custom_vjp")[2](
-                tangents
-            )
+            linear = lambda *cts: (tuple(pull(residuals, cts)), ())  # noqa: E731
+            moved = vjp(linear, zeros, "custom_vjp", once=True)[2](tangents)
         _refuse_captured(found, level)
         pairs = zip(found, moved)
         return (*(Dual(y, level, t) for y, t in pairs), *found[len(moved) :])
@@ -74,7 +73,8 @@ def checkpoint(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[A
 
     def back(cotangents: list[Any]) -> list[Any]:
         given = _filled(cotangents, found)
-        return vjp(inexact_results, [inner[i] for i in moving], "checkpoint")[2](given)
+        values = [inner[i] for i in moving]
+        return vjp(inexact_results, values, "checkpoint", once=True)[2](given)
 
     return _on_tape(found, level, [arrays[i] for i in moving], back)
 

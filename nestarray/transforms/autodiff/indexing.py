@@ -21,6 +21,7 @@ from nestarray.transforms.autodiff.rules import (
     Rule,
     Tangents,
     fit,
+    like,
     spread,
 )
 
@@ -80,11 +81,12 @@ def _push_where(call: Call, tangents: Tangents) -> Any:
 
 def _pull_where(call: Call, places: list[Place]) -> Pullback:
     condition, *_ = call.args
+    shapes = {i: like(call.args[i]) for i in places}  # type: ignore[index]
 
     def back(ct: Any) -> list[Any]:
         zero = ops.zeros((), dtype=dtypes.dtype_of(ct), like=ct)
         parts = {1: (ct, zero), 2: (zero, ct)}
-        return [fit(ops.where(condition, *parts[i]), call.args[i]) for i in places]  # type: ignore[index]
+        return [fit(ops.where(condition, *parts[i]), x) for i, x in shapes.items()]  # type: ignore[index]
 
     return back
 

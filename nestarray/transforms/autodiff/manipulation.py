@@ -18,6 +18,7 @@ from nestarray.transforms.autodiff.rules import (
     Rule,
     Tangents,
     fit,
+    like,
 )
 
 
@@ -65,15 +66,6 @@ def _permute_dims(ct: Any, x: Any, axes: Any) -> Any:
     return ops.permute_dims(ct, tuple(sorted(range(len(axes)), key=axes.__getitem__)))
 
 
-def _concat_parts(call: Call) -> tuple[list[Any], int, list[Any]]:
-    """The arrays as they are joined, the axis, and where each ends."""
-    arrays, axis = list(call.args[0]), call.kwargs.get("axis", 0)
-    if axis is None:
-        arrays, axis = [ops.reshape(x, (-1,)) for x in arrays], 0
-    axis = one_axis(axis, len(arrays[0].shape), "concat")
-    return arrays, axis, [x.shape[axis] for x in arrays]
-
-
 def _push_joined(call: Call, tangents: Tangents) -> Any:
     parts = [
         ops.astype(tangents[0, j], call.y.dtype) if (0, j) in tangents
@@ -84,14 +76,20 @@ def _push_joined(call: Call, tangents: Tangents) -> Any:
 
 
 def _pull_concat(call: Call, places: list[Place]) -> Pullback:
+    arrays, axis = [like(x) for x in call.args[0]], call.kwargs.get("axis", 0)
+    if axis is None:
+        axis, sizes = 0, [math.prod(x.shape) for x in arrays]
+    else:
+        axis = one_axis(axis, len(arrays[0].shape), "concat")
+        sizes = [x.shape[axis] for x in arrays]
+    ends = np.cumsum(sizes).tolist()
+
     def back(ct: Any) -> list[Any]:
-        _, axis, sizes = _concat_parts(call)
-        ends = np.cumsum(sizes).tolist()
         found = []
         for place in places:
             j = place[1]  # type: ignore[index]
             part = (*(slice(None),) * axis, slice(ends[j] - sizes[j], ends[j]))
-            x = call.at(place)
+            x = arrays[j]
             found.append(fit(ops.reshape(ops.getitem(ct, part), x.shape), x))
         return found
 
@@ -99,15 +97,17 @@ def _pull_concat(call: Call, places: list[Place]) -> Pullback:
 
 
 def _pull_stack(call: Call, places: list[Place]) -> Pullback:
+    axis, shapes = call.kwargs.get("axis", 0), [(j, like(call.at((i, j)))) for i, j in places]  # type: ignore[misc]
+
     def back(ct: Any) -> list[Any]:
-        parts = ops.unstack(ct, axis=call.kwargs.get("axis", 0))
-        return [fit(parts[place[1]], call.at(place)) for place in places]  # type: ignore[index]
+        parts = ops.unstack(ct, axis=axis)
+        return [fit(parts[j], x) for j, x in shapes]
 
     return back
 
 
 def _unstack(ct: list[Any], x: Any, *, axis: int = 0) -> Any:
-    return ops.stack(ct, axis=axis) if ct else ops.zeros_like(x)
+    return ops.stack(ct, axis=axis) if ct else np.zeros(x.shape, x.dtype)
 
 
 def _split(ct: list[Any], x: Any, sizes: Any, *, axis: int = 0) -> Any:

@@ -33,8 +33,14 @@ def record(rule: Rule, call: Call, stand_ins: dict[Place, Taped], level: int) ->
     return type(y)(*found) if hasattr(y, "_fields") else type(y)(found)
 
 
-def vjp(fn: Flat, arrays: list[Any], name: str) -> tuple[Any, Any, Callable[[list[Any]], Any]]:
-    """As every backend's ``transforms.py`` has it: (results, other arrays, pullback)."""
+def vjp(
+    fn: Flat, arrays: list[Any], name: str, *, once: bool = False
+) -> tuple[Any, Any, Callable[[list[Any]], Any]]:
+    """As every backend's ``transforms.py`` has it: (results, other arrays, pullback).
+
+    A pullback that is called `once` lets go of what each node has kept as soon as it has been
+    there, so that gradients come to lie where activations lay.
+    """
     level = next(NUMBERS)
     inputs = [Taped(x, level, Node([])) for x in arrays]
     found, others = fn(*inputs)
@@ -46,7 +52,7 @@ def vjp(fn: Flat, arrays: list[Any], name: str) -> tuple[Any, Any, Callable[[lis
     def pullback(cotangents: list[Any]) -> list[Any]:
         pairs = [(end, ct) for end, ct in zip(ends, cotangents, strict=True) if end is not None]
         with np.errstate(all="ignore"):  # what is infinite at an edge is so without a word
-            sums = _backwards(pairs)
+            sums = _backwards(pairs, once)
             return [
                 ops.zeros_like(x) if sums.get(node) is None else sums[node]
                 for node, x in zip(starts, arrays, strict=True)
@@ -55,7 +61,7 @@ def vjp(fn: Flat, arrays: list[Any], name: str) -> tuple[Any, Any, Callable[[lis
     return results, others, pullback
 
 
-def _backwards(ends: list[tuple[tuple[Node, int], Any]]) -> dict[Node, Any]:
+def _backwards(ends: list[tuple[tuple[Node, int], Any]], once: bool) -> dict[Node, Any]:
     """The cotangents of all nodes without parents."""
     sums: dict[Node, Any] = {}
     for (node, place), ct in ends:
@@ -65,10 +71,14 @@ def _backwards(ends: list[tuple[tuple[Node, int], Any]]) -> dict[Node, Any]:
         ct = sums.pop(node, None)
         if ct is None:
             continue
-        if node.pull is None:
+        pull = node.pull
+        if pull is None:
             starts[node] = ct
             continue
-        for (parent, place), part in zip(node.parents, node.pull(ct), strict=True):
+        parts = pull(ct)
+        if once:
+            node.pull = pull = None
+        for (parent, place), part in zip(node.parents, parts, strict=True):
             if part is not None:
                 _add(sums, parent, place, part)
     return starts

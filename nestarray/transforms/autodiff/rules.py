@@ -6,6 +6,8 @@ what it is told once.
 
 - `Elementwise`: the partial derivatives; forward multiplies, reverse multiplies with the
   conjugate and sums over the axes that were broadcast.
+- `OfResult`: the one partial derivative, written in the result.
+- `Signed`: a sum of the operands or of their negatives.
 - `Linear`: the op itself forward, its transpose in reverse.
 - `Multilinear`: a transpose for each operand; forward is the product rule.
 - `Weighted`: a reduction Σ wᵢ tᵢ along axes.
@@ -19,6 +21,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from nestarray import dtypes, ops
 from nestarray.backends.axes import many_axes
@@ -38,6 +42,18 @@ class Call(NamedTuple):
     def at(self, place: Place) -> Any:
         """The argument at a place."""
         return self.args[place] if isinstance(place, int) else self.args[place[0]][place[1]]
+
+
+class Like(NamedTuple):
+    """What a pullback keeps of an array whose elements it does not need."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+
+def like(x: Any) -> Like:
+    """The shape and dtype of an array."""
+    return Like(x.shape, x.dtype)
 
 
 Tangents = dict[Place, Any]
@@ -91,7 +107,7 @@ class Elementwise(Rule):
             partial, x = self.partials[place], args[place]  # type: ignore[index]
             if partial is None:
                 return lambda ct: [None]
-            return lambda ct: [fit(_times(ct, _conjugate(partial(y, *args))), x)]
+            return lambda ct: [fit(_times(ct, conj(partial(y, *args))), x)]
 
         def back(ct: Any) -> list[Any]:
             found = []
@@ -100,18 +116,42 @@ class Elementwise(Rule):
                 found.append(
                     None
                     if partial is None
-                    else fit(_times(ct, _conjugate(partial(y, *args))), args[place])  # type: ignore[index]
+                    else fit(_times(ct, conj(partial(y, *args))), args[place])  # type: ignore[index]
                 )
             return found
 
         return back
 
 
+class OfResult(Elementwise):
+    """∂y/∂x as a function of y alone: reverse mode need not keep the operand."""
+
+    def __init__(self, partial: Callable[[Any], Any]) -> None:
+        super().__init__(lambda y, x: partial(y))
+        self.partial = partial
+
+    def pull(self, call: Call, places: list[Place]) -> Pullback:
+        y, partial = call.y, self.partial
+        return lambda ct: [fit(_times(ct, conj(partial(y))), y)]
+
+
+class Signed(Elementwise):
+    """The operands added up, each times its sign."""
+
+    def __init__(self, *signs: int) -> None:
+        super().__init__(*[lambda y, *x, sign=sign: sign for sign in signs])
+        self.signs = signs
+
+    def pull(self, call: Call, places: list[Place]) -> Pullback:
+        parts = [(self.signs[i], like(call.args[i])) for i in places]  # type: ignore[index]
+        return lambda ct: [fit(_times(ct, sign), x) for sign, x in parts]
+
+
 class Linear(Rule):
     """Linear in the first argument: ``transpose(ct, x, *settings)`` multiplies with Lᴴ.
 
-    The shape and dtype of x are all that a transpose may use of it; what it gives is summed
-    over broadcast axes and cast by `fit`.
+    Of x a transpose gets the shape and dtype; what it gives is summed over broadcast axes and cast
+    by `fit`.
     """
 
     def __init__(self, transpose: Callable[..., Any]) -> None:
@@ -121,21 +161,25 @@ class Linear(Rule):
         return call.function(tangents[0], *call.args[1:], **call.kwargs)
 
     def pull(self, call: Call, places: list[Place]) -> Pullback:
-        x, *settings = call.args
-        kwargs, transpose = call.kwargs, self.transpose
+        first, *settings = call.args
+        x, kwargs, transpose = like(first), call.kwargs, self.transpose
         if not isinstance(call.y, (tuple, list)):
             return lambda ct: [fit(transpose(ct, x, *settings, **kwargs), x)]
+        results = [like(y) for y in call.y]
 
         def back(parts: list[Any]) -> list[Any]:
-            pairs = zip(parts, call.y, strict=True)
-            ct = [ops.zeros_like(y) if part is None else part for part, y in pairs]
+            pairs = zip(parts, results, strict=True)
+            ct = [np.zeros(y.shape, y.dtype) if part is None else part for part, y in pairs]
             return [fit(transpose(ct, x, *settings, **kwargs), x)]
 
         return back
 
 
 class Multilinear(Rule):
-    """Linear in each of some arguments: ``transposes[i](ct, *args)`` for those of the first."""
+    """Linear in each of some arguments: ``transposes[i](ct, *args)`` for those of the first.
+
+    Of the argument itself a transpose gets the shape and dtype where it alone is differentiated.
+    """
 
     def __init__(self, *transposes: Callable[..., Any]) -> None:
         self.transposes = transposes
@@ -150,6 +194,8 @@ class Multilinear(Rule):
 
     def pull(self, call: Call, places: list[Place]) -> Pullback:
         _, args, kwargs, _ = call
+        if len(places) == 1:
+            args = [like(x) if i == places[0] else x for i, x in enumerate(args)]
         return lambda ct: [
             fit(self.transposes[i](ct, *args, **kwargs), args[i])  # type: ignore[index]
             for i in places
@@ -178,7 +224,7 @@ class Weighted(Rule):
 
         def back(ct: Any) -> list[Any]:
             weights, axes = self._weights(call)
-            return [fit(ops.multiply(kept(ct, x, axes), _conjugate(weights)), x)]
+            return [fit(ops.multiply(kept(ct, x, axes), conj(weights)), x)]
 
         return back
 
@@ -235,7 +281,7 @@ def transposed(formula: Callable[[list[Any]], Any], like: list[Any], ct: Any) ->
         used[:] = [i for i, hit in enumerate(wanted) if hit]
         return tuple([parts[i] for i in used]), ()
 
-    pull = vjp(flat, [ops.zeros_like(x) for x in like], "transposed")[2]
+    pull = vjp(flat, [ops.zeros_like(x) for x in like], "transposed", once=True)[2]
     return pull([given[i] for i in used])
 
 
@@ -289,7 +335,8 @@ def _times(x: Any, factor: Any) -> Any:
     return ops.multiply(x, factor)
 
 
-def _conjugate(factor: Any) -> Any:
+def conj(factor: Any) -> Any:
+    """The conjugate of an array or a number; what is real is itself."""
     if hasattr(factor, "dtype"):
         return ops.conj(factor) if is_complex(factor) else factor
     return factor.conjugate()

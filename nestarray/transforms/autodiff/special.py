@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from nestarray import ops
-from nestarray.transforms.autodiff.rules import Elementwise, Rule
+from nestarray.transforms.autodiff.rules import Elementwise, OfResult, Rule
 
 _ROOT_PI, _ROOT_2PI = math.sqrt(math.pi), math.sqrt(2 * math.pi)
 
@@ -46,10 +46,10 @@ RULES: dict[str, Rule] = {
     "erf": Elementwise(lambda y, x: ops.multiply(_bell(x), 2 / _ROOT_PI)),
     "erfc": Elementwise(lambda y, x: ops.multiply(_bell(x), -2 / _ROOT_PI)),
     "erfcx": Elementwise(_erfcx),
-    "erfinv": Elementwise(lambda y, x: ops.multiply(ops.exp(ops.multiply(y, y)), _ROOT_PI / 2)),
+    "erfinv": OfResult(lambda y: ops.multiply(ops.exp(ops.multiply(y, y)), _ROOT_PI / 2)),
     "ndtr": Elementwise(lambda y, x: _normal(x)),
     "log_ndtr": Elementwise(_log_ndtr),
-    "ndtri": Elementwise(lambda y, x: ops.reciprocal(_normal(y))),
+    "ndtri": OfResult(lambda y: ops.reciprocal(_normal(y))),
     "lgamma": Elementwise(lambda y, x: ops.digamma(x)),
     "digamma": Elementwise(lambda y, x: ops.polygamma(1, x)),
     "xlogy": Elementwise(
