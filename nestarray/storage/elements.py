@@ -99,7 +99,12 @@ def dtype_name(leaf: Any, path: str) -> str:
 
 def num_bytes(dtype: str, shape: tuple[int, ...]) -> int:
     """The bytes of an array of this dtype and shape."""
-    return math.prod(shape) * np.dtype(BITS.get(dtype, dtype)).itemsize
+    return math.prod(shape) * _itemsize(dtype)
+
+
+@cache
+def _itemsize(dtype: str) -> int:
+    return np.dtype(BITS.get(dtype, dtype)).itemsize
 
 
 def to_elements(leaf: Any) -> np.ndarray:
