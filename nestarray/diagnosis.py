@@ -23,6 +23,7 @@ import numpy as np
 from nestarray import backends, dtypes
 from nestarray.backends import matrices
 from nestarray.backends.axes import (
+    check_contracted,
     check_order,
     check_pad_mode,
     expanded_shape,
@@ -432,8 +433,7 @@ def check_contraction(name: str, arguments: Arguments) -> None:
 def check_tensordot(name: str, arguments: Arguments) -> None:
     """The contracted axes are equally long."""
     a, b, axes = _shape(arguments["x1"]), _shape(arguments["x2"]), arguments.get("axes", 2)
-    if not isinstance(axes, (int, tuple, list)):
-        raise ArgumentError(f"{name}: axes: got {axes!r}, expected an int or two sequences of ints")
+    check_contracted(axes, name)
     if isinstance(axes, int):
         left, right = a[len(a) - axes :], b[:axes]
     else:

@@ -81,6 +81,7 @@ class Op:
         is_primitive: bool = False,
         is_floating: bool = False,
         besides: str = "",
+        promoted: str = "",
     ) -> None:
         self.name = body.__name__
         self.chapter = body.__module__.rpartition(".")[2]
@@ -92,9 +93,13 @@ class Op:
         self.sequence_parameters = [
             p.name for p in self.parameters if _holds_arrays(p) and _is_sequence(p)
         ]
-        #: what is computed as floats when it comes as integers
-        self.floating = [
-            name for name in self.array_parameters if is_floating and name not in besides.split()
+        #: whether what is promoted is computed as floats when it comes as integers
+        self.is_floating = is_floating
+        #: what is of one dtype
+        self.promoted = [
+            name
+            for name in self.array_parameters
+            if (name not in besides.split() if is_floating else name in promoted.split())
         ]
         self.required_arrays = {p.name for p in self.parameters if str(p.annotation) == "Array"}
         self.optional_arrays = {
@@ -149,8 +154,8 @@ class Op:
         """
         module = backends.chapter(backend, "bodies")
         body = self.body if module is None else module.adapted(self.body)
-        if self.floating:
-            body = floating.guarded(body, self.parameters, self.floating, self._in_floats)
+        if self.promoted:
+            body = floating.guarded(body, self.parameters, self.promoted, self._in_one_dtype)
         return _checking_kinds(self, body)
 
     def resolve(self, *types: Any) -> Callable[..., Any]:
@@ -241,12 +246,12 @@ class Op:
         """Raise our own error for a call that a framework refused, if there is one to raise.
 
         Returns:
-            the call to make instead: with floats in the place of integers, or what the op is
+            the call to make instead: with arguments promoted to one dtype, or what the op is
             of bools; or None.
         """
-        in_floats = self._in_floats(args, kwargs)
-        if in_floats is not None:
-            return in_floats
+        in_one_dtype = self._in_one_dtype(args, kwargs)
+        if in_one_dtype is not None:
+            return in_one_dtype
         of_bools = getattr(self.body, "of_bools", None)
         if of_bools is not None and truth.are_bools(self.arrays(args, kwargs)):
             return partial(of_bools, self.function, *args, **kwargs)
@@ -268,14 +273,16 @@ class Op:
         diagnosis.explain(self.name, self.chapter, error, given, parameters, body, again)
         return None
 
-    def _in_floats(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], Any] | None:
-        """The call with floats in the place of integers, where it has some and they are meant."""
+    def _in_one_dtype(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Callable[[], Any] | None:
+        """The call with the arguments that are of one dtype in it, where they came in others."""
         bound = self.signature.bind(*args, **kwargs)
-        given = [name for name in self.floating if name in bound.arguments]
-        floats = floating.dtypes_instead({name: bound.arguments[name] for name in given})
-        for name, dtype in floats.items():
-            bound.arguments[name] = OPS["astype"].function(bound.arguments[name], dtype)
-        return partial(self.function, *bound.args, **bound.kwargs) if floats else None
+        given = {name: bound.arguments.get(name) for name in self.promoted}
+        cast = OPS["astype"].function
+        instead = floating.promoted(given, cast, is_floating=self.is_floating)
+        bound.arguments.update(instead)
+        return partial(self.function, *bound.args, **bound.kwargs) if instead else None
 
     def misfit(self, given: Mapping[str, Any]) -> ArgumentError:
         """The error for a call that does not fit the signature, by what the parameters got."""
@@ -396,9 +403,21 @@ def _is_sequence(parameter: inspect.Parameter) -> bool:
     return is_variadic or "Sequence[" in str(parameter.annotation)
 
 
-def op(body: F) -> F:
-    """Make `body` a public op: its signature the contract, its code the default for all backends."""
-    return _register(Op(body))
+@overload
+def op(body: F, /) -> F: ...
+@overload
+def op(*, promoted: str) -> Callable[[F], F]: ...
+def op(body: Any = None, /, *, promoted: str = "") -> Any:
+    """Make `body` a public op: its signature the contract, its code the default for all backends.
+
+    Args:
+        body: the function.
+        promoted: the array arguments that are promoted to one dtype where they come in several,
+            with spaces between their names; of what is made of other ops, these promote.
+    """
+    if body is None:
+        return partial(op, promoted=promoted)
+    return _register(Op(body, promoted=promoted))
 
 
 @overload
@@ -407,6 +426,8 @@ def floating_op(body: F, /) -> F: ...
 def floating_op(*, besides: str) -> Callable[[F], F]: ...
 def floating_op(body: Any = None, /, *, besides: str = "") -> Any:
     """`op` for a function of floats: integers are computed as floats, float32 beside none.
+
+    Floats of several dtypes are promoted to one.
 
     Args:
         body: as for `op`.

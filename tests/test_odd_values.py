@@ -121,3 +121,45 @@ def test_each_bound_has_what_it_gives(backend: str) -> None:
     bound = on_backend(np.asarray(1.0, "float32"), backend)
     slopes = na.grad(lambda low, high: na.sum(na.clip(x, low, high)), argnums=(0, 1))(bound, bound)
     assert [float(host(s)) for s in slopes] == [2, 1]
+
+
+#: Calls with arrays that the op promotes to one dtype, of which one is of another.
+MIXED: dict[str, tuple[tuple[int, ...], ...]] = {
+    "conv1d": ((1, 2, 5), (3, 2, 2), (3,)),
+    "conv_transpose2d": ((1, 2, 3, 3), (2, 1, 2, 2), (1,)),
+    "batch_norm": ((2, 3, 4), (3,), (3,), (3,)),
+    "layer_norm": ((2, 3), (3,), (3,)),
+    "rms_norm": ((2, 3), (3,)),
+    "instance_norm": ((2, 3, 4), (3,), (3,)),
+    "mse_loss": ((2, 3), (2, 3)),
+    "binary_cross_entropy_with_logits": ((2, 3), (2, 3), (3,)),
+    "rotary_embedding": ((2, 4), (2, 2), (2, 2)),
+    "scaled_dot_product_attention": ((2, 3), (2, 3), (2, 3)),
+    "box_iou": ((2, 4), (3, 4)),
+}
+
+
+@pytest.mark.parametrize("other", ["float16", "int32"])
+@pytest.mark.parametrize("op", MIXED)
+def test_arrays_of_one_op_are_promoted(op: str, other: str, backend: str) -> None:
+    function = getattr(na, op)
+    arrays = [np.abs(np.sin(np.arange(np.prod(s)) + 1.0)).reshape(s) for s in MIXED[op]]
+    wide = [x.astype("float32") for x in arrays]
+    for place in (0, len(wide) - 1):
+        narrow = on_backend(wide[place].astype(other), backend)
+        mixed = [
+            *on_backend(wide[:place], backend),
+            narrow,
+            *on_backend(wide[place + 1 :], backend),
+        ]
+        found = function(*mixed)
+        assert na.dtype_of(found) is na.float32
+        mixed[place] = na.astype(narrow, na.float32)
+        np.testing.assert_array_equal(host(found), host(function(*mixed)))
+
+
+def test_weights_of_a_network_are_promoted(backend: str) -> None:
+    x, w, u = (np.ones(s, "float32") for s in ((2, 1, 3), (4, 3), (4, 4)))
+    narrow = on_backend(u.astype("float16"), backend)
+    out, last = na.rnn(on_backend(x, backend), [on_backend(w, backend), narrow])
+    assert na.dtype_of(out) is na.dtype_of(last) is na.float32

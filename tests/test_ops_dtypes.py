@@ -275,7 +275,7 @@ def test_bfloat16_stays_on_numpy(case: Case, backend: str) -> None:
 
 
 def is_of_real_numbers(case: Case) -> bool:
-    return bool(case.record.floating)
+    return bool(case.record.is_floating)
 
 
 @pytest.mark.parametrize(("case", "backend"), rows(where=is_of_real_numbers, one_an_op=True))

@@ -43,6 +43,18 @@ def many_axes(axis: Any, ndim: int, op: str, argument: str = "axis") -> tuple[in
     return (one_axis(axis, ndim, op, argument),)
 
 
+def check_contracted(axes: Any, op: str) -> None:
+    """Raise ArgumentError where `axes` is neither a count nor two sequences of ints."""
+    if isinstance(axes, (tuple, list)):
+        fits = len(axes) == 2
+    else:
+        fits = isinstance(axes, int) and axes.__class__ is not bool and axes >= 0
+    if not fits:
+        raise ArgumentError(
+            f"{op}: axes: got {axes!r}, expected how many to pair, or the axes of each array"
+        )
+
+
 def moved_axes(source: Any, destination: Any, ndim: int, op: str) -> tuple[int, ...]:
     """The permutation that puts the axes `source` at the places `destination`."""
     start = many_axes(source, ndim, op, "source")

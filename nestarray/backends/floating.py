@@ -1,8 +1,9 @@
-"""Functions of floats that are called with integers: they compute in floats.
+"""Arguments that are of one dtype: where several came, they are promoted to it.
 
-Frameworks' functions refuse integers, mostly, and are called again with floats when they have;
-a call that succeeds pays nothing. Default bodies are made of operators, which would wrap or
-truncate, so they stand behind a look at the dtypes.
+Functions of floats compute integers in floats, and so does what sums products of arrays of
+several dtypes. Frameworks' functions refuse these, mostly, and are called again when they have; a
+call that succeeds pays nothing. Default bodies are made of operators, which would wrap,
+truncate, or promote as their framework does, so they stand behind a look at the dtypes.
 """
 
 from __future__ import annotations
@@ -18,45 +19,63 @@ from nestarray.dtypes import DType, dtype_of
 Again = Callable[[tuple[Any, ...], dict[str, Any]], Callable[[], Any] | None]
 
 
-def dtypes_instead(arguments: Mapping[str, Any]) -> dict[str, DType]:
-    """The floating dtype for each argument that is an array of integers or bools.
+def promoted(
+    arguments: Mapping[str, Any], cast: Callable[[Any, DType], Any], *, is_floating: bool
+) -> dict[str, Any]:
+    """The arguments whose dtype is not that of all together, cast to it.
 
-    That is the dtype of the floats among `arguments`; float32 where there are none.
+    Args:
+        arguments: arrays, and sequences of them; anything else is passed by.
+        cast: ``cast(x, dtype)`` makes an array one of `dtype`.
+        is_floating: the dtype is that of the floats among them, float32 where there are none.
     """
-    found = {
-        name: dtype_of(value)
-        for name, value in arguments.items()
-        if backends.backend_of_type(type(value)) is not None
+    arrays = {name: _arrays(value) for name, value in arguments.items()}
+    found = [x for many in arrays.values() for x in many]
+    if is_floating:
+        found = [x for x in found if dtype_of(x).is_inexact] or [dtypes.float32]
+    if not found:
+        return {}
+    common = dtypes.result_dtype(*found)
+    return {
+        name: [cast(x, common) for x in many]
+        if isinstance(arguments[name], (list, tuple))
+        else cast(many[0], common)
+        for name, many in arrays.items()
+        if any(dtype_of(x) is not common for x in many)
     }
-    floats = [dtype for dtype in found.values() if dtype.is_inexact]
-    common = dtypes.result_dtype(*floats) if floats else dtypes.float32
-    return {name: common for name, dtype in found.items() if not dtype.is_inexact}
+
+
+def _arrays(value: Any) -> list[Any]:
+    many = value if isinstance(value, (list, tuple)) else [value]
+    return [x for x in many if backends.backend_of_type(type(x)) is not None]
 
 
 def guarded(
     body: Callable[..., Any],
     parameters: Sequence[Parameter],
     names: Sequence[str],
-    in_floats: Again,
+    together: Again,
 ) -> Callable[..., Any]:
-    """`body` for floats, and what `in_floats` makes of a call with integers.
+    """`body` for arguments of one dtype, and what `together` makes of a call with others.
 
     Args:
         body: a function of `parameters`.
         parameters: as the op declares them.
-        names: those that are floats.
-        in_floats: gives the call to make instead, or None where `body` is right.
+        names: those that are of one dtype.
+        together: gives the call to make instead, or None where `body` is right.
     """
 
     def elsewhere(*args: Any, **kwargs: Any) -> Any:
-        instead = in_floats(args, kwargs)
+        instead = together(args, kwargs)
         if instead is not None:
             return instead()
         given = dict(zip((p.name for p in parameters), args)) | kwargs
-        found = [given[name] for name in names if hasattr(given.get(name), "dtype")]
-        floats.update(x.dtype for x in found if dtype_of(x).is_inexact)
+        found = tuple(getattr(given.get(name), "dtype", None) for name in names)
+        right.add(found if len(names) > 1 else found[0])
         return body(*args, **kwargs)
 
-    floats: set[Any] = {None}  # the framework's own dtypes, once they were seen
-    condition = " and ".join(f"getattr({name}, 'dtype', None) in _floats" for name in names)
-    return choosing(parameters, condition, body, elsewhere, _floats=floats)
+    # the framework's own dtypes, once they were seen together
+    right: set[Any] = {None if len(names) == 1 else (None,) * len(names)}
+    found = ", ".join(f"getattr({name}, 'dtype', None)" for name in names)
+    condition = f"{found} in _right" if len(names) == 1 else f"({found}) in _right"
+    return choosing(parameters, condition, body, elsewhere, _right=right)

@@ -26,7 +26,7 @@ def check_square(op: str, argument: str, x: Any) -> None:
 def check_right_side(op: str, x1: Any, x2: Any) -> None:
     """Raise ShapeError where `x2` does not have a row for each row of the matrices `x1`."""
     rows = x1.shape[-2]
-    if not x2.shape or x2.shape[-1 if len(x2.shape) == 1 else -2] != rows:
+    if len(x2.shape) == 0 or x2.shape[-1 if len(x2.shape) == 1 else -2] != rows:
         raise ShapeError(
             f"{op}: x2: got the shape {_text(x2)}, expected ({rows},) or (*batch, {rows}, k) "
             f"for matrices of {rows} rows"

@@ -5590,7 +5590,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ArgumentError: `sampling_ratio` is less than 1.
         """
 
-    def roll(self, /, shift: int | Sequence[int], *, axis: Axis = None) -> Container[Leaf]:
+    def roll(self, /, shift: Ints, *, axis: Axis = None) -> Container[Leaf]:
         """The elements of `x` moved along axes; what leaves at the end comes back at the start.
 
         Args:
@@ -5633,7 +5633,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             interleaved: the pairs are neighbours, the features 2i and 2i + 1; else i and i + half.
 
         Returns:
-            The shape and dtype of x.
+            array of the shape of x and the promoted dtype.
 
         Raises:
             ShapeError: there are more angles than pairs, or `cos` and `sin` differ in shape.

@@ -12,14 +12,14 @@ from nestarray import dtypes, ops
 from nestarray.backends import windows
 from nestarray.backends.control_flow import Arrays, find_for
 from nestarray.backends.windows import Ints
-from nestarray.dispatch import op
+from nestarray.dispatch import floating_op, op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, check_range
 
 __all__ = ["box_iou", "crop_and_resize", "nms", "roi_align"]
 
 
-@op
+@floating_op
 def box_iou(boxes1: Array, boxes2: Array, /) -> Array:
     """The area that two boxes share over the area that they cover (Jaccard), of all pairs.
 
@@ -162,7 +162,7 @@ def _softly(boxes: Array, scores: Array, sigma: float) -> tuple[Array, Array]:
     return ops.astype(order, dtypes.int64), lowered
 
 
-@op
+@floating_op(besides="box_indices")
 def roi_align(
     x: Array,
     boxes: Array,
@@ -228,7 +228,7 @@ def roi_align(
     return ops.mean(parts, axis=(3, 5))
 
 
-@op
+@floating_op(besides="box_indices")
 def crop_and_resize(
     x: Array,
     boxes: Array,

@@ -19,7 +19,7 @@ from nestarray.typing import Array
 __all__ = ["conv", "conv_transpose", "depthwise_conv", "locally_connected", "separable_conv"]
 
 
-@op
+@op(promoted="x weight bias")
 @through_numbers
 def conv(
     x: Array,
@@ -77,7 +77,7 @@ def conv(
     return _back(out, data_format)
 
 
-@op
+@op(promoted="x weight bias")
 @through_numbers
 def conv_transpose(
     x: Array,
@@ -143,7 +143,7 @@ def conv_transpose(
     return _back(out, data_format)
 
 
-@op
+@op(promoted="x weight bias")
 @through_numbers
 def depthwise_conv(
     x: Array,
@@ -205,7 +205,7 @@ def depthwise_conv(
     )
 
 
-@op
+@op(promoted="x depthwise pointwise bias")
 @through_numbers
 def separable_conv(
     x: Array,
@@ -263,7 +263,7 @@ def separable_conv(
     return _back(function(x, mixture, bias), data_format)
 
 
-@op
+@op(promoted="x weight bias")
 @through_numbers
 def locally_connected(
     x: Array,

@@ -18,7 +18,7 @@ from nestarray.backends.results import (
     PolarResult,
     SVDResult,
 )
-from nestarray.dispatch import op, primitive
+from nestarray.dispatch import floating_op, op, primitive
 from nestarray.dtypes import complex128, dtype_of, float32, float64, int64
 from nestarray.errors import ArgumentError
 from nestarray.typing import Array
@@ -442,7 +442,7 @@ def polar_decomposition(x: Array, /, *, side: str = "right") -> PolarResult:
     return PolarResult(ops.matmul(W, Vh), ops.matmul(scaled, adjoint(outside)))
 
 
-@op
+@floating_op
 @single_pair
 def householder_product(x: Array, tau: Array, /) -> Array:
     """The first columns of the product of reflections, H₁ H₂ … with Hᵢ = I − τᵢ vᵢ vᵢᴴ.

@@ -13,7 +13,7 @@ import numpy as np
 
 from nestarray import dtypes, ops
 from nestarray.backends.windows import channels_are_last
-from nestarray.dispatch import op
+from nestarray.dispatch import floating_op, op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array
 
@@ -256,7 +256,7 @@ def channel_shuffle(x: Array, /, *, groups: int) -> Array:
     return ops.reshape(x, (batch, channels, *rest))
 
 
-@op
+@floating_op
 def affine_grid(theta: Array, /, *, size: Sequence[int], align_corners: bool = False) -> Array:
     """The points that affine maps send the elements of an image to, for `grid_sample`.
 
@@ -298,7 +298,7 @@ def affine_grid(theta: Array, /, *, size: Sequence[int], align_corners: bool = F
     return ops.reshape(out, (-1, *spatial, count))
 
 
-@op
+@floating_op
 def grid_sample(
     x: Array,
     grid: Array,

@@ -20,7 +20,7 @@ from nestarray.backends.index import check_mode, check_rows
 from nestarray.backends.truth import through_numbers
 from nestarray.config import current_backend
 from nestarray.container import Container
-from nestarray.diagnosis import check_updates
+from nestarray.diagnosis import check_positions, check_updates
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, Shape
@@ -392,6 +392,8 @@ def scatter_nd(x: Array, indices: Array, updates: Array, /, *, mode: str = "repl
     from nestarray import ops
 
     mode = check_mode(mode, "scatter_nd")
+    if 0 in indices.shape:  # for which JAX takes updates of any shape
+        check_positions("scatter_nd", {"x": x, "indices": indices, "updates": updates})
     return ops.setitem(x, ops.unstack(indices, axis=-1), updates, mode=mode)
 
 

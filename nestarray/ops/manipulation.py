@@ -17,6 +17,7 @@ from nestarray.backends.axes import (
     part_sizes,
     windows_of,
 )
+from nestarray.backends.windows import Ints
 from nestarray.dispatch import op, primitive
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ShapeError
@@ -444,7 +445,7 @@ def flip(x: Array, /, *, axis: Axis = None) -> Array:
 
 
 @primitive
-def roll(x: Array, /, shift: int | Sequence[int], *, axis: Axis = None) -> Array:
+def roll(x: Array, /, shift: Ints, *, axis: Axis = None) -> Array:
     """The elements of `x` moved along axes; what leaves at the end comes back at the start.
 
     Args:

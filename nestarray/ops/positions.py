@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.dispatch import op
+from nestarray.dispatch import floating_op, op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, DTypeLike
 
 __all__ = ["alibi_bias", "rotary_embedding"]
 
 
-@op
+@floating_op
 def rotary_embedding(x: Array, cos: Array, sin: Array, /, *, interleaved: bool = False) -> Array:
     """Rotate pairs of features by angles θ: (a, b) → (a cos θ − b sin θ, a sin θ + b cos θ).
 
@@ -29,7 +29,7 @@ def rotary_embedding(x: Array, cos: Array, sin: Array, /, *, interleaved: bool =
         interleaved: the pairs are neighbours, the features 2i and 2i + 1; else i and i + half.
 
     Returns:
-        The shape and dtype of x.
+        array of the shape of x and the promoted dtype.
 
     Raises:
         ShapeError: there are more angles than pairs, or `cos` and `sin` differ in shape.

@@ -18,7 +18,7 @@ import jax
 from nestarray.backends.fast_paths import FastPath, noted
 from nestarray.backends.parameters import are_at, is_variadic, parameters_of, texts
 from nestarray.backends.templates import code_of, generated
-from nestarray.typing import check_kind
+from nestarray.typing import check_kind, holds_bool
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,6 +54,8 @@ def _compile(function: F, numbers: frozenset[str]) -> F:
         return function(*args, **settings)  # an error without JAX's notes on tracing
 
     def with_numbers(args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+        if any(bool in map(type, v) for v in settings.values() if isinstance(v, (tuple, list))):
+            raise TypeError("True is no axis")  # the call is made again, eagerly
         changed = {
             name: value
             for name, value in settings.items()
@@ -76,7 +78,10 @@ def _compile(function: F, numbers: frozenset[str]) -> F:
         at_once, by_position = _by_position(function, parameters)
     has_plain = inspect.Parameter.empty not in defaults.values()
     at_defaults = are_at(defaults) or "True"
-    of_constants = are_at({name: defaults[name] for name in numbers})
+    # JAX finds what it compiled for (1,) by (True,) too
+    conditions = [f"not ({holds_bool(name)})" for name in settings if name in ("axis", "axes")]
+    conditions += [are_at({name: defaults[name] for name in numbers})] * bool(numbers)
+    of_constants = " and ".join(conditions)
     source = f"def op({declared}):\n    try:\n"
     if has_plain:
         source += f"        if {at_defaults}:\n            return _plain({arrays})\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from nestarray.backends.axes import many_axes
+from nestarray.backends.axes import check_contracted, many_axes
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.promotion import promoted, promoting
 
@@ -16,6 +16,7 @@ matmul = promoting(jnp.matmul)
 @compiled
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.tensordot.html"""
+    check_contracted(axes, "tensordot")
     if isinstance(axes, (tuple, list)):
         for x, own in zip((x1, x2), axes):
             many_axes(own, x.ndim, "tensordot", "axes")  # JAX takes True for 1

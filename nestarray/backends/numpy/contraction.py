@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes
+from nestarray.backends.axes import check_contracted
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.numpy.core import in_dtype
 from nestarray.backends.numpy.promotion import cast, promoted, promoting
@@ -25,6 +26,7 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.tensordot.html"""
     if getattr(x1, "dtype", x1) is not getattr(x2, "dtype", None):
         x1, x2 = promoted((x1, x2))
+    check_contracted(axes, "tensordot")
     found = np.tensordot(x1, x2, axes)
     return found if found.dtype is x1.dtype else in_dtype(found, x1.dtype)
 

@@ -27,7 +27,11 @@ def _patches(x: Any, at: windows.Windows) -> Any:
     return view.transpose(0, 1, *range(2 + count, 2 + 2 * count), *spatial)
 
 
+_ONE_DTYPE = "x.dtype == weight.dtype and (bias is None or bias.dtype == x.dtype)"
+
+
 def _convolution(count: int) -> Callable[..., Any]:
+    @supports(_ONE_DTYPE)
     def convolution(
         x: Any,
         weight: Any,
@@ -58,7 +62,7 @@ def _convolution(count: int) -> Callable[..., Any]:
         kernels = weight.reshape(groups, out // groups, size)
         product = np.matmul(kernels, columns).reshape(len(x), out, *output)
         product = product if bias is None else product + bias.reshape(-1, *(1,) * count)
-        return in_dtype(product, np.result_type(x, weight))
+        return in_dtype(product, x.dtype)
 
     return convolution
 
@@ -78,6 +82,7 @@ def _added_up(columns: Any, at: windows.Windows, full: Sequence[int]) -> Any:
 
 
 def _transposed_convolution(count: int) -> Callable[..., Any]:
+    @supports(_ONE_DTYPE)
     def transposed_convolution(
         x: Any,
         weight: Any,
@@ -119,7 +124,7 @@ def _transposed_convolution(count: int) -> Callable[..., Any]:
         kept = (slice(low, n - high) for n, (low, high) in zip(full, at.windows.padding))
         total = total[(slice(None), slice(None), *kept)]
         total = total if bias is None else total + bias.reshape(-1, *(1,) * count)
-        return in_dtype(total, np.result_type(x, weight))
+        return in_dtype(total, x.dtype)
 
     return transposed_convolution
 

@@ -111,6 +111,7 @@ def reshape(x: Any, /, shape: Any, *, order: Any = "C", copy: bool | None = None
     return reshaped
 
 
+@lenient
 def sliding_window_view(x: Any, /, window_shape: Any, *, axis: Any = None, step: Any = 1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.sliding_window_view.html"""
     windows = windows_of(x.shape, window_shape, axis, step)

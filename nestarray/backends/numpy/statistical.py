@@ -118,7 +118,7 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
         axis = _axes(x, axis)
     if keepdims is not False:
         flag(keepdims)
-    ddof = int(correction) if correction == int(correction) else correction
+    ddof = int(correction) if correction % 1 == 0 else correction
     return _inexact(x).var(axis, None, None, ddof, keepdims)  # what np.var comes to
 
 
@@ -128,7 +128,7 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
         axis = _axes(x, axis)
     if keepdims is not False:
         flag(keepdims)
-    ddof = int(correction) if correction == int(correction) else correction
+    ddof = int(correction) if correction % 1 == 0 else correction
     return _inexact(x).std(axis, None, None, ddof, keepdims)  # what np.std comes to
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.axes import many_axes
+from nestarray.backends.axes import check_contracted, many_axes
 from nestarray.backends.base import supports
 from nestarray.backends.tensorflow.promotion import promoted, promoting
 
@@ -59,6 +59,7 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
 
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/tensordot"""
+    check_contracted(axes, "tensordot")
     x1, x2 = promoted((x1, x2))
     if isinstance(axes, (tuple, list)):
         axes = tuple(

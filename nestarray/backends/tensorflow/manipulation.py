@@ -105,6 +105,8 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
         return tf.reshape(tf.roll(tf.reshape(x, (-1,)), total, 0), tf.shape(x))
     axes = axis if isinstance(axis, (tuple, list)) else [axis]
     shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift] * len(axes)
+    if not axes:
+        return tf.identity(x)
     if len(axes) == 1:
         shifts = [sum(shifts)]
     return tf.roll(x, shifts, [one_axis(a, len(x.shape), "roll") for a in axes])

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+from nestarray.backends.axes import check_contracted
 from nestarray.backends.base import supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.core import INEXACT  # noqa: F401 - in conditions
@@ -38,6 +39,7 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
         and x1.dtype not in LACKING
     ):
         return torch.tensordot(x1, x2, axes)
+    check_contracted(axes, "tensordot")
     x1, x2 = promoted((x1, x2))
     if not isinstance(axes, int):
         axes = tuple([a] if isinstance(a, int) else list(a) for a in axes)

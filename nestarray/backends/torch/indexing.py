@@ -156,13 +156,19 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     return x[(slice(None),) * axis + (indices,)]
 
 
-_take_along_dim = by_bits(torch.take_along_dim)
 _gather = by_bits(torch.gather)
 
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
-    """https://docs.pytorch.org/docs/stable/generated/torch.take_along_dim.html"""
-    return _take_along_dim(x, _wrapped(indices, x.shape[axis]), axis)
+    """https://docs.pytorch.org/docs/stable/generated/torch.gather.html"""
+    indices = _wrapped(indices, x.shape[axis])
+    if x.ndim == indices.ndim and x.shape != indices.shape:
+        of_x, of_indices = list(x.shape), list(indices.shape)
+        of_x[axis] = of_indices[axis] = 1
+        shape = list(torch.broadcast_shapes(of_x, of_indices))
+        shape[axis] = -1
+        x, indices = x.expand(shape), indices.expand(shape)
+    return _gather(x, axis, indices)
 
 
 def gather(x: Any, indices: Any, /, *, axis: int) -> Any:

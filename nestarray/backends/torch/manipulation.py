@@ -105,6 +105,7 @@ def flip(x: Any, /, *, axis: Any = None) -> Any:
     return _flip(x, many_axes(axis, x.ndim, "flip"))
 
 
+@lenient
 def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.roll.html"""
     if axis is None:
@@ -113,6 +114,8 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
         shift = sum(shift)
     elif isinstance(axis, (tuple, list)) and isinstance(shift, int):
         shift = (shift,) * len(axis)
+    if axis in ((), []):
+        return torch.clone(x)
     return torch.roll(x, shift, axis)
 
 

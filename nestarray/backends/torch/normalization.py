@@ -11,6 +11,11 @@ from nestarray.backends.base import lenient, supports
 from nestarray.backends.torch.derivatives import is_constant
 
 
+def _fits(x: Any, vector: Any) -> bool:
+    """Whether a vector is of the dtype of x: of half precision beside others torch makes half."""
+    return vector is None or vector.dtype is x.dtype
+
+
 def _given_moments(
     x: Any,
     mean: Any,
@@ -22,7 +27,9 @@ def _given_moments(
     eps: float = 1e-5,
 ) -> bool:
     # torch knows no derivative by running moments
-    return x.ndim > 1 and axis == 1 and is_constant(mean) and is_constant(variance)
+    return (
+        x.ndim > 1 and axis == 1 and _fits(x, mean) and is_constant(mean) and is_constant(variance)
+    )
 
 
 @supports(_given_moments)
@@ -43,7 +50,7 @@ def batch_norm(
 
 @supports(
     lambda x, weight=None, bias=None, *, axis=1, eps=1e-5: (
-        x.ndim > 1 and axis == 1 and x.numel() > x.shape[1]
+        x.ndim > 1 and axis == 1 and x.numel() > x.shape[1] and _fits(x, weight)
     )
 )
 @lenient
@@ -57,7 +64,9 @@ def batch_norm_training(
 
 
 def _is_native(x: Any, weight: Any, bias: Any, axis: Any) -> bool:
-    """Whether the axes are the last ones, and weight and bias have their sizes."""
+    """Whether the axes are the last ones, and weight and bias have their sizes and x's dtype."""
+    if not (_fits(x, weight) and _fits(x, bias)):
+        return False
     if axis != -1:
         axes = (axis,) if isinstance(axis, int) else axis
         last = list(range(x.ndim - len(axes), x.ndim))
@@ -88,7 +97,11 @@ def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -
 
 @supports(
     lambda x, weight=None, bias=None, *, num_groups, eps=1e-5, axis=1: (
-        axis == 1 and x.ndim > 1 and num_groups > 0 and x.shape[1] % num_groups == 0
+        axis == 1
+        and x.ndim > 1
+        and num_groups > 0
+        and x.shape[1] % num_groups == 0
+        and _fits(x, weight)
     )
 )
 @lenient
@@ -108,7 +121,7 @@ def group_norm(
 def _several_a_channel(
     x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5, axis: int = 1
 ) -> bool:
-    return axis == 1 and x.ndim > 2 and x.shape[2:].numel() > 1
+    return axis == 1 and x.ndim > 2 and x.shape[2:].numel() > 1 and _fits(x, weight)
 
 
 @supports(_several_a_channel)
