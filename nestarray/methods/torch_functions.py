@@ -51,15 +51,22 @@ def _torch_function(
     )
 
 
-def _let_torch_compile_reflect_matmul() -> None:
-    """Complete torch.compile's table of reflected operators, from which it leaves ``@`` out."""
+def _let_torch_compile_read_matmul() -> None:
+    """Complete torch.compile's tables of operators, from which it leaves ``@`` out.
+
+    They are of operators that a tensor reflects, and of those that objects have.
+    """
     import torch
     from torch._dynamo.variables import builtin
 
     reflected = getattr(builtin, "BUILTIN_TO_TENSOR_RFN_MAP", None)
     if reflected is not None:
         reflected.setdefault(operator.matmul, torch.Tensor.__rmatmul__)
+    of_objects = getattr(builtin.BuiltinVariable, "_binops", None)
+    if of_objects is not None:
+        names = ["__matmul__", "__rmatmul__", "__matmul__"]  # ``@=`` stays as torch has it
+        of_objects().setdefault(operator.matmul, (names, operator.matmul))
 
 
-pytree.REGISTER["torch._dynamo.variables.builtin"] = _let_torch_compile_reflect_matmul
+pytree.REGISTER["torch._dynamo.variables.builtin"] = _let_torch_compile_read_matmul
 Container.__torch_function__ = staticmethod(_torch_function)  # type: ignore[attr-defined]

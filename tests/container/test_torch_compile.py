@@ -165,6 +165,19 @@ def test_the_sides_of_matmul() -> None:
             assert same(one, expected)
 
 
+def test_matmul_of_two_containers() -> None:
+    c = tree().delete("b")
+
+    def functions(c: na.Container) -> tuple[na.Container, ...]:
+        return c @ c.mT, c @ c.mT @ c
+
+    compiled = torch.compile(functions, backend="eager", fullgraph=True)
+    square = na.matmul(c, na.matrix_transpose(c))
+    for found in (functions(c), compiled(c)):
+        for one, expected in zip(found, (square, na.matmul(square, c)), strict=True):
+            assert same(one, expected)
+
+
 def test_predicates_of_a_leaf_or_of_its_path_too() -> None:
     def functions(c: na.Container) -> tuple[na.Container, ...]:
         return (
