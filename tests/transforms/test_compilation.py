@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 import torch
 
@@ -205,6 +209,37 @@ def test_settings_are_static(name: str) -> None:
     assert_close(compiled(x, 2, negate=True), x * -4)
     assert_close(compiled(x, 3, negate=False), x * 8)
     assert compiled.traces == 2
+
+
+def test_a_step_of_training_is_the_program_of_optax() -> None:
+    v = na.Container(
+        {f"layer{i}": {"w": jnp.full((8, 8), 0.1), "b": jnp.zeros(8)} for i in range(3)}
+    )
+    x = jnp.ones((4, 8))
+    ours, theirs = na.nn.AdamW(1e-3), optax.adamw(1e-3, weight_decay=1e-2)
+
+    def forward(v: Any, x: Any) -> Any:
+        for layer in v.values():
+            x = jax.nn.relu(x @ layer["w"].T + layer["b"])
+        return jnp.mean(x**2)
+
+    def our_step(v: Any, state: Any, x: Any) -> Any:
+        value, grads = na.execute_with_gradients(lambda v: forward(v, x), v)
+        return value, *ours.step(v, grads, state)
+
+    def their_step(v: Any, state: Any, x: Any) -> Any:
+        value, grads = jax.value_and_grad(forward)(v, x)
+        updates, state = theirs.update(grads, state, v)
+        return value, optax.apply_updates(v, updates), state
+
+    def kernels(step: Any, *arguments: Any) -> dict[str, int]:
+        text = jax.jit(step, donate_argnums=(0, 1)).lower(*arguments).compile().as_text()
+        arrays = re.findall(r"= \w+\[[\d,]+\]\S* (\w+)\(", text[text.index("ENTRY") :])
+        return {name: arrays.count(name) for name in ("fusion", "dot", "copy", "convert")}
+
+    native = kernels(their_step, v.to_dict(), theirs.init(v.to_dict()), x)
+    assert native["fusion"] > 10
+    assert kernels(our_step, v, ours.init(v), x) == native
 
 
 def test_donated_arrays_are_deleted_on_jax() -> None:
