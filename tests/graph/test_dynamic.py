@@ -357,6 +357,7 @@ class NeedsFour(nn.Module):
 
 
 _X = "trace_graph: dynamic"
+_LINE = NeedsFour.forward.__code__.co_firstlineno + 1
 
 
 @pytest.mark.parametrize(
@@ -411,9 +412,10 @@ _X = "trace_graph: dynamic"
             {"x": {0: "batch"}},
             errors.ConversionError,
             "trace_graph: torch.export cannot export NeedsFour: UserError: You marked batch (dimension "
-            "0 of 'x') as dynamic but your code specialized it to be a constant (4). A size on which "
-            "the model depends in this way stays out of dynamic=, or gets a torch.export.Dim with the "
-            "range that it has",
+            "0 of 'x') as dynamic but your code specialized it to be a constant (4): return x + "
+            f"torch.zeros(4, 3) (test_dynamic.py:{_LINE}). A size on which the model depends in this way "
+            "stays out of dynamic=, or gets a torch.export.Dim with the range that it has; len(x) and "
+            "int() make numbers of sizes, x.shape[0] stays open",
         ),
     ],
 )  # fmt: skip

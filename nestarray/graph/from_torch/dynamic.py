@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.graph.from_torch.failures import advice, by_value
+from nestarray.graph.from_torch.failures import advice, by_value, lines_of_constants
 from nestarray.graph.sizes import check_name
 
 Place = tuple[str, int]  # an argument as Python writes it, ``extra['a']``, and a dimension
@@ -42,6 +42,7 @@ class Dynamic:
         self._everything = dynamic is True
         self._dims = {dim_name(d): d for d in self.given.values() if _is_dim(d)}
         self._check_example()
+        self._constants: dict[str, str] = {}  # torch's name of a size → the line that needs it
         #: of torch.export.export
         self.shapes: Any = None
         if self.is_asked:
@@ -59,7 +60,7 @@ class Dynamic:
 
         # opt_einsum orders contractions by sizes, which would make them constants
         oblivious = settings.patch(backed_size_oblivious=True)  # type: ignore[attr-defined]
-        with oblivious, opt_einsum.flags(enabled=False):
+        with oblivious, opt_einsum.flags(enabled=False), lines_of_constants(self._constants):
             yield
 
     def _asked_of(self, place: str, leaf: Any) -> dict[int, Any] | None:
@@ -100,7 +101,7 @@ class Dynamic:
             reason = lines[0].rstrip(".") if lines else "no reason given"
             return f"{reason}. {advice(error)}"
         # torch goes on with hints about its own interface
-        text = "; ".join(reason.partition(". If you're using")[0] for reason in reasons)
+        text = "; ".join(map(self._with_line, reasons))
         for place, leaf in self.leaves.items():
             for axis in range(getattr(leaf, "ndim", 0)):
                 given = self.given.get((place, axis))
@@ -114,8 +115,15 @@ class Dynamic:
                     text = text.replace(source, words)
         return (
             f"{text}. A size on which the model depends in this way stays out of dynamic=, or gets "
-            "a torch.export.Dim with the range that it has"
+            "a torch.export.Dim with the range that it has; len(x) and int() make numbers of sizes, "
+            "x.shape[0] stays open"
         )
+
+    def _with_line(self, reason: str) -> str:
+        """A reason of torch's, and the line that is behind it."""
+        lines = (line for name, line in self._constants.items() if line and name in reason)
+        at = next(lines, "")
+        return reason.partition(". If you're using")[0] + (f": {at}" if at else "")
 
 
 def _collect(spec: Any, tree: Any, where: str, found: dict[Place, Any]) -> None:

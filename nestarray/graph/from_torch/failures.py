@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 _PACKAGE = str(Path(__file__).parents[2])
+_ADAPTER = str(Path(__file__).with_name("exporting.py"))  # whose forward calls the module's
 
 #: What torch or the module itself raises in a call without the exporter too.
 _ORDINARY = (TypeError, ValueError, RuntimeError, AttributeError, LookupError, AssertionError)
@@ -88,6 +92,34 @@ def by_value(error: Exception) -> str:
     return f"{what}{f': {line}' if line else ''}. {do}"
 
 
+@contextlib.contextmanager
+def lines_of_constants(found: dict[str, str]) -> Iterator[None]:
+    """Put in `found` the line that first needs an open size as a number, by torch's name of it."""
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    replaced = ShapeEnv._set_replacement
+
+    def noted(self: Any, a: Any, tgt: Any, msg: str) -> None:
+        if tgt.is_number:
+            for source in self.var_to_sources.get(a, ()):
+                if source.name not in found:
+                    found[source.name] = _innermost(_stack_of_forward())
+        replaced(self, a, tgt, msg)
+
+    ShapeEnv._set_replacement = noted
+    try:
+        yield
+    finally:
+        ShapeEnv._set_replacement = replaced
+
+
+def _stack_of_forward() -> traceback.StackSummary:
+    """The stack within the traced module; without frames where that is not running."""
+    frames = traceback.extract_stack()
+    places = [i for i, frame in enumerate(frames) if frame.filename == _ADAPTER]
+    return traceback.StackSummary.from_list(frames[places[-1] :] if places else [])
+
+
 def _text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
@@ -97,10 +129,13 @@ def _line(error: Exception) -> str:
 
     Else that of the module of torch's that failed.
     """
+    return _innermost(traceback.extract_tb(error.__traceback__))
+
+
+def _innermost(frames: traceback.StackSummary) -> str:
     import torch
 
     foreign = (str(Path(torch.__file__).parent), _PACKAGE, "<")
-    frames = traceback.extract_tb(error.__traceback__)
     users = [frame for frame in frames if not frame.filename.startswith(foreign)]
     layers = [f for f in frames if f.name == "forward" and not f.filename.startswith(_PACKAGE)]
     found = next(iter([*reversed(users), *reversed(layers)]), None)
