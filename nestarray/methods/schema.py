@@ -13,8 +13,10 @@ import sys
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar, cast, overload
 
+from nestarray import calls
+from nestarray.calls import explained
 from nestarray.container import Container
 from nestarray.container.display import counted
 from nestarray.container.outline import array_text
@@ -24,6 +26,7 @@ from nestarray.errors import ArgumentError, DtypeError, SchemaError, nearest_nam
 from nestarray.methods.axes import Sizes, Words, shape_of
 from nestarray.methods.patterns import Found, Pattern, escaped, escaped_path
 
+Model = TypeVar("Model")  # the class with annotations
 _SHOWN = 20
 _FRAMEWORKS = ("numpy", "jax", "jaxlib", "torch", "tensorflow")
 _EXTRA = "**?", "<any>"
@@ -36,7 +39,7 @@ class Entry(NamedTuple):
     words: Words
 
 
-class Schema:
+class Schema(Generic[Model]):
     """The paths, shapes and dtypes that a Container must have.
 
     An entry is a path and words: ``"encoder/*/weight": "out in float32"``.
@@ -57,7 +60,9 @@ class Schema:
     first string counts, and a `DType` beside it. ``X | None`` or ``NotRequired[X]`` is
     optional, another class with annotations is a node, and ``list[X]``, ``tuple[X, ...]``
     and ``dict[str, X]`` are nodes whose children are all X. A plain array type means an
-    array of any shape, ``Any`` any leaf, `Container` any tree.
+    array of any shape, ``Any`` any leaf, `Container` any tree. Annotations of jaxtyping,
+    ``Float[Array, "out in"]``, are read as they are, and what a dataclass (of Equinox, Flax)
+    marks as static is no leaf. To type checkers `typed` returns such a class.
 
     Args:
         source: a class with annotations (a plain class, a dataclass, a ``TypedDict``), a
@@ -91,6 +96,11 @@ class Schema:
     __slots__ = ("entries",)
     entries: tuple[Entry, ...]
 
+    @overload
+    def __init__(self, source: type[Model], *, extra: bool = False) -> None: ...
+    @overload
+    def __init__(self: Schema[Any], source: Any, *, extra: bool = False) -> None: ...
+    @explained()
     def __init__(self, source: Any, *, extra: bool = False) -> None:
         pairs = list(_lines(source) if isinstance(source, str) else _pairs("", source, ()))
         if extra and _EXTRA not in pairs:
@@ -98,7 +108,7 @@ class Schema:
         self.entries = tuple(_entry(path, words) for path, words in pairs)
 
     @classmethod
-    def of(cls, c: Any, /) -> Schema:
+    def of(cls, c: Any, /) -> Schema[Any]:
         """The schema of exactly this tree: its paths, sizes and dtypes.
 
         Args:
@@ -153,6 +163,38 @@ class Schema:
             lines.append(f"  … and {count - _SHOWN} more; all are in error.violations")
         head = f"Schema.check: {counted(count, 'violation')}:"
         raise SchemaError("\n".join([head, *lines]), tuple(violations))
+
+    def typed(self, c: Any, /, **sizes: int) -> Model:
+        """`c`, checked, which editors and type checkers take for the class of the schema.
+
+        Args:
+            c: a Container, or what makes one.
+            **sizes: names whose size is known beforehand.
+
+        Returns:
+            the Container, with None where an optional leaf is missing. As in any Container a
+            method wins over a leaf of its name.
+
+        Raises:
+            SchemaError: as `check` does.
+
+        Example:
+            >>> from typing import Annotated
+            >>> import numpy as np, nestarray as na
+            >>> class Linear:
+            ...     weight: Annotated[np.ndarray, "out in"]
+            ...     bias: Annotated[np.ndarray, "out"] | None
+            >>> model = na.Schema(Linear).typed({"weight": np.ones((3, 4))})
+            >>> model.weight.shape, model.bias
+            ((3, 4), None)
+        """
+        c = c if isinstance(c, Container) else Container(c)
+        self.check(c, **sizes)
+        for pattern, _ in self.entries:
+            for found in pattern.find(c.spec) if pattern.is_optional else ():
+                if found.index is None:
+                    c = c.set(found.path, None)
+        return cast("Model", c)
 
     def matches(self, c: Any, /, **sizes: int) -> bool:
         """Whether `check` finds nothing wrong.
@@ -304,12 +346,13 @@ def _of_annotation(path: str, value: Any, outer: tuple[type, ...]) -> Iterator[t
         yield from [(path, words)] if words is not None else _pairs(path, arguments[0], outer)
     elif origin in (typing.Union, types.UnionType):
         kinds = [a for a in arguments if a is not type(None)]
-        if len(kinds) != 1:
+        optional = path if len(kinds) == len(arguments) or path.endswith("?") else f"{path}?"
+        entries = {tuple(_pairs(optional, kind, outer)) for kind in kinds}
+        if len(entries) != 1:  # arrays of several frameworks are one kind
             raise ArgumentError(
                 f"Schema: {path!r}: got {value!r}, expected one kind of leaf, or it and None"
             )
-        optional = path if len(kinds) == len(arguments) or path.endswith("?") else f"{path}?"
-        yield from _pairs(optional, kinds[0], outer)
+        yield from entries.pop()
     elif origin in (typing.NotRequired, typing.Required):
         is_optional = origin is typing.NotRequired and not path.endswith("?")
         yield from _pairs(f"{path}?" if is_optional else path, arguments[0], outer)
@@ -317,6 +360,8 @@ def _of_annotation(path: str, value: Any, outer: tuple[type, ...]) -> Iterator[t
         yield from _of_children(path, origin, arguments, outer)
     elif value is Any:
         yield path, "<any>"
+    elif type(value).__module__.partition(".")[0] == "jaxtyping" and hasattr(value, "dim_str"):
+        yield path, _of_jaxtyping(value)
     elif isinstance(value, type):
         yield from _of_class(path, value, outer)
     else:
@@ -372,6 +417,30 @@ def _of_class(path: str, cls: type, outer: tuple[type, ...]) -> Iterator[tuple[s
         yield from _pairs(_joined(path, key), annotation, (*outer, cls))
 
 
+#: What jaxtyping calls kinds of dtypes; its others name a dtype, or several.
+_JAXTYPING = {
+    "Float": "floating", "Int": "signed", "UInt": "unsigned", "Integer": "integer",
+    "Real": "integer|floating", "Complex": "complex", "Inexact": "inexact", "Num": "numeric",
+    "Bool": "bool", "Shaped": "",
+}  # fmt: skip
+
+
+def _of_jaxtyping(annotation: Any) -> str:
+    """The words of ``Float[Array, "out in"]``.
+
+    A ``?name`` is a name of each node, ``name=4`` the number, and names with an underscore in
+    front are of any size. https://docs.kidger.site/jaxtyping/api/array/
+    """
+    axes = []
+    for word in annotation.dim_str.split():
+        axis = word.rpartition("=")[2]
+        if axis.startswith(("_", "*_")):
+            axis = "..." if axis[0] == "*" else "_"
+        axes.append(f"./{axis[1:]}" if axis[0] == "?" else axis)
+    kind = _JAXTYPING.get(annotation.dtype.__name__)
+    return " ".join([*axes, "|".join(annotation.dtypes) if kind is None else kind]).rstrip()
+
+
 def _of_framework(cls: type) -> str:
     try:
         return f"... {as_dtype(cls).name}"  # np.float32
@@ -397,13 +466,25 @@ def _hints(cls: type) -> dict[str, Any]:
                 "schema where the names in them are known, or leave out "
                 "'from __future__ import annotations'"
             ) from error
-    return {n: h for n, h in hints.items() if typing.get_origin(h) is not typing.ClassVar}
+    fields = getattr(cls, "__dataclass_fields__", {})
+    return {
+        name: hint
+        for name, hint in hints.items()
+        if typing.get_origin(hint) is not typing.ClassVar
+        and not (name in fields and _is_static(fields[name].metadata))
+    }
+
+
+def _is_static(metadata: Mapping[str, Any]) -> bool:
+    """Whether a field is no part of the tree: as Equinox has it, or Flax and Chex."""
+    return bool(metadata.get("static")) or not metadata.get("pytree_node", True)
 
 
 def _names_of_caller() -> dict[str, Any]:
     """The names that the code which makes the schema sees."""
     frame = sys._getframe()
-    while frame.f_back is not None and frame.f_globals is globals():
+    own = (globals(), vars(calls))
+    while frame.f_back is not None and any(frame.f_globals is names for names in own):
         frame = frame.f_back
     return frame.f_globals | frame.f_locals
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import dataclasses
 from typing import Annotated, Any, ClassVar, NotRequired, TypedDict
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jaxtyping import Float, Float32, Int, Shaped
 
 import nestarray as na
 from nestarray.config import BACKENDS, use_backend
@@ -378,6 +382,80 @@ def test_frameworks_arrays_in_a_class() -> None:
     for cls in (jax.Array, torch.Tensor, tf.Tensor):
         model = type("Model", (), {"__annotations__": {"w": cls}})
         assert str(na.Schema(model)) == "w: ..."
+
+
+# names of their own, because ruff reads texts in annotations as Python
+Weight, Bias = Float[jax.Array, "out in"], Float32[jax.Array, "out"]
+Mask, Step = Shaped[jax.Array | np.ndarray, "... n=3 _any ?own"], Int[jax.Array, ""]
+
+
+class JaxtypedLinear(eqx.Module):
+    weight: Weight
+    bias: Bias | None
+    features: int = eqx.field(static=True)
+
+
+class JaxtypedNet(eqx.Module):
+    layers: list[JaxtypedLinear]
+    mask: Mask
+    step: Step
+
+
+def test_annotations_of_jaxtyping() -> None:
+    schema = na.Schema(JaxtypedNet)
+    assert str(schema).split("\n") == [
+        "layers/*/weight: out in floating",
+        "layers/*/bias?: out float32",
+        "mask: ... 3 _ ./own",
+        "step: signed",
+    ]
+    weight = jnp.ones((2, 3))
+    layers = [JaxtypedLinear(weight, None, 3), JaxtypedLinear(weight, jnp.ones(2), 3)]
+    net = JaxtypedNet(layers, np.ones((1, 3, 4, 5)), jnp.array(0))
+    c = na.Container.from_equinox(net)
+    assert schema.check(c) == {"out": 2, "in": 3, "own": 5}
+    with pytest.raises(SchemaError) as info:
+        schema.check(c.set("layers/1/bias", jnp.ones(3)))
+    assert info.value.violations == (
+        ("layers/1/bias", "has the shape (3,), expected `out float32`: out is 3 here, 2 in "
+         "'layers/0/weight'"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("dims", ["n-1", "#n"])
+def test_axes_of_jaxtyping_that_are_no_words(dims: str) -> None:
+    model = type("Model", (), {"__annotations__": {"w": Float[np.ndarray, dims]}})
+    with pytest.raises(ArgumentError) as info:
+        na.Schema(model)
+    assert str(info.value).startswith(
+        f"Schema: path 'w': got {dims!r} in '{dims} floating', expected a name, a number, "
+    )
+
+
+def test_typed_is_the_tree_with_none_for_what_is_left_out() -> None:
+    class Dense:
+        weight: Annotated[np.ndarray, "out in"]
+        bias: Annotated[np.ndarray, "out"] | None
+
+    class Stack:
+        layers: list[Dense]
+        scale: np.ndarray | None
+
+    schema = na.Schema(Stack)
+    first, second = {"weight": np.ones((2, 3))}, {"weight": np.ones((2, 3)), "bias": np.zeros(2)}
+    c = na.Container(layers=[first, second])
+    model = schema.typed(c, out=2)
+    assert isinstance(model, na.Container)
+    assert (model.layers[0].bias, model.scale) == (None, None)
+    assert model.layers[1].bias is second["bias"]
+    assert model.layers[1].weight is c["layers/1/weight"]
+    with pytest.raises(SchemaError, match=r"out is 2 here, 4 in the sizes given"):
+        schema.typed(c, out=4)
+
+
+def test_arrays_of_several_frameworks_are_one_kind() -> None:
+    model = type("Model", (), {"__annotations__": {"w": np.ndarray | jax.Array | None}})
+    assert str(na.Schema(model)) == "w?: ..."
 
 
 def test_of_a_container() -> None:

@@ -7,7 +7,7 @@ looked at by `isinstance`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, assert_type
+from typing import Annotated, Any, assert_type
 
 import numpy as np
 
@@ -69,6 +69,25 @@ def changing(c: Container[np.ndarray]) -> None:
     assert_type(c.parallel_map(len), Container[int])
     assert_type(c.exclude("**/b").combine(sizes.select("**/b")), Container[np.ndarray | int])
     assert c.reduce(lambda total, x: total + x.size, 0) == 9
+
+
+class Linear:
+    weight: Annotated[np.ndarray, "out in"]
+    bias: Annotated[np.ndarray, "out"] | None
+
+
+class Model:
+    enc: Linear
+
+
+def reading(c: Container[np.ndarray]) -> None:
+    schema = assert_type(na.Schema(Model), na.Schema[Model])
+    model = schema.typed(c.rename(lambda key: {"w": "weight", "b": "bias"}.get(str(key), key)))
+    assert_type(model.enc, Linear)
+    assert_type(model.enc.weight, np.ndarray)
+    assert_type(model.enc.bias, np.ndarray | None)
+    assert_type(na.Schema.of(c), na.Schema[Any])
+    assert_type(na.Schema({"**": "..."}), na.Schema[Any])
 
 
 def computing(c: Container[np.ndarray]) -> None:
