@@ -76,7 +76,8 @@ OF_AN_ORDER: dict[str, Callable[[Any], Any]] = {
         for name in (
             "max", "min", "argmax", "argmin", "sort", "argsort", "ptp", "median", "mode", "cummax",
             "cummin", "nanmax", "nanmin", "nanmedian", "nanargmax", "nanargmin", "relu", "relu6",
-            "leaky_relu", "elu", "hard_tanh", "softmax", "log_softmax", "softplus", "cbrt",
+            "leaky_relu", "elu", "hard_tanh", "softmax", "log_softmax", "softplus", "cbrt", "selu",
+            "log_sigmoid", "mish", "squareplus", "logit",
         )
     },
     **{
@@ -84,6 +85,7 @@ OF_AN_ORDER: dict[str, Callable[[Any], Any]] = {
         for name in (
             "maximum", "minimum", "fmax", "fmin", "less", "less_equal", "greater", "greater_equal",
             "searchsorted", "heaviside", "floor_divide", "remainder", "fmod", "atan2", "hypot",
+            "logaddexp2", "xlogy", "xlog1py", "mse_loss", "huber_loss", "smooth_l1_loss",
         )
     },
     "clip": lambda z: na.clip(z, 0.0, 1.0),
@@ -129,3 +131,12 @@ def test_sets_and_sums_of_exponentials_need_none(backend: str) -> None:
     np.testing.assert_array_equal(to_host(na.isin(z, z[:2])), [True, True, False, True])
     np.testing.assert_array_equal(to_host(na.setdiff1d(z, z[:2])), [2.0])
     assert_close(np.asarray(to_host(na.logsumexp(z))), np.asarray(np.log(np.exp(host).sum())))
+
+
+def test_cardinal_sine_and_gates_of_complex_numbers(backend: str) -> None:
+    z = np.asarray([0.3 + 0.2j, 0.0, 1 - 2j, 0.5], "complex64")
+    x = on_backend(z, backend)
+    host = backends.core(backend).to_numpy
+    np.testing.assert_allclose(host(na.sinc(x)), np.sinc(z), rtol=1e-5)
+    np.testing.assert_allclose(host(na.softsign(x)), z / (1 + np.abs(z)), rtol=1e-6)
+    np.testing.assert_allclose(host(na.glu(x)), z[:2] / (1 + np.exp(-z[2:])), rtol=1e-6)

@@ -278,3 +278,25 @@ def test_the_pole_of_digamma_is_infinite(backend: str) -> None:
     assert np.isinf(found[:2]).all()
     assert found[0] < 0
     assert np.isfinite(found[2])
+
+
+#: Settings of windows, of which True would count as 1.
+WINDOWS: dict[str, Callable[[Any, Any], Any]] = {
+    "conv1d: padding": lambda x, n: na.conv1d(x, x[:1], padding=n),
+    "conv1d: stride": lambda x, n: na.conv1d(x, x[:1], stride=n),
+    "conv_transpose1d: output_padding": lambda x, n: na.conv_transpose1d(x, x, output_padding=n),
+    "fold: dilation": lambda x, n: na.fold(x, output_size=(4,), kernel_size=1, dilation=n),
+    "max_pool1d: padding": lambda x, n: na.max_pool1d(x, kernel_size=2, padding=n),
+    "avg_pool1d: kernel_size": lambda x, n: na.avg_pool1d(x, kernel_size=n),
+}
+
+
+@pytest.mark.parametrize("label", WINDOWS)
+def test_true_is_no_size_of_a_window(label: str, backend: str) -> None:
+    x = backends.core(backend).from_numpy(np.ones((2, 2, 4), np.float32))
+    with pytest.raises(ArgumentError) as caught:
+        WINDOWS[label](x, True)
+    expected = "an int or a sequence of ints"
+    if label.endswith(": padding"):
+        expected = "'same', 'valid', an integer or a pair (before, after)"
+    assert str(caught.value) == f"{label}: got True, expected {expected}"

@@ -54,13 +54,11 @@ class Windows(NamedTuple):
 
 def per_axis(op: str, name: str, value: Ints, count: int, *, least: int = 1) -> tuple[int, ...]:
     """`value` for each of `count` spatial axes."""
-    if isinstance(value, int):
-        values: tuple[int, ...] = (value,) * count
-    else:
+    if value.__class__ is not int:
         check_kind(op, name, "Ints", value)
-        values = tuple(value)
-        if len(values) == 1:
-            values *= count
+    values: tuple[int, ...] = (value,) if hasattr(value, "__index__") else tuple(value)  # type: ignore[arg-type]
+    if len(values) == 1:
+        values *= count
     if len(values) != count:
         raise ArgumentError(f"{op}: {name}: got {value!r}, expected {_integers(count)}")
     if any(v < least for v in values):
@@ -132,21 +130,22 @@ def _pairs(
     stride: tuple[int, ...],
 ) -> tuple[tuple[int, int], ...]:
     count = len(sizes)
-    if isinstance(padding, int):
+    if padding.__class__ is int:
         pairs: tuple[tuple[int, int], ...] = ((padding, padding),) * count
     elif padding == "valid":
         pairs = ((0, 0),) * count
     elif padding == "same":
         pairs = tuple(_same(n, e, s) for n, e, s in zip(sizes, extent, stride))
     else:
-        entries: tuple[Any, ...] = tuple(padding)
+        is_sequence = isinstance(padding, (tuple, list))
+        entries: tuple[Any, ...] = tuple(padding) if is_sequence else ()  # type: ignore[arg-type]
         if len(entries) == 1:
             entries *= count
-        if isinstance(padding, str) or len(entries) != count:
+        if len(entries) != count or bool in map(type, entries):
             raise ArgumentError(
                 f"{op}: padding: got {padding!r}, expected 'same', 'valid', {_paddings(count)}"
             )
-        pairs = tuple((e, e) if isinstance(e, int) else tuple(e) for e in entries)
+        pairs = tuple((e, e) if hasattr(e, "__index__") else tuple(e) for e in entries)
     if any(low < 0 or high < 0 for low, high in pairs):
         raise ArgumentError(f"{op}: padding: got {padding!r}, expected no negative number")
     return pairs

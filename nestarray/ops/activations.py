@@ -6,6 +6,7 @@ import math
 
 from nestarray import dtypes, ops
 from nestarray.backends.axes import many_axes
+from nestarray.backends.base import refuse_complex
 from nestarray.backends.truth import of_bools
 from nestarray.dispatch import floating_op, op
 from nestarray.dtypes import iinfo
@@ -246,7 +247,7 @@ def softsign(x: Array, /) -> Array:
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softsign.html
     """
-    return x / (ops.abs(x) + 1.0)
+    return ops.divide(x, ops.abs(x) + 1.0)
 
 
 @floating_op
@@ -447,6 +448,7 @@ def squareplus(x: Array, /, *, b: float = 4.0) -> Array:
     References:
         https://arxiv.org/abs/2112.11687
     """
+    refuse_complex(x)
     return (x + ops.sqrt(x * x + b)) * 0.5
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from nestarray import ops
+from nestarray.backends.base import refuse_complex
 from nestarray.dispatch import floating_op
 from nestarray.ops.losses import reduced
 from nestarray.typing import Array, check_range
@@ -45,6 +46,7 @@ def mse_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.mse_loss.html
     """
+    refuse_complex(x)
     error = x - target
     return reduced("mse_loss", error * error, reduction)
 
@@ -93,6 +95,7 @@ def huber_loss(x: Array, target: Array, /, *, delta: float = 1.0, reduction: str
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.huber_loss.html
     """
+    refuse_complex(x)
     check_range("huber_loss", "delta", delta, 0, above=True)
     error = ops.abs(x - target)
     loss = ops.where(ops.less(error, delta), error * error * 0.5, (error - delta / 2) * delta)
@@ -122,6 +125,7 @@ def smooth_l1_loss(
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.smooth_l1_loss.html
     """
+    refuse_complex(x)
     check_range("smooth_l1_loss", "beta", beta, 0)
     error = ops.abs(x - target)
     if beta == 0:

@@ -417,6 +417,8 @@ def xlogy(x1: Array, x2: Array, /) -> Array:
     References:
         https://docs.pytorch.org/docs/stable/special.html#torch.special.xlogy
     """
+    refuse_complex(x1)
+    refuse_complex(x2)
     zero = ops.logical_and(ops.equal(x1, 0), ops.logical_not(ops.isnan(x2)))
     # Both the value and the gradient of the branch not taken must be finite.
     return ops.where(
@@ -440,6 +442,8 @@ def xlog1py(x1: Array, x2: Array, /) -> Array:
     References:
         https://docs.pytorch.org/docs/stable/special.html#torch.special.xlog1py
     """
+    refuse_complex(x1)
+    refuse_complex(x2)
     zero = ops.logical_and(ops.equal(x1, 0), ops.logical_not(ops.isnan(x2)))
     return ops.where(
         zero, ops.multiply(x1, 0.0), ops.multiply(x1, ops.log1p(ops.where(zero, 0.0, x2)))
@@ -462,6 +466,7 @@ def logit(x: Array, /, *, eps: float | None = None) -> Array:
     References:
         https://docs.pytorch.org/docs/stable/special.html#torch.special.logit
     """
+    refuse_complex(x)
     if eps is not None:
         x = ops.clip(x, eps, 1.0 - eps)
     return ops.subtract(ops.log(x), ops.log1p(ops.negative(x)))
@@ -472,7 +477,7 @@ def sinc(x: Array, /) -> Array:
     """sin(πx) / (πx), and 1 at 0.
 
     Args:
-        x: real; integers become float32.
+        x: floating or complex; integers become float32.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -482,7 +487,7 @@ def sinc(x: Array, /) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.sinc.html
     """
-    wide = _working(x)
-    zero = wide == 0.0
+    wide = x if dtypes.dtype_of(x).kind == "complex" else _working(x)
+    zero = ops.equal(wide, 0.0)
     angle = math.pi * ops.where(zero, 1.0, wide)
     return _as_result(ops.where(zero, 1.0, ops.sin(angle) / angle), x)

@@ -20,12 +20,12 @@ def relu(x: Any, /) -> Any:
     return jax.nn.relu(x)
 
 
-selu = floating(jax.nn.selu)
+selu = floating(jax.nn.selu, refuse_complex)
 silu = floating(jax.nn.silu)
 softsign = floating(jax.nn.soft_sign)
 sigmoid = floating(jax.nn.sigmoid)
-log_sigmoid = floating(jax.nn.log_sigmoid)
-mish = floating(jax.nn.mish)
+log_sigmoid = floating(jax.nn.log_sigmoid, refuse_complex)
+mish = floating(jax.nn.mish, refuse_complex)
 
 
 def _floats(x: Any) -> Any:

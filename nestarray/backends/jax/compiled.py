@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial, wraps
 from typing import Any, TypeVar
 
@@ -18,6 +19,7 @@ import jax
 from nestarray.backends.fast_paths import FastPath, noted
 from nestarray.backends.parameters import are_at, is_variadic, parameters_of, texts
 from nestarray.backends.templates import code_of, generated
+from nestarray.errors import NestarrayError
 from nestarray.typing import check_kind, holds_bool
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -50,7 +52,8 @@ def _compile(function: F, numbers: frozenset[str]) -> F:
     def again(args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
         hashable = {name: _hashable(value) for name, value in settings.items()}
         if hashable != settings:
-            return run(*args, **hashable)
+            with suppress(NestarrayError):  # said below, of the settings as they came
+                return run(*args, **hashable)
         return function(*args, **settings)  # an error without JAX's notes on tracing
 
     def with_numbers(args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
@@ -117,7 +120,12 @@ def _checking_settings(function: F, parameters: Sequence[inspect.Parameter]) -> 
         if str(p.annotation) in ("float", "float | None")
     }
     axes = {p.name: str(p.annotation) for p in parameters if p.name == "axis"}
-    if not (flags or numbers or axes) or function.__name__.startswith("_"):
+    counts = {
+        p.name: str(p.annotation)
+        for p in parameters
+        if str(p.annotation) in ("int", "int | None") and p.name not in axes
+    }
+    if not (flags or numbers or axes or counts) or function.__name__.startswith("_"):
         return function
 
     @wraps(function)
@@ -129,8 +137,13 @@ def _checking_settings(function: F, parameters: Sequence[inspect.Parameter]) -> 
             if name in kwargs and kwargs[name].__class__ is not int:
                 of_any = annotation if annotation in ("int", "int | None") else "Axis"
                 check_kind(function.__name__, name, of_any, kwargs[name])
+        for name, annotation in counts.items():
+            if kwargs.get(name, 0).__class__ is not int:
+                check_kind(function.__name__, name, annotation, kwargs[name])
         for name, annotation in numbers.items():
-            if kwargs.get(name, 0.0) is None or isinstance(kwargs.get(name), complex):
+            if kwargs.get(name, 0.0) is None or isinstance(
+                kwargs.get(name), (complex, tuple, list)
+            ):
                 check_kind(function.__name__, name, annotation, kwargs[name])
             elif getattr(getattr(kwargs.get(name), "dtype", None), "kind", "f") == "c":
                 raise TypeError(f"{name} is complex")  # the call is made again with its value

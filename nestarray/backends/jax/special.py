@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import jax.scipy.special as jsp
 
-from nestarray.backends.jax.promotion import floating, floating_pair, promoting
+from nestarray.backends.jax.promotion import floating, floating_pair, ordering
 
 
 def _not_half(native: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,5 +50,5 @@ def _(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
 digamma = floating(_digamma)
 sinc = floating(_not_half(jnp.sinc))
 
-xlogy = promoting(floating_pair(jsp.xlogy))
-xlog1py = promoting(floating_pair(jsp.xlog1py))
+xlogy = ordering(floating_pair(jsp.xlogy))
+xlog1py = ordering(floating_pair(jsp.xlog1py))

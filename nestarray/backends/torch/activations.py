@@ -110,7 +110,7 @@ def log_softmax(x: Any, /, *, axis: Any = -1) -> Any:
 
 
 @at_defaults("F.glu(x)")
-@supports("x.shape[axis] % 2 == 0")
+@supports("x.shape[axis] % 2 == 0 and not x.is_complex()")
 def glu(x: Any, /, *, axis: int = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.glu.html"""
     return F.glu(x, axis)
