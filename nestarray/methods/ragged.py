@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,13 @@ from nestarray.container.container import from_leaves
 from nestarray.container.display import counted, render
 from nestarray.container.outline import describe
 from nestarray.dtypes import dtype_of
-from nestarray.errors import ArgumentError, ImmutableError, ShapeError, StructureError
+from nestarray.errors import (
+    ArgumentError,
+    ImmutableError,
+    ShapeError,
+    StructureError,
+    unknown_attribute,
+)
 from nestarray.methods.transposition import same_keys
 from nestarray.ops import attach_operators
 
@@ -113,6 +119,20 @@ class LazyStack:
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise ImmutableError("LazyStack is immutable: make another one, na.LazyStack([...])")
+
+    if not TYPE_CHECKING:  # checkers would take it for a class of any methods
+
+        def __getattr__(self, name: str) -> Any:
+            text = f"LazyStack has no attribute {name!r}"
+            if name[0] == "_":  # asked for by tools
+                raise AttributeError(text)
+            if self._members and name in self._members[0].spec.index:
+                text += f"; what the members have there is s[{name!r}]"
+            elif name in dispatch.OPS:
+                text += f"; write na.{name}(s)"
+            elif hasattr(Container, name):
+                text += f"; write [c.{name}(…) for c in s], or take s.stack() or s.pad() first"
+            raise unknown_attribute(text, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LazyStack, (self._members,)

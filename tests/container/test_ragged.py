@@ -236,3 +236,19 @@ def test_errors() -> None:
     with pytest.raises(ShapeError) as shape:
         na.LazyStack([na.Container(a=np.ones(2)), na.Container(a=np.ones(3))]) + np.ones(2)
     assert "at member 1 of the LazyStack" in shape.value.__notes__
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("x", "; what the members have there is s['x']"),
+        ("exp", "; write na.exp(s)"),
+        ("map", "; write [c.map(…) for c in s], or take s.stack() or s.pad() first"),
+        ("nothing", ""),
+    ],
+)
+def test_names_that_a_stack_does_not_have(name: str, advice: str) -> None:
+    s = na.LazyStack([na.Container(x=np.ones(2)), na.Container(x=np.zeros(3))])
+    with pytest.raises(AttributeError) as info:
+        getattr(s, name)
+    assert str(info.value) == f"LazyStack has no attribute {name!r}{advice}"
