@@ -186,6 +186,17 @@ INSTEAD: dict[str, dict[str, str]] = {
         **dict.fromkeys(("global_norm",), "it is na.tree_norm"),
         **dict.fromkeys(("clip_by_global_norm", "clip_grad_norm_"), "write c.global_clip(max_norm)"),
         "apply_updates": "write c + updates",
+        "device_get": 'it is na.to_backend(x, "numpy")',
+        "eval_shape": "jax.eval_shape takes Containers and functions of na",
+        "make_jaxpr": "jax.make_jaxpr takes Containers and functions of na",
+        **{
+            f"filter_{name}": f"it is na.{name}; c.partition(…) takes out what is no array"
+            for name in ("jit", "vmap")
+        },
+        **{
+            f"filter_{name}": f"it is na.{name}, and wrt= takes a pattern of leaves"
+            for name in ("grad", "value_and_grad")
+        },
         "lazy_stack": "it is na.LazyStack",
         "is_array": "write na.backend_of(x) is not None",
         **dict.fromkeys(("save", "load", "savez"), _SAVING),

@@ -5080,7 +5080,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Of float32 and float64 the product and the sum are rounded once, as XLA's code rounds
         them: so that uniform random numbers have the bits of ``jax.random`` in any range. Half
-        precision is rounded twice, as there.
+        precision is rounded twice, as there, but for float16 on processors that compute in it
+        (AVX512-FP16), where ``jax.random`` itself has other numbers.
 
         Args:
             u: floating, in [0, 1).
@@ -6040,7 +6041,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """sin(πx) / (πx), and 1 at 0.
 
         Args:
-            x: real; integers become float32.
+            x: floating or complex; integers become float32.
         """
 
     def sinh(self, /) -> Container[Leaf]:

@@ -197,7 +197,9 @@ def _missing_key_message(spec: Spec, done: list[Key], key: Key, path: Any) -> st
     if spec.kind == "leaf":
         leaf = f"{join_path(tuple(done))!r} is a leaf" if done else "this is a bare array"
         return f"no {_show(path)}: {leaf}, it has no keys"
-    return f"no {_show(path)}: no key {key!r} {where}{nearest_key(key, spec.keys)}"
+    is_glob = isinstance(key, str) and "*" in key
+    hint = "; c.select and c.exclude take patterns" if is_glob else nearest_key(key, spec.keys)
+    return f"no {_show(path)}: no key {key!r} {where}{hint}"
 
 
 def _show(path: Any) -> str:

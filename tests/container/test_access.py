@@ -110,6 +110,16 @@ def test_messages_of_missing_paths(path: Any, message: str) -> None:
     assert path not in c
 
 
+def test_a_pattern_is_no_path() -> None:
+    c = na.Container(sample())
+    for call, name in ((c.__getitem__, "Container"), (c.delete, "Container.delete")):
+        with pytest.raises(PathError) as info:
+            call("**/weight")
+        assert str(info.value) == (
+            f"{name}: no '**/weight': no key '**' at the top; c.select and c.exclude take patterns"
+        )
+
+
 def test_a_number_beyond_a_list() -> None:
     with pytest.raises(PathError) as info:
         na.Container([1, 2])[5]
