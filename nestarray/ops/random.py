@@ -165,7 +165,8 @@ def random_between(u: Array, low: Array, high: Array) -> Array:
 
     Of float32 and float64 the product and the sum are rounded once, as XLA's code rounds
     them: so that uniform random numbers have the bits of ``jax.random`` in any range. Half
-    precision is rounded twice, as there.
+    precision is rounded twice, as there, but for float16 on processors that compute in it
+    (AVX512-FP16), where ``jax.random`` itself has other numbers.
 
     Args:
         u: floating, in [0, 1).

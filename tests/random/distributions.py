@@ -126,14 +126,6 @@ REJECTED = [
     Row("dirichlet", (SHAPES,), ulps=2.0, wide_ulps=400.0, reason=ROOT),
     Row("ball", (3,), ulps=2.0, wide_ulps=400.0, reason=ROOT),
     Row("ball", (3, 1.0), ulps=2.0, wide_ulps=400.0, reason=ROOT),
-    Row(
-        "orthogonal",
-        (3,),
-        kwargs={"m": 4},
-        ulps=2.0,
-        rare=1e-3,
-        reason="QR of nearly dependent columns",
-    ),
     Row("multivariate_normal", (MEAN, COV), ulps=8.0, wide_ulps=WIDE_NORMAL, reason=CLOSE),
 ]
 INTEGERS = [

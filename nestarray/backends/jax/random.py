@@ -28,8 +28,14 @@ def random_between(u: Any, low: Any, high: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.random.uniform.html
 
     Compiled whole: then XLA's code multiplies and adds with one rounding, as in jax.random.
+    Float16 it rounds twice, or once on processors that compute in it: here it is twice on all.
     """
-    return jnp.maximum(low, u * (high - low) + low)
+    span = high - low
+    if u.dtype != jnp.float16:
+        return jnp.maximum(low, u * span + low)
+    u, span, start = (x.astype(jnp.float32) for x in (u, span, low))
+    product = lax.reduce_precision(u * span, exponent_bits=5, mantissa_bits=10)
+    return jnp.maximum(low, (product + start).astype(jnp.float16))
 
 
 def random_quantile(u: Any, *, distribution: str) -> Any:
