@@ -178,6 +178,9 @@ def _apply_bound(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return _rebuild(op.name, first._spec, results)
 
 
+_HOLDING = "data_type"
+
+
 def _once_for_ties(
     op: Op, call: Callable[..., Any], columns: list[Iterable[Any]]
 ) -> Callable[..., Any]:
@@ -185,7 +188,7 @@ def _once_for_ties(
 
     Of ops that keep what an array is and change where or as what it is held.
     """
-    if op.chapter != "data_type":
+    if op.chapter != _HOLDING:
         return call
     leaves = columns[0]
     if not isinstance(leaves, tuple) or len(set(map(id, leaves))) == len(leaves):
@@ -197,6 +200,25 @@ def _once_for_ties(
         if key not in results:
             results[key] = call(*row)
         return results[key]
+
+    return once
+
+
+def _once_for_ties_read(op: Op, call: Callable[..., Any]) -> Callable[..., Any]:
+    """`_once_for_ties`, as torch.compile reads it: there tensors are keys, alike where they are one.
+
+    An identity would be guarded, and each call with other tensors compiled again.
+    """
+    if op.chapter != _HOLDING:
+        return call
+    results: dict[Any, Any] = {}
+
+    def once(leaf: Any, *row: Any) -> Any:
+        if row or not hasattr(leaf, "requires_grad"):
+            return call(leaf, *row)
+        if leaf not in results:
+            results[leaf] = call(leaf)
+        return results[leaf]
 
     return once
 
@@ -213,7 +235,7 @@ def _apply_read(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         given.update(zip(arrays, row))
         return op.function(*[given[n] for n in names[: len(args)]], **{n: given[n] for n in kwargs})
 
-    call = _once_for_ties(op, call, columns)
+    call = _once_for_ties_read(op, call)
     results = [
         leaf if type(leaf) in _LEFT_ALONE else call(*row)  # `leaf.__class__` is not found there
         for leaf, *row in zip(first._leaves, *columns)

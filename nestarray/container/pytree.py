@@ -29,7 +29,7 @@ from nestarray.container.container import (
     rebuild,
 )
 from nestarray.container.fused import FusedContainer, Layout, Place, from_buffers, make_layout
-from nestarray.container.spec import Spec, make_spec
+from nestarray.container.spec import Spec, from_rows, make_spec
 from nestarray.errors import StructureError
 
 _CLASSES = (Container, ListContainer, TupleContainer, FusedContainer)
@@ -91,7 +91,8 @@ def _register_torch() -> None:
             flatten_with_keys_fn=flatten_with_keys,
         )
     # so that torch.load, which executes nothing else, reads Containers that torch.save wrote
-    torch.serialization.add_safe_globals([from_leaves, make_spec, from_buffers, make_layout, Place])
+    makers = [from_leaves, from_rows, from_buffers, make_layout, Place]
+    torch.serialization.add_safe_globals(makers)
 
 
 def _register_optree() -> None:

@@ -72,7 +72,7 @@ class Spec:
         self._permutations: dict[int, tuple[Spec, tuple[int, ...] | None]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_rows, (self._rows(),)
+        return from_rows, (self._rows(),)
 
     def _rows(self) -> list[tuple[str, tuple[Key, ...], tuple[int, ...]]]:
         """Each different node once, after its children, which are numbers of rows.
@@ -244,7 +244,8 @@ def make_spec(kind: str, keys: tuple[Key, ...] = (), children: tuple[Spec, ...] 
 LEAF = make_spec("leaf")
 
 
-def _from_rows(rows: list[tuple[str, tuple[Key, ...], tuple[int, ...]]]) -> Spec:
+def from_rows(rows: list[tuple[str, tuple[Key, ...], tuple[int, ...]]]) -> Spec:
+    """The spec that a pickle holds, node by node."""
     specs: list[Spec] = []
     for kind, keys, children in rows:
         specs.append(make_spec(kind, keys, tuple([specs[i] for i in children])))
