@@ -55,6 +55,10 @@ class DerivedReference:
             self._original = self._original.to_backend(self.backend)
         return self._original
 
+    def traced(self) -> tuple[TorchReference | PythonReference, Graph]:
+        """The source, and the graph that was traced, on the source's backend."""
+        return self._source, self._own()
+
     def steps(self, graph: Graph, inputs: list[Any], v: Container, s: Container, key: Any) -> Steps:
         """Run the source; what it gives for a call is the value of the call of that name."""
         own = self._own()

@@ -1,13 +1,13 @@
 """The source of a Graph, kept to compare with: an exported program, or Python code.
 
 A reference has the `backend` on which it runs, the `args` and `kwargs` of the example, and
-two methods: `steps` gives its values call by call, and its output and new state at the end;
-`gradients` differentiates a scalar of its output.
+three methods: `steps` gives its values call by call, and its output and new state at the end;
+`gradients` differentiates a scalar of its output, `slopes` one of the value of a single call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -140,6 +140,77 @@ class TorchReference:
         grads = iter(torch.zeros_like(x) if g is None else g for x, g in zip(wanted, found))
         return [next(grads) if x.requires_grad else None for x in leaves]
 
+    def slopes(
+        self,
+        graph: Graph,
+        node: Node,
+        values: Mapping[Node, Any],
+        key: Any,
+        loss: Callable[[Any], Any],
+    ) -> dict[Node, Any]:
+        """∂loss(value of a call)/∂x for each inexact array x that it takes and that is no buffer.
+
+        Args:
+            graph: a graph that was made from this program, moved to torch.
+            node: the call.
+            values: what the source has computed so far.
+            key: random key on torch.
+            loss: gives a scalar.
+
+        Returns:
+            nothing, where a value that it takes is missing or torch has no derivative.
+        """
+        import torch
+        from torch.fx.node import map_arg
+
+        exported = self._exported[node]
+        is_drawn = node.is_random
+        taken = iter_nodes((node.args, node.kwargs)) if is_drawn else self._taken(exported)
+        leaves: dict[Node, Any] = {}
+        for used in taken:
+            if used not in values:
+                return {}
+            x = values[used]
+            leaves[used] = x.detach().clone().requires_grad_() if _varies(used, x) else x
+        wanted = {used: x for used, x in leaves.items() if _varies(used, x)}
+
+        def value_of(e: Any) -> Any:
+            known = self.nodes.get(e)
+            if isinstance(known, Node):
+                return leaves[known]
+            if e.op == "get_attr":
+                return getattr(self.program.graph_module, e.target)
+            return called(e) if known is None else known
+
+        def called(e: Any) -> Any:
+            args, kwargs = map_arg((e.args, e.kwargs), value_of)
+            return differentiable(e.target)(*args, **kwargs)
+
+        try:
+            draw = lambda: compute(graph, node, leaves.__getitem__, key)  # noqa: E731
+            value = draw() if is_drawn else called(exported)
+            found = torch.autograd.grad(loss(value), list(wanted.values()), allow_unused=True)
+        except (NotImplementedError, RuntimeError):  # integers, or no derivative
+            return {}
+        return {
+            n: torch.zeros_like(x) if g is None else g
+            for (n, x), g in zip(wanted.items(), found, strict=True)
+        }
+
+    def _taken(self, exported: Any) -> Iterator[Node]:
+        """The nodes that an exported call takes, through calls that the graph has as parts."""
+        for e in exported.all_input_nodes:
+            node = self.nodes.get(e)
+            if isinstance(node, Node):
+                yield node
+            elif node is None and e.op == "call_function":
+                yield from self._taken(e)
+
+    @cached_property
+    def _exported(self) -> dict[Node, Any]:
+        """The exported call of each node."""
+        return {node: e for e, node in self.nodes.items() if isinstance(node, Node)}
+
 
 class PythonReference:
     """A function over `na.*`, or a `nestarray.nn.Module`, and the arguments of the example."""
@@ -207,6 +278,55 @@ class PythonReference:
             g if dtypes.dtype_of(x).is_inexact else None
             for x, g in zip(graph.v.leaves(), found.leaves(), strict=True)
         ]
+
+    def slopes(
+        self,
+        graph: Graph,
+        node: Node,
+        values: Mapping[Node, Any],
+        key: Any,
+        loss: Callable[[Any], Any],
+    ) -> dict[Node, Any]:
+        """∂loss(value of a call)/∂x for each inexact array x that it takes and that is no buffer."""
+        return slopes_of(graph, node, values, key, loss)
+
+
+def slopes_of(
+    graph: Graph,
+    node: Node,
+    values: Mapping[Node, Any],
+    key: Any,
+    loss: Callable[[Any], Any],
+) -> dict[Node, Any]:
+    """∂loss(value of a call)/∂x for each inexact array x that it takes and that is no buffer, on the graph's backend.
+
+    Args:
+        graph, node: the call and where it is from.
+        values: those that it takes.
+        key: random key.
+        loss: gives a scalar.
+    """
+    used = dict.fromkeys(iter_nodes((node.args, node.kwargs)))
+    wanted = [n for n in used if _varies(n, values[n])]
+    if not wanted:
+        return {}
+
+    def of_wanted(arrays: list[Any]) -> Any:
+        given = dict(zip(wanted, arrays, strict=True))
+        value_of = lambda n: given[n] if n in given else values[n]  # noqa: E731
+        return loss(compute(graph, node, value_of, key))
+
+    try:
+        _, found = execute_with_gradients(of_wanted, [values[n] for n in wanted])
+    except UnsupportedError:  # integers, or no derivative
+        return {}
+    return dict(zip(wanted, found, strict=True))
+
+
+def _varies(node: Node, x: Any) -> bool:
+    """Whether derivatives by the value of a node are asked for: buffers have none."""
+    is_array = backends.backend_of_type(type(x)) is not None
+    return is_array and node.source not in ("s", "constants") and dtypes.dtype_of(x).is_inexact
 
 
 def _last_draws(graph: Graph) -> dict[Node | None, set[Node]]:

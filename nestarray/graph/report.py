@@ -123,6 +123,8 @@ class Report:
         outputs, state, gradients, nodes: a `Comparison` each.
         gradient_note: why there are no gradients, if there are none.
         samples: a `Sample` for each draw of inputs.
+        slopes: where gradients differ and values do not: the derivative of each call by each
+            array that it takes, on the source's own inputs.
     """
 
     name: str
@@ -134,6 +136,7 @@ class Report:
     nodes: list[Comparison]
     gradient_note: str = ""
     samples: list[Sample] = dataclasses.field(default_factory=list)
+    slopes: list[Comparison] = dataclasses.field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -148,6 +151,11 @@ class Report:
         the tolerance. None if all nodes agree.
         """
         return first_divergence(self.nodes)
+
+    @property
+    def wrong_slope(self) -> Comparison | None:
+        """The first of `slopes`, in order of execution, that differs; None if none does."""
+        return next((c for c in self.slopes if not c.ok), None)
 
     @property
     def output_error(self) -> float:
@@ -186,11 +194,24 @@ class Report:
         worst = max(self.nodes, key=lambda c: c.relative)
         return f"nodes: {len(self.nodes)} agree, the largest error is {worst}"
 
+    def _notes(self) -> list[str]:
+        found = [f"gradients: {self.gradient_note}"] if self.gradient_note else []
+        return [*found, self._about_nodes(), *self._about_slopes()]
+
+    def _about_slopes(self) -> list[str]:
+        if not self.slopes:
+            return []
+        if self.wrong_slope is not None:
+            return [f"first diverging derivative of {len(self.slopes)}: {self.wrong_slope}"]
+        return [
+            f"derivatives of single calls: {len(self.slopes)} agree on the source's inputs, so a value "
+            "is at a kink (relu at 0, two equal maxima) or a slope is steep, where rounding decides; "
+            "verify in float64, or with other inputs"
+        ]
+
     def __str__(self) -> str:
         lines = [self._heading(), *(_section(title, rows) for title, rows in self._tables())]
-        if self.gradient_note:
-            lines.append(f"  gradients: {self.gradient_note}")
-        lines.append(f"  {self._about_nodes()}")
+        lines += [f"  {note}" for note in self._notes()]
         if self.samples:
             lines += [f"  {_count('samples', self.samples)}", *(f"    {s}" for s in self.samples)]
         return "\n".join(lines)
@@ -204,10 +225,7 @@ class Report:
         ]
         if self.samples:
             sections.append((_count("samples", self.samples), _table_of_samples(self.samples)))
-        notes = [self._about_nodes()]
-        if self.gradient_note:
-            notes.append(f"gradients: {self.gradient_note}")
-        return sections_html(self._heading(), sections, notes)
+        return sections_html(self._heading(), sections, self._notes())
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that was found as builtins, for JSON."""
@@ -226,6 +244,7 @@ class Report:
             "gradients": [c.to_dict() for c in self.gradients],
             "nodes": [c.to_dict() for c in self.nodes],
             "samples": [s.to_dict() for s in self.samples],
+            "slopes": [c.to_dict() for c in self.slopes],
         }
 
     def to_json(self, *, indent: int | None = 2) -> str:

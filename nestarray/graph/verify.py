@@ -8,11 +8,15 @@ Source and graph run side by side, call by call, so that all nodes are compared 
 more is held than what either program holds at that moment. A node that is over the
 tolerance is computed once more from the source's own inputs: that tells the call that is
 wrong from one that hands on what went wrong before, or what rounding has added up.
+
+Where gradients differ and values do not, each call is differentiated by itself, on the
+source's own inputs: that tells the call whose derivative is wrong from a value at a kink.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,9 +27,11 @@ from nestarray import backends, dtypes, ops, random, tree
 from nestarray.container import Container
 from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
 from nestarray.graph.codegen import last_uses
+from nestarray.graph.derived import DerivedReference
 from nestarray.graph.execution import Steps, compute, given_values, result_of, steps
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes, map_nodes
+from nestarray.graph.reference import slopes_of
 from nestarray.graph.report import Comparison, Report, Sample, first_divergence
 from nestarray.graph.sampling import drawn_like
 from nestarray.graph.tolerances import Tolerances
@@ -96,6 +102,7 @@ def verify(
         found.nodes,
         "there are no parameters" if gradients and not has_gradients else found.note,
         drawn,
+        found.slopes,
     )
 
 
@@ -108,12 +115,13 @@ class _Side(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A row for each output, state array, gradient and node; why there are no gradients."""
+    """A row for each output, state array, gradient, node and slope; why there are no gradients."""
 
     outputs: list[Comparison]
     state: list[Comparison]
     gradients: list[Comparison]
     nodes: list[Comparison]
+    slopes: list[Comparison]
     note: str = ""
 
 
@@ -164,7 +172,9 @@ class _Proof:
         state = self._compare_together(written, self.tolerances.state)
         if not nodes and not all(c.ok for c in (*outputs, *state)):
             _, _, rows = self._in_lockstep(theirs, ours)
-        return _Found(outputs, state, found, rows, note)
+        agree = all(c.ok for c in (*outputs, *state, *rows))
+        wrong = agree and not all(c.ok for c in found)
+        return _Found(outputs, state, found, rows, self._slopes(inputs, key) if wrong else [], note)
 
     def _source_steps(self, side: _Side) -> Steps:
         graph = side.graph
@@ -202,6 +212,37 @@ class _Proof:
         for _ in ahead:
             pass  # to its end, where it returns
         return leading.result, following.result, rows
+
+    def _slopes(self, inputs: list[Any], key: Any) -> list[Comparison]:
+        """A row for each call that has a derivative, by each array that it takes.
+
+        The calls are those of the graph that was traced, whatever passes have made of it.
+        """
+        source, graph = self.source, self.original
+        if isinstance(source, DerivedReference):
+            source, graph = source.traced()
+        there, here = source.backend, self.graph.backend
+        moved, key_there, key_here = graph.to_backend(here), _key_on(key, there), _key_on(key, here)
+        values, read = given_values(graph, inputs, key_there), _reader(graph)
+        dead = last_uses(graph)
+        rows: list[Comparison] = []
+        for node, value in source.steps(graph, inputs, graph.v, graph.s, key_there):
+            values[node] = value
+            loss = lambda value: _projection(read(node, value), there)  # noqa: E731, B023
+            want = source.slopes(graph, node, values, key_there, loss)
+            if want:
+                taken = list(dict.fromkeys(iter_nodes((node.args, node.kwargs))))
+                given = _moved([values[n] for n in taken], here)
+                loss = lambda value: _projection(read(node, value), here)  # noqa: E731, B023
+                got = slopes_of(moved, node, dict(zip(taken, given)), key_here, loss)
+                pairs = [(n.name, _host(g), _host(got[n])) for n, g in want.items() if n in got]
+                rows += [
+                    dataclasses.replace(row, name=f"∂{node.name}/∂{row.name}", where=_where(node))
+                    for row in self._compare_together(pairs, self.tolerances.gradient)
+                ]
+            for unused in dead.get(node, ()):
+                values.pop(unused, None)
+        return rows
 
     def _expected_gradients(self, side: _Side) -> list[Any]:
         loss = lambda out: _projection(out, self.source.backend)  # noqa: E731
@@ -296,6 +337,19 @@ def _alone(node: Node, expected: dict[Node, Any], given: dict[Node, Any], ours: 
         return given[used] if used in given else _moved(expected[used], ours.graph.backend)
 
     return compute(ours.graph, node, value_of, ours.key)
+
+
+def _reader(graph: Graph) -> Callable[[Node, Any], Any]:
+    """Gives of a call's value the parts that calls or the output read, not those that are state."""
+    used = {n for call in graph.calls for n in iter_nodes((call.args, call.kwargs))}
+    used |= set(iter_nodes(graph.output))
+    parts: dict[Node, list[Any]] = {}
+    for call in graph.calls:
+        if call.target is operator.getitem and call in used and isinstance(call.args[0], Node):
+            parts.setdefault(call.args[0], []).append(call.args[1])
+    return lambda node, value: (
+        [value[i] for i in parts.get(node, ())] if isinstance(value, (list, tuple)) else value
+    )
 
 
 def _is_unset(node: Node) -> bool:

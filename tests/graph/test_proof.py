@@ -15,6 +15,8 @@ from nestarray import errors
 from nestarray.graph import verify as proof
 from nestarray.graph.execution import steps
 from nestarray.graph.sampling import drawn_like
+from nestarray.transforms.autodiff.elementwise import OfResult
+from nestarray.transforms.autodiff.interpreter import RULES
 
 #: All backends; those whose eager calls are compiled one by one in the full tests.
 MOST = [
@@ -263,6 +265,71 @@ def test_masks_are_drawn_from_the_key(dropping):
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
     assert graph.verify(key=na.random.key(1, backend="torch")).ok
+
+
+# -- the derivative ------------------------------------------------------------------------
+
+
+class Branching(nn.Module):
+    """Parts, random numbers, integers and a normalization around a hyperbolic tangent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.first, self.norm = nn.Linear(4, 6), nn.BatchNorm1d(6)
+        self.drop, self.embed = nn.Dropout(0.3), nn.Embedding(3, 3)
+
+    def forward(self, x, i):
+        a, b = self.norm(self.first(x)).chunk(2, -1)
+        return torch.cat([a.tanh() * self.embed(i), self.drop(b)], -1).log_softmax(-1)
+
+
+@pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
+@pytest.mark.parametrize("form", ["traced", "lowered"])
+def test_a_wrong_derivative_is_found_at_its_call(monkeypatch, form, train):
+    args = torch.randn(5, 4), torch.tensor([0, 2, 1, 1, 0])
+    graph = na.trace_graph(Branching(), *args, train=train).to_backend("numpy")
+    graph = graph.lower() if form == "lowered" else graph
+    good = graph.verify()
+    assert good.ok
+    assert not good.slopes
+    monkeypatch.setitem(RULES, "tanh", OfResult(lambda y: 1.1 * (1 - y * y)))
+    report = graph.verify()
+    assert not report.ok
+    assert report.first_divergence is None
+    (name,) = (c.name for c in report.slopes if not c.ok)
+    assert name.startswith("∂tanh/∂getitem")
+    assert len(report.slopes) == 15
+    wrong = report.wrong_slope
+    assert wrong.relative == pytest.approx(0.1, rel=1e-3)
+    assert wrong.where.startswith("aten.tanh.default test_proof.py:")
+    text = f"first diverging derivative of {len(report.slopes)}: {wrong}"
+    assert str(report).endswith(text)
+    assert text in report._repr_html_().replace("&#x27;", "'")
+    assert json.loads(report.to_json())["slopes"][0]["ok"] is True
+
+
+def test_a_value_at_a_kink_is_told_from_a_wrong_derivative():
+    class Kinked(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.tensor([1.0, 0.5]))
+
+        def forward(self, x):
+            return torch.relu(x * self.weight - 0.5)
+
+    graph = na.trace_graph(Kinked(), torch.ones(2)).to_backend("numpy")
+    last = graph.calls[-2]
+    last.args = (last.args[0], 0.5 - 1e-6)  # which puts the second element above 0
+    report = graph.verify()
+    assert not report.ok
+    assert report.first_divergence is None
+    assert report.wrong_slope is None
+    assert str(report).endswith(
+        "  derivatives of single calls: 4 agree on the source's inputs, so a value is at a kink (relu "
+        "at 0, two equal maxima) or a slope is steep, where rounding decides; verify in float64, or "
+        "with other inputs"
+    )
 
 
 # -- as a value ----------------------------------------------------------------------------
