@@ -148,6 +148,22 @@ def _stay_as_written() -> None:
         config.CONVERSION_RULES = (config.DoNotConvert("nestarray"), *rules)
 
 
+def _give_tf_data_specs() -> None:
+    """Say what ``tf.data`` is to make of a Container: one of specs.
+
+    By itself it makes a mapping's from a list of pairs, which is a list to a Container.
+    """
+    from tensorflow.python.data.util import structure
+    from tensorflow.python.framework import type_spec
+
+    def specs_of(c: Container) -> Container:
+        return from_leaves(c.spec, tuple([structure.type_spec_from_value(x) for x in c.leaves()]))
+
+    register = getattr(type_spec, "register_type_spec_from_value_converter", None)
+    for cls in _CLASSES if register is not None else ():
+        register(cls, specs_of)
+
+
 def _to_plain(structure: Any) -> Any:
     if isinstance(structure, Layout):
         return [_to_plain(structure.spec), [list(place) for place in structure.places]]
@@ -182,6 +198,7 @@ REGISTER: dict[str, Callable[[], None]] = {
     "optree": _register_optree,
     "flax.serialization": _register_flax,
     "tensorflow.python.autograph.core.config": _stay_as_written,
+    "tensorflow.python.data.util.structure": _give_tf_data_specs,
 }
 
 

@@ -296,6 +296,26 @@ def test_tensorflow_variables_and_gradients() -> None:
     np.testing.assert_array_equal(grads["b"], np.full(2, 4.0))
 
 
+def test_tensorflow_data_sets_of_containers() -> None:
+    import tensorflow as tf
+
+    c = na.Container(x=tf.reshape(tf.range(8.0), (4, 2)), l=[tf.range(4), {"w": np.arange(4)}])
+    data = tf.data.Dataset.from_tensor_slices(c)
+    assert data.element_spec.spec is c.spec
+    assert data.element_spec["l/0"] == tf.TensorSpec((), tf.int32)
+    whole = next(iter(data.map(lambda c: c * 2).batch(4)))
+    assert whole.spec is c.spec
+    for found, x in zip(whole.leaves(), c.leaves(), strict=True):
+        assert found.numpy().tolist() == (2 * np.asarray(x)).tolist()
+    pairs = tf.data.Dataset.zip((data, tf.data.Dataset.range(4))).filter(lambda c, i: i > 2)
+    ((last, number),) = list(pairs)
+    assert (last.x.numpy().tolist(), number.numpy()) == ([6.0, 7.0], 3)
+    total = data.reduce(na.Container(x=tf.zeros(2)), lambda t, c: na.Container(x=t.x + c.x))
+    assert total.x.numpy().tolist() == [12.0, 16.0]
+    fused = tf.data.Dataset.from_tensor_slices(c.map(lambda x: tf.cast(x, "float32")).fuse())
+    assert next(iter(fused)).x.numpy().tolist() == [0.0, 1.0]
+
+
 def test_tensorflow_cannot_sort_mixed_keys() -> None:
     import tensorflow as tf
 
