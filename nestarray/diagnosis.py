@@ -309,6 +309,25 @@ def check_segments(name: str, arguments: Arguments) -> None:
     _check_inside(name, "segment_ids", _on_the_host(ids), -count, count, "num_segments")
 
 
+def check_classes(name: str, arguments: Arguments) -> None:
+    """Integers in `target` are classes that there are, or to be ignored."""
+    target, (_, scores) = arguments["target"], _arrays(arguments)[0]
+    if not dtypes.dtype_of(target).is_integer or _is_any_traced({"target": target}):
+        return
+    count = _shape(scores)[arguments.get("axis", -1)]
+    host = _on_the_host(target)
+    counted = host[host != arguments.get("ignore_index", -100)]
+    _check_inside(name, "target", counted, 0, count, "the number of classes")
+
+
+def check_images(name: str, arguments: Arguments) -> None:
+    """`box_indices` count images that there are."""
+    indices, x = arguments["box_indices"], arguments["x"]
+    if not _is_any_traced({"box_indices": indices}):
+        length = _shape(x)[0]
+        _check_inside(name, "box_indices", _on_the_host(indices), 0, length, "the length of x")
+
+
 #: The axis that indices count along where none is given.
 _FIRST_AXIS = {"embedding": 0, "index_add": 0, "take_along_axis": -1}
 
@@ -707,6 +726,8 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ),
         (check_elements,),
     ),
+    **dict.fromkeys(("cross_entropy", "multi_margin_loss", "nll_loss"), (check_classes,)),
+    **dict.fromkeys(("crop_and_resize", "roi_align"), (check_images,)),
     **dict.fromkeys(("gather_nd", "scatter_nd"), (check_indices, check_positions)),
     **dict.fromkeys(
         ("embedding", "gather", "put_along_axis", "scatter"), (check_indices, check_bounds)

@@ -218,6 +218,52 @@ COMPUTED_SOMEWHERE: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda x: na.tril(x[0]),
         "tril: x: got shape (4,), expected matrices (*batch, m, n)",
     ),
+    "True is no offset": (lambda x: na.tril(x, k=True), "tril: k: got True, expected an int"),
+    "nor a diagonal": (
+        lambda x: na.diagonal(x, offset=True),
+        "diagonal: offset: got True, expected an int",
+    ),
+    "nor a power": (
+        lambda x: na.matrix_power(x, True),
+        "matrix_power: n: got True, expected an int",
+    ),
+    "nor a length": (lambda x: na.rfft(x, n=True), "rfft: n: got True, expected an int"),
+    "nor one of several": (lambda x: na.fftn(x, s=(True, 2)), "fftn: s: got True, expected an int"),
+    "nor a place": (lambda x: na.partition(x, True), "partition: kth: got True, expected an int"),
+    "nor a count": (lambda x: na.top_k(x, True), "top_k: k: got True, expected an int"),
+    "nor a turn": (lambda x: na.rot90(x, k=True), "rot90: k: got True, expected an int"),
+    "nor a step": (
+        lambda x: na.sliding_window_view(x, 2, axis=0, step=True),
+        "sliding_window_view: step: got True, expected an int or a sequence of ints",
+    ),
+    "nor a part": (
+        lambda x: na.adaptive_avg_pool1d(x[None], output_size=True),
+        "adaptive_avg_pool1d: output_size: got True, expected a positive integer",
+    ),
+    "nor how many axes": (
+        lambda x: na.tensordot(x, x, axes=True),
+        "tensordot: axes: got True, expected how many to pair, or the axes of each array",
+    ),
+    "a part of an element is no way": (
+        lambda x: na.roll(x, (1.5,)),  # type: ignore[arg-type]
+        "roll: shift: got (1.5,), expected an int or a sequence of ints",
+    ),
+    "no flag of a view": (
+        lambda x: na.reshape(x, (-1,), copy=2),  # type: ignore[arg-type]
+        "reshape: copy: got 2, expected True or False",
+    ),
+    "no number of elements": (
+        lambda x: na.nan_to_num(x, nan=(1.0,)),  # type: ignore[arg-type]
+        "nan_to_num: nan: got (1.0,), expected a real number",
+    ),
+    "a list stays one": (
+        lambda x: na.sort(x, axis=[0, 0]),  # type: ignore[arg-type]
+        "sort: axis: got [0, 0], expected an int",
+    ),
+    "more than all": (
+        lambda x: na.cross_entropy(x, x[:, 0] > 0, label_smoothing=-1.0),
+        "cross_entropy: label_smoothing: got -1.0, expected a number from 0 to 1",
+    ),
     "what no byte holds": (
         lambda x: na.threshold(na.astype(x, na.uint8), threshold=1.0, value=-3.0),
         "threshold: value: got -3.0, expected a number from 0 to 255",
@@ -300,3 +346,29 @@ def test_true_is_no_size_of_a_window(label: str, backend: str) -> None:
     if label.endswith(": padding"):
         expected = "'same', 'valid', an integer or a pair (before, after)"
     assert str(caught.value) == f"{label}: got True, expected {expected}"
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "tensorflow"])
+def test_what_counts_is_counted(backend: str) -> None:
+    """JAX takes the nearest of its own arrays of integers, whose values it would have to wait for."""
+    from_numpy = backends.core(backend).from_numpy
+    x, target = from_numpy(np.ones((1, 3), np.float32)), from_numpy(np.asarray([3]))
+    for op in (na.nll_loss, na.cross_entropy, na.multi_margin_loss):
+        name = op.__name__
+        with pytest.raises(
+            IndexError, match=f"{name}: target: got 3, expected 0 <= index < 3, whi"
+        ):
+            op(x, target)
+    image, boxes = (
+        from_numpy(np.ones((2, 1, 4, 4), np.float32)),
+        from_numpy(np.ones((1, 4), "float32")),
+    )
+    with pytest.raises(
+        IndexError, match="roi_align: box_indices: got 3, expected 0 <= index < 2, wh"
+    ):
+        na.roi_align(image, boxes, target, output_size=1)
+    x, negative = from_numpy(np.ones((2, 2), np.float32)), from_numpy(np.asarray([[-3]]))
+    with pytest.raises(
+        IndexError, match="take_along_axis: indices: got -3, expected -2 <= index < "
+    ):
+        na.take_along_axis(x, negative, axis=1)

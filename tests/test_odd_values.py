@@ -163,3 +163,12 @@ def test_weights_of_a_network_are_promoted(backend: str) -> None:
     narrow = on_backend(u.astype("float16"), backend)
     out, last = na.rnn(on_backend(x, backend), [on_backend(w, backend), narrow])
     assert na.dtype_of(out) is na.dtype_of(last) is na.float32
+
+
+def test_of_nothing_shapes_are_those_of_the_rest(backend: str) -> None:
+    x = on_backend(np.ones((2, 4, 3), "float32"), backend)
+    assert tuple(na.householder_product(x, x[:, 0, :0]).shape) == (2, 4, 3)
+    images = on_backend(np.ones((0, 2, 4, 6), "float32"), backend)
+    assert tuple(na.pixel_unshuffle(images, downscale_factor=2).shape) == (0, 8, 2, 3)
+    np.testing.assert_array_equal(host(na.layer_norm(x, axis=())), np.zeros((2, 4, 3)))
+    np.testing.assert_array_equal(host(na.roll(x, 1, axis=())), host(x))

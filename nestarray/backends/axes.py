@@ -200,6 +200,6 @@ def are_plane(x: Any, axes: Any) -> bool:
 
 def has_place(x: Any, kth: int, /, *, axis: int = -1) -> bool:
     """Whether `x` has such an axis, and that an element of number `kth`."""
-    if axis.__class__ is not int:
+    if axis.__class__ is not int or kth.__class__ is bool:
         return False
     return -x.ndim <= axis < x.ndim and -x.shape[axis] <= kth < x.shape[axis]

@@ -11,6 +11,7 @@ from nestarray.backends.base import own_code
 from nestarray.backends.fast_paths import FastPath, noted
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
+from nestarray.typing import check_kind
 
 NORMS = ("backward", "ortho", "forward")
 
@@ -40,7 +41,7 @@ def checked(
     if axes is None:
         axes = range(0 if s is None else count - len(s), count)
     places = many_axes(tuple(axes), count, op, "axes")
-    lengths = tuple(shape[a] for a in places) if s is None else tuple(index(n) for n in s)
+    lengths = tuple(shape[a] for a in places) if s is None else tuple(_whole(op, "s", n) for n in s)
     if len(lengths) != len(places):
         raise ShapeError(
             f"{op}: s: got {len(lengths)} lengths for {len(places)} axes, expected one for each"
@@ -63,7 +64,7 @@ def one_length(
     """
     check_norm(op, norm)
     place = one_axis(axis, len(shape), op)
-    length = shape[place] if n is None else index(n)
+    length = shape[place] if n is None else _whole(op, "n", n)
     _check_length(op, "n", length)
     return length, place
 
@@ -72,7 +73,7 @@ def full_length(op: str, shape: Sequence[int], n: int | None, axis: int, norm: s
     """The length of the real result of a half spectrum: `n`, or the even one."""
     check_norm(op, norm)
     half = shape[one_axis(axis, len(shape), op)]
-    length = 2 * (half - 1) if n is None else index(n)
+    length = 2 * (half - 1) if n is None else _whole(op, "n", n)
     _check_length(op, "n", length)
     return length
 
@@ -112,6 +113,13 @@ def check_real(op: str, x: Any, other: str) -> None:
         raise DtypeError(
             f"{op}: x: got {dtype.name}, expected real numbers; {other} takes complex ones"
         )
+
+
+def _whole(op: str, argument: str, n: Any) -> int:
+    """A length that was given, as an int."""
+    if n.__class__ is not int:
+        check_kind(op, argument, "int", n)
+    return index(n)
 
 
 def _check_length(op: str, argument: str, n: int) -> None:

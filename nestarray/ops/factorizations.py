@@ -472,7 +472,7 @@ def householder_product(x: Array, tau: Array, /) -> Array:
     check_reflections(x, tau)
     m, n = x.shape[-2:]
     rows = ops.expand_dims(ops.arange(m, dtype=int64, like=x), -1)
-    Q = ops.eye(m, n, dtype=x.dtype, like=x)
+    Q = ops.broadcast_to(ops.eye(m, n, dtype=x.dtype, like=x), ops.shape(x))
     for i in reversed(range(tau.shape[-1])):
         v = ops.getitem(x, (..., slice(None), slice(i, i + 1)))
         v = ops.where(ops.greater(rows, i), v, ops.zeros_like(v))

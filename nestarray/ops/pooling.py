@@ -500,7 +500,7 @@ def _adaptive(
         )
     sizes = (output_size,) * count if isinstance(output_size, int) else tuple(output_size)
     sizes = sizes * count if len(sizes) == 1 else sizes
-    if len(sizes) != count or any(n is not None and n < 1 for n in sizes):
+    if len(sizes) != count or any(n is not None and (n.__class__ is bool or n < 1) for n in sizes):
         raise ArgumentError(
             f"{name}: output_size: got {output_size!r}, expected a positive integer"
             + ("" if count == 1 else f" or {count} of them")

@@ -17,7 +17,7 @@ import math
 from nestarray import dtypes, ops
 from nestarray.backends import logarithms, rounding, threefry
 from nestarray.dispatch import op
-from nestarray.typing import Array, DTypeLike, Shape
+from nestarray.typing import Array, DTypeLike, Shape, check_range
 
 __all__ = [
     "normal_quantile",
@@ -95,6 +95,7 @@ def random_split(key: Array, *, num: int = 2) -> Array:
         https://docs.jax.dev/en/latest/_autosummary/jax.random.split.html
     """
     threefry.check_key(key)
+    check_range("random_split", "num", num, 0)
     counts = ops.astype(ops.arange(num, like=key), "uint32")
     return ops.stack(ops.threefry2x32(key, ops.zeros_like(counts), counts), axis=1)
 

@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray.backends.axes import one_axis, pad_widths, part_sizes
-from nestarray.backends.base import lenient, supports
+from nestarray.backends.base import flag, lenient, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.fills import check_fill
 from nestarray.backends.jax.compiled import compiled
@@ -19,7 +19,7 @@ expand_dims = lenient(partial(jnp.expand_dims))
 moveaxis = lenient(partial(jnp.moveaxis))
 roll = lenient(partial(jnp.roll))
 swapaxes = jnp.swapaxes
-tile = jnp.tile
+tile = lenient(partial(jnp.tile))
 
 
 @at_defaults("jnp.flip(x)")
@@ -55,6 +55,8 @@ def squeeze(x: Any, /, axis: Any = None) -> Any:
 
 def reshape(x: Any, /, shape: Any, *, order: Any = "C", copy: bool | None = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.reshape.html"""
+    if copy is not None:
+        flag(copy)
     return jnp.reshape(x, shape, order=order)
 
 

@@ -32,6 +32,7 @@ def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 @supports("size is None or fill_value.__class__ is int and x.size")  # nothing is filled with 0
+@lenient
 def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple[Any, ...]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.nonzero.html"""
     return jnp.nonzero(x) if size is None else jnp.nonzero(x, size=size, fill_value=fill_value)
@@ -53,6 +54,7 @@ def _takes_last(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> b
 
 
 @supports(_takes_last)
+@lenient
 def top_k(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.top_k.html"""
     values, indices = jax.lax.top_k(x, k)

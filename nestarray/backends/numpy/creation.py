@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes
+from nestarray.backends.base import lenient
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.fills import check_fill
 from nestarray.backends.matrices import check_matrices
@@ -79,6 +80,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
 
 
 @at_defaults("np.tril(x)", where="x.ndim > 1")
+@lenient
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.tril.html"""
     check_matrices("tril", "x", x)  # NumPy would make a matrix of a vector
@@ -86,6 +88,7 @@ def tril(x: Any, /, *, k: int = 0) -> Any:
 
 
 @at_defaults("np.triu(x)", where="x.ndim > 1")
+@lenient
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.triu.html"""
     check_matrices("triu", "x", x)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends import division, truth
-from nestarray.backends.base import refuse_integers, supports
+from nestarray.backends.base import lenient, refuse_integers, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.numpy.promotion import floating, floating_pair, ordering, promoting
 from nestarray.dtypes import finfo
@@ -84,6 +84,7 @@ def conj(x: Any, /) -> Any:
 
 
 @at_defaults("np.nan_to_num(x)", where="x.dtype.kind in 'fc'")
+@lenient
 def nan_to_num(
     x: Any, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Any:

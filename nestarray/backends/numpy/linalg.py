@@ -28,11 +28,13 @@ _power = in_single_precision(cast, integers=True)(np.linalg.matrix_power)
 
 
 @supports("n >= 0")  # of integers the inverse is no integer
+@lenient
 def matrix_power(x: Any, /, n: int) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.matrix_power.html"""
     return _power(x, n)
 
 
+@lenient
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.diagonal.html"""
     return np.diagonal(x, offset, -2, -1)

@@ -15,7 +15,7 @@ from nestarray.backends.axes import (
     part_sizes,
     windows_of,
 )
-from nestarray.backends.base import lenient, supports
+from nestarray.backends.base import flag, lenient, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.fills import check_fill
 from nestarray.backends.numpy.promotion import promoted
@@ -27,7 +27,7 @@ flip = lenient(partial(np.flip))
 moveaxis = lenient(partial(np.moveaxis))
 roll = lenient(partial(np.roll))
 swapaxes = lenient(partial(np.swapaxes))
-tile = np.tile
+tile = lenient(partial(np.tile))
 
 
 def permute_dims(x: Any, /, axes: Any) -> Any:
@@ -100,7 +100,7 @@ def reshape(x: Any, /, shape: Any, *, order: Any = "C", copy: bool | None = None
     """https://numpy.org/doc/stable/reference/generated/numpy.reshape.html"""
     if order != "C":
         check_order(order)
-    reshaped = np.reshape(np.array(x) if copy else x, shape, order=order)
+    reshaped = np.reshape(np.array(x) if copy is not None and flag(copy) else x, shape, order=order)
     if reshaped.shape != shape and (shape is None or np.min(shape, initial=0) < -1):
         raise ValueError("NumPy takes None for no change, and every negative number for -1")
     if copy is False and x.size and not np.may_share_memory(reshaped, x):

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import supports
+from nestarray.backends.base import lenient, supports
 
 
 @supports("x.ndim in (1, 2)")
+@lenient
 def diag(x: Any, /, *, k: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.diag.html"""
     return np.diag(x, k)

@@ -40,7 +40,7 @@ def _classes_fit(x: Any, target: Any, weight: Any, axis: int, reduction: str) ->
     return target.shape == expected and reduction in _REDUCTIONS and is_constant(weight)
 
 
-@supports("_classes_fit(logits, target, weight, axis, reduction)")
+@supports("0.0 <= label_smoothing <= 1.0 and _classes_fit(logits, target, weight, axis, reduction)")
 @lenient
 def cross_entropy(
     logits: Any,

@@ -16,7 +16,7 @@ from nestarray.backends.axes import (
     squeezed_axes,
     windows_of,
 )
-from nestarray.backends.base import lenient, supports
+from nestarray.backends.base import flag, lenient, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.fills import check_fill
 from nestarray.backends.torch.integers import LACKING, by_bits, through_int64
@@ -45,7 +45,7 @@ def reshape(x: Any, /, shape: Any, *, order: str = "C", copy: bool | None = None
     if copy is None and order == "C":
         return x.reshape(shape)
     check_order(order)
-    if copy:
+    if copy is not None and flag(copy):
         x = x.clone()
     if isinstance(shape, int):
         shape = (shape,)

@@ -69,6 +69,8 @@ def _is_native(x: Any, weight: Any, bias: Any, axis: Any) -> bool:
         return False
     if axis != -1:
         axes = (axis,) if isinstance(axis, int) else axis
+        if len(axes) == 0:
+            return False
         last = list(range(x.ndim - len(axes), x.ndim))
         if sorted(a + x.ndim if a < 0 else a for a in axes) != last:
             return False

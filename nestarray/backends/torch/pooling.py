@@ -37,7 +37,7 @@ def _max_pool(count: int) -> Callable[..., Any]:
         dilation: Any = 1,
         ceil_mode: bool = False,
     ) -> bool:
-        return dilation == 1 and _is_native(x, count, kernel_size, padding)
+        return dilation == 1 and stride != () and _is_native(x, count, kernel_size, padding)
 
     @supports(is_native)
     def max_pool(
@@ -79,7 +79,7 @@ def _avg_pool(count: int) -> Callable[..., Any]:
             return False
         if count == 3 and x.is_cpu and x.itemsize < 4:  # no kernel for half precision
             return False
-        return _is_native(x, count, kernel_size, padding)
+        return stride != () and _is_native(x, count, kernel_size, padding)
 
     @supports(is_native)
     def avg_pool(

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from nestarray.backends.axes import one_axis
-from nestarray.backends.base import flag, supports
+from nestarray.backends.base import flag, lenient, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.promotion import choosing
 from nestarray.backends.results import TopKResult, gathered
@@ -59,6 +59,7 @@ def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 @supports("size is None")
+@lenient
 def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple[Any, ...]:
     """https://docs.pytorch.org/docs/stable/generated/torch.nonzero.html"""
     if not x.ndim:
