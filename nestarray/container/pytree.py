@@ -160,8 +160,9 @@ def _give_tf_data_specs() -> None:
         return from_leaves(c.spec, tuple([structure.type_spec_from_value(x) for x in c.leaves()]))
 
     register = getattr(type_spec, "register_type_spec_from_value_converter", None)
-    for cls in _CLASSES if register is not None else ():
-        register(cls, specs_of)
+    if register is not None:
+        for cls in _CLASSES:
+            register(cls, specs_of)
 
 
 def _to_plain(structure: Any) -> Any:
