@@ -86,6 +86,15 @@ def is_read() -> bool:
     return False
 
 
+def identity(x: Any) -> Any:
+    """What tells an object that is alive from all others, as a key: its id.
+
+    As torch.compile reads it, the object itself: tensors are keys there, alike where they are
+    one. It would guard an id, and compile each call with other tensors anew.
+    """
+    return x if is_read() else id(x)
+
+
 class ContextVariable(Generic[T]):
     """`contextvars.ContextVar`, which torch.compile cannot read.
 

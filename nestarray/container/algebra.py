@@ -29,7 +29,7 @@ from nestarray.container.access import bare, line_up, map_leaves
 from nestarray.container.container import Container, from_leaves
 from nestarray.container.shortcuts import Leaves, dtypes_of, look_ahead, look_at, over_leaves
 from nestarray.container.spec import Spec
-from nestarray.dynamo import is_read
+from nestarray.dynamo import identity, is_read
 from nestarray.errors import StructureError
 
 if TYPE_CHECKING:
@@ -178,9 +178,6 @@ def _apply_bound(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return _rebuild(op.name, first._spec, results)
 
 
-_HOLDING = "data_type"
-
-
 def _once_for_ties(
     op: Op, call: Callable[..., Any], columns: list[Iterable[Any]]
 ) -> Callable[..., Any]:
@@ -188,37 +185,18 @@ def _once_for_ties(
 
     Of ops that keep what an array is and change where or as what it is held.
     """
-    if op.chapter != _HOLDING:
+    if op.chapter != "data_type":
         return call
     leaves = columns[0]
-    if not isinstance(leaves, tuple) or len(set(map(id, leaves))) == len(leaves):
+    if not isinstance(leaves, tuple) or len(set(map(identity, leaves))) == len(leaves):
         return call
-    results: dict[tuple[int, ...], Any] = {}
+    results: dict[tuple[Any, ...], Any] = {}
 
     def once(*row: Any) -> Any:
-        key = tuple(map(id, row))  # the columns hold what they are the identities of
+        key = tuple(map(identity, row))  # the columns hold what they are the identities of
         if key not in results:
             results[key] = call(*row)
         return results[key]
-
-    return once
-
-
-def _once_for_ties_read(op: Op, call: Callable[..., Any]) -> Callable[..., Any]:
-    """`_once_for_ties`, as torch.compile reads it: there tensors are keys, alike where they are one.
-
-    An identity would be guarded, and each call with other tensors compiled again.
-    """
-    if op.chapter != _HOLDING:
-        return call
-    results: dict[Any, Any] = {}
-
-    def once(leaf: Any, *row: Any) -> Any:
-        if row or not hasattr(leaf, "requires_grad"):
-            return call(leaf, *row)
-        if leaf not in results:
-            results[leaf] = call(leaf)
-        return results[leaf]
 
     return once
 
@@ -235,7 +213,7 @@ def _apply_read(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         given.update(zip(arrays, row))
         return op.function(*[given[n] for n in names[: len(args)]], **{n: given[n] for n in kwargs})
 
-    call = _once_for_ties_read(op, call)
+    call = _once_for_ties(op, call, columns)
     results = [
         leaf if type(leaf) in _LEFT_ALONE else call(*row)  # `leaf.__class__` is not found there
         for leaf, *row in zip(first._leaves, *columns)

@@ -7,6 +7,7 @@ from typing import Any
 
 from nestarray import backends, packages
 from nestarray.container import Container, constructor, method
+from nestarray.dynamo import identity
 from nestarray.errors import ArgumentError, StructureError
 from nestarray.interchange.fitting import check_names, check_shapes
 from nestarray.interop import move
@@ -53,8 +54,8 @@ def _tensors(module: Any, buffers: bool) -> dict[str, Any]:
         tensors |= dict(part.named_parameters(**own))
         if buffers:  # beside the parameters of their module, as in a state dict
             tensors |= dict(part.named_buffers(**own))
-    detached = {id(tensor): tensor.detach() for tensor in tensors.values()}
-    return {name: detached[id(tensor)] for name, tensor in tensors.items()}
+    detached = {identity(tensor): tensor.detach() for tensor in tensors.values()}
+    return {name: detached[identity(tensor)] for name, tensor in tensors.items()}
 
 
 @constructor
@@ -154,11 +155,12 @@ def to_torch_state_dict(c: Container, /) -> dict[str, Any]:
         >>> {name: tuple(t.shape) for name, t in na.to_torch_state_dict(c).items()}
         {'fc.weight': (2, 3), 'fc.bias': (2,)}
     """
-    moved: dict[int, Any] = {}
+    moved: dict[Any, Any] = {}
     for path, leaf in c.flat_items():
-        if id(leaf) not in moved:
-            moved[id(leaf)] = leaf if _is_extra_state(path) else _tensor(path, leaf)
-    return {name: moved[id(leaf)] for name, leaf in c.to_flat_dict(".").items()}
+        key = identity(leaf)
+        if key not in moved:
+            moved[key] = leaf if _is_extra_state(path) else _tensor(path, leaf)
+    return {name: moved[identity(leaf)] for name, leaf in c.to_flat_dict(".").items()}
 
 
 def _tensor(path: str, leaf: Any) -> Any:
