@@ -219,6 +219,11 @@ class Recorder:
         """The nodes of the innermost function that is being recorded."""
         return self._scopes[-1]
 
+    @property
+    def depth(self) -> int:
+        """How many scopes are open."""
+        return len(self._scopes)
+
     def open_scope(self) -> None:
         """Begin with the body of a loop or a branch."""
         self._scopes.append([])

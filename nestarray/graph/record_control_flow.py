@@ -118,6 +118,23 @@ class ControlFlow:
         differing = [i for i, x in enumerate(body.output[count:]) if rows & reached(body.nodes, x)]
         return found[:count], tuple([ops.getitem(x, 0) for x in found[count:]]), differing
 
+    def mark(self) -> int:
+        """How deep in loops, choices and mapped functions the code is; see `collectives`."""
+        return self._recorder.depth
+
+    def hindrance(self, depth: int) -> str | None:
+        """Why values of a mapped function that began at a depth cannot be handed out of it."""
+        if self._recorder.depth != depth:
+            return (
+                "recorded code cannot collect values inside of a loop or a choice; call it outside "
+                "of that"
+            )
+        return None
+
+    def is_differentiated(self, x: Any, depth: int) -> bool:
+        """Whether a derivative is taken of a value: it cannot be recorded."""
+        return False
+
     def _mapped(self, fn: Callable[..., Any], arrays: Sequence[Any]) -> tuple[Any, Body]:
         given = tuple(arrays)
         row = tuple([_first_row(_value(x)) for x in given])

@@ -69,7 +69,6 @@ def vmap(
             result that is not the same for all examples.
         ShapeError: when called, if the mapped axes have different sizes, or one that is not
             `axis_size`, or `in_axes` names an axis that is not there.
-        UnsupportedError: when called in code that is recorded, if there is an `axis_name`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -122,18 +121,8 @@ def vmap(
                 tuple([x for x, axis in pairs if axis is None]),
             )
 
-        native = current_recorder() or native_transforms(backend)
         has_common = None in tree.flatten(out_axes)[0]
-        if backend == "jax" and not current_recorder():
-            run = partial(_run, native, has_common, arrays, axis_name=axis_name)
-            stacked, common, differing = run(flat)
-        elif axis_name is None and not is_any_named():
-            stacked, common, differing = _run(native, has_common, arrays, flat)
-        else:
-            count = _check_named(arrays[0].shape[0], axis_name)
-            index = _counted(count, arrays, backend)
-            run = partial(_run, native, has_common, [index, *arrays])
-            stacked, common, differing = collecting(run, flat, axis_name, count, backend)
+        stacked, common, differing = map_rows(flat, arrays, backend, axis_name, has_common)
         form, axes = returned
         if differing:
             place = [i for i, axis in enumerate(axes) if axis is None][differing[0]]
@@ -145,6 +134,36 @@ def vmap(
         return form.nest([next(others) if a is None else _moved(next(rows), a) for a in axes])
 
     return call
+
+
+def map_rows(
+    flat: Callable[..., tuple[Any, Any]],
+    arrays: Sequence[Any],
+    backend: str,
+    axis_name: Any = None,
+    has_common: bool = False,
+) -> tuple[Any, Any, Any]:
+    """What a function of rows gives for all rows, where collectives find their examples.
+
+    Args:
+        flat: of rows: what is to be stacked, and, if `has_common`, what all have in common.
+        arrays: with the rows along their first axes.
+        backend: of the arrays.
+        axis_name: for collectives; None: the axis has none.
+        has_common: the second of what `flat` gives is asked for.
+
+    Returns:
+        (stacked, common, the places of what is not the same for all examples).
+    """
+    native = current_recorder() or native_transforms(backend)
+    if backend == "jax" and not current_recorder():
+        return _run(native, has_common, arrays, flat, axis_name=axis_name)
+    if axis_name is None and not is_any_named():
+        return _run(native, has_common, arrays, flat)
+    count = _check_named(arrays[0].shape[0], axis_name)
+    index = _counted(count, list(arrays), backend)
+    run = partial(_run, native, has_common, [index, *arrays])
+    return collecting(run, flat, axis_name, count, backend)
 
 
 def _run(
@@ -162,12 +181,6 @@ def _run(
 
 def _check_named(count: Any, axis_name: Any) -> int:
     """The length of an axis that has a name, or is inside of one that has."""
-    if current_recorder():
-        raise UnsupportedError(
-            f"vmap: axis_name: got {axis_name!r}, but code that is recorded has no names for mapped "
-            "axes; split the function where examples meet, combine them over the axis that vmap "
-            "adds, and map what comes after with the result under in_axes=None"
-        )
     if count is None:
         raise UnsupportedError(
             f"vmap: axis_name: got {axis_name!r} for an axis whose length is not known while it is "

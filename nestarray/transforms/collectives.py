@@ -4,9 +4,10 @@ Inside of ``na.vmap(fn, axis_name="batch")`` a function sees one example; `psum`
 all of them. On JAX they are ``jax.lax``'s. On PyTorch a rule of ``torch.func.vmap`` takes
 the values of all examples together. NumPy and TensorFlow have no such rule, so there `fn` runs
 up to its first collective for all examples, again up to the second with the result of the first,
-and so on: as often as it has collectives, and once more. Derivatives of the mapped function go
-through all of this; those that are taken of one example, inside of the mapped function, do on
-JAX and PyTorch, and are refused elsewhere.
+and so on: as often as it has collectives, and once more. Recorded code is mapped in this way too.
+Derivatives of the mapped function go through all of this. Where one is taken of an example, inside
+of the mapped function, the values are gathered by a rule (`_gathered`), whose pullback is a
+collective itself: the examples meet again on the way back.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from nestarray.backends.axes import one_axis
 from nestarray.calls import explained
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, UnsupportedError
+from nestarray.transforms.arguments import is_inexact
+from nestarray.transforms.control_flow import current_recorder
 from nestarray.typing import Array, Nest
 
 #: Of the values of all examples, (examples, *inside, *shape), and the number of mapped axes
@@ -44,8 +47,8 @@ def psum(x: Nest, axis_name: Any) -> Nest:
     Raises:
         ArgumentError: no axis of this name is mapped around the call; or, when the mapped function
             has run, some examples call other collectives than the rest.
-        UnsupportedError: on NumPy and TensorFlow: `x` is differentiated inside of the mapped
-            function; on TensorFlow: the call is in a loop or a choice of a graph.
+        UnsupportedError: on TensorFlow and in recorded code: the call, or the derivative of it that
+            is taken inside of the mapped function, is in a loop or a choice.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -166,7 +169,7 @@ def all_gather(x: Nest, axis_name: Any, *, axis: int = 0, tiled: bool = False) -
     """
     if _is_of_jax(axis_name, x):
         return _of_jax("all_gather", x, axis_name, axis=axis, tiled=tiled)
-    whole = _collected("all_gather", x, axis_name, lambda y, inside: ops.moveaxis(y, 0, inside))
+    whole = _collected("all_gather", x, axis_name, _in_front)
     return tree.map(lambda y: _joined(y, axis) if tiled else _placed(y, axis), whole)
 
 
@@ -244,16 +247,20 @@ class _Example:
         self.name, self.index, self.size = name, index, size
         self.known = known  # the results of the first collectives
         self.count = 0  # of the collectives that have come by
-        self.native = backends.chapter(backend, "collectives")
+        self.native = current_recorder() or backends.chapter(backend, "collectives")
         self.gather = getattr(self.native, "gather", None)
         self.mark = None if self.gather else self.native.mark()
 
         #: why values of this mapped function cannot be handed out of the one around it
         self.blocked = blocked
 
-    def hindrance(self, values: Sequence[Any]) -> str | None:
+    def hindrance(self) -> str | None:
         """Why values cannot be handed out of the mapped function from where the code is."""
-        return None if self.gather else self.native.hindrance(values, self.mark)
+        return None if self.gather else self.native.hindrance(self.mark)
+
+    def is_differentiated(self, x: Any) -> bool:
+        """Whether a derivative of the value is being taken inside of the mapped function."""
+        return is_inexact(x) and self.native.is_differentiated(x, self.mark)
 
 
 class _Reached(BaseException):  # no Exception, which somebody might catch
@@ -296,7 +303,7 @@ def collecting(
     settings: dict[str, Any] = {
         "size": size,
         "backend": backend,
-        "blocked": around[-1].hindrance(()) if around else None,
+        "blocked": around[-1].hindrance() if around else None,
     }
     known: list[Any] = []
     while True:
@@ -312,7 +319,7 @@ def collecting(
         if end is None:
             return found
         if end.example in around:
-            _refuse(end.function, around[-1].hindrance(found[0]))
+            _refuse(end.function, around[-1].hindrance())
             raise _Reached(end.function, end.example, found[0], end.combine)
         known.append(tuple(map(end.combine, found[0])))
 
@@ -328,6 +335,7 @@ def _until_unknown(
 ) -> tuple[Any, Any]:
     """`flat` up to its end, or to a collective whose result is not known; `ends` says which."""
     example = make(index)
+    before = [outer.count for outer in around]
     for outer, count in zip(around, counts, strict=True):
         outer.count = count  # all examples come by the same collectives
     token = _running.set((*around, example))
@@ -338,27 +346,70 @@ def _until_unknown(
         return tuple(reached.values), ()
     finally:
         _running.reset(token)
+        for outer, count in zip(around, before, strict=True):
+            outer.count = max(outer.count, count)  # pullbacks come by others
     ends.append(None)
     return found
 
 
 def _collected(function: str, x: Nest, axis_name: Any, combine: Combine) -> Nest:
     """`combine` of the values of all examples, for each leaf of `x`."""
-    place = _place(function, axis_name)
-    example, *inside = _running.get()[place:]
+    example = _running.get()[_place(function, axis_name)]
     leaves, structure = tree.flatten(x)
     values = [ops.asarray(y, like=example.index) if _is_number(y) else y for y in leaves]
     if example.gather is not None:
         found = [combine(example.gather(y, example.index, example.size), 0) for y in values]
-        return tree.unflatten(structure, found)
-    _refuse(function, _running.get()[-1].hindrance(values), *[inner.blocked for inner in inside])
+    elif any(map(example.is_differentiated, values)):
+        found = [combine(_gathered(function, example, y), 0) for y in values]
+    else:
+        found = _handed_out(function, values, example, combine)
+    return tree.unflatten(structure, found)
+
+
+def _handed_out(
+    function: str, values: Sequence[Any], example: _Example, combine: Combine
+) -> Sequence[Any]:
+    """`combine` of the values of all examples, which the run before this one has found."""
+    running = _running.get()
+    inside = running[running.index(example) + 1 :]
+    _refuse(function, running[-1].hindrance(), *[inner.blocked for inner in inside])
     number, example.count = example.count, example.count + 1
     if number >= len(example.known):
         raise _Reached(function, example, values, lambda whole: combine(whole, len(inside)))
     found = example.known[number]
     for inner in inside:
         found = [y[inner.index] for y in found]
-    return tree.unflatten(structure, found)
+    return found
+
+
+def _gathered(function: str, example: _Example, x: Array) -> Array:
+    """The values of all examples, in front."""
+    return _linear(function, example, x, lambda y: y, _in_front, (_gathered, _scattered))
+
+
+def _scattered(function: str, example: _Example, x: Array) -> Array:
+    """Of what all examples have for each of them, the sum of that for this one."""
+    own = lambda y: y[example.index]  # noqa: E731
+    return _linear(function, example, x, own, _sum, (_scattered, _gathered))
+
+
+def _linear(
+    function: str,
+    example: _Example,
+    x: Array,
+    own: Callable[[Array], Array],
+    combine: Combine,
+    both: tuple[Callable[..., Array], Callable[..., Array]],
+) -> Array:
+    """A linear function of the values of all examples; `both` are it and its transpose."""
+
+    def value(x: Array) -> Array:
+        return own(_handed_out(function, [x], example, combine)[0])
+
+    if not example.is_differentiated(x):
+        return value(x)
+    again, transpose = (partial(f, function, example) for f in both)
+    return example.native.linear(value, again, transpose, x, example.mark)
 
 
 def _refuse(function: str, *reasons: str | None) -> None:
@@ -378,6 +429,10 @@ def _reduced(function: str, x: Nest, axis_name: Any, combine: Combine) -> Nest:
 def _sum(whole: Array, inside: int) -> Array:
     dtype = dtype_of(whole)
     return ops.sum(whole, axis=0, dtype="int32" if dtype.kind == "bool" else dtype)
+
+
+def _in_front(whole: Array, inside: int) -> Array:
+    return ops.moveaxis(whole, 0, inside)
 
 
 def _placed(x: Array, axis: int) -> Array:

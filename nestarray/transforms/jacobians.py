@@ -15,6 +15,7 @@ from nestarray import dtypes, ops, tree
 from nestarray.calls import explained
 from nestarray.errors import DtypeError
 from nestarray.transforms.arguments import Arguments, Wrt, native_transforms
+from nestarray.transforms.batching import map_rows
 from nestarray.transforms.gradients import complex_ones, grad, split_aux
 from nestarray.transforms.products import Results
 from nestarray.typing import Array
@@ -70,12 +71,12 @@ def jacrev(
         blocks = []
         for i, output in enumerate(outputs):
 
-            def row(ct: Array, i: int = i) -> tuple[Any, ...]:
+            def row(ct: Array, i: int = i) -> tuple[Any, tuple[()]]:
                 gradients = pull([*zeros[:i], ct, *zeros[i + 1 :]])
                 # pullbacks multiply with Jᴴ
-                return tuple([ops.conj(g) if holomorphic else g for g in gradients])
+                return tuple([ops.conj(g) if holomorphic else g for g in gradients]), ()
 
-            rows = native.vmap(row, [_basis(output)]) if inputs else []
+            rows = map_rows(row, [_basis(output)], arguments.backend)[0] if inputs else []
             shape = tuple(output.shape)
             parts = [ops.reshape(r, (*shape, *x.shape)) for r, x in zip(rows, inputs, strict=True)]
             blocks.append(arguments.nests(parts))
@@ -128,7 +129,7 @@ def jacfwd(
         found: list[Any] = []
         for i, x in enumerate(inputs):
 
-            def column(tangent: Array, i: int = i) -> tuple[Any, ...]:
+            def column(tangent: Array, i: int = i) -> tuple[Any, tuple[()]]:
                 outputs, others, moved = native.jvp(
                     lambda *values: results.taken(arguments.call(*values)),
                     inputs,
@@ -136,9 +137,10 @@ def jacfwd(
                     "jacfwd",
                 )
                 _checked("jacfwd", outputs, holomorphic)
-                return (*moved, *others)
+                return (*moved, *others), ()
 
-            columns.append([ops.moveaxis(y, 0, -1) for y in native.vmap(column, [_basis(x)])])
+            stacked = map_rows(column, [_basis(x)], arguments.backend)[0]
+            columns.append([ops.moveaxis(y, 0, -1) for y in stacked])
         count = results.count
         others = [y[..., 0] for y in columns[0][count:]] if columns else []
         for k in range(count):

@@ -10,7 +10,7 @@ import pytest
 
 import nestarray as na
 from nestarray import backends
-from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
+from nestarray.errors import ArgumentError, ConversionError
 from nestarray.testing import assert_close
 
 X = np.linspace(-1.0, 1.0, 6, dtype=np.float32).reshape(3, 2)
@@ -99,10 +99,6 @@ def test_mapped_functions_are_recorded(backend: str) -> None:
         ArgumentError, match=r"^vmap: out_axes: got None for the result of the func"
     ):
         na.trace_graph(lambda x: na.vmap(lambda row: row * 2, out_axes=None)(x), x)
-    with pytest.raises(
-        UnsupportedError, match=r"axis_name: got 'i', but code that is recorded has"
-    ):
-        na.trace_graph(lambda x: na.vmap(lambda row: row, axis_name="i")(x), x)
 
 
 def _containers(nest: Any) -> Any:

@@ -115,37 +115,96 @@ def test_derivatives_of_mapped_functions(backend: str) -> None:
     same(na.jit(na.grad(own_loss), **options)(x), jax.grad(loss_of_jax)(X))
 
 
-@pytest.mark.parametrize("backend", ["jax", "torch"])
+def power(x: Any, lib: Any) -> Any:
+    """Of one example, by what all of them have."""
+    y = normalized(x, lib) ** 3 * lib.psum(x, "i")
+    return y.sum() if lib is lax else na.sum(y)
+
+
+def own_power(x: Any) -> Any:
+    return power(x, na)
+
+
+def power_of_jax(x: Any) -> Any:
+    return power(x, lax)
+
+
 def test_derivatives_of_one_example(backend: str) -> None:
-    def own(x: Any) -> Any:
-        return na.sum(normalized(x, na) ** 3 * na.psum(x, "i"))
-
-    def of_jax(x: Any) -> Any:
-        return (normalized(x, lax) ** 3 * lax.psum(x, "i")).sum()
-
-    x = on(backend, X)
-    same(na.vmap(na.grad(own), axis_name="i")(x), jax.vmap(jax.grad(of_jax), axis_name="i")(X))
-    same(
-        na.vmap(lambda x: na.jvp(own, (x,), (x,))[1], axis_name="i")(x),
-        jax.vmap(lambda x: jax.jvp(of_jax, (x,), (x,))[1], axis_name="i")(X),
-    )
-    same(
-        na.grad(lambda x: na.sum(na.vmap(na.grad(own), axis_name="i")(x) ** 2))(x),
-        jax.grad(lambda x: (jax.vmap(jax.grad(of_jax), axis_name="i")(x) ** 2).sum())(X),
-    )
+    """The cotangents of all examples meet: those of the sum are summed."""
+    found = na.vmap(na.grad(own_power), axis_name="i")(on(backend, X))
+    same(found, jax.vmap(jax.grad(power_of_jax), axis_name="i")(X))
 
 
-@pytest.mark.parametrize(("backend", "label"), [("numpy", "NumPy"), ("tensorflow", "TensorFlow")])
-def test_derivatives_of_one_example_are_refused(backend: str, label: str) -> None:
+#: Derivatives inside of mapped functions, by the name of a library's transformations.
+INSIDE: dict[str, Callable[[Any, Any], Any]] = {
+    "jvp": lambda lib, f: lambda x: lib.jvp(f, (x,), (x,))[1],
+    "twice": lambda lib, f: lib.grad(lambda x: (lib.grad(f)(x) * x * x)[0]),
+    "hvp": lambda lib, f: lambda x: lib.jvp(lib.grad(f), (x,), (x,))[1],
+    "jacrev": lambda lib, f: lib.jacrev(lambda x: x * f(x)),
+    "jacfwd": lambda lib, f: lib.jacfwd(lambda x: x * f(x)),
+    "in a mapped function": lambda lib, f: lib.grad(lambda x: lib.vmap(lambda y: f(x * y))(x)[1]),
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", INSIDE)
+def test_all_derivatives_of_one_example(name: str, backend: str) -> None:
+    inside = INSIDE[name]
+    found = na.vmap(inside(na, own_power), axis_name="i")(on(backend, X))
+    same(found, jax.vmap(inside(jax, power_of_jax), axis_name="i")(X))
+
+
+@pytest.mark.full
+def test_derivatives_around_those_of_one_example(backend: str) -> None:
+    def around(grad: Any, vmap: Any, fn: Any) -> Any:
+        return grad(lambda x: (vmap(grad(fn), axis_name="i")(x) ** 2)[0, 1])
+
+    found = around(na.grad, na.vmap, own_power)(on(backend, X))
+    same(found, around(jax.grad, jax.vmap, power_of_jax)(X))
+
+
+def test_rules_of_ones_own_beside_them(backend: str) -> None:
+    square = na.custom_vjp(lambda x: x * x)
+    square.defvjp(lambda x: (x * x, x), lambda x, ct: (2.0 * x * ct,))
+
+    def fn(x: Any) -> Any:
+        return na.sum(na.vmap(lambda x: na.psum(square(x), "i") * square(x), axis_name="i")(x))
+
+    expected = jax.grad(lambda x: ((x * x).sum(0) * x * x).sum())(X)
+    same(na.grad(fn)(on(backend, X)), expected)
+
+
+def test_recorded(backend: str) -> None:
+    def fn(x: Any, lib: Any, vmap: Any) -> Any:
+        return vmap(lambda x: normalized(x, lib) * lib.axis_index("i"), axis_name="i")(x)
+
+    graph = na.trace_graph(lambda x: fn(x, na, na.vmap), on(backend, X))
+    same(graph(on(backend, 2 * X)), fn(2 * X, lax, jax.vmap))
     message = (
-        f"psum: {label} has no derivative of one example by what others have; differentiate the "
-        "function that na.vmap gives, or call it on the gradient"
+        "psum: recorded code cannot collect values inside of a loop or a choice; call it outside of "
+        "that"
     )
-    x = on(backend, X)
+    in_loop = lambda x: na.fori_loop(0, 2, lambda i, c: na.psum(c, "i"), x)  # noqa: E731
     with pytest.raises(UnsupportedError, match=f"^{re.escape(message)}$"):
-        na.vmap(na.grad(lambda x: na.sum(na.psum(x * x, "i"))), axis_name="i")(x)
-    with pytest.raises(UnsupportedError, match=f"^{re.escape(message)}$"):
-        na.vmap(na.grad(lambda x: na.sum(na.vmap(lambda y: na.psum(y, "i"))(x))), axis_name="i")(x)
+        na.trace_graph(lambda x: na.vmap(in_loop, axis_name="i")(x), on(backend, X))
+
+
+@pytest.mark.full
+def test_recorded_in_each_other(backend: str) -> None:
+    mapped = na.vmap(lambda x: of_row(na, na.vmap, x), axis_name="i")
+    graph = na.trace_graph(mapped, on(backend, X))
+    expected = jax.vmap(lambda x: of_row(lax, jax.vmap, x), axis_name="i")(2 * X)
+    same(graph(on(backend, 2 * X)), expected)
+
+
+def test_loops_of_graphs_of_tensorflow() -> None:
+    message = (
+        "psum: TensorFlow cannot collect values inside of a loop, a choice or a compiled function; "
+        "call it outside of that"
+    )
+    in_loop = lambda x: na.fori_loop(0, 2, lambda i, c: na.psum(c, "i"), x)  # noqa: E731
+    with pytest.raises(UnsupportedError, match=re.escape(message)):
+        na.jit(lambda x: na.vmap(in_loop, axis_name="i")(x))(on("tensorflow", X))
 
 
 def test_means_of_gradients(backend: str) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
+
+from nestarray.backends.numpy.transforms import custom_vjp
 
 
 def mark() -> int:
@@ -13,11 +15,28 @@ def mark() -> int:
     return next(NUMBERS)
 
 
-def hindrance(values: Sequence[Any], first: int) -> str | None:
-    """Why values cannot be handed to other examples: they carry a derivative of this one."""
-    if any(getattr(x, "level", 0) >= first for x in values):
-        return (
-            "NumPy has no derivative of one example by what others have; differentiate the function "
-            "that na.vmap gives, or call it on the gradient"
-        )
-    return None
+def hindrance(first: int) -> None:
+    """Why values cannot be handed to other examples: there is nothing."""
+
+
+def is_differentiated(x: Any, first: int) -> bool:
+    """Whether `x` carries a derivative that began after `first`."""
+    return getattr(x, "level", 0) >= first
+
+
+def linear(
+    value: Callable[[Any], Any],
+    again: Callable[[Any], Any],
+    transpose: Callable[[Any], Any],
+    x: Any,
+    first: int,
+) -> Any:
+    """A node of the tape; `again` takes what is behind one derivative, and so comes to `value`."""
+
+    def pull(_: None, cotangents: list[Any]) -> list[Any]:
+        return [transpose(cotangents[0])]
+
+    def push(primals: list[Any], tangents: list[Any]) -> tuple[Any, Any]:
+        return (again(*primals),), [again(*tangents)]
+
+    return custom_vjp(lambda x: (again(x),), lambda x: ((again(x),), None), pull, [x], push)[0]

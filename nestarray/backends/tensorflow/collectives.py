@@ -2,30 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.tensorflow.transforms import derivatives_around
+from nestarray.backends.tensorflow.transforms import (
+    custom_vjp,
+    derivatives_around,
+    tapes_stopped,
+    traced_in,
+)
+
+#: The tapes and the accumulators around a mapped function, and where its graph is made.
+Mark = tuple[tuple[int, int], Any]
 
 
-def mark() -> tuple[int, Any]:
-    """How many derivatives are taken of what runs, and the graph that is made of it."""
-    return derivatives_around(), tf.compat.v1.get_default_graph()
+def mark() -> Mark:
+    """Where what begins now stands."""
+    return derivatives_around(), traced_in()
 
 
-def hindrance(values: Sequence[Any], at_first: tuple[int, Any]) -> str | None:
+def hindrance(at_first: Mark) -> str | None:
     """Why values cannot be handed to other examples: where they come from."""
-    count, graph = at_first
-    if derivatives_around() > count:
-        return (
-            "TensorFlow has no derivative of one example by what others have; differentiate the "
-            "function that na.vmap gives, or call it on the gradient"
-        )
-    if tf.compat.v1.get_default_graph() is not graph:  # its code runs more often, or not at all
+    if traced_in() != at_first[1]:  # which runs more often, or not at all
         return (
             "TensorFlow cannot collect values inside of a loop, a choice or a compiled function; "
             "call it outside of that"
         )
     return None
+
+
+def is_differentiated(x: Any, at_first: Mark) -> bool:
+    """Whether a derivative is taken that was not when the function began."""
+    return derivatives_around() != at_first[0]
+
+
+def linear(
+    value: Callable[[Any], Any],
+    again: Callable[[Any], Any],
+    transpose: Callable[[Any], Any],
+    x: Any,
+    at_first: Mark,
+) -> Any:
+    """The value, in which derivatives around the mapped function see those of all examples.
+
+    For those inside of it the value is a constant; what they see is added, a zero with the rule.
+    """
+    found = value(x)
+    zero = -tf.zeros_like(found)  # with its sign it changes no number
+
+    def pull(_: None, cotangents: list[Any]) -> list[Any]:
+        return [transpose(cotangents[0])]
+
+    def push(primals: list[Any], tangents: list[Any]) -> tuple[Any, Any]:
+        return (zero,), [again(*tangents)]
+
+    with tapes_stopped(at_first[0][0]):
+        (ruled,) = custom_vjp(lambda x: (zero,), lambda x: ((zero,), None), pull, [x], push)
+    return found + ruled

@@ -18,9 +18,9 @@ _accumulators: ContextVar[tuple[Any, ...]] = ContextVar("nestarray_accumulators"
 _tapes: ContextVar[tuple[Any, ...]] = ContextVar("nestarray_tapes", default=())
 
 
-def derivatives_around() -> int:
-    """How many derivatives are taken of the running code."""
-    return len(_tapes.get()) + len(_accumulators.get())
+def derivatives_around() -> tuple[int, int]:
+    """How many tapes and accumulators follow the running code."""
+    return len(_tapes.get()), len(_accumulators.get())
 
 
 @contextmanager
@@ -51,13 +51,17 @@ def _watched(tape: Any, arrays: list[Any]) -> list[Any]:
     """A tensor of its own for each place: tied arrays get one gradient each, as in JAX.
 
     The tape, which is recording, follows all results of an operation one operand of which it
-    watches. Told of each result, it would look at each for 5 µs.
+    watches. Told of each result, it would look at each for 5 µs. Integers it does not watch.
     """
     if not arrays:
         return []
-    first = tf.identity(arrays[0])
-    tape.watch(first)
-    return tf.identity_n([first, *arrays[1:]])
+    values = list(arrays)
+    for i, x in enumerate(values):
+        if _is_inexact(x):
+            values[i] = tf.identity(x)
+            tape.watch(values[i])
+            break
+    return tf.identity_n(values)
 
 
 def _gradients(tape: Any, target: Any, sources: list[Any], cotangents: Any = None) -> list[Any]:
@@ -221,18 +225,38 @@ def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
                 again = tf.identity_n(list(inputs))
             return vjp(lambda *xs: (fn(*xs), ()), again, "checkpoint")[2](list(cotangents))
 
-        with ExitStack() as stack:
-            for tape in reversed(_tapes.get()):
-                stack.enter_context(tape.stop_recording())
-            stack.callback(_tapes.reset, _tapes.set(()))  # a checkpoint inside has none to stop
-            return fn(*inputs), pullback
+        count = len(_tapes.get())
+        with tapes_stopped(count):
+            token = _tapes.set(())  # a checkpoint inside has none to stop
+            try:
+                return fn(*inputs), pullback
+            finally:
+                _tapes.reset(token)
 
     return function(*arrays)
+
+
+@contextmanager
+def tapes_stopped(count: int) -> Iterator[None]:
+    """Let the outermost tapes, so many, not see what runs."""
+    with ExitStack() as stack:
+        for tape in reversed(_tapes.get()[:count]):
+            stack.enter_context(tape.stop_recording())
+        yield
 
 
 #: What the code that is mapped has used that `tf.vectorized_map` loses: rules of derivatives,
 #: or choices, of which its own code has none. None outside of `vmap`.
 _lost: ContextVar[list[str] | None] = ContextVar("nestarray_lost", default=None)
+
+
+#: How many mapped functions, inside of each other, the running code is in.
+_depth: ContextVar[int] = ContextVar("nestarray_depth", default=0)
+
+
+def traced_in() -> tuple[Any, int]:
+    """The graph that is made of the running code, and how many mapped functions it is in."""
+    return tf.compat.v1.get_default_graph(), _depth.get()
 
 
 def lose(name: str) -> None:
@@ -306,11 +330,12 @@ def _mapped(
 ) -> tuple[tuple[Any, ...], list[str]]:
     """The results, and what of their derivatives is lost."""
     around, names = _lost.get(), []
-    token = _lost.set(names)
+    tokens = _lost.set(names), _depth.set(_depth.get() + 1)
     try:
         found = tf.vectorized_map(lambda rows: tuple(map(tf.identity, fn(*rows))), tuple(arrays))
     finally:
-        _lost.reset(token)
+        _lost.reset(tokens[0])
+        _depth.reset(tokens[1])
     if around is not None:
         around.extend(names)
     return found, names
