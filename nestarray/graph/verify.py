@@ -181,12 +181,13 @@ class _Proof:
         return self.source.steps(graph, side.inputs, graph.v, graph.s, side.key)
 
     def _in_lockstep(self, theirs: _Side, ours: _Side) -> tuple[Any, Any, list[Comparison]]:
-        """What the source returns, what the graph returns, and a row for each node of one array."""
+        """What the source returns, what the graph returns, and a row for each node."""
         leading, following = _Run(self._source_steps(theirs)), _Run(steps(*ours))
         ahead = iter(leading)
         expected = given_values(*theirs)
         given = given_values(*ours)
         dead, wanted = last_uses(ours.graph), set(ours.graph.calls)
+        parts = _parts_read(ours.graph)
         rows: list[Comparison] = []
         is_found = False
         for node, value in following:
@@ -196,14 +197,13 @@ class _Proof:
                     break  # a node that the source does not have
                 if other[0] in wanted:
                     expected[other[0]] = other[1]
-            if node.aval is not None and node in expected and not _is_unset(node):
-                want = _host(expected[node])
-                rtol = self.tolerances.of(node)
-                row = _compare(node.name, want, _host(value), rtol, _where(node))
+            is_comparable = node.aval is not None or node in parts
+            if is_comparable and node in expected and not _is_unset(node):
+                row = self._compare_call(node, expected[node], value, parts)
                 if not row.ok and not is_found:
                     alone = _alone(node, expected, given, ours)
                     if alone is not None:
-                        again = _compare(node.name, want, _host(alone), rtol)
+                        again = self._compare_call(node, expected[node], alone, parts)
                         row = dataclasses.replace(row, alone=again.relative)
                         is_found = row.is_at_fault
                 rows.append(row)
@@ -212,6 +212,19 @@ class _Proof:
         for _ in ahead:
             pass  # to its end, where it returns
         return leading.result, following.result, rows
+
+    def _compare_call(
+        self, node: Node, want: Any, got: Any, parts: dict[Node, list[Node]]
+    ) -> Comparison:
+        """A row for the value of a call; of several results for the worst that is read."""
+        if node.aval is not None:
+            pairs = [(self.tolerances.of(node), want, got)]
+        else:
+            places = [(part, part.args[1]) for part in parts[node]]
+            pairs = [(self.tolerances.of(part), want[i], got[i]) for part, i in places]
+        where = _where(node)
+        rows = [_compare(node.name, _host(a), _host(b), rtol, where) for rtol, a, b in pairs]
+        return max(rows, key=lambda c: (not c.ok, c.relative))
 
     def _slopes(self, inputs: list[Any], key: Any) -> list[Comparison]:
         """A row for each call that has a derivative, by each array that it takes.
@@ -223,7 +236,7 @@ class _Proof:
             source, graph = source.traced()
         there, here = source.backend, self.graph.backend
         moved, key_there, key_here = graph.to_backend(here), _key_on(key, there), _key_on(key, here)
-        values, read = given_values(graph, inputs, key_there), _reader(graph)
+        values, read = given_values(graph, inputs, key_there), _without_state(graph)
         dead = last_uses(graph)
         rows: list[Comparison] = []
         for node, value in source.steps(graph, inputs, graph.v, graph.s, key_there):
@@ -339,16 +352,24 @@ def _alone(node: Node, expected: dict[Node, Any], given: dict[Node, Any], ours: 
     return compute(ours.graph, node, value_of, ours.key)
 
 
-def _reader(graph: Graph) -> Callable[[Node, Any], Any]:
-    """Gives of a call's value the parts that calls or the output read, not those that are state."""
+def _parts_read(graph: Graph) -> dict[Node, list[Node]]:
+    """For each call with several results, the calls that take one of them."""
+    parts: dict[Node, list[Node]] = {}
+    for call in graph.calls:
+        if call.target is operator.getitem and isinstance(call.args[0], Node):
+            parts.setdefault(call.args[0], []).append(call)
+    return parts
+
+
+def _without_state(graph: Graph) -> Callable[[Node, Any], Any]:
+    """Gives of a call's value what calls or the output read."""
     used = {n for call in graph.calls for n in iter_nodes((call.args, call.kwargs))}
     used |= set(iter_nodes(graph.output))
-    parts: dict[Node, list[Any]] = {}
-    for call in graph.calls:
-        if call.target is operator.getitem and call in used and isinstance(call.args[0], Node):
-            parts.setdefault(call.args[0], []).append(call.args[1])
+    parts = _parts_read(graph)
     return lambda node, value: (
-        [value[i] for i in parts.get(node, ())] if isinstance(value, (list, tuple)) else value
+        [value[part.args[1]] for part in parts.get(node, ()) if part in used]
+        if isinstance(value, (list, tuple))
+        else value
     )
 
 

@@ -309,6 +309,17 @@ def test_a_wrong_derivative_is_found_at_its_call(monkeypatch, form, train):
     assert json.loads(report.to_json())["slopes"][0]["ok"] is True
 
 
+@pytest.mark.parametrize("name", ["split", "_native_batch_norm_legit_functional"])
+def test_a_wrong_call_with_several_results_is_found(name):
+    args = torch.randn(5, 4), torch.tensor([0, 2, 1, 1, 0])
+    graph = na.trace_graph(Branching(), *args, train=True).to_backend("numpy")
+    number = [call.name for call in graph.calls].index(name)
+    planted(graph, number, lambda parts, *_: tuple(x * np.float32(1.01) for x in parts))
+    first = graph.verify(gradients=False).first_divergence
+    assert first.name == name
+    assert first.is_at_fault
+
+
 def test_a_value_at_a_kink_is_told_from_a_wrong_derivative():
     class Kinked(nn.Module):
         def __init__(self) -> None:
