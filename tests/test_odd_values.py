@@ -172,3 +172,22 @@ def test_of_nothing_shapes_are_those_of_the_rest(backend: str) -> None:
     assert tuple(na.pixel_unshuffle(images, downscale_factor=2).shape) == (0, 8, 2, 3)
     np.testing.assert_array_equal(host(na.layer_norm(x, axis=())), np.zeros((2, 4, 3)))
     np.testing.assert_array_equal(host(na.roll(x, 1, axis=())), host(x))
+
+
+def test_derivatives_of_smooth_functions_where_their_formulas_bend(backend: str) -> None:
+    """Equal operands, a factor of 0 and a root of 0 are points like others there."""
+    x, y = (on_backend(np.asarray(v, "float32"), backend) for v in ([1.0, -3.0], [1.0, -3.0]))
+    slopes = lambda op, x, y: [  # noqa: E731
+        host(s) for s in na.grad(lambda x, y: na.sum(op(x, y)), argnums=(0, 1))(x, y)
+    ]
+    for op in (na.logaddexp, na.logaddexp2):
+        np.testing.assert_allclose(slopes(op, x, y), [[0.5, 0.5]] * 2, rtol=1e-6)
+    root = [np.sqrt(0.5), -np.sqrt(0.5)]
+    np.testing.assert_allclose(slopes(na.hypot, x, y), [root, root], rtol=1e-6)
+    zero, other = (on_backend(np.asarray(v, "float32"), backend) for v in ([0.0, 0.0], [0.5, 2.0]))
+    logs = np.log(host(other))
+    np.testing.assert_allclose(slopes(na.xlogy, zero, other), [logs, [0, 0]], rtol=1e-6)
+    logs = np.log1p(host(other))
+    np.testing.assert_allclose(slopes(na.xlog1py, zero, other), [logs, [0, 0]], rtol=1e-6)
+    slope = host(na.grad(lambda x: na.sum(na.erfinv(x)))(zero))
+    np.testing.assert_allclose(slope, [np.sqrt(np.pi) / 2] * 2, rtol=1e-6)

@@ -207,7 +207,8 @@ def erfinv(x: Array, /) -> Array:
     wide = _working(x)
     magnitude = ops.abs(wide)
     inside = magnitude < 1.0
-    y = ops.where(inside, magnitude, ops.zeros_like(wide))
+    small = magnitude < 1e-4  # for which two terms are right to 2e-17, and where the root is steep
+    y = ops.where(ops.logical_and(inside, magnitude >= 1e-4), magnitude, ops.full_like(wide, 0.5))
     # Winitzki's formula is right to 2e-3; Halley's step cubes the error, so that three are ample.
     log = ops.log1p(-y * y)
     half = 2.0 / (math.pi * 0.147) + log * 0.5
@@ -217,7 +218,9 @@ def erfinv(x: Array, /) -> Array:
         error = ops.where(y < 0.5, ops.erf(guess) - y, (1.0 - y) - ops.erfc(guess))
         step = error * (0.5 * _SQRT_PI) * ops.exp(guess * guess)
         guess = guess - step / (1.0 + guess * step)
-    signed = ops.copysign(guess, wide)
+    near = ops.where(small, wide, ops.zeros_like(wide))
+    series = near * (0.5 * _SQRT_PI) * (1.0 + near * near * (math.pi / 12.0))
+    signed = ops.where(small, series, ops.copysign(guess, wide))
     edge = ops.where(magnitude == 1.0, ops.copysign(ops.full_like(wide, math.inf), wide), math.nan)
     return _as_result(ops.where(inside, signed, edge), x)
 
@@ -419,11 +422,20 @@ def xlogy(x1: Array, x2: Array, /) -> Array:
     """
     refuse_complex(x1)
     refuse_complex(x2)
-    zero = ops.logical_and(ops.equal(x1, 0), ops.logical_not(ops.isnan(x2)))
+    zero = _without_product(x1, x2, 0.0)
     # Both the value and the gradient of the branch not taken must be finite.
     return ops.where(
         zero, ops.multiply(x1, 0.0), ops.multiply(x1, ops.log(ops.where(zero, 1.0, x2)))
     )
+
+
+def _without_product(x1: Array, x2: Array, pole: float) -> Array:
+    """Where x1 is 0 and a logarithm of `x2` is not finite, as it is above `pole`; NaN stays NaN.
+
+    Elsewhere 0 times it is 0, and has the derivatives of the product.
+    """
+    is_pole = ops.logical_or(ops.less_equal(x2, pole), ops.equal(x2, math.inf))
+    return ops.logical_and(ops.equal(x1, 0), is_pole)
 
 
 @op
@@ -444,7 +456,7 @@ def xlog1py(x1: Array, x2: Array, /) -> Array:
     """
     refuse_complex(x1)
     refuse_complex(x2)
-    zero = ops.logical_and(ops.equal(x1, 0), ops.logical_not(ops.isnan(x2)))
+    zero = _without_product(x1, x2, -1.0)
     return ops.where(
         zero, ops.multiply(x1, 0.0), ops.multiply(x1, ops.log1p(ops.where(zero, 0.0, x2)))
     )

@@ -76,10 +76,18 @@ log2 = floating(lambda x: _log(x) / math.log(2.0))
 log10 = floating(lambda x: _log(x) / math.log(10.0))
 
 
+def _ordered(x1: Any, x2: Any) -> tuple[Any, Any]:
+    """The larger and the smaller; of equal ones x1 and x2, by whose derivatives each is one of them.
+
+    TensorFlow differentiates both by their first argument there.
+    """
+    return tf.maximum(x1, x2), tf.minimum(x2, x1)
+
+
 def _hypot(x1: Any, x2: Any) -> Any:
     refuse_complex(x1)
     a, b = tf.abs(x1), tf.abs(x2)
-    large, small = tf.maximum(a, b), tf.minimum(a, b)
+    large, small = _ordered(a, b)
     # Where large is 0 or ∞ the ratio would be NaN, and poison the gradient too.
     plain = tf.math.is_finite(large) & (large > 0)
     safe = tf.where(plain, large, tf.ones_like(large))
@@ -91,9 +99,9 @@ def _hypot(x1: Any, x2: Any) -> Any:
 
 
 def _logaddexp(x1: Any, x2: Any) -> Any:
-    large = tf.maximum(x1, x2)
+    large, small = _ordered(x1, x2)
     # ∞ − ∞ would be NaN; the sum is that infinity.
-    gap = tf.where(tf.math.is_inf(large), tf.zeros_like(large), tf.minimum(x1, x2) - large)
+    gap = tf.where(tf.math.is_inf(large), tf.zeros_like(large), small - large)
     rest = tf.where(tf.math.is_inf(large), tf.zeros_like(large), tf.math.log1p(tf.exp(gap)))
     return large + rest
 
