@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
+from numbers import Integral
 from operator import index as _as_integer
 from typing import TYPE_CHECKING, Any
 
@@ -35,10 +36,12 @@ def is_leaf_index(spec: Spec, key: Any) -> bool:
     if isinstance(key, tuple):
         if any(isinstance(k, str) for k in key):
             return False
-        return not (key and all(isinstance(k, int) for k in key)) or is_leaf_index(spec, key[0])
+        return not (key and all(isinstance(k, Integral) for k in key)) or is_leaf_index(
+            spec, key[0]
+        )
     if isinstance(key, str):
         return False
-    if isinstance(key, int):
+    if isinstance(key, Integral):
         return not any(isinstance(k, int) for k in spec.keys) and str(key) not in spec.index
     return True
 

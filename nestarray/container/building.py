@@ -10,7 +10,7 @@ from collections.abc import ItemsView, Iterable, Iterator, Mapping
 from typing import Any
 
 from nestarray.container import arguments
-from nestarray.container.spec import LEAF, Spec, make_spec
+from nestarray.container.spec import LEAF, Key, Spec, make_spec, plain_key
 from nestarray.errors import StructureError
 
 
@@ -45,14 +45,11 @@ def _build(tree: Any, leaves: list[Any], kind: str = "dict") -> Spec:
     if isinstance(tree, Mapping):
         keys = tuple(tree if tree.__class__ is dict else tree.keys())  # a TensorDict iterates rows
         for key in keys:
-            if key.__class__ is not str and (
-                not isinstance(key, (str, int)) or isinstance(key, bool)
-            ):
-                raise StructureError(
-                    f"Container: got the key {key!r}, expected a string or an integer"
-                )
+            if key.__class__ is not str:
+                keys = tuple(map(_checked_key, keys))
+                break
         children = []  # comprehensions take a frame of Python's stack, so trees could be half as deep
-        for key in keys:
+        for key in keys:  # Python's own keys find what equal ones of other types found
             children.append(_build(tree[key], leaves))
         return make_spec(kind, keys, tuple(children))
     if isinstance(tree, (list, tuple)):
@@ -65,6 +62,13 @@ def _build(tree: Any, leaves: list[Any], kind: str = "dict") -> Spec:
         return make_spec(kind, keys, tuple(children))
     leaves.append(tree)
     return LEAF
+
+
+def _checked_key(key: Any) -> Key:
+    plain = plain_key(key)
+    if plain is None:
+        raise StructureError(f"Container: got the key {key!r}, expected a string or an integer")
+    return plain
 
 
 def spliced(spec: Spec, leaves: Iterable[Any]) -> tuple[Spec, tuple[Any, ...]]:

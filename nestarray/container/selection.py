@@ -19,12 +19,18 @@ from nestarray.errors import ArgumentError
 @remembered
 def _glob(pattern: str) -> re.Pattern[str]:
     parts = []
-    for token in re.findall(r"\*\*/|\*\*|\*|\?|\[[^\]]*\]|[^*?\[]+|\[", pattern):
-        parts.append(
-            {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(token)
-            or (token if token[0] == "[" and token[-1] == "]" else re.escape(token))
-        )
+    for token in re.findall(r"\*\*/|\*\*|\*|\?|\[!?[^\]]+\]|[^*?\[]+|\[", pattern):
+        signs = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(token)
+        is_set = token[0] == "[" and token[-1] == "]"
+        parts.append(signs or (_character_set(token[1:-1]) if is_set else re.escape(token)))
     return re.compile("".join(parts) + "(?:/.*)?")  # a node's pattern takes all below it
+
+
+def _character_set(signs: str) -> str:
+    """``[ab]`` and ``[!ab]`` as the shell has them, within one key."""
+    is_negated = signs[0] == "!" and len(signs) > 1
+    inside = signs[is_negated:].replace("\\", "\\\\").replace("^", "\\^")
+    return f"[^/{inside}]" if is_negated else f"[{inside}]"
 
 
 def _predicate(pattern: Any) -> Callable[[str, Any], Any]:

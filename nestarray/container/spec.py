@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterator
+from numbers import Integral
 from typing import Any, Generic, TypeVar, overload
 from weakref import WeakValueDictionary
 
@@ -198,8 +199,20 @@ def _missing_key_message(spec: Spec, done: list[Key], key: Key, path: Any) -> st
         leaf = f"{join_path(tuple(done))!r} is a leaf" if done else "this is a bare array"
         return f"no {_show(path)}: {leaf}, it has no keys"
     is_glob = isinstance(key, str) and "*" in key
-    hint = "; c.select and c.exclude take patterns" if is_glob else nearest_key(key, spec.keys)
+    hint = "; c.select and c.exclude take patterns" if is_glob else _slashed(key, spec)
     return f"no {_show(path)}: no key {key!r} {where}{hint}"
+
+
+def _slashed(key: Key, spec: Spec) -> str:
+    """A hint: the path that `key` is with slashes for dots, or the nearest key."""
+    path = str(key).replace(".", "/")
+    if path != str(key):
+        try:
+            spec.locate(path)
+            return f"; did you mean {path!r}?"
+        except PathError:
+            pass
+    return nearest_key(key, spec.keys)
 
 
 def _show(path: Any) -> str:
@@ -277,6 +290,15 @@ def merged_node(kind: str, pairs: dict[Key, Spec]) -> tuple[Spec, list[Key]]:
     return make_spec(kind, tuple(keys), tuple(pairs[k] for k in keys)), keys
 
 
+def plain_key(key: Any) -> Key | None:
+    """`key` as Python's own string or integer: of NumPy's, of an enumeration; None of others."""
+    if key.__class__ is str or key.__class__ is int:
+        return key
+    if isinstance(key, str):
+        return str.__str__(key)
+    return int(key) if isinstance(key, Integral) and not isinstance(key, bool) else None
+
+
 def parse_path(path: Key | Path, what: str = "Container") -> Path:
     """Split ``"a/b/c"`` into keys; a tuple or an integer stays as it is.
 
@@ -290,10 +312,9 @@ def parse_path(path: Key | Path, what: str = "Container") -> Path:
         if keys:
             return keys
         raise PathError(f"{what}: got an empty path, expected a key such as 'a' or 'a/b'")
-    if isinstance(path, int) and not isinstance(path, bool):
-        return (path,)
-    if isinstance(path, tuple) and path and all(isinstance(k, (str, int)) for k in path):
-        return path
+    keys = tuple([plain_key(key) for key in (path if isinstance(path, tuple) else (path,))])
+    if keys and None not in keys:
+        return keys  # type: ignore[return-value]
     raise PathError(
         f"{what}: got {path!r} as a path, expected a string, an integer or a tuple of these"
     )

@@ -110,6 +110,26 @@ def test_messages_of_missing_paths(path: Any, message: str) -> None:
     assert path not in c
 
 
+def test_numbers_of_numpy_are_keys_where_keys_are_numbers() -> None:
+    c = na.Container(b=[{"w": np.full(2, i)} for i in range(3)])
+    for i in np.arange(3):
+        assert c.b[i].w is c["b", i, "w"] is c["b", int(i), "w"]
+    assert c.b[np.int8(-1)].w is c.b[2].w
+    assert c[np.int64(0)]["b/1/w"] == 1  # an index elsewhere
+
+
+def test_dots_in_place_of_slashes() -> None:
+    c = na.Container(encoder={"w": 1, "v.x": {"b": 2}})
+    for path, hint in (
+        ("encoder.w", "did you mean 'encoder/w'?"),
+        ("encoder.v", "did you mean 'encoder'?"),
+    ):
+        with pytest.raises(PathError) as info:
+            c[path]
+        assert str(info.value) == f"Container: no {path!r}: no key {path!r} at the top; {hint}"
+    assert c["encoder/v.x/b"] == 2
+
+
 def test_a_pattern_is_no_path() -> None:
     c = na.Container(sample())
     for call, name in ((c.__getitem__, "Container"), (c.delete, "Container.delete")):

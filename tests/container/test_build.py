@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import enum
 import pickle
 from collections import OrderedDict
 from types import MappingProxyType
@@ -241,3 +242,20 @@ def test_a_pickle_has_each_different_node_once() -> None:
     assert len(c.spec._rows()) == 5
     assert len(pickle.dumps(c.spec)) < 10_000
     assert pickle.loads(pickle.dumps(c)).to_dict() == c.to_dict()
+
+
+class Name(str, enum.Enum):  # noqa: UP042  # whose str() is "Name.A"
+    A = "a"
+
+
+def test_keys_are_pythons_own_strings_and_integers() -> None:
+    c = na.Container({Name.A: 1, np.str_("b"): {np.int64(3): 2, np.uint8(4): 5}})
+    assert c.spec is na.Container({"a": 1, "b": {3: 2, 4: 5}}).spec
+    assert c.paths() == ("a", "b/3", "b/4")
+    assert c.set(("b", np.int64(3)), 7)["b"][np.int16(3)] == c[Name.A] + 6 == 7
+    for key in (np.bool_(True), np.float64(1.0), b"a", None):
+        with pytest.raises(StructureError) as info:
+            na.Container({key: 1})
+        assert str(info.value) == (
+            f"Container: got the key {key!r}, expected a string or an integer"
+        )

@@ -90,6 +90,26 @@ def test_partition_and_combine(tree: dict[str, Any], random: Any) -> None:
     assert {p: both[p] for p in both.spec.paths} == {p: c[p] for p in c.spec.paths}
 
 
+@pytest.mark.parametrize(
+    ("pattern", "paths"),
+    [
+        ("[ab]", "ab"),
+        ("[!ab]", "c^![]"),
+        ("[^]", "^"),
+        ("[!^a]", "bc![]"),
+        ("[!]", "!"),
+        ("[a-b]", "ab"),
+        ("n[!/x]w", ""),
+        ("[]", ""),
+    ],
+)
+def test_sets_of_characters(pattern: str, paths: str) -> None:
+    c = na.Container({**dict.fromkeys("abc^![]", 1), "n": {"w": 2}})
+    assert c.exclude("n").select(pattern).paths() == tuple(paths)
+    assert na.Container({"[]": 1}).select("[]").count() == 1
+    assert c.select("n[!b]w").count() == 0  # no sign of one key is the slash between two
+
+
 def test_combine_takes_many() -> None:
     c = na.Container(l=[10, 11, 12], a={"b": 1, "c": 2})
     parts = [c.select(path) for path in c.paths()]
