@@ -1,15 +1,17 @@
 """A model in several safetensors files and an index, as Hugging Face lays it out.
 
 ``model.safetensors.index.json`` says which of ``model-00001-of-00003.safetensors`` … holds
-each array. New shards never take the names of old ones that an index still names, and the
-index is put in its place last: whoever reads finds the old model or the new one, never a
-mixture. What the new index does not name is removed then.
+each array. New shards never take the names of others, which an index may name or somebody
+may be writing, and the index is put in its place last: whoever reads finds the old model or the
+new one, never a mixture. What the last index named is removed then. Shards that no index
+names are no model: their writer has not come to its end.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ from nestarray.storage.structure import RESERVED, parse_json
 SUFFIX = ".safetensors"
 INDEX = ".safetensors.index.json"
 _DEFAULT_STEM = "model"  # as transformers and diffusers call it
+_SHARD = re.compile(rf"-\d{{5}}-of-(?!00001)\d{{5}}{re.escape(SUFFIX)}$")
 
 
 # -- finding ----------------------------------------------------------------------------------
@@ -62,9 +65,16 @@ def _only_model(directory: Path) -> Path:
     names = [p for p in sorted(directory.iterdir()) if not p.name.startswith(".")]
     indices = [p for p in names if p.name.endswith(INDEX)]
     parts = {name for p in indices for name in _named_by(p)}
-    found = [*indices, *(p for p in names if p.suffix == SUFFIX and p.name not in parts)]
+    whole = [p for p in names if p.suffix == SUFFIX and p.name not in parts]
+    found = [*indices, *(p for p in whole if not _SHARD.search(p.name))]
     if len(found) == 1:
         return found[0]
+    if not found and whole:
+        raise StorageError(
+            f"Container.load: {str(directory)!r} holds shards such as {whole[0].name!r}, and no index "
+            f"({INDEX}): it is missing, or the model was not written to its end; name a shard to "
+            "read that alone"
+        )
     if not found:
         raise MissingFileError(
             f"Container.load: {str(directory)!r} is a directory without a {SUFFIX} file or an index "
@@ -117,7 +127,18 @@ class ShardedSource(Source):
 
 def open(path: Path, *, writable: bool) -> Source:
     """The shards that an index names, as one `Source`."""
-    return ShardedSource(path, writable=writable)
+    while True:
+        before, failure = path.stat(), None
+        try:
+            source = ShardedSource(path, writable=writable)
+        except StorageError as error:
+            failure = error
+        after = path.stat()
+        if (before.st_ino, before.st_mtime_ns) != (after.st_ino, after.st_mtime_ns):
+            continue  # another model took the place of this one while its shards were opened
+        if failure is not None:
+            raise failure
+        return source
 
 
 def _torch_format() -> Any:
@@ -224,7 +245,6 @@ def _split(plan: Plan, max_bytes: int) -> list[list[str]]:
 
 def _write_shards(whole: Path, plan: Plan, groups: list[list[str]]) -> None:
     index = _index_of(whole)
-    old = _named_by(index) if index.exists() else set()
     places = _free_places(whole, len(groups))
     try:
         for place, names in zip(places, groups, strict=True):
@@ -243,6 +263,7 @@ def _write_shards(whole: Path, plan: Plan, groups: list[list[str]]) -> None:
         }
         with replacing(index) as temporary:
             temporary.write_text(json.dumps(text, indent=2))
+            old = _named_by(index)  # by whoever was the last to write
     except BaseException:
         for place in places:
             discard(place)
@@ -252,14 +273,22 @@ def _write_shards(whole: Path, plan: Plan, groups: list[list[str]]) -> None:
 
 
 def _free_places(whole: Path, count: int) -> list[Path]:
-    """``model-00001-of-00003.safetensors`` …, or ``model.2-00001-…`` if there is such a file."""
+    """``model-00001-of-00003.safetensors`` …, or ``model.2-00001-…`` if there is such a file.
+
+    The first is made at once, so that nobody else who writes takes these names.
+    """
     stem, number = whole.name.removesuffix(SUFFIX), 1
     while True:
         start = stem if number == 1 else f"{stem}.{number}"
         names = [f"{start}-{i:05}-of-{count:05}{SUFFIX}" for i in range(1, count + 1)]
         places = [whole.with_name(name) for name in names]
         if not any(p.exists() for p in places):
-            return places
+            try:
+                places[0].touch(exist_ok=False)
+            except FileExistsError:
+                pass
+            else:
+                return places
         number += 1
 
 
@@ -273,9 +302,9 @@ def remove_stale(whole: Path) -> None:
 
 
 def _remove(directory: Path, names: set[str], index: Path) -> None:
-    """Remove shards, only those beside the index and named after it."""
+    """Remove shards, only those beside the index and named after it, and what it names now stays."""
     stem = index.name.removesuffix(INDEX)
-    for name in names:
+    for name in names - _named_by(index):
         ours = name.startswith(stem) and name.endswith(SUFFIX) and "-of-" in name
         if ours and os.path.basename(name) == name:
             discard(directory / name)

@@ -15,6 +15,7 @@ import torch
 import nestarray as na
 from nestarray.errors import ArgumentError, MissingFileError, StorageError
 from nestarray.storage import safetensors as safetensors_format
+from nestarray.storage import shards
 from tests.storage.comparing import assert_same, sample
 
 
@@ -160,6 +161,68 @@ def test_until_the_index_is_in_place_the_old_model_is_read(
     monkeypatch.setattr(os, "replace", observed)
     model(2.0).save(whole, max_shard_bytes=32)
     assert seen == [1.0] * 4
+
+
+def test_shards_whose_writer_was_killed_are_no_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(path: Path) -> None:  # what a killed program does with what it has begun
+        pass
+
+    def die(*args: Any) -> None:
+        raise KeyboardInterrupt
+
+    def save_until_the_index(value: float) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(shards, "discard", killed)
+            patch.setattr(shards, "_named_by", die)
+            with pytest.raises(KeyboardInterrupt):
+                model(value).save(tmp_path, max_shard_bytes=32)
+
+    save_until_the_index(1.0)
+    with pytest.raises(StorageError) as info:
+        na.Container.load(tmp_path)
+    assert str(info.value) == (
+        f"Container.load: '{tmp_path}' holds shards such as 'model-00001-of-00003.safetensors', and "
+        "no index (.safetensors.index.json): it is missing, or the model was not written to its "
+        "end; name a shard to read that alone"
+    )
+    model(2.0).save(tmp_path, max_shard_bytes=32)
+    save_until_the_index(3.0)
+    assert_same(na.Container.load(tmp_path), model(2.0))
+    assert len(files(tmp_path)) == 3 * 3 + 1
+
+
+def test_a_model_that_is_replaced_while_it_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model(1.0).save(tmp_path, max_shard_bytes=32)
+    opened = safetensors_format.open
+
+    def replaced(path: Path, *, writable: bool) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr(safetensors_format, "open", opened)
+            found = opened(path, writable=writable)
+            if found.read(next(iter(found.entries)))[0] == 1.0:
+                model(2.0).save(tmp_path, max_shard_bytes=32)
+        return found
+
+    monkeypatch.setattr(safetensors_format, "open", replaced)
+    assert_same(na.Container.load(tmp_path), model(2.0))
+
+
+def test_two_writers_take_different_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, values = safetensors_format.write, [2.0]
+
+    def interrupted(path: Path, plan: Any) -> None:
+        write(path, plan)
+        if values:
+            model(values.pop()).save(tmp_path, max_shard_bytes=32)
+
+    monkeypatch.setattr(safetensors_format, "write", interrupted)
+    model(1.0).save(tmp_path, max_shard_bytes=32)
+    assert_same(na.Container.load(tmp_path), model(1.0))  # whose index was the last
+    assert len(files(tmp_path)) == 4
 
 
 @pytest.mark.parametrize(
