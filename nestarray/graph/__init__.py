@@ -79,6 +79,11 @@ def trace_graph(
         >>> graph(torch.ones(7, 2)).shape
         torch.Size([7, 3])
     """
+    if isinstance(source, type):
+        raise ArgumentError(
+            f"trace_graph: source: got the class {source.__name__}, expected an instance of it: "
+            f"{source.__name__}(...)"
+        )
     _check_call(source, args, kwargs)
     is_dynamic = dynamic is not None and dynamic is not False
     if is_torch_module(source) or (is_dynamic and _is_function_of_torch(source, args, kwargs)):

@@ -163,8 +163,8 @@ def test_a_model_that_torch_cannot_export():
     assert re.fullmatch(
         r"trace_graph: torch\.export cannot export DataDependent: GuardOnDataDependentSymNode: a "
         r"choice by a value: if x\.sum\(\) > 0: \(networks\.py:\d+\)\. Write it with torch\.where, or "
-        r"with torch\.cond where one side alone may run; what is always so is said with "
-        r"torch\._check, and a check of values is left out where not torch\.compiler\.is_compiling\(\)",
+        r"with torch\.cond where one side alone may run; float\(x\) of an array is x itself; what is "
+        r"always so is said with torch\._check, and a check of values is left out where not torch\.compiler\.is_compiling\(\)",
         str(caught.value),
     )
 
@@ -201,11 +201,49 @@ def test_an_example_that_the_source_does_not_take():
         na.trace_graph(lambda x, y: torch.sin(x) + y, x)
 
 
-def test_a_call_that_fails_without_the_exporter_too():
-    net = nn.Linear(2, 3)
-    text = r"RuntimeError: a and b .*\. See whether the call works by itself: net\(\*args, \*\*kwargs\)$"
+def test_a_class_in_place_of_a_module():
+    text = (
+        r"^trace_graph: source: got the class Linear, expected an instance of it: Linear\(\.\.\.\)$"
+    )
+    with pytest.raises(errors.ArgumentError, match=text):
+        na.trace_graph(nn.Linear, torch.ones(4, 2))
+
+
+_AGAIN = r"See whether the call works by itself: net\(\*args, \*\*kwargs\)"
+_UNKNOWN = "not known while a module is traced"
+
+
+@pytest.mark.parametrize(
+    ("forward", "text"),
+    [
+        (lambda x: x @ torch.ones(4, 4), rf"RuntimeError: .*, at .*torch\.ones.*\. {_AGAIN}$"),
+        (lambda x: x + nothing, rf"NameError: name 'nothing' .*, at .*\. {_AGAIN}$"),  # noqa: F821
+        (
+            lambda x: np.tanh(x),
+            rf", at .*np\.tanh.*\. NumPy cannot compute on values .* {_UNKNOWN}",
+        ),
+        (lambda x: x * len(f"{x.mean():.2f}"), rf", at .*mean.*\. A value is {_UNKNOWN}"),
+        (
+            lambda x: x * float(x.max()),
+            r"a choice by a value: .*float\(x\) of an array is x itself",
+        ),
+    ],
+    ids=["shapes", "name", "numpy", "text", "float"],
+)
+def test_a_call_that_cannot_be_traced_is_told_with_its_line(forward, text):
+    class Net(nn.Module):
+        def forward(self, x):
+            return forward(x)
+
+    with pytest.raises(errors.ConversionError, match=text) as caught:
+        na.trace_graph(Net(), torch.ones(4, 3))
+    assert re.search(r"\(test_trace\.py:\d+\)", str(caught.value))
+
+
+def test_a_layer_that_fails_without_the_exporter_too():
+    text = rf"RuntimeError: a and b .*, at return F\.linear.* \(linear\.py:\d+\)\. {_AGAIN}$"
     with pytest.raises(errors.ConversionError, match=text):
-        na.trace_graph(net, torch.ones(4, 3))
+        na.trace_graph(nn.Linear(2, 3), torch.ones(4, 3))
 
 
 def test_a_bool_that_values_decide():

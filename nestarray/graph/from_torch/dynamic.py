@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.graph.from_torch.failures import advice, by_value, lines_of_constants
+from nestarray.graph.from_torch.failures import advice, by_value, line_of, lines_of_constants
 from nestarray.graph.sizes import check_name
 
 Place = tuple[str, int]  # an argument as Python writes it, ``extra['a']``, and a dimension
@@ -99,7 +99,8 @@ class Dynamic:
         reasons = [line.removeprefix("- ") for line in lines if line.startswith("- ")]
         if not reasons or not self.is_asked:
             reason = lines[0].rstrip(".") if lines else "no reason given"
-            return f"{reason}. {advice(error)}"
+            at = line_of(error)
+            return f"{reason}{f', at {at}' if at else ''}. {advice(error)}"
         # torch goes on with hints about its own interface
         text = "; ".join(map(self._with_line, reasons))
         for place, leaf in self.leaves.items():

@@ -14,7 +14,10 @@ _PACKAGE = str(Path(__file__).parents[2])
 _ADAPTER = str(Path(__file__).with_name("exporting.py"))  # whose forward calls the module's
 
 #: What torch or the module itself raises in a call without the exporter too.
-_ORDINARY = (TypeError, ValueError, RuntimeError, AttributeError, LookupError, AssertionError)
+_ORDINARY = (
+    *(TypeError, ValueError, RuntimeError, AttributeError, LookupError, AssertionError),
+    NameError,
+)
 
 _BY_ITSELF = "See whether the call works by itself: net(*args, **kwargs)"
 _OTHERWISE = (
@@ -27,9 +30,9 @@ _BY_VALUE: tuple[tuple[str, str, str], ...] = (
     (
         "Could not guard on data-dependent",
         "a choice by a value",
-        "Write it with torch.where, or with torch.cond where one side alone may run; what is always "
-        "so is said with torch._check, and a check of values is left out where "
-        "not torch.compiler.is_compiling()",
+        "Write it with torch.where, or with torch.cond where one side alone may run; float(x) of an "
+        "array is x itself; what is always so is said with torch._check, and a check of values is "
+        "left out where not torch.compiler.is_compiling()",
     ),
     (
         "Could not extract specialized integer from data-dependent",
@@ -55,6 +58,16 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     (
         r"on the same device",
         "Bring the module and its arguments to one device: net.to(x.device)",
+    ),
+    (
+        r"\.numpy\(\) is not supported",
+        "NumPy cannot compute on values that are not known while a module is traced: use torch's "
+        "function, torch.tanh(x) in place of np.tanh(x)",
+    ),
+    (
+        r"FakeTensor\.__format__",
+        "A value is not known while a module is traced: make a text of it, or print it, only if "
+        "not torch.compiler.is_compiling()",
     ),
     (
         r"numpy\.ndarray",
@@ -88,7 +101,7 @@ def by_value(error: Exception) -> str:
     if found is None:
         return ""
     what, do = found
-    line = _line(error)
+    line = line_of(error)
     return f"{what}{f': {line}' if line else ''}. {do}"
 
 
@@ -124,7 +137,7 @@ def _text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _line(error: Exception) -> str:
+def line_of(error: Exception) -> str:
     """The innermost line that is neither torch's nor ours: ``"y = x.item() (net.py:12)"``.
 
     Else that of the module of torch's that failed.
