@@ -186,8 +186,22 @@ def test_derivatives_of_smooth_functions_where_their_formulas_bend(backend: str)
     np.testing.assert_allclose(slopes(na.hypot, x, y), [root, root], rtol=1e-6)
     zero, other = (on_backend(np.asarray(v, "float32"), backend) for v in ([0.0, 0.0], [0.5, 2.0]))
     logs = np.log(host(other))
-    np.testing.assert_allclose(slopes(na.xlogy, zero, other), [logs, [0, 0]], rtol=1e-6)
+    np.testing.assert_allclose(slopes(na.xlogy, zero, other), [logs, np.zeros(2)], rtol=1e-6)
     logs = np.log1p(host(other))
-    np.testing.assert_allclose(slopes(na.xlog1py, zero, other), [logs, [0, 0]], rtol=1e-6)
+    np.testing.assert_allclose(slopes(na.xlog1py, zero, other), [logs, np.zeros(2)], rtol=1e-6)
     slope = host(na.grad(lambda x: na.sum(na.erfinv(x)))(zero))
     np.testing.assert_allclose(slope, [np.sqrt(np.pi) / 2] * 2, rtol=1e-6)
+
+
+def test_networks_of_integers(backend: str) -> None:
+    x = np.arange(24, dtype="int64").reshape(1, 3, 8) % 7
+    y = on_backend(x, backend)
+    assert na.dtype_of(na.interpolate(y, size=(4,))).is_integer
+    np.testing.assert_array_equal(host(na.interpolate(y, size=(4,))), x[:, :, ::2])
+    found = na.local_response_norm(y, size=3)
+    wide = na.local_response_norm(on_backend(x.astype("float32"), backend), size=3)
+    np.testing.assert_array_equal(host(found), host(wide))
+    targets, lengths = on_backend(np.asarray([[1]]), backend), [3]
+    lengths_of = [on_backend(np.asarray(n), backend) for n in (lengths, [1])]
+    loss = na.ctc_loss(na.permute_dims(y, (1, 0, 2)), targets, *lengths_of)
+    assert na.dtype_of(loss) is na.float32

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nestarray import ops
+from nestarray.backends.base import refuse_complex
 from nestarray.dispatch import floating_op
 from nestarray.errors import ShapeError
 from nestarray.typing import Array
@@ -106,6 +107,7 @@ def hsv_to_rgb(x: Array, /, *, axis: int = -3) -> Array:
     References:
         https://keras.io/api/ops/image/#hsvtorgb-function
     """
+    refuse_complex(x)
     hue, saturation, value = _channels("hsv_to_rgb", x, axis)
     # how much of a colour there is falls and rises in straight lines around the circle
     red = ops.abs(hue * 6.0 - 3.0) - 1.0

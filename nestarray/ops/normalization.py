@@ -63,6 +63,7 @@ def batch_norm(
     References:
         https://arxiv.org/abs/1502.03167
     """
+    refuse_complex(x)
     _check_vectors("batch_norm", x, axis, mean=mean, variance=variance, weight=weight, bias=bias)
     # Folded to one scale and one shift a channel, so that x is passed over twice, not four times.
     scale = 1.0 / ops.sqrt(variance + eps)
@@ -104,6 +105,7 @@ def batch_norm_training(
     References:
         https://arxiv.org/abs/1502.03167
     """
+    refuse_complex(x)
     at = axis % len(x.shape)
     others = tuple(i for i in range(len(x.shape)) if i != at)
     mean = ops.mean(x, axis=others, keepdims=True)
@@ -148,6 +150,7 @@ def layer_norm(
     References:
         https://arxiv.org/abs/1607.06450
     """
+    refuse_complex(x)
     axes = _axes("layer_norm", x, axis)
     centered = ops.subtract(x, ops.mean(x, axis=axes, keepdims=True))
     variance = ops.mean(centered * centered, axis=axes, keepdims=True)
@@ -223,6 +226,7 @@ def group_norm(
     References:
         https://arxiv.org/abs/1803.08494
     """
+    refuse_complex(x)
     shape = tuple(x.shape)
     channel = _channel_axis("group_norm", shape, axis) if len(shape) > 1 else 0
     if len(shape) < 2 or num_groups < 1 or shape[channel] % num_groups:
@@ -281,6 +285,7 @@ def instance_norm(
     References:
         https://arxiv.org/abs/1607.08022
     """
+    refuse_complex(x)
     if len(x.shape) < 3:
         raise ShapeError(
             f"instance_norm: x has shape {tuple(x.shape)}, expected (batch, channels, *spatial) "
@@ -322,6 +327,7 @@ def local_response_norm(
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.local_response_norm.html
     """
+    refuse_complex(x)
     check_range("local_response_norm", "size", size, 1)
     channels = x.shape[1]
     around = [(0, 0), (size // 2, (size - 1) // 2)] + [(0, 0)] * (len(x.shape) - 2)

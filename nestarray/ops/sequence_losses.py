@@ -7,7 +7,7 @@ from functools import reduce
 
 from nestarray import dtypes, ops
 from nestarray.backends.control_flow import Arrays, find_for
-from nestarray.dispatch import op
+from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.ops.losses import reduced
 from nestarray.typing import Array
@@ -15,7 +15,7 @@ from nestarray.typing import Array
 __all__ = ["ctc_loss"]
 
 
-@op
+@floating_op(besides="targets input_lengths target_lengths")
 def ctc_loss(
     log_probs: Array,
     targets: Array,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 import torch.nn.functional as F
 
 from nestarray.backends.base import lenient, supports
@@ -34,6 +35,7 @@ def _is_native(
     spelling = _SPELLING.get((mode, x.ndim))
     if (
         data_format != "channels_first"
+        or not (x.is_floating_point() or x.dtype is torch.uint8)
         or spelling is None
         or (size is None) == (scale_factor is None)
     ):

@@ -137,7 +137,9 @@ def instance_norm(
 
 @supports(
     lambda x, *, size, alpha=1e-4, beta=0.75, k=1.0: (
-        x.ndim > 2 and (x.itemsize > 2 or not x.is_cpu)  # no kernel for half precision there
+        x.ndim > 2
+        and x.is_floating_point()  # integers would be rounded
+        and (x.itemsize > 2 or not x.is_cpu)  # no kernel for half precision there
     )
 )
 @lenient
