@@ -97,7 +97,7 @@ class _Jitted:
         self._first: Any = None  # of the first call: structure, shapes and dtypes
         #: how often the function was traced
         self.traces = 0
-        update_wrapper(self, fn)
+        update_wrapper(self, fn, updated=())  # what `fn` keeps of itself is not ours
 
     def __repr__(self) -> str:
         return f"<nestarray.jit of {getattr(self._fn, '__qualname__', self._fn)}>"

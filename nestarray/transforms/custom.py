@@ -11,7 +11,6 @@ their places and give anything for them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from functools import update_wrapper
 from inspect import signature
 from itertools import repeat
@@ -19,12 +18,15 @@ from typing import Any
 
 from nestarray import backends, ops, tree
 from nestarray.calls import explained
+from nestarray.dynamo import ContextVariable
 from nestarray.errors import ArgumentError, StructureError, UnsupportedError
 from nestarray.transforms.arguments import Arguments, name_of, native_transforms
 from nestarray.transforms.products import Results, vjp, zero_tangent
 
 #: The functions whose forward functions are running.
-_evaluated: ContextVar[frozenset[Any]] = ContextVar("nestarray_evaluated", default=frozenset())
+_evaluated: ContextVariable[frozenset[Any]] = ContextVariable(
+    "nestarray_evaluated", default=frozenset()
+)
 
 
 class custom_vjp:
@@ -77,7 +79,7 @@ class custom_vjp:
         self._forward: Callable[..., Any] | None = None
         self._backward: Callable[..., Any] | None = None
         self._rule: Callable[..., Any] | None = None  # for forward mode, from custom_jvp
-        update_wrapper(self, fn)
+        update_wrapper(self, fn, updated=())
 
     def defvjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
         """Say how the function is evaluated where it is differentiated, and its pullback."""
@@ -211,7 +213,7 @@ class custom_jvp:
         self._fn = fn
         self._nondiff = _numbers(type(self).__name__, fn, nondiff_argnums, nondiff_argnames)
         self._function: custom_vjp | None = None
-        update_wrapper(self, fn)
+        update_wrapper(self, fn, updated=())
 
     def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Say what the value and its derivative in a direction are; gives back `rule`."""

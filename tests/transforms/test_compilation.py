@@ -174,6 +174,36 @@ def test_as_a_method(backend: str) -> None:
         assert_close(Scale.plain(Scale(), x), x * 3.0)
 
 
+def test_what_functions_keep_of_themselves_stays_theirs(backend: str) -> None:
+    """Wrappers carry the attributes of what they wrap, and a rule of derivatives has some."""
+    cube = na.custom_vjp(lambda x: x * x * x)
+    cube.defvjp(lambda x: (x * x * x, x), lambda x, ct: (3.0 * x * x * ct,))
+    x = na.to_backend(np.asarray(2.0, np.float32), backend)
+    assert float(jit(na.grad(cube), backend)(x)) == 12.0
+    again = na.custom_vjp(na.grad(cube))
+    again.defvjp(lambda x: (na.grad(cube)(x), x), lambda x, ct: (7.0 * ct,))
+    assert [float(again(x)), float(na.grad(again)(x))] == [12.0, 7.0]
+
+
+@pytest.mark.parametrize("name", ["cond", "while_loop"])
+def test_torch_compiles_no_second_derivative_of_a_choice(name: str) -> None:
+    choices: dict[str, Any] = {
+        "cond": lambda x: na.cond(x > 0, lambda x: x**3, lambda x: x, x),
+        "while_loop": lambda x: na.while_loop(lambda c: c < 7.0, lambda c: c * x, x),
+    }
+    x, fn = torch.tensor(2.0), choices[name]
+    twice = na.grad(na.grad(fn))
+    message = (
+        f"{name}: PyTorch cannot compile a gradient of the gradient, or a jacrev, of a choice by "
+        "value; take the outer derivative of a compiled function, as in na.grad(na.jit(na.grad(fn))), "
+        "or do not compile"
+    )
+    for derivative in (twice, na.jacrev(fn)):
+        with pytest.raises(errors.UnsupportedError, match=f"^{re.escape(message)}$"):
+            jit(derivative, "torch")(x)
+    assert float(na.grad(jit(na.grad(fn), "torch"))(x)) == float(twice(x)) == 12.0
+
+
 def test_its_name() -> None:
     assert na.jit(loss).__name__ == "loss"
     assert repr(na.jit(loss)) == "<nestarray.jit of loss>"

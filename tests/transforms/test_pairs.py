@@ -82,7 +82,6 @@ TRANSFORMS: dict[str, Callable[[Function], Function]] = {
 REFUSED = {
     ("jax", "jvp", "custom_vjp"): "jvp: a function with custom_vjp has no derivative in forward",
     ("torch", "jvp", "custom_vjp"): "jvp: a function with custom_vjp has no derivative in forward",
-    ("torch", "checkpoint", "vjp"): "vjp: PyTorch has no vjp inside of na.checkpoint",
 }
 
 _expected: dict[tuple[str, ...], np.ndarray] = {}

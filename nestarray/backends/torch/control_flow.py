@@ -20,7 +20,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map_only
 
-from nestarray.backends.torch.transforms import not_differentiable
+from nestarray.backends.torch.transforms import is_differentiated_again, not_differentiable
 from nestarray.errors import UnsupportedError
 
 _cond, _while_loop = torch.ops.higher_order.cond, torch.ops.higher_order.while_loop
@@ -75,7 +75,17 @@ def _new(results: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _check_transforms(name: str, operator: Any) -> None:
-    """Refuse what torch.func cannot look through: https://docs.pytorch.org/docs/stable/cond.html"""
+    """Refuse what torch.func cannot look through: https://docs.pytorch.org/docs/stable/cond.html
+
+    And gradients of gradients: that of the operator holds detached values, of which the outer one
+    would miss a part.
+    """
+    if is_differentiated_again():
+        raise UnsupportedError(
+            f"{name}: PyTorch cannot compile a gradient of the gradient, or a jacrev, of a choice by "
+            "value; take the outer derivative of a compiled function, as in "
+            "na.grad(na.jit(na.grad(fn))), or do not compile"
+        )
     for interpreter in retrieve_all_functorch_interpreters():
         if interpreter.key() not in operator.functorch_table:
             raise UnsupportedError(

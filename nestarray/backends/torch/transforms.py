@@ -108,6 +108,11 @@ def _deeper(levels: int = 1) -> Iterator[None]:
         _depth.reset(token)
 
 
+def is_differentiated_again() -> bool:
+    """Whether a gradient of a gradient of the running code is taken in its own trace."""
+    return _depth.get() > 1
+
+
 def _detached(leaf: Any) -> Any:
     return leaf.detach() if isinstance(leaf, torch.Tensor) else leaf
 
@@ -402,11 +407,13 @@ def compile_leaves(
 
     arrays, not_again = _leaves(arrays), []
     token = not_differentiable.set(not_again)
+    depth = _depth.set(0)  # gradients around the trace are seen by its arguments
     try:
         with _saving_plainly():
             graph = make_fx(fn, tracing_mode="fake", _allow_non_fake_inputs=True)(*arrays)
     finally:
         not_differentiable.reset(token)
+        _depth.reset(depth)
     graph.graph.eliminate_dead_code()  # checks of forward mode, which compilers cannot read
     graph.recompile()
     differentiated = torch.is_grad_enabled() and any(x.requires_grad for x in arrays)
