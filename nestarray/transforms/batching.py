@@ -69,6 +69,8 @@ def vmap(
             result that is not the same for all examples.
         ShapeError: when called, if the mapped axes have different sizes, or one that is not
             `axis_size`, or `in_axes` names an axis that is not there.
+        UnsupportedError: when called, if the axis has an `axis_name` and a length that is not known
+            while it is traced.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -100,7 +102,7 @@ def vmap(
         mapped = [i for i in places if axes[i] is not None]
         _check_sizes(fn, leaves, axes, mapped, axis_size)
         backend = backends.find_backend(tuple(leaves[i] for i in places)) or current_backend()
-        arrays = [ops.moveaxis(leaves[i], a, 0) if (a := axes[i]) else leaves[i] for i in mapped]
+        arrays = [ops.moveaxis(leaves[i], axes[i], 0) if axes[i] else leaves[i] for i in mapped]
         if not mapped:  # what is mapped instead is not looked at
             assert axis_size is not None
             arrays = [_counted(axis_size, [leaves[i] for i in places], backend)]

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
@@ -23,6 +22,7 @@ from nestarray import backends, ops, tree
 from nestarray.backends.axes import one_axis
 from nestarray.calls import explained
 from nestarray.dtypes import dtype_of
+from nestarray.dynamo import ContextVariable
 from nestarray.errors import ArgumentError, UnsupportedError
 from nestarray.transforms.arguments import is_inexact
 from nestarray.transforms.control_flow import current_recorder
@@ -273,7 +273,7 @@ class _Reached(BaseException):  # no Exception, which somebody might catch
 
 
 #: The examples that run, of mapped functions inside of each other, outermost first.
-_running: ContextVar[tuple[_Example, ...]] = ContextVar("nestarray_examples", default=())
+_running: ContextVariable[tuple[_Example, ...]] = ContextVariable("nestarray_examples", default=())
 
 
 def is_any_named() -> bool:
