@@ -203,7 +203,8 @@ def save(
     """Write shards and index; see `nestarray.storage.files.save`."""
     if isinstance(max_bytes, bool) or not isinstance(max_bytes, int) or max_bytes < 1:
         raise ArgumentError(
-            f"Container.save: max_shard_bytes: got {max_bytes!r}, expected a positive number of bytes"
+            f"Container.save: max_shard_bytes: got {max_bytes!r}, expected a positive number of bytes, "
+            "such as 5 * 10**9"
         )
     whole = _name_of_whole(path)
     if format != "safetensors" or whole.suffix != SUFFIX:

@@ -316,7 +316,8 @@ def test_messages_of_wrong_arguments(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError) as info:
         model(1.0).save(tmp_path / "m.safetensors", max_shard_bytes=0)
     assert str(info.value) == (
-        "Container.save: max_shard_bytes: got 0, expected a positive number of bytes"
+        "Container.save: max_shard_bytes: got 0, expected a positive number of bytes, such as "
+        "5 * 10**9"
     )
     with pytest.raises(ArgumentError) as info:
         model(1.0).save(tmp_path / "m.npz", max_shard_bytes=10)
