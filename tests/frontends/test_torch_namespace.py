@@ -116,6 +116,15 @@ def test_a_name_that_is_missing_says_what_does_its_work() -> None:
          "are those of na.nn"),
         (frontend.nn.functional, "crossentropy",
          f"torch.nn.functional.crossentropy: {missing}; did you mean cross_entropy?"),
+        (frontend.Tensor, "permute", f"torch.Tensor.permute: {missing}; it is torch.permute(x, ...)"),
+        (frontend.Tensor, "add_", f"torch.Tensor.add_: {missing}; arrays are values, and no function "
+         "changes one: x = torch.add(x, ...)"),
+        (frontend, "one_hot", f"torch.one_hot: {missing}; it is torch.nn.functional.one_hot(x, ...)"),
+        (frontend.nn.functional, "relu_", f"torch.nn.functional.relu_: {missing}; arrays are values, "
+         "and no function changes one: x = torch.relu(x, ...)"),
+        (frontend.linalg, "choleski", f"torch.linalg.choleski: {missing}; did you mean cholesky?"),
+        (frontend.fft, "dct", f"torch.fft.dct: {missing}; docs/torch_coverage.md lists the functions "
+         "that there are"),
         (frontend, "quantize_per_tensor", f"torch.quantize_per_tensor: {missing}; "
          "docs/torch_coverage.md lists the functions that there are"),
     ]:  # fmt: skip

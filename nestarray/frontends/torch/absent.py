@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from typing import NoReturn
 
@@ -37,6 +38,17 @@ INSTEAD = {
 }
 
 
+#: Where a function may be that was looked for in another namespace: module → its public name.
+_SPACES = {
+    "nestarray.frontends.torch": "torch",
+    "nestarray.frontends.torch.nn.functional": "torch.nn.functional",
+    "nestarray.frontends.torch.methods": "torch.Tensor",
+    "nestarray.frontends.torch.linalg": "torch.linalg",
+    "nestarray.frontends.torch.special": "torch.special",
+    "nestarray.frontends.torch.fft": "torch.fft",
+}
+
+
 def explain(module: str) -> None:
     """Let a namespace say, of a name that it lacks, what to use, or the nearest name.
 
@@ -48,14 +60,24 @@ def explain(module: str) -> None:
         functions take a key, for example torch.randn(2, 3, key=na.random.key(0))
     """
     space = vars(sys.modules[module])
-    shown = module.removeprefix("nestarray.frontends.")
+    shown = _SPACES.get(module, module.removeprefix("nestarray.frontends."))
 
     def __getattr__(name: str) -> NoReturn:
         text = f"{shown}.{name}: nestarray.frontends.torch has no such name"
         if name.startswith("__"):
             raise AttributeError(text)
         public = [n for n in space if not n.startswith("_")]
-        words = explanation(name, public, INSTEAD) or _LISTED
+        words = INSTEAD.get(name) or _elsewhere(name) or explanation(name, public, {}) or _LISTED
         raise unknown_attribute(f"{text}; {words}", name)
 
     space["__getattr__"] = __getattr__
+
+
+def _elsewhere(name: str) -> str:
+    """The function of that name in another namespace, or the one that a method in place stands for."""
+    of_name = name.removesuffix("_") or name
+    for module, space in _SPACES.items():
+        if inspect.isfunction(vars(sys.modules[module]).get(of_name)):
+            where = f"{space}.{of_name}(x, ...)"
+            return f"{_MODES}: x = {where}" if of_name != name else f"it is {where}"
+    return ""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch.dims import ndim_of, wrap_all
 from nestarray.typing import Array, DTypeLike
 
@@ -152,3 +153,6 @@ def ihfft2(
 ) -> Array:
     """`ihfftn` over the last two dimensions."""
     return ihfftn(input, s, dim, norm)
+
+
+_absent.explain(__name__)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch.contraction import matmul as matmul
 from nestarray.frontends.torch.dims import axes_of, ndim_of, numel_of, shape_of, wrap, wrap_all
 from nestarray.frontends.torch.indefinite import ldl_factor as ldl_factor
@@ -463,3 +464,6 @@ def lstsq(
 
 def _is_full(rank: Array, n: int) -> bool:
     return bool(na.all(na.equal(rank, n)))
+
+
+_absent.explain(__name__)

@@ -14,6 +14,7 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ShapeError, UnsupportedError
+from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch import contraction, pointwise, representation, shaping
 from nestarray.frontends.torch.dims import ndim_of, shape_of, sizes, wrap
 from nestarray.frontends.torch.promotion import cast, fill_number, is_number, to_array
@@ -356,3 +357,6 @@ def new_empty_strided(
 
 
 view_copy, unfold_copy = view, unfold
+
+
+_absent.explain(__name__)

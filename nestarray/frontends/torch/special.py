@@ -6,6 +6,7 @@ import math
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch.bessel import airy_ai as airy_ai
 from nestarray.frontends.torch.bessel import bessel_j0 as bessel_j0
 from nestarray.frontends.torch.bessel import bessel_j1 as bessel_j1
@@ -205,3 +206,6 @@ def multigammaln(input: Array, p: int) -> Array:
 
 
 psi = digamma
+
+
+_absent.explain(__name__)
