@@ -220,3 +220,16 @@ def test_errors(backend: str) -> None:
         na.jvp(na.sin, [x], [x, x])
     with pytest.raises(ArgumentError, match=r"^jvp: primals: got .*, expected a list or a tuple"):
         na.jvp(na.sin, x, x)
+
+
+@pytest.mark.parametrize("name", ["while_loop", "fori_loop"])
+def test_compiled_curvature_of_loops_on_tensorflow(name: str) -> None:
+    """A ForwardAccumulator cannot read the loop; two tapes can."""
+    loops: dict[str, Callable[[Any], Any]] = {
+        "while_loop": lambda x: na.while_loop(
+            lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] * x), (0, x)
+        )[1],
+        "fori_loop": lambda x: na.fori_loop(0, 3, lambda i, c: c * x, x),
+    }
+    x, t = (na.to_backend(np.asarray(n, np.float32), "tensorflow") for n in (2.0, 1.0))
+    assert float(na.jit(lambda x: na.hvp(loops[name], [x], [t]))(x)) == 48.0

@@ -105,8 +105,8 @@ def jvp(
         return _by_pulls(fn, arrays, tangents)
     try:
         return _accumulated(fn, arrays, tangents)
-    except TypeError as error:
-        if "variant" not in str(error):
+    except (TypeError, SystemError) as error:  # the second where its C code runs on after the first
+        if "variant" not in f"{error} {error.__cause__}":
             raise
         return _by_pulls(fn, arrays, tangents)
 
