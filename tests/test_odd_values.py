@@ -205,3 +205,6 @@ def test_networks_of_integers(backend: str) -> None:
     lengths_of = [on_backend(np.asarray(n), backend) for n in (lengths, [1])]
     loss = na.ctc_loss(na.permute_dims(y, (1, 0, 2)), targets, *lengths_of)
     assert na.dtype_of(loss) is na.float32
+    boxes = on_backend(np.asarray([[0, 0, 2, 2], [0, 0, 2, 2], [5, 5, 6, 6]]), backend)
+    scores = on_backend(np.asarray([1, 2, 3]), backend)
+    assert host(na.nms(boxes, scores, iou_threshold=0.5)).tolist() == [2, 1]

@@ -12,7 +12,7 @@ from nestarray import dtypes, ops
 from nestarray.backends import windows
 from nestarray.backends.control_flow import Arrays, find_for
 from nestarray.backends.windows import Ints
-from nestarray.dispatch import floating_op, op
+from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, check_range
 
@@ -53,7 +53,7 @@ def box_iou(boxes1: Array, boxes2: Array, /) -> Array:
     return ops.where(is_nothing, 0.0, shared / ops.where(is_nothing, 1.0, covered))
 
 
-@op
+@floating_op
 def nms(
     boxes: Array,
     scores: Array,

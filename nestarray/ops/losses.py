@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from nestarray import dtypes, ops
 from nestarray.backends.axes import one_axis
+from nestarray.backends.base import refuse_complex
 from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, Axis, check_range
@@ -355,6 +356,7 @@ def _class_loss(
     reduction: str,
 ) -> Array:
     """The loss of class indices, with the weights of the classes in the mean."""
+    refuse_complex(log_probs)
     shape = tuple(log_probs.shape)
     expected = shape[:axis] + shape[axis + 1 :]
     _check_target(name, tuple(target.shape), expected, "class indices")

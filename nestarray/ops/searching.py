@@ -212,7 +212,8 @@ def searchsorted(
 
     Args:
         x1: `(n,)`, real, ascending, or made so by `sorter`.
-        x2: array of any shape, or a number; the dtypes promote.
+        x2: array of any shape, or a number; the dtypes promote. Where NaN belongs, and what
+            belongs before NaN in `x1`, is the framework's: NumPy and JAX put it behind all numbers.
         side: ``"left"``: before equal elements, ``"right"``: behind them.
         sorter: the positions that put `x1` in order.
 
