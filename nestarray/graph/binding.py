@@ -10,7 +10,7 @@ from nestarray import backends, dtypes
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.dtypes import DType
-from nestarray.errors import ArgumentError, DtypeError, StructureError
+from nestarray.errors import ArgumentError, DtypeError, ShapeError, StructureError
 from nestarray.graph import codegen
 from nestarray.graph.node import Node, iter_nodes
 from nestarray.graph.sizes import Binding
@@ -159,6 +159,33 @@ def bind_variables(
             given = _without_other_names(graph, letter, given, own)
         pairs.append(given)
     return pairs[0], pairs[1]
+
+
+def check_variables(graph: Graph, v: Container, s: Container) -> None:
+    """Raise an error for a parameter or state array that is not as it was traced.
+
+    It is asked after a call has failed: variables of other shapes may be meant.
+
+    Raises:
+        ArgumentError: one is no array, or is of another framework.
+        ShapeError: one has another shape.
+    """
+    given = {"v": v, "s": s}
+    for node in graph.nodes:
+        if node.source not in given or node.aval is None:
+            continue
+        where, got = f"{graph.name}: {node.source}[{node.path!r}]", given[node.source][node.path]
+        backend = backends.backend_of_value(got)
+        if backend != graph.backend:
+            came = type(got).__name__ if backend is None else f"an array of {backend}"
+            raise ArgumentError(
+                f"{where}: got {came}, expected an array of {graph.backend}; move all of them with "
+                f'{node.source}.to_backend("{graph.backend}")'
+            )
+        if tuple(got.shape) != node.aval.shape:
+            raise ShapeError(
+                f"{where}: got shape {tuple(got.shape)}, the graph was traced with {node.aval.shape}"
+            )
 
 
 def _without_other_names(graph: Graph, letter: str, given: Container, own: Container) -> Container:

@@ -25,7 +25,12 @@ from nestarray.container.display import counted
 from nestarray.dynamo import is_read, settled
 from nestarray.errors import ArgumentError, ConversionError, NestarrayError, UnsupportedError
 from nestarray.graph import codegen
-from nestarray.graph.binding import bind_arguments, bind_variables, is_abstract
+from nestarray.graph.binding import (
+    bind_arguments,
+    bind_variables,
+    check_variables,
+    is_abstract,
+)
 from nestarray.graph.node import Node
 from nestarray.graph.sizes import Sizes, check_same, has_unknown_size
 from nestarray.graph.value_sizes import first_of_unknown_size, unknown_size
@@ -113,8 +118,12 @@ class Graph:
         if self.sizes.ranges and any(map(has_unknown_size, inputs)):
             program = self._for_unknown_sizes
             constants = program.constants
-        with self.running():
-            return program._positional(inputs, v, s, constants, key)
+        try:
+            with self.running():
+                return program._positional(inputs, v, s, constants, key)
+        except Exception:
+            check_variables(self, v, s)
+            raise
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:

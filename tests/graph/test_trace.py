@@ -201,6 +201,26 @@ def test_an_example_that_the_source_does_not_take():
         na.trace_graph(lambda x, y: torch.sin(x) + y, x)
 
 
+@pytest.mark.parametrize(
+    ("leaf", "error", "text"),
+    [
+        (None, errors.ArgumentError, "got NoneType, expected an array of numpy; move all of them with "
+         'v.to_backend("numpy")'),
+        (torch.ones(3, 2), errors.ArgumentError, "got an array of torch, expected an array of numpy; "
+         'move all of them with v.to_backend("numpy")'),
+        (np.ones((3, 5), "float32"), errors.ShapeError,
+         "got shape (3, 5), the graph was traced with (3, 2)"),
+    ],
+    ids=["none", "framework", "shape"],
+)  # fmt: skip
+def test_a_call_that_fails_by_a_weight_names_the_weight(leaf, error, text):
+    graph = na.trace_graph(nn.Sequential(nn.Linear(2, 3)), torch.ones(4, 2)).to_backend("numpy")
+    x = np.ones((4, 2), "float32")
+    with pytest.raises(error) as caught:
+        graph(x, v=graph.v.set("0/weight", leaf))
+    assert str(caught.value) == f"Sequential: v['0/weight']: {text}"
+
+
 def test_a_class_in_place_of_a_module():
     text = (
         r"^trace_graph: source: got the class Linear, expected an instance of it: Linear\(\.\.\.\)$"
