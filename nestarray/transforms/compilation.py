@@ -21,6 +21,7 @@ from nestarray import backends, tree
 from nestarray.calls import explained
 from nestarray.config import current_backend
 from nestarray.container import Container
+from nestarray.container.outline import short_dtype
 from nestarray.errors import ArgumentError, ShapeError, StructureError
 
 
@@ -141,7 +142,8 @@ class _Jitted:
     def _check_shapes(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         leaves, structure = tree.flatten((args, kwargs))
         kinds = [
-            (tuple(x.shape), str(x.dtype)) if hasattr(x, "dtype") else (type(x), x) for x in leaves
+            (tuple(x.shape), short_dtype(x.dtype)) if hasattr(x, "dtype") else (type(x), x)
+            for x in leaves
         ]
         if self._first is None:
             self._first = structure.key, kinds
