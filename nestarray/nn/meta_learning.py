@@ -10,14 +10,18 @@ from collections.abc import Callable
 from typing import Any
 
 from nestarray import ops, tree
+from nestarray.calls import explained
 from nestarray.container import Container
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.transforms import execute_with_gradients, grad, vmap
+from nestarray.transforms.arguments import is_inexact
+from nestarray.transforms.loop_arguments import check_count
 from nestarray.typing import Nest
 
 Loss = Callable[[Container, Any], Any]
 
 
+@explained()
 def maml_step(
     inner_loss: Loss,
     outer_loss: Loss,
@@ -70,6 +74,7 @@ def maml_step(
     return execute_with_gradients(mean, v)
 
 
+@explained()
 def reptile_step(
     loss: Loss, v: Container, tasks: Nest, *, steps: int = 1, learning_rate: float = 0.01
 ) -> tuple[Any, Container]:
@@ -122,6 +127,7 @@ def _check_steps(name: str, steps: int) -> None:
         raise ArgumentError(f"{name}: steps: got {steps}, expected at least 1")
 
 
+@explained()
 def accumulate_gradients(
     loss: Loss, v: Container, batch: Nest, *, microbatches: int
 ) -> tuple[Any, Container]:
@@ -140,6 +146,7 @@ def accumulate_gradients(
         ``(value, gradients)``.
 
     Raises:
+        ArgumentError: `microbatches` is no integer.
         ShapeError: the batch does not split into as many equal parts.
 
     Example:
@@ -150,9 +157,10 @@ def accumulate_gradients(
         >>> float(value), float(grads.w)
         (12.5, -6.0)
     """
+    check_count("accumulate_gradients", "microbatches", microbatches, least=1)
     leaves, structure = tree.flatten(batch, unfused=True)
     sizes = {int(x.shape[0]) for x in leaves if hasattr(x, "shape")}
-    if len(sizes) != 1 or microbatches < 1 or sizes.copy().pop() % microbatches:
+    if len(sizes) != 1 or sizes.copy().pop() % microbatches:
         raise ShapeError(
             f"accumulate_gradients: microbatches: got {microbatches} for batches of "
             f"{sorted(sizes)}, expected a divisor of one size"
@@ -165,4 +173,6 @@ def accumulate_gradients(
             lambda v, p=part: loss(v, tree.unflatten(structure, p)), v
         )
         total = (value, grads) if total is None else (total[0] + value, total[1] + grads)
-    return total[0] / microbatches, total[1] * (1.0 / microbatches)
+    value, grads = total
+    mean = tree.map(lambda g: g * (1.0 / microbatches) if is_inexact(g) else g, grads)
+    return value / microbatches, mean

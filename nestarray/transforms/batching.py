@@ -102,7 +102,7 @@ def vmap(
         mapped = [i for i in places if axes[i] is not None]
         _check_sizes(fn, leaves, axes, mapped, axis_size)
         backend = backends.find_backend(tuple(leaves[i] for i in places)) or current_backend()
-        arrays = [ops.moveaxis(leaves[i], axes[i], 0) if axes[i] else leaves[i] for i in mapped]
+        arrays = [_in_front(leaves[i], axes[i]) for i in mapped]
         if not mapped:  # what is mapped instead is not looked at
             assert axis_size is not None
             arrays = [_counted(axis_size, [leaves[i] for i in places], backend)]
@@ -189,6 +189,11 @@ def _check_named(count: Any, axis_name: Any) -> int:
             "traced; trace it for each shape, without an input_signature"
         )
     return count
+
+
+def _in_front(x: Any, axis: int | None) -> Any:
+    """`x` with `axis` in the place of its first."""
+    return ops.moveaxis(x, axis, 0) if axis else x
 
 
 def _moved(x: Any, axis: int) -> Any:

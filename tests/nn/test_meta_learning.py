@@ -87,7 +87,7 @@ def test_reptile(backend: str) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_accumulated_gradients_are_those_of_the_batch(backend: str) -> None:
-    v = na.Container(V).to_backend(backend)
+    v = na.Container(V, steps=np.zeros(2, "int32")).to_backend(backend)
     batch = na.Container(TASKS)[0].to_backend(backend)
     whole = na.execute_with_gradients(lambda v: loss(v, batch), v)
     parts = nn.accumulate_gradients(loss, v, batch, microbatches=5)
@@ -97,5 +97,10 @@ def test_accumulated_gradients_are_those_of_the_batch(backend: str) -> None:
     assert str(info.value) == (
         "accumulate_gradients: microbatches: got 2 for batches of [5], expected a divisor of one size"
     )
+    with pytest.raises(
+        ArgumentError,
+        match=r"^accumulate_gradients: microbatches: got 2.5, expected an integer from 1 on$",
+    ):
+        nn.accumulate_gradients(loss, v, batch, microbatches=2.5)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match=r"^reptile_step: steps: got 0, expected at least 1$"):
         nn.reptile_step(loss, v, na.Container(TASKS).to_backend(backend), steps=0)
