@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import backends, diagnosis, dtypes
+from nestarray import backends, dtypes
 from nestarray.backends.axes import one_axis
 from nestarray.backends.fills import check_fill
 from nestarray.backends.index import check_mode, check_rows
 from nestarray.backends.truth import through_numbers
 from nestarray.config import current_backend
 from nestarray.container import Container
-from nestarray.diagnosis import check_positions, check_updates
+from nestarray.diagnosis.positions import check_condition, check_positions, check_updates
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, Shape
@@ -469,7 +469,7 @@ def masked_select(x: Array, mask: Array, /) -> Array:
     """
     from nestarray import ops
 
-    diagnosis.check_condition("masked_select", {"mask": mask})
+    check_condition("masked_select", {"mask": mask})
     return ops.getitem(*ops.broadcast_arrays(x, mask))
 
 

@@ -8,7 +8,7 @@ a NaN is 0.
 from __future__ import annotations
 
 from nestarray.backends.base import mean_dtype
-from nestarray.diagnosis import check_elements
+from nestarray.diagnosis.shapes import check_elements
 from nestarray.dispatch import op
 from nestarray.dtypes import complex128, dtype_of, float32, float64
 from nestarray.ops.order_statistics import (

@@ -8,7 +8,6 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray import diagnosis
 from nestarray.backends.axes import one_axis
 from nestarray.backends.fills import check_fill
 from nestarray.backends.index import (
@@ -22,6 +21,7 @@ from nestarray.backends.index import (
 )
 from nestarray.backends.tensorflow.manipulation import shape
 from nestarray.backends.tensorflow.promotion import cast
+from nestarray.diagnosis.positions import check_masks
 
 _SCATTER = {
     "replace": tf.tensor_scatter_nd_update,
@@ -38,7 +38,7 @@ def getitem(x: Any, index: Any, /) -> Any:
     items = expanded(index, len(x.shape))
     if not any(is_array(item) for item in items):
         return _basic(x, [_as_basic(item) for item in items])
-    diagnosis.check_masks("getitem", {"x": x, "index": index})
+    check_masks("getitem", {"x": x, "index": index})
     basic: list[Any] = []
     arrays: dict[int, Any] = {}  # by the axis of x[basic] that they index
     for item in items:

@@ -7,12 +7,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray import diagnosis
 from nestarray.backends.axes import one_axis
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
 from nestarray.backends.tensorflow import products
 from nestarray.backends.tensorflow.core import native_dtype
 from nestarray.backends.tensorflow.promotion import truth
+from nestarray.diagnosis.shapes import check_elements
 
 
 def _axes(axis: Any) -> Any:
@@ -39,7 +39,7 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 def _extreme(name: str, reduce: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> Any:
     """`reduce`, which takes no bools, and would take no elements for an infinity."""
     if x.shape.num_elements() == 0:
-        diagnosis.check_elements(name, {"x": x, "axis": axis})
+        check_elements(name, {"x": x, "axis": axis})
     if x.dtype == tf.bool:
         return tf.cast(reduce(tf.cast(x, tf.int8), _axes(axis), keepdims), tf.bool)
     return reduce(x, _axes(axis), keepdims)

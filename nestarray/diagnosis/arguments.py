@@ -1,0 +1,58 @@
+"""What rules read of the arguments of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from nestarray import backends, dtypes
+
+Arguments = Mapping[str, Any]
+
+
+Rule = Callable[[str, Arguments], None]
+
+
+def is_any_traced(arguments: Arguments) -> bool:
+    return any(backends.core(backends.backend_of(x)).is_traced(x) for _, x in arrays_in(arguments))
+
+
+def shown(value: Any) -> str:
+    """An array by dtype and shape, anything else as it prints."""
+    if backends.backend_of_type(type(value)) is None:
+        if isinstance(value, (list, tuple)) and arrays_in({"": value}):
+            return f"[{', '.join(map(shown, value))}]"
+    else:
+        return f"{dtypes.dtype_of(value).name} {tuple(value.shape)}"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    """The shape of an array, all of whose lengths are known; TypeError else."""
+    if not all(hasattr(n, "__index__") for n in x.shape):
+        raise TypeError("a tracer does not know all lengths")
+    return tuple([int(n) for n in x.shape])
+
+
+def arrays_in(arguments: Arguments) -> list[tuple[str, Any]]:
+    """(name, array) of the arrays among the arguments, those in lists too."""
+    found = []
+    for name, value in arguments.items():
+        many = isinstance(value, (list, tuple))
+        for i, item in enumerate(value if many else [value]):
+            if backends.backend_of_type(type(item)) is not None:
+                found.append((f"{name}[{i}]" if many else name, item))
+    return found
+
+
+def on_the_host(x: Any) -> Any:
+    """An array as NumPy's; anything else as it is."""
+    backend = backends.backend_of_type(type(x))
+    return x if backend is None else backends.core(backend).to_numpy(x)
+
+
+def size_of(shape: Sequence[int]) -> int:
+    return int(np.prod(shape, dtype=np.int64)) if len(shape) else 1
