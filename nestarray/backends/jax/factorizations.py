@@ -70,6 +70,8 @@ def eigh(x: Any, /) -> EighResult:
 @_single
 def eig(x: Any, /) -> EigResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.eig.html"""
+    if not x.size:  # JAX has no derivatives of the vectors of nothing
+        x = jax.lax.stop_gradient(x)
     # the derivative is that of vectors of length 1, whose phase nothing may depend on
     return EigResult(
         *jax.lax.linalg.eig(x, compute_left_eigenvectors=False, enable_eigvec_derivs=x.size > 0)

@@ -54,6 +54,8 @@ def _scale(x: Any) -> Any:
 @_single
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/svd"""
+    if x.shape.num_elements() == 0:  # TensorFlow has no gradient of factors of nothing
+        x = tf.stop_gradient(x)
     S, U, V = tf.linalg.svd(x, full_matrices)
     return SVDResult(U, S, tf.linalg.adjoint(V))
 

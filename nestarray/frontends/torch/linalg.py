@@ -448,6 +448,7 @@ def lstsq(
     vectors = ndim_of(B) == 1 or (ndim_of(A) - 1 == ndim_of(B) and shape_of(A)[:-1] == shape_of(B))
     right = na.expand_dims(B, axis=-1) if vectors else B
     solution, residuals, rank, values = na.lstsq(A, right, rtol=rcond)
+    values = na.stop_gradient(values)  # torch does not differentiate them
     solution = na.squeeze(solution, axis=-1) if vectors else solution
     residuals = na.squeeze(residuals, axis=-1) if vectors else residuals
     m, n = shape_of(A)[-2:]

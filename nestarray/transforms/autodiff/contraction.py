@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import string
 from typing import Any
 
@@ -27,6 +28,11 @@ def _adjoint(x: Any) -> Any:
     return conj(ops.matrix_transpose(x))
 
 
+def _rows(x: Any) -> Any:
+    """All rows of `x` in one matrix; of which there may be none, or with nothing in them."""
+    return ops.reshape(x, (math.prod(x.shape[:-1]), x.shape[-1]))
+
+
 def _by_left(ct: Any, x1: Any, x2: Any) -> Any:
     if len(x2.shape) == 1:  # a row for each number
         column = ops.expand_dims(ct, -1)
@@ -42,10 +48,9 @@ def _by_right(ct: Any, x1: Any, x2: Any) -> Any:
             return ops.multiply(ct, conj(x1))
         return ops.multiply(ops.expand_dims(conj(x1), -1), ops.expand_dims(ct, -2))
     if len(x2.shape) == 1:  # rows of all matrices weighed by the numbers
-        return ops.matmul(ops.reshape(ct, (-1,)), ops.reshape(conj(x1), (-1, x1.shape[-1])))
+        return ops.matmul(ops.reshape(ct, (-1,)), _rows(conj(x1)))
     if len(x2.shape) == 2 and len(x1.shape) > 2:  # one product, and not one a batch to be summed
-        rows = ops.reshape(x1, (-1, x1.shape[-1]))
-        return ops.matmul(_adjoint(rows), ops.reshape(ct, (-1, ct.shape[-1])))
+        return ops.matmul(_adjoint(_rows(x1)), _rows(ct))
     return ops.matmul(_adjoint(x1), ct)
 
 
@@ -58,10 +63,9 @@ def _linear_by_x(ct: Any, x: Any, weight: Any, bias: Any = None) -> Any:
 def _linear_by_weight(ct: Any, x: Any, weight: Any, bias: Any = None) -> Any:
     rows = conj(x)
     if len(weight.shape) == 1:
-        return ops.matmul(ops.reshape(ct, (-1,)), ops.reshape(rows, (-1, x.shape[-1])))
+        return ops.matmul(ops.reshape(ct, (-1,)), _rows(rows))
     if len(x.shape) != 2:
-        rows = ops.reshape(rows, (-1, x.shape[-1]))
-        ct = ops.reshape(ct, (-1, ct.shape[-1]))
+        rows, ct = _rows(rows), _rows(ct)
     return ops.matmul(ops.matrix_transpose(ct), rows)
 
 

@@ -185,6 +185,8 @@ def _svd(call: Call, tangents: Tangents) -> Any:
     x, t = call.args[0], tangents[0]
     U, S, Vh = call.y
     m, n = x.shape[-2:]
+    if not x.size:  # the factors are those of nothing, whatever it is
+        return ops.zeros_like(U), ops.zeros_like(S), ops.zeros_like(Vh)
     if U.shape[-1] != Vh.shape[-2]:
         raise UnsupportedError(
             "svd: the derivative of the complete factors of a matrix that is not square is not "

@@ -28,6 +28,8 @@ def batch_norm(
     The running statistics are not written: `torch.ops.aten._native_batch_norm_legit_functional`
     returns new ones.
     """
+    if ndim_of(input) < 2 and 0 in shape_of(input):
+        return input  # as torch has it, though there is no dimension of channels
     if training or running_mean is None or running_var is None:
         return na.batch_norm_training(input, weight, bias, eps=eps)[0]
     return na.batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
