@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import update_wrapper, wraps
+from inspect import signature
 from typing import Any, NamedTuple
 
 from nestarray import backends, tree
@@ -32,6 +33,7 @@ def jit(
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
     donate_argnums: int | Sequence[int] = (),
+    donate_argnames: str | Sequence[str] = (),
     new_shapes: str = "recompile",
     **options: Any,
 ) -> Callable[..., Any]:
@@ -50,6 +52,7 @@ def jit(
             them; on PyTorch results of their shapes and dtypes are written over them, unless
             arrays of the call share memory or require gradients. TensorFlow and NumPy do not
             use it.
+        donate_argnames: the same by name.
         new_shapes: what a call with arrays of other shapes or dtypes than the first one's
             does: ``"recompile"``, or ``"raise"`` a ShapeError that names the array.
         **options: handed to the backend's own function, for example ``mode`` and ``backend``
@@ -78,6 +81,7 @@ def jit(
         "static_argnums": static_argnums,
         "static_argnames": static_argnames,
         "donate_argnums": donate_argnums,
+        "donate_argnames": donate_argnames,
     }
     return _Jitted(fn, options, {k: v for k, v in jax_only.items() if v != ()}, new_shapes)
 
@@ -135,7 +139,11 @@ class _Jitted:
 
         transforms = backends.chapter(backend, "transforms")
         if hasattr(transforms, "compile_leaves"):
-            donated = self._jax_only.get("donate_argnums", ())
+            donated = _Donated(
+                self._fn,
+                self._jax_only.get("donate_argnums", ()),
+                self._jax_only.get("donate_argnames", ()),
+            )
             return _Traces(traced, transforms, self._options, donated)
         return transforms.jit(traced, self._options | self._jax_only)
 
@@ -181,6 +189,36 @@ def _backend(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     return found or current_backend()
 
 
+class _Donated:
+    """Which arguments of a call are given up: by number or name, as JAX has them."""
+
+    def __init__(
+        self, fn: Callable[..., Any], numbers: int | Sequence[int], names: str | Sequence[str]
+    ) -> None:
+        self._numbers = (numbers,) if isinstance(numbers, int) else tuple(numbers)
+        self._names = {names} if isinstance(names, str) else set(names)
+        if not self:
+            return
+        try:
+            parameters = signature(fn).parameters.values()
+        except (TypeError, ValueError):  # of some functions in C nothing is known
+            return
+        places = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        named = {n for n, name in enumerate(places) if name in self._names}
+        self._names |= {places[n] for n in self._numbers if -len(places) <= n < len(places)}
+        self._numbers = (*self._numbers, *named)
+
+    def __bool__(self) -> bool:
+        return bool(self._numbers or self._names)
+
+    def leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[bool]:
+        """For each leaf of the arguments whether it is given up."""
+        numbers = {i + len(args) if i < 0 else i for i in self._numbers}
+        given = [i in numbers for i in range(len(args))]
+        named = {name: name in self._names for name in kwargs}
+        return tree.spread((given, named), (args, kwargs), "jit", unfused=False)
+
+
 class _Trace(NamedTuple):
     """A compiled function of flat arrays."""
 
@@ -197,10 +235,10 @@ class _Traces:
         fn: Callable[..., Any],
         transforms: Any,
         options: dict[str, Any],
-        donated: int | Sequence[int],
+        donated: _Donated,
     ) -> None:
         self._fn, self._transforms, self._options = fn, transforms, options
-        self._donated = (donated,) if isinstance(donated, int) else tuple(donated)
+        self._donated = donated
         #: by structure and constants; in each list the trace used last comes first
         self._traces: dict[Any, list[_Trace]] = {}
 
@@ -224,18 +262,12 @@ class _Traces:
                     traces.insert(0, traces.pop(position))
                 break
         else:
-            trace = self._trace(leaves, structure, places, arrays, self._given_up(args, places))
+            given_up = self._donated.leaves(args, kwargs) if self._donated else []
+            donated = [n for n, place in enumerate(places) if given_up and given_up[place]]
+            trace = self._trace(leaves, structure, places, arrays, donated)
             traces.insert(0, trace)
         values = trace.compiled(*arrays)  # the first call may be the one that traces
         return _put_back(trace.result[0], values)
-
-    def _given_up(self, args: tuple[Any, ...], places: Sequence[int]) -> list[int]:
-        """The numbers of the arrays in donated arguments."""
-        if not self._donated:
-            return []
-        numbers = {i % len(args) if args else i for i in self._donated}
-        owner = [i for i, arg in enumerate(args) for _ in tree.flatten(arg)[0]]
-        return [n for n, p in enumerate(places) if p < len(owner) and owner[p] in numbers]
 
     def _trace(
         self,

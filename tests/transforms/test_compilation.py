@@ -294,6 +294,24 @@ def test_donated_arrays_are_written_over_on_torch() -> None:
     assert torch.equal(kept.w, rows)
 
 
+@pytest.mark.parametrize("options", [{"donate_argnames": "b"}, {"donate_argnums": 1}])
+def test_donated_by_name(options: dict[str, Any]) -> None:
+    def step(a: Any, b: Any) -> Any:
+        return a * 2 + b
+
+    for give in (lambda f, a, b: f(a, b), lambda f, a, b: f(a, b=b)):
+        a, b = torch.ones(3), torch.ones(3)
+        found = give(na.jit(step, **options), a, b)
+        assert found.data_ptr() == b.data_ptr()
+        assert torch.equal(a, torch.ones(3))
+        c, d = (na.to_backend(np.ones(3, "float32"), "jax") for _ in range(2))
+        give(na.jit(step, **options), c, d)
+        assert d.is_deleted()
+        assert not c.is_deleted()
+        e, f = (na.to_backend(np.ones(3, "float32"), "tensorflow") for _ in range(2))
+        assert give(na.jit(step, **options), e, f).numpy().tolist() == [3.0, 3.0, 3.0]
+
+
 @pytest.mark.parametrize(
     "fn",
     [
