@@ -674,12 +674,15 @@ def diff(
     Args:
         x: array of at least one dimension.
         axis: the axis along which elements are neighbours.
-        n: how often to take the difference.
+        n: how often to take the difference, 0 or more times.
         prepend: an array to put before `x` along the axis, of the dtype of `x`.
         append: an array to put after it.
 
     Returns:
         array whose `axis` is shorter by `n`.
+
+    Raises:
+        ArgumentError: `n` is negative.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -691,6 +694,7 @@ def diff(
     """
     from nestarray import ops
 
+    check_range("diff", "n", n, 0)
     axis = one_axis(axis, len(x.shape), "diff")
     if prepend is not None or append is not None:
         x = ops.concat([a for a in (prepend, x, append) if a is not None], axis=axis)

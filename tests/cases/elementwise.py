@@ -226,6 +226,13 @@ OTHER = [
         differentiable=False,
         id="number",
     ),
+    Case(
+        "heaviside",
+        lambda rng: (np.asarray([0.0, 3.0, -3.0, 0.0]), np.asarray([0.5, 0.25, 2.0, -1.0])),
+        reference=np.heaviside,
+        differentiable=(1,),
+        id="by-x2",
+    ),
     of_numpy("round", special_values, differentiable=False),
     of_numpy("round", integers, differentiable=False, id="int"),
     Case(

@@ -71,6 +71,7 @@ def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     return np.empty_like(x, dtype=_dtype(dtype, x.dtype))
 
 
+@lenient
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.full_like.html"""
     check_device(device)

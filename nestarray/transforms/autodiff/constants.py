@@ -42,7 +42,6 @@ _NAMES = [
     "round",
     "floor_divide",
     "nextafter",
-    "heaviside",
     "stop_gradient",
     "zeros",
     "ones",
