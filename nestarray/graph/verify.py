@@ -353,10 +353,11 @@ def _alone(node: Node, expected: dict[Node, Any], given: dict[Node, Any], ours: 
 
 
 def _parts_read(graph: Graph) -> dict[Node, list[Node]]:
-    """For each call with several results, the calls that take one of them."""
+    """For each call with several results, the calls that take an array of them."""
     parts: dict[Node, list[Node]] = {}
     for call in graph.calls:
-        if call.target is operator.getitem and isinstance(call.args[0], Node):
+        is_part = call.target is operator.getitem and isinstance(call.args[0], Node)
+        if is_part and call.aval is not None:  # else it has parts itself
             parts.setdefault(call.args[0], []).append(call)
     return parts
 
