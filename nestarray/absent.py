@@ -352,8 +352,12 @@ def error(module: str, name: str, public: Iterable[str]) -> AttributeError:
     text = f"module {module!r} has no attribute {name!r}"
     if name.startswith("_"):  # asked for by tools
         return AttributeError(text)
-    words = explanation(name, (n for n in public if n[:1] != "_"), INSTEAD.get(module, {}))
-    return unknown_attribute(f"{text}; {words}", name) if words else AttributeError(text)
+
+    def message() -> str:
+        words = explanation(name, (n for n in public if n[:1] != "_"), INSTEAD.get(module, {}))
+        return f"{text}; {words}" if words else text
+
+    return unknown_attribute(message, name)
 
 
 def explain(module: str) -> None:

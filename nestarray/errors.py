@@ -6,7 +6,8 @@ Each class also derives from the builtin that a caller would naturally catch, so
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 
 class NestarrayError(Exception):
@@ -88,12 +89,33 @@ class SchemaError(NestarrayError, ValueError):
         self.violations = violations
 
 
-def unknown_attribute(message: str, name: str) -> AttributeError:
+class _Later:
+    """A text that is made when it is read; ``hasattr`` does not read it."""
+
+    def __init__(self, make: Callable[[], str]) -> None:
+        self._make = make
+
+    def __str__(self) -> str:
+        return self._make()
+
+    def __repr__(self) -> str:
+        return repr(str(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return str, (str(self),)
+
+
+def unknown_attribute(message: Callable[[], str], name: str) -> AttributeError:
     """The error for an attribute that is not there, whose message says what is.
 
     Python would add a guess of its own when it prints an error that names no object.
+
+    Args:
+        message: gives it, when somebody reads it: to look for names that are near takes longer
+            than a call of a model.
+        name: the attribute.
     """
-    return AttributeError(message, name=name, obj=None)
+    return AttributeError(_Later(message), name=name, obj=None)
 
 
 def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:

@@ -51,7 +51,7 @@ class _ContainerType(ABCMeta):
         def __getattr__(cls, name: str) -> NoReturn:
             if name[:1] == "_":  # asked for by tools
                 raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
-            raise unknown_attribute(class_message(cls, name), name)
+            raise unknown_attribute(lambda: class_message(cls, name), name)
 
 
 class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
@@ -221,7 +221,8 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         if hit is None:
             if name[:2] == "__":  # protocols probe for names that nobody means as keys
                 raise AttributeError(name)
-            raise unknown_attribute(access.attribute_message(self._spec, name, type(self)), name)
+            spec, own = self._spec, type(self)
+            raise unknown_attribute(lambda: access.attribute_message(spec, name, own), name)
         start, stop, spec = hit
         return self._leaves[start] if spec is LEAF else from_leaves(spec, self._leaves[start:stop])
 

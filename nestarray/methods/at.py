@@ -56,10 +56,13 @@ class At(Generic[Leaf]):
     if not TYPE_CHECKING:  # checkers would take it for a class of any methods
 
         def __getattr__(self, name: str) -> Any:
-            public = [own for own in dir(At) if own[0] != "_"]
-            words = absent.explanation(name, public, absent.UPDATES)
-            text = f"Container.at has no method {name!r}; {words or 'it has ' + ', '.join(public)}"
-            raise unknown_attribute(text, name)
+            def message() -> str:
+                public = [own for own in dir(At) if own[0] != "_"]
+                words = absent.explanation(name, public, absent.UPDATES)
+                known = words or "it has " + ", ".join(public)
+                return f"Container.at has no method {name!r}; {known}"
+
+            raise unknown_attribute(message, name)
 
     def __getitem__(self, place: Any) -> At[Leaf]:
         if self._place is not None:

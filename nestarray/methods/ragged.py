@@ -132,7 +132,7 @@ class LazyStack:
                 text += f"; write na.{name}(s)"
             elif hasattr(Container, name):
                 text += f"; write [c.{name}(…) for c in s], or take s.stack() or s.pad() first"
-            raise unknown_attribute(text, name)
+            raise unknown_attribute(lambda: text, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LazyStack, (self._members,)

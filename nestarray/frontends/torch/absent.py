@@ -66,9 +66,13 @@ def explain(module: str) -> None:
         text = f"{shown}.{name}: nestarray.frontends.torch has no such name"
         if name.startswith("__"):
             raise AttributeError(text)
-        public = [n for n in space if not n.startswith("_")]
-        words = INSTEAD.get(name) or _elsewhere(name) or explanation(name, public, {}) or _LISTED
-        raise unknown_attribute(f"{text}; {words}", name)
+
+        def message() -> str:
+            public = [n for n in space if not n.startswith("_")]
+            words = INSTEAD.get(name) or _elsewhere(name) or explanation(name, public, {})
+            return f"{text}; {words or _LISTED}"
+
+        raise unknown_attribute(message, name)
 
     space["__getattr__"] = __getattr__
 
