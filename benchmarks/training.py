@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
 import time as clock
 from collections.abc import Callable
 from functools import partial
@@ -362,9 +361,8 @@ def _numpy() -> Table:
     calls: dict[str, Call] = {
         "forward pass": lambda: loss(net.v),
         "nestarray's gradient": lambda: na.execute_with_gradients(loss, net.v),
+        "gradient by autograd": _by_autograd(net, x, y),
     }
-    if importlib.util.find_spec("autograd") is not None:
-        calls["gradient by autograd"] = _by_autograd(net, x, y)
     # glibc gives freed memory back to the system, page by page, unless a larger array was freed
     # before: https://man7.org/linux/man-pages/man3/mallopt.3.html (M_MMAP_THRESHOLD)
     np.empty(2**24, np.uint8)
@@ -372,7 +370,7 @@ def _numpy() -> Table:
     table = Table(
         "Gradients on NumPy",
         ["computation", "time", "of the forward pass"],
-        f"{LAYERS} layers of {WIDTH}, batch {BATCH}. autograd is measured where it is installed.",
+        f"{LAYERS} layers of {WIDTH}, batch {BATCH}.",
     )
     for name in calls:
         table.add(name, readable(time[name]), ratio(time[name], time["forward pass"]))
