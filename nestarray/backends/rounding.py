@@ -72,7 +72,7 @@ def _halves(x: Array) -> tuple[Array, Array]:
 
 
 def polynomial(coefficients: Sequence[float], x: Array) -> Array:
-    """The polynomial of float32 numbers at `x`, highest power first; each step is rounded once."""
+    """The polynomial at `x`, highest power first; below float64 each step is rounded once."""
     from nestarray import ops
 
     dtype, wide = dtypes.dtype_of(x), widest(x)

@@ -13,6 +13,8 @@ References:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 from nestarray import dtypes, ops
 from nestarray.backends import logarithms, rounding, threefry
@@ -227,34 +229,39 @@ def random_quantile(u: Array, *, distribution: str) -> Array:
     ):  # the argument has the roundings of jax.random: the tangent is steep
         pi = threefry.rounded(math.pi, dtypes.dtype_of(u))
         u = ops.multiply(ops.subtract(u, 0.5), pi)
-    return rounding.rounded_once(_QUANTILES[distribution], u)
+    # in float64, in which all else is computed, that of jax.random has errors of its own
+    log1p = logarithms.log1p if dtypes.dtype_of(u) is dtypes.float64 else ops.log1p
+    return rounding.rounded_once(partial(_QUANTILES[distribution], log1p), u)
 
 
-def _exponential(u: Array) -> Array:
-    return ops.negative(ops.log1p(ops.negative(u)))
+Logarithm = Callable[[Array], Array]
 
 
-def _gumbel(u: Array) -> Array:
+def _exponential(log1p: Logarithm, u: Array) -> Array:
+    return ops.negative(log1p(ops.negative(u)))
+
+
+def _gumbel(log1p: Logarithm, u: Array) -> Array:
     return ops.negative(ops.log(ops.negative(ops.log(u))))
 
 
-def _gumbel_upper(u: Array) -> Array:
-    return ops.negative(ops.log(_exponential(u)))
+def _gumbel_upper(log1p: Logarithm, u: Array) -> Array:
+    return ops.negative(ops.log(_exponential(log1p, u)))
 
 
-def _logistic(u: Array) -> Array:
-    return ops.subtract(ops.log(u), ops.log1p(ops.negative(u)))
+def _logistic(log1p: Logarithm, u: Array) -> Array:
+    return ops.subtract(ops.log(u), log1p(ops.negative(u)))
 
 
-def _laplace(u: Array) -> Array:
-    return ops.multiply(ops.sign(u), ops.log1p(ops.negative(ops.abs(u))))
+def _laplace(log1p: Logarithm, u: Array) -> Array:
+    return ops.multiply(ops.sign(u), log1p(ops.negative(ops.abs(u))))
 
 
-def _rayleigh(u: Array) -> Array:
+def _rayleigh(log1p: Logarithm, u: Array) -> Array:
     return ops.sqrt(ops.multiply(ops.log(u), -2.0))
 
 
-def _cauchy(angle: Array) -> Array:
+def _cauchy(log1p: Logarithm, angle: Array) -> Array:
     return ops.tan(angle)
 
 
@@ -273,9 +280,9 @@ _QUANTILES = {
 def normal_quantile(u: Array) -> Array:
     """The standard normal number below which a share (1 + u) / 2 lies: √2 erf⁻¹(u).
 
-    It turns uniform random numbers into normal ones. Up to 32 bits it is Giles' polynomial
-    with the roundings of ``jax.random`` on processors, so that all draw the same bits. Beyond it,
-    `erfinv`.
+    It turns uniform random numbers into normal ones, by Giles' polynomials. Up to 32 bits it has
+    the roundings of ``jax.random`` on processors, so that all draw the same bits; those of
+    float64 are the same to 2 units in the last place.
 
     Args:
         u: floating, in [−1, 1]; ±1 gives ±∞.
@@ -293,7 +300,7 @@ def normal_quantile(u: Array) -> Array:
     """
     dtype = dtypes.dtype_of(u)
     if dtype is dtypes.float64:
-        return ops.multiply(ops.erfinv(u), 2.0**0.5)
+        return ops.multiply(_wide_erfinv(u), 2.0**0.5)
     x = ops.astype(u, "float32")
     wide = rounding.widest(x)
     w = ops.negative(logarithms.log1p(ops.negative(ops.multiply(x, x))))
@@ -310,6 +317,22 @@ def normal_quantile(u: Array) -> Array:
     infinity = ops.copysign(ops.full_like(x, float("inf")), x)
     root = ops.where(is_end, infinity, ops.multiply(ops.astype(p, "float32"), x))
     return ops.multiply(ops.astype(root, dtype), threefry.rounded(2.0**0.5, dtype))
+
+
+def _wide_erfinv(x: Array) -> Array:
+    """erf⁻¹ of float64, by the three polynomials of which one is right at each place."""
+    w = ops.negative(logarithms.log1p(ops.negative(ops.multiply(x, x))))
+    is_central = ops.less(w, 6.25)
+    root = ops.sqrt(ops.where(is_central, ops.ones_like(w), w))
+    near, middle, far = (
+        rounding.polynomial(coefficients, ops.subtract(place, center))
+        for coefficients, place, center in zip(
+            threefry.GILES_WIDE, (w, root, root), (3.125, 3.25, 5.0), strict=True
+        )
+    )
+    p = ops.where(is_central, near, ops.where(ops.less(w, 16.0), middle, far))
+    infinity = ops.copysign(ops.full_like(x, math.inf), x)
+    return ops.where(ops.equal(ops.abs(x), 1.0), infinity, ops.multiply(p, x))
 
 
 @op
