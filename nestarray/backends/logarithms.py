@@ -26,16 +26,16 @@ def _in_single_precision(*numbers: float) -> tuple[float, ...]:
 
 #: ln(1 + x) = x − x²/2 + x³ P(x) / Q(x) for |x| < √2 − 1.
 BOUND = float(np.float32(2.0**0.5 - 1.0))
-_P = (
+P_WIDE = (
     4.5270000862445199635215e-5, 4.9854102823193375972212e-1, 6.5787325942061044846969,
     2.9911919328553073277375e1, 6.0949667980987787057556e1, 5.7112963590585538103336e1,
     2.0039553499201281259648e1,
 )  # fmt: skip
-_Q = (
+Q_WIDE = (
     1.0, 1.5062909083469192043167e1, 8.3047565967967209469434e1, 2.2176239823732856465394e2,
     3.0909872225312059774938e2, 2.1642788614495947685003e2, 6.0118660497603843919306e1,
 )  # fmt: skip
-P, Q = _in_single_precision(*_P), _in_single_precision(*_Q)
+P, Q = _in_single_precision(*P_WIDE), _in_single_precision(*Q_WIDE)
 
 #: ln m = (m − 1) − (m − 1)²/2 + (m − 1)³ R(m − 1), R in three polynomials of the cube.
 ROOT_HALF = float(np.float32(0.5**0.5))
@@ -76,7 +76,7 @@ def log1p(x: Array) -> Array:
     dtype = dtypes.dtype_of(x)
     if dtype.bits == 16:
         return rounding.rounded_once(ops.log1p, x)
-    p, q = (P, Q) if dtype is dtypes.float32 else (_P, _Q)
+    p, q = (P, Q) if dtype is dtypes.float32 else (P_WIDE, Q_WIDE)
     is_near = ops.less(ops.abs(x), BOUND)
     near = ops.where(is_near, x, ops.zeros_like(x))
     square = ops.multiply(near, near)

@@ -32,13 +32,18 @@ class _Memory:
         return self._wide[:, :size], self._narrow[:, :size]
 
 
-@supports(lambda u: u.dtype == np.float32)
+@supports(lambda u: u.dtype in (np.float32, np.float64))
 def normal_quantile(u: Any) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.copyto.html
 
     Each formula is evaluated where it is needed.
     """
-    x, found = u.reshape(-1), np.empty(u.size, np.float32)
+    x, found = u.reshape(-1), np.empty(u.size, u.dtype)
+    if u.dtype == np.float64:
+        for start in range(0, u.size, _BLOCK):
+            block = slice(start, start + _BLOCK)
+            _wide_quantiles(x[block], found[block])
+        return found.reshape(u.shape)
     memory = _Memory(min(u.size, _BLOCK))
     for start in range(0, u.size, _BLOCK):
         block = slice(start, start + _BLOCK)
@@ -62,6 +67,42 @@ def _quantiles(x: Any, found: Any, memory: _Memory) -> None:
         found[tail] = np.where(np.abs(ends) == 1.0, np.float32(np.inf), far)
     np.multiply(found, x, out=found)
     np.multiply(found, np.float32(2.0**0.5), out=found)
+
+
+def _wide_quantiles(x: Any, found: Any) -> None:
+    """`_quantiles` of float64, in which every step is rounded by itself."""
+    w = np.negative(_wide_log1p(np.negative(x * x)))
+    tail = np.flatnonzero(~(w < 6.25))
+    central, middle, far = threefry.GILES_WIDE
+    np.copyto(found, _wide_polynomial(central, w - 3.125))
+    if len(tail):
+        w, root = w[tail], np.sqrt(w[tail])
+        near = _wide_polynomial(middle, root - 3.25)
+        found[tail] = np.where(w < 16.0, near, _wide_polynomial(far, root - 5.0))
+        found[tail[np.abs(x[tail]) == 1.0]] = np.inf
+    np.multiply(found, x, out=found)
+    np.multiply(found, 2.0**0.5, out=found)
+
+
+def _wide_log1p(x: Any) -> Any:
+    """`logarithms.log1p` of numbers in [−1, 0]."""
+    with np.errstate(divide="ignore"):
+        found = np.log(x + 1.0)
+    near = np.flatnonzero(x > -logarithms.BOUND)
+    x = x[near]
+    square = x * x
+    above, below = (_wide_polynomial(c, x) for c in (logarithms.P_WIDE, logarithms.Q_WIDE))
+    found[near] = x + (x * square * (above / below) - square * 0.5)
+    return found
+
+
+def _wide_polynomial(coefficients: Sequence[float], x: Any) -> Any:
+    first, *others = coefficients
+    found = np.full_like(x, first)
+    for c in others:
+        np.multiply(found, x, out=found)
+        np.add(found, c, out=found)
+    return found
 
 
 def _log1p(x: Any, memory: _Memory) -> None:

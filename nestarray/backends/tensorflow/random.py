@@ -55,8 +55,11 @@ def random_uniform(key: Any, *, shape: Any, dtype: Any = "float32") -> Any:
     return _given(key, in_numpy.random_uniform(key.numpy(), shape=shape, dtype=dtype))
 
 
+_QUICK = (tf.float32, tf.float64)
+
+
 def _has_no_derivative(u: Any) -> bool:
-    if record is None or forwardprop_util is None or u.dtype != tf.float32 or not _is_plain(u):
+    if record is None or forwardprop_util is None or u.dtype not in _QUICK or not _is_plain(u):
         return False
     is_watched = record.should_record_backprop([u]) or forwardprop_util.pack_tangents([u]).tangents
     return not is_watched

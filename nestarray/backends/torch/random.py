@@ -60,7 +60,9 @@ def _is_plain(key: Any) -> bool:
     )
 
 
-@supports(lambda u: u.dtype == torch.float32 and not u.requires_grad and _is_plain(u))
+@supports(
+    lambda u: u.dtype in (torch.float32, torch.float64) and not u.requires_grad and _is_plain(u)
+)
 def normal_quantile(u: Any) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.from_numpy.html"""
     return torch.from_numpy(_quantile_in_numpy(u.numpy()))
