@@ -67,15 +67,6 @@ def random_uniform(key: Any, *, shape: Any, dtype: Any = "float32") -> Any:
     return numbers.reshape(tuple(shape))
 
 
-@supports("u.dtype.kind == 'V'")
-def random_between(u: Any, low: Any, high: Any) -> Any:
-    """https://github.com/jax-ml/ml_dtypes
-
-    bfloat16 rounds the product and the sum; the body would compute in float32, and round once.
-    """
-    return np.maximum(u * (high - low) + low, low)
-
-
 _NARROW = (dtypes.uint8, dtypes.uint16, dtypes.uint32)
 
 
