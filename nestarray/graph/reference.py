@@ -212,6 +212,41 @@ class TorchReference:
         return {node: e for e, node in self.nodes.items() if isinstance(node, Node)}
 
 
+def slopes_of(
+    graph: Graph,
+    node: Node,
+    values: Mapping[Node, Any],
+    key: Any,
+    loss: Callable[[Any], Any],
+) -> dict[Node, Any]:
+    """∂loss(value of a call)/∂x for each inexact array x that it takes and that is no buffer.
+
+    Args:
+        graph, node: the call, computed on the graph's backend.
+        values: those that it takes.
+        key: random key.
+        loss: gives a scalar.
+
+    Returns:
+        nothing, where the backend has no derivative.
+    """
+    used = dict.fromkeys(iter_nodes((node.args, node.kwargs)))
+    wanted = [n for n in used if _varies(n, values[n])]
+    if not wanted:
+        return {}
+
+    def of_wanted(arrays: list[Any]) -> Any:
+        given = dict(zip(wanted, arrays, strict=True))
+        value_of = lambda n: given[n] if n in given else values[n]  # noqa: E731
+        return loss(compute(graph, node, value_of, key))
+
+    try:
+        _, found = execute_with_gradients(of_wanted, [values[n] for n in wanted])
+    except UnsupportedError:  # integers, or no derivative
+        return {}
+    return dict(zip(wanted, found, strict=True))
+
+
 class PythonReference:
     """A function over `na.*`, or a `nestarray.nn.Module`, and the arguments of the example."""
 
@@ -279,48 +314,7 @@ class PythonReference:
             for x, g in zip(graph.v.leaves(), found.leaves(), strict=True)
         ]
 
-    def slopes(
-        self,
-        graph: Graph,
-        node: Node,
-        values: Mapping[Node, Any],
-        key: Any,
-        loss: Callable[[Any], Any],
-    ) -> dict[Node, Any]:
-        """∂loss(value of a call)/∂x for each inexact array x that it takes and that is no buffer."""
-        return slopes_of(graph, node, values, key, loss)
-
-
-def slopes_of(
-    graph: Graph,
-    node: Node,
-    values: Mapping[Node, Any],
-    key: Any,
-    loss: Callable[[Any], Any],
-) -> dict[Node, Any]:
-    """∂loss(value of a call)/∂x for each inexact array x that it takes and that is no buffer, on the graph's backend.
-
-    Args:
-        graph, node: the call and where it is from.
-        values: those that it takes.
-        key: random key.
-        loss: gives a scalar.
-    """
-    used = dict.fromkeys(iter_nodes((node.args, node.kwargs)))
-    wanted = [n for n in used if _varies(n, values[n])]
-    if not wanted:
-        return {}
-
-    def of_wanted(arrays: list[Any]) -> Any:
-        given = dict(zip(wanted, arrays, strict=True))
-        value_of = lambda n: given[n] if n in given else values[n]  # noqa: E731
-        return loss(compute(graph, node, value_of, key))
-
-    try:
-        _, found = execute_with_gradients(of_wanted, [values[n] for n in wanted])
-    except UnsupportedError:  # integers, or no derivative
-        return {}
-    return dict(zip(wanted, found, strict=True))
+    slopes = staticmethod(slopes_of)
 
 
 def _varies(node: Node, x: Any) -> bool:

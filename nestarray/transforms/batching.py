@@ -21,7 +21,7 @@ from nestarray.config import current_backend
 from nestarray.errors import ArgumentError, IndexingError, ShapeError, UnsupportedError
 from nestarray.transforms.arguments import name_of, native_transforms
 from nestarray.transforms.carries import ARRAY, take_apart
-from nestarray.transforms.collectives import collecting, is_any_named
+from nestarray.transforms.collectives import collecting, is_any_named, moved
 from nestarray.transforms.control_flow import current_recorder
 from nestarray.transforms.loop_arguments import check_count
 from nestarray.typing import Nest
@@ -133,7 +133,7 @@ def vmap(
                 "is not the same for all examples; give the axis along which they are to stand"
             )
         rows, others = iter(stacked), iter(common)
-        return form.nest([next(others) if a is None else _moved(next(rows), a) for a in axes])
+        return form.nest([next(others) if a is None else moved(next(rows), a) for a in axes])
 
     return call
 
@@ -194,11 +194,6 @@ def _check_named(count: Any, axis_name: Any) -> int:
 def _in_front(x: Any, axis: int | None) -> Any:
     """`x` with `axis` in the place of its first."""
     return ops.moveaxis(x, axis, 0) if axis else x
-
-
-def _moved(x: Any, axis: int) -> Any:
-    """`x` with its first axis in the place of `axis`."""
-    return ops.moveaxis(x, 0, axis) if axis else x
 
 
 def _spread(axes: Axes, nest: Nest, name: str) -> list[int | None]:

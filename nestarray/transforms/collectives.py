@@ -169,7 +169,7 @@ def all_gather(x: Nest, axis_name: Any, *, axis: int = 0, tiled: bool = False) -
     """
     if _is_of_jax(axis_name, x):
         return _of_jax("all_gather", x, axis_name, axis=axis, tiled=tiled)
-    whole = _collected("all_gather", x, axis_name, _in_front)
+    whole = _collected("all_gather", x, axis_name, moved)
     return tree.map(lambda y: _joined(y, axis) if tiled else _placed(y, axis), whole)
 
 
@@ -384,7 +384,7 @@ def _handed_out(
 
 def _gathered(function: str, example: _Example, x: Array) -> Array:
     """The values of all examples, in front."""
-    return _linear(function, example, x, lambda y: y, _in_front, (_gathered, _scattered))
+    return _linear(function, example, x, lambda y: y, moved, (_gathered, _scattered))
 
 
 def _scattered(function: str, example: _Example, x: Array) -> Array:
@@ -431,8 +431,9 @@ def _sum(whole: Array, inside: int) -> Array:
     return ops.sum(whole, axis=0, dtype="int32" if dtype.kind == "bool" else dtype)
 
 
-def _in_front(whole: Array, inside: int) -> Array:
-    return ops.moveaxis(whole, 0, inside)
+def moved(x: Array, axis: int) -> Array:
+    """`x` with its first axis in the place of `axis`."""
+    return ops.moveaxis(x, 0, axis) if axis else x
 
 
 def _placed(x: Array, axis: int) -> Array:
