@@ -12,7 +12,8 @@ import subprocess
 import sys
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import nestarray as na
@@ -215,24 +216,51 @@ def _cells(times: dict[str, float], columns: list[str]) -> list[str]:
 
 
 def _why_no_torchax() -> str:
-    """Why there is no column of torchax: 0.0.13 names overloads that torch 2.13 has no more."""
+    """Why there is no column of torchax."""
     try:
-        import torchax  # noqa: F401
+        with _named_overloads():
+            import torchax  # noqa: F401
     except ImportError:
         return " torchax is not installed here."
-    except AttributeError as error:
-        return f" torchax cannot be imported beside this torch: {error}."
     return ""
+
+
+@contextmanager
+def _named_overloads() -> Iterator[None]:
+    """Stand-ins for the overloads of named dimensions, which torch 2.13 has no more.
+
+    torchax 0.0.13 has them among the keys of its tables, and cannot be imported without them.
+    """
+    import torch
+
+    packet: Any = torch._ops.OpOverloadPacket
+    look_up = packet.__getattr__
+
+    def or_stand_in(self: Any, name: str) -> Any:
+        try:
+            return look_up(self, name)
+        except AttributeError:
+            if name.startswith("__") or "name" not in name:  # names_dim, Dimname, …
+                raise
+            return (self, name)
+
+    packet.__getattr__ = or_stand_in
+    try:
+        yield
+    finally:
+        packet.__getattr__ = look_up
 
 
 def _torchax(net: Any, inputs: dict[str, Any]) -> Callable[[], Any]:
     import jax
-    import torchax
 
-    weights, function = torchax.extract_jax(net)
-    compiled = jax.jit(function)
+    with _named_overloads():
+        import torchax
+
+        weights, function = torchax.extract_jax(net)
+    compiled = jax.jit(lambda weights, given: function(weights, (), given).to_tuple())
     given = {k: na.to_backend(x, "jax") for k, x in inputs.items()}
-    return lambda: jax.block_until_ready(compiled(weights, (), given))
+    return lambda: jax.block_until_ready(compiled(weights, given))
 
 
 def _no_grad(net: Any, inputs: dict[str, Any]) -> Any:
