@@ -281,10 +281,13 @@ class Recorder:
         """Compute `op` on the arrays that stand behind, and record it."""
         result = self.compute(op.function, args, kwargs)
         given = op.signature.bind(*args, **kwargs)
-        for p in op.parameters:  # a call is recorded as short as people write it
+        is_before = False  # what goes by position alone and has one behind it is not left out
+        for p in reversed(op.parameters):  # a call is recorded as short as people write it
             value = given.arguments.get(p.name, _NOTHING)
-            if type(value) is type(p.default) and value == p.default:
+            if not is_before and type(value) is type(p.default) and value == p.default:
                 del given.arguments[p.name]
+            elif p.kind is p.POSITIONAL_ONLY and value is not _NOTHING:
+                is_before = True
         node = Node(
             name="",
             kind="call",
