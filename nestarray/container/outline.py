@@ -51,12 +51,13 @@ class Row:
 
 
 class Gap:
-    """Siblings that are left out."""
+    """Siblings that are left out: how many, and their leaves from `start` to `stop`."""
 
-    __slots__ = ("count",)
+    __slots__ = ("count", "start", "stop")
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.count = sum(row.count for row in rows)
+        self.start, self.stop = rows[0].start, rows[-1].stop
 
 
 def outline(spec: Spec, leaves: Leaves, lines: int, max_depth: int) -> Row:
@@ -83,8 +84,8 @@ def _fitted(rows: list[Row], room: int) -> list[Row | Gap] | None:
         return None
     head = room // 2
     tail = room - 1 - head
-    hidden = sum(row.count for row in rows[head : len(rows) - tail])
-    return [*rows[:head], Gap(hidden), *rows[len(rows) - tail :]]
+    last = len(rows) - tail
+    return [*rows[:head], Gap(rows[head:last]), *rows[last:]]
 
 
 class _Folder:

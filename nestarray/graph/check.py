@@ -129,7 +129,7 @@ class CheckReport:
         lines += [f"  {note}" for note in self.notes]
         if self.operations:
             lines.append(f"  {self._counts()}")
-            lines += [f"    {line}" for line in str(self._table()).splitlines()]
+            lines += [f"    {line}" for line in self._table().to_string().splitlines()]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from nestarray.container.display import counted
 from nestarray.container.spec import Path, join_path
 
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ class _Line:
     what: str
     note: str
     statistics: Statistics | None
-    count: int = 1
     old_path: Path | None = None
     path: Path = ()
+    paths: tuple[Path, ...] = ()  # of all the changes that the line tells
 
 
 def as_text(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str:
@@ -46,7 +47,7 @@ def as_text(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str:
     import shutil
 
     if not entries:
-        return f"no differences in {old_leaves} leaves"
+        return f"no differences in {counted(old_leaves, 'leaf', 'leaves')}"
     columns, rows = shutil.get_terminal_size((100, MAX_LINES + 4))
     limit = max(8, min(MAX_LINES, rows - 4))
     lines = _folded(entries, limit)
@@ -129,7 +130,7 @@ def _line(entry: Change) -> _Line:
     elif entry.status == "order":
         what, note = "keys in another order", f"{entry.old} → {entry.new}"
     return _Line(
-        entry.status, name, what, note, entry.statistics, 1, entry.old_path, entry.path
+        entry.status, name, what, note, entry.statistics, entry.old_path, entry.path, (entry.path,)
     )  # fmt: skip
 
 
@@ -144,8 +145,10 @@ def _with_moved_subtrees(lines: list[_Line]) -> list[_Line]:
             result.extend(group)
             continue
         old, new = (join_path(part) or "." for part in key)
-        what = f"{len(group)} leaves"
-        result.append(replace(group[0], name=f"{old}/ → {new}/", what=what, path=key[1]))
+        what, paths = f"{len(group):,} leaves", _paths(group)
+        result.append(
+            replace(group[0], name=f"{old}/ → {new}/", what=what, path=key[1], paths=paths)
+        )
     return result
 
 
@@ -175,22 +178,32 @@ def _pattern(line: _Line) -> Hashable:
 
 
 def _numbered(group: list[_Line]) -> _Line:
-    """One line for names that differ in numbers only: ``layers/{0…11}/w``."""
-    columns = zip(*(map(int, _NUMBER.findall(line.name)) for line in group), strict=True)
+    """One line for names that differ in numbers only."""
+    paths = _paths(group)
+    times = f"{len(paths):,} ×"
+    return replace(
+        group[0],
+        name=_ranges([line.name for line in group]),
+        what=f"{times} {group[0].what}" if group[0].what else times,
+        paths=paths,
+        statistics=_sum_of(group),
+    )
+
+
+def _ranges(names: Sequence[str]) -> str:
+    """Names that differ in numbers only as one: ``layers/{0…11}/w``."""
+    columns = zip(*(map(int, _NUMBER.findall(name)) for name in names), strict=True)
     ranges = iter([(min(c), max(c)) for c in map(list, columns)])
 
     def shown(_: re.Match[str]) -> str:
         low, high = next(ranges)
         return str(low) if low == high else f"{{{low}…{high}}}"
 
-    count = sum(line.count for line in group)
-    return replace(
-        group[0],
-        name=_NUMBER.sub(shown, group[0].name),
-        note=f"{group[0].note} ×{count}".strip(),
-        count=count,
-        statistics=_sum_of(group),
-    )
+    return _NUMBER.sub(shown, names[0])
+
+
+def _paths(group: Iterable[_Line]) -> tuple[Path, ...]:
+    return tuple(path for line in group for path in line.paths)
 
 
 def _prefix(line: _Line, depth: int) -> Hashable:
@@ -201,16 +214,15 @@ def _prefix(line: _Line, depth: int) -> Hashable:
 
 def _subtree(depth: int) -> Callable[[list[_Line]], _Line]:
     def told(group: list[_Line]) -> _Line:
-        count = sum(line.count for line in group)
-        names = dict.fromkeys(join_path(line.path[:depth]) for line in group)
-        first, more = next(iter(names)), f" … {len(names)} alike" if len(names) > 1 else ""
+        paths = _paths(group)
+        names = list(dict.fromkeys(join_path(path[:depth]) for path in paths))
         return replace(
             group[0],
-            name=f"{first or '.'}/{more}",
-            what=f"{count} leaves",
+            name=f"{_ranges(names) or '.'}/",
+            what=f"{len(paths):,} leaves",
             note="",
-            count=count,
             path=group[0].path[:depth],
+            paths=paths,
             statistics=_sum_of(group),
         )
 

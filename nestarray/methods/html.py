@@ -15,7 +15,7 @@ from nestarray.container import Container, method
 from nestarray.container.display import contents, itemsize, size, totals
 from nestarray.container.outline import Gap, Row, describe, key_text, outline, range_text
 from nestarray.methods.statistics import histogram, sample_of
-from nestarray.methods.table import Table, bytes_text, shown_rows
+from nestarray.methods.table import Table, bytes_text
 
 #: Rows of one tree, levels, rows of one table, and histograms, beyond which nothing is written.
 ROWS, DEPTH, TABLE_ROWS, HISTOGRAMS = 400, 12, 100, 40
@@ -177,7 +177,7 @@ def _histogram(leaf: Any) -> str:
 
 
 def table_html(table: Table) -> str:
-    """A `Table` as HTML; of a long one the first and the last rows."""
+    """A `Table` as HTML; of a long one an outline, or the first and the last rows."""
     return f'<div class="nestarray"><style>{_STYLE}</style>\n{_table_part(table)}</div>'
 
 
@@ -197,7 +197,7 @@ def sections_html(
 
 
 def _table_part(table: Table) -> str:
-    rows = shown_rows(len(table), TABLE_ROWS)
+    table, rows = table.at_most(TABLE_ROWS)
     texts = table.texts(rows)
     classes = [' class="number"' if table.is_number(name) else "" for name in texts]
 

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from nestarray import backends
 from nestarray.container import Container, method
 from nestarray.container.display import itemsize, size
-from nestarray.container.outline import array_text, key_text
+from nestarray.container.outline import Gap, Row, array_text, key_text, outline
 from nestarray.container.spec import Spec
 from nestarray.errors import ArgumentError
 from nestarray.methods.statistics import Statistics, has_values, statistics
 from nestarray.methods.table import Table
 
 _STATISTICS = Statistics._fields
+_ANY_DEPTH = sys.maxsize
 
 
 @method
 def summary(c: Container, /, depth: int | None = None) -> Table:
     """A table of leaves, parameters and bytes by subtree, with totals.
+
+    It has a row for each subtree and leaf. Where these are more than fit the terminal, it
+    prints as an outline: numbered siblings that are alike are one row with their sum
+    (``layers/{0…11}``), deep levels are summed up in their subtree, and what else is left
+    out is a row that says how many leaves, parameters and bytes it stands for.
 
     An array that occurs at several places (tied weights) counts once in each subtree
     and once in the total, and a note names its places; shares may then sum to more
@@ -31,8 +39,8 @@ def summary(c: Container, /, depth: int | None = None) -> Table:
 
     Returns:
         a `Table` with the columns ``subtree, leaves, parameters, bytes, dtype, share``:
-        ``.rows`` has the values, ``print`` all lines, the repr as many as the terminal
-        shows. Parameters are the elements of all arrays; ``dtype`` names all dtypes;
+        ``.rows`` and ``table["bytes"]`` are the values of all rows, ``table.to_string()``
+        their text, ``table.to_string(50)`` an outline of 50 rows. Parameters are the elements of all arrays; ``dtype`` names all dtypes;
         ``share`` is that of the parameters.
 
     Raises:
@@ -54,59 +62,85 @@ def summary(c: Container, /, depth: int | None = None) -> Table:
             f"Container.summary: depth: got {depth!r}, expected a positive integer or None for "
             "all levels"
         )
-    counter = _Counter(c)
-    names, counts = [], []
-    for path, start, stop in _subtrees(c.spec, 0, depth, ()):
-        names.append("/".join(path))
-        counts.append(counter.count(start, stop))
-    total = counter.count(0, len(c.leaves()))
-    share = [n / total[1] if total[1] else 0.0 for _, n, _, _ in counts]
-    columns = {"subtree": names}
-    for position, name in enumerate(("leaves", "parameters", "bytes", "dtype")):
-        columns[name] = [row[position] for row in counts]
-    last = dict(zip(columns, ("total", *total))) | {"share": None}
-    return Table(columns | {"share": share}, total=last, notes=counter.notes())
+    counter, spec = _Counter(c), c.spec
+    total = counter.count(range(spec.num_leaves))
+
+    def table(rows: Iterable[tuple[str, Sequence[int]]], **more: Any) -> Table:
+        names, parts = zip(*rows) if spec.keys else ((), ())
+        counts = [counter.count(part) for part in parts]
+        columns: dict[str, Sequence[Any]] = {"subtree": names}
+        for position, name in enumerate(("leaves", "parameters", "bytes", "dtype")):
+            columns[name] = [row[position] for row in counts]
+        last = dict(zip(columns, ("total", *total))) | {"share": None}
+        columns["share"] = [n / total[1] if total[1] else 0.0 for n in columns["parameters"]]
+        return Table(columns, total=last, **more)
+
+    def outlined(room: int) -> Table:
+        root = outline(spec, counter.texts, room, depth or _ANY_DEPTH)
+        return table(_outlined(root, "", [0]))
+
+    return table(_subtrees(spec, 0, depth, ()), notes=counter.notes(), outline=outlined)
 
 
 def _subtrees(
     spec: Spec, start: int, depth: int | None, path: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], int, int]]:
-    """(path, first leaf, one past the last) of each subtree, down to `depth` levels."""
+) -> Iterator[tuple[str, range]]:
+    """The path and the leaves of each subtree, down to `depth` levels."""
     if spec.kind == "leaf" or len(path) == depth:
         return
     for key, child in zip(spec.keys, spec.children):
         inner = (*path, key_text(key))
-        yield inner, start, start + child.num_leaves
+        yield "/".join(inner), range(start, start + child.num_leaves)
         yield from _subtrees(child, start, depth, inner)
         start += child.num_leaves
 
 
+def _outlined(row: Row, prefix: str, shifts: list[int]) -> Iterator[tuple[str, Sequence[int]]]:
+    """The name and the leaves of each row below `row`, which stands at each of `shifts`."""
+    for child in row.children or ():
+        if isinstance(child, Gap):
+            own = [range(child.start + s, child.stop + s) for s in shifts]
+            yield f"{prefix}… {child.count:,} more", list(chain(*own))
+            continue
+        inner, size = shifts, child.spec.num_leaves
+        name = f"{prefix}{key_text(child.key)}"
+        if child.count > 1:
+            inner = [s + i * size for s in shifts for i in range(child.count)]
+            name = f"{prefix}{{{key_text(child.key)}…{key_text(child.last_key)}}}"
+        own = [range(child.start + s, child.start + s + size) for s in inner]
+        yield name, list(chain(*own))
+        yield from _outlined(child, f"{name}/", inner)
+
+
 class _Counter:
-    """Counts of ranges of leaves, in which an array that occurs twice counts once."""
+    """Counts of parts of the leaves, in which an array that occurs twice counts once.
+
+    It has what it needs of the leaves, not the leaves: a table keeps no arrays alive.
+    """
 
     def __init__(self, c: Container) -> None:
-        self.paths, self.leaves = c.paths(), c.leaves()
-        self.sizes = [size(leaf) for leaf in self.leaves]
-        self.bytes = [n * itemsize(leaf) for n, leaf in zip(self.sizes, self.leaves)]
-        self.dtypes = [dtype_name(leaf) for leaf in self.leaves]
+        self.paths, leaves = c.paths(), c.leaves()
+        self.sizes = [size(leaf) for leaf in leaves]
+        self.bytes = [n * itemsize(leaf) for n, leaf in zip(self.sizes, leaves)]
+        self.dtypes = [dtype_name(leaf) for leaf in leaves]
+        self.texts = [array_text(leaf) or type(leaf).__name__ for leaf in leaves]
         places: dict[int, list[int]] = {}
-        for i, leaf in enumerate(self.leaves):
+        for i, leaf in enumerate(leaves):
             if self.dtypes[i] is not None:
                 places.setdefault(id(leaf), []).append(i)
         #: for each array that has several places, these
         self.shared = [found for found in places.values() if len(found) > 1]
         self.first_place = {i: found[0] for found in self.shared for i in found}
 
-    def count(self, start: int, stop: int) -> tuple[int, int, int, str]:
-        """Leaves, parameters, bytes and dtypes of the leaves from `start` to `stop`."""
-        own: Sequence[int] = range(start, stop)
+    def count(self, part: Sequence[int]) -> tuple[int, int, int, str]:
+        """Leaves, parameters, bytes and dtypes of the leaves with these numbers."""
+        own = part
         if self.shared:
-            seen = {self.first_place.get(i, i): i for i in reversed(own)}
-            own = sorted(seen.values())
+            own = list({self.first_place.get(i, i): i for i in part})
         names = dict.fromkeys(self.dtypes[i] for i in own if self.dtypes[i])
         dtypes = ", ".join(sorted(str(name) for name in names))
         return (
-            stop - start,
+            len(part),
             sum(self.sizes[i] for i in own),
             sum(self.bytes[i] for i in own),
             dtypes,
@@ -121,14 +155,11 @@ class _Counter:
             lines.append(f"shared, counted once: {shown}{more}")
         if len(self.shared) > 5:
             lines.append(f"and {len(self.shared) - 5} more shared arrays")
-        unknown = sum("?" in text or "..." in text for text in map(_text, self.leaves))
+        arrays = (text for text, name in zip(self.texts, self.dtypes) if name is not None)
+        unknown = sum("?" in text or "..." in text for text in arrays)
         if unknown:
             lines.append(f"{unknown} arrays have a shape not known yet and are counted as 0")
         return lines
-
-
-def _text(leaf: Any) -> str:
-    return array_text(leaf) or ""
 
 
 def dtype_name(leaf: Any) -> str | None:
@@ -155,8 +186,9 @@ def describe(c: Container, /, *patterns: Any, statistics: bool = False) -> Table
             counts.
 
     Returns:
-        a `Table`: ``.rows`` has the values, ``table["mean"]`` one column, ``print`` all
-        lines, the repr as many as the terminal shows.
+        a `Table`: ``.rows`` has the values, ``table["mean"]`` one column. It prints as many
+        rows as the terminal shows, with one for those between; ``table.to_string()`` is
+        the text of all.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -179,7 +211,7 @@ def describe(c: Container, /, *patterns: Any, statistics: bool = False) -> Table
         found = [_statistics(path, leaf) for path, leaf in items]
         for position, name in enumerate(_STATISTICS):
             columns[name] = [None if s is None else s[position] for s in found]
-    return Table(columns)
+    return Table(columns, sums=("size", "bytes", "nan", "inf", "zeros"))
 
 
 def _facts(leaf: Any) -> tuple[Any, ...]:

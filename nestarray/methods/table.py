@@ -1,18 +1,23 @@
 """`Table`: rows that are values, and print aligned.
 
-`str` gives all rows, `repr` as many as the terminal shows, a notebook an HTML table.
+What is printed fits the terminal, and says what it leaves out; `to_string` gives all
+rows, a notebook an HTML table.
 """
 
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nestarray.container.display import cells, clipped, cut, terminal_size
 from nestarray.container.outline import key_text, shape_text
 
 _GAP = "  "
+_LEAST_ROWS = 3  # the first, what is between, the last
+
+#: The rows of a table that are shown; a range stands for rows that are left out.
+Shown = Sequence[int | range]
 
 
 class Table:
@@ -23,6 +28,9 @@ class Table:
             name of its column: ``bytes`` in binary units, ``share`` in percent.
         total: name → value, a last row.
         notes: lines below the table.
+        sums: columns of numbers that add up over rows; what is left out shows their sums.
+        outline: a function that gives a table of at most so many rows that stands for
+            this one, where its first and last rows would not.
 
     Example:
         >>> from nestarray.methods.table import Table
@@ -41,9 +49,12 @@ class Table:
         *,
         total: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
+        sums: Sequence[str] = (),
+        outline: Callable[[int], Table] | None = None,
     ) -> None:
         self.columns = {name: tuple(values) for name, values in columns.items()}
         self.notes = tuple(notes)
+        self._sums, self._outline = frozenset(sums), outline
         row = namedtuple("Row", self.columns)  # type: ignore[misc]
         self.rows: tuple[Any, ...] = tuple(map(row, *self.columns.values()))
         self.total: Any = None if total is None else row(**total)
@@ -57,23 +68,43 @@ class Table:
     def __getitem__(self, column: str) -> tuple[Any, ...]:
         return self.columns[column]
 
-    def __str__(self) -> str:
-        return "\n".join([*self._lines(range(len(self)), list(self.columns)), *self.notes])
+    def to_string(self, rows: int | None = None) -> str:
+        """The table as text in full width: all rows, or at most `rows` with a line for the rest.
+
+        Example:
+            >>> from nestarray.methods.table import Table
+            >>> print(Table({"path": list("abcdef"), "bytes": [8] * 6}, sums=["bytes"]).to_string(3))
+            path      bytes
+            a           8 B
+            … 4 more   32 B
+            f           8 B
+        """
+        table, shown = self.at_most(len(self) if rows is None else max(rows, _LEAST_ROWS))
+        return "\n".join([*table._lines(shown, list(table.columns)), *self.notes])
 
     def __repr__(self) -> str:
         width, height = terminal_size()
-        blocks = self._blocks(width)
         below = 1 + (2 if self.total else 0)  # the head; the line and the total
-        room = (height - len(self.notes)) // len(blocks) - below
-        rows = shown_rows(len(self), max(room, 3))
-        lines = [line for block in blocks for line in self._lines(rows, block, width)]
+        count, blocks = 0, [list(self.columns)]
+        while len(blocks) > count:  # columns that do not fit follow below, and take room for rows
+            count = len(blocks)
+            room = (height - len(self.notes)) // count - below
+            table, rows = self.at_most(max(room, _LEAST_ROWS))
+            blocks = table._blocks(rows, width)
+        lines = [line for block in blocks for line in table._lines(rows, block, width)]
         return "\n".join(clipped(line, width) for line in (*lines, *self.notes))
 
-    def _blocks(self, width: int) -> list[list[str]]:
+    def at_most(self, count: int) -> tuple[Table, Shown]:
+        """The table to print where there is room for `count` rows, and which of its rows."""
+        if len(self) > count and self._outline is not None:
+            table = self._outline(count)
+            return table, range(len(table))
+        return self, shown_rows(len(self), count)
+
+    def _blocks(self, rows: Shown, width: int) -> list[list[str]]:
         """The columns, in groups that fit `width`; each starts with the first column."""
         first, *names = self.columns
-        texts = self.texts(range(len(self)) if len(self) < 200 else shown_rows(len(self), 200))
-        sizes = {name: max(map(cells, column)) + len(_GAP) for name, column in texts.items()}
+        sizes = {name: max(map(cells, text)) + len(_GAP) for name, text in self.texts(rows).items()}
         lead = min(sizes[first], max(width // 3, 16))
         blocks, used = [[first]], lead
         for name in names:
@@ -89,23 +120,31 @@ class Table:
 
         return table_html(self)
 
-    def texts(self, rows: Sequence[int | None]) -> dict[str, list[str]]:
+    def texts(self, rows: Shown) -> dict[str, list[str]]:
         """The cells of some rows as text by column, the head first and the total last."""
-        table = {}
+        table: dict[str, list[str]] = {}
         for name, values in self.columns.items():
-            body = ["…" if i is None else text_of(name, values[i]) for i in rows]
+            hidden = self._sum if table else _more
+            body = [
+                hidden(name, row) if isinstance(row, range) else text_of(name, values[row])
+                for row in rows
+            ]
             total = [text_of(name, getattr(self.total, name))] if self.total else []
             table[name] = [name, *body, *total]
         return table
+
+    def _sum(self, name: str, rows: range) -> str:
+        if name not in self._sums:
+            return ""
+        values = self.columns[name][rows.start : rows.stop]
+        return text_of(name, sum(value for value in values if value is not None))
 
     def is_number(self, name: str) -> bool:
         """Whether a column holds numbers, which stand at its right."""
         values = (v for v in self.columns[name] if v is not None)
         return all(isinstance(v, (int, float)) for v in values)
 
-    def _lines(
-        self, rows: Sequence[int | None], names: Sequence[str], width: int | None = None
-    ) -> list[str]:
+    def _lines(self, rows: Shown, names: Sequence[str], width: int | None = None) -> list[str]:
         texts = self.texts(rows)
         table = {name: texts[name] for name in names}
         if width is not None:  # the first column gives way
@@ -128,12 +167,17 @@ class Table:
         return lines
 
 
-def shown_rows(count: int, room: int) -> Sequence[int | None]:
-    """The numbers of the rows to show in `room` lines; None stands for those between."""
+def shown_rows(count: int, room: int) -> Shown:
+    """The numbers of the rows to show in `room` lines, and the range of those between."""
     if count <= room:
         return range(count)
     head = room // 2
-    return [*range(head), None, *range(count - (room - 1 - head), count)]
+    tail = count - (room - 1 - head)
+    return [*range(head), range(head, tail), *range(tail, count)]
+
+
+def _more(_: str, rows: range) -> str:
+    return f"… {len(rows):,} more"
 
 
 def text_of(column: str, value: Any) -> str:

@@ -12,6 +12,7 @@ from hypothesis import given
 
 import nestarray as na
 from nestarray import backends
+from nestarray.container.display import counted
 from nestarray.errors import ArgumentError, StructureError
 from nestarray.methods.comparison import identical, statistics
 from tests.container.trees import LEAVES, roots, sample
@@ -55,7 +56,7 @@ def test_no_difference_from_itself(x: dict[str, Any]) -> None:
     d = a.diff(na.Container(x))
     assert not d
     assert not list(d)
-    assert str(d) == f"no differences in {len(a.leaves())} leaves"
+    assert str(d) == f"no differences in {counted(len(a.leaves()), 'leaf', 'leaves')}"
     assert_same(a.patch(d), a)
 
 
@@ -328,8 +329,8 @@ def test_text_of_many_changes_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     a = na.Container(layers=[{"w": np.zeros(4), "b": np.zeros(2)} for _ in range(50)])
     assert str(a.diff(a + 1)).splitlines() == [
         "100 changed; 100 leaves → 100",
-        "~ layers/{0…49}/w  f64[4]  200 of 200 changed (100%), |Δ| ≤ 1, mean 1 ×50",
-        "~ layers/{0…49}/b  f64[2]  100 of 100 changed (100%), |Δ| ≤ 1, mean 1 ×50",
+        "~ layers/{0…49}/w  50 × f64[4]  200 of 200 changed (100%), |Δ| ≤ 1, mean 1",
+        "~ layers/{0…49}/b  50 × f64[2]  100 of 100 changed (100%), |Δ| ≤ 1, mean 1",
     ]
     names = ["".join(chr(97 + (i // 26**j) % 26) for j in range(3)) for i in range(3000)]
     wide = na.Container({n[:1]: {m: np.zeros(2) for m in names if m[0] == n[0]} for n in names})
@@ -340,7 +341,12 @@ def test_text_of_many_changes_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     text = str(flat.diff(na.Container())).splitlines()
     assert len(text) <= 24
     assert text[1].startswith("- ./")
-    assert "3,000 leaves" in text[0] or "3000 leaves" in text[1]
+    assert "3,000 leaves" in text[1]
+    nested = na.Container(
+        {f"a{i}": {f"b{j}": np.zeros((i, j)) for j in range(9)} for i in range(9)}
+    )
+    text = str(nested.diff(nested.map(lambda x: x + 1))).splitlines()
+    assert text[1] == "~ a{1…8}/  64 leaves  1,296 of 1,296 changed (100%), |Δ| ≤ 1, mean 1"
 
 
 def test_html_is_escaped() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from typing import Any
 
 import numpy as np
@@ -138,7 +139,7 @@ def test_describe(backend: str) -> None:
     assert table["norm"] == (5.0, pytest.approx(math.sqrt(2)), 0.5, None)
     assert table["inf"] == (1, 0, 0, None)
     assert table["zeros"] == (1, 0, 0, None)
-    assert str(table).splitlines()[1].split() == [
+    assert table.to_string().splitlines()[1].split() == [
         "w", "float32", "[2,", "2]", "4", "16", "B", backend, "cpu",
         "2.333", "1.7", "0", "4", "5", "0", "1", "1",
     ]  # fmt: skip
@@ -282,7 +283,89 @@ def test_a_table_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
             lines = repr(table).splitlines()
             assert max(map(len, lines)) <= width
             assert len(lines) <= max(height, 20)
-        assert len(str(c.summary()).splitlines()) == 600 + 3
+        assert len(c.summary().to_string().splitlines()) == 600 + 3
+
+
+def test_a_large_summary_is_an_outline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "18")
+    block = {"w": np.ones((3, 4), "float32"), "b": np.ones(3, "float32")}
+    blocks = [{k: v.copy() for k, v in block.items()} for _ in range(12)]
+    heads = {f"{name}_head": np.ones(i + 1) for i, name in enumerate("abcdefghijkl")}
+    table = na.Container(embed=np.ones((10, 4)), layers=blocks, heads=heads).summary()
+    assert str(table) == (
+        "subtree         leaves  parameters    bytes  dtype             share\n"
+        "embed                1          40    320 B  float64           13.4%\n"
+        "layers              24         180    720 B  float32           60.4%\n"
+        "layers/{0…11}       24         180    720 B  float32           60.4%\n"
+        "heads               12          78    624 B  float64           26.2%\n"
+        "heads/a_head         1           1      8 B  float64            0.3%\n"
+        "heads/b_head         1           2     16 B  float64            0.7%\n"
+        "heads/c_head         1           3     24 B  float64            1.0%\n"
+        "heads/d_head         1           4     32 B  float64            1.3%\n"
+        "heads/… 4 more       4          26    208 B  float64            8.7%\n"
+        "heads/i_head         1           9     72 B  float64            3.0%\n"
+        "heads/j_head         1          10     80 B  float64            3.4%\n"
+        "heads/k_head         1          11     88 B  float64            3.7%\n"
+        "heads/l_head         1          12     96 B  float64            4.0%\n"
+        "────────────────────────────────────────────────────────────────────\n"
+        "total               37         298  1.6 KiB  float32, float64"
+    )
+    assert repr(table) == str(table)
+    deeper = na.Container(layers=blocks).summary().to_string(10).splitlines()
+    assert [line.split()[:4] for line in deeper[1:5]] == [
+        ["layers", "24", "180", "720"],
+        ["layers/{0…11}", "24", "180", "720"],
+        ["layers/{0…11}/w", "12", "144", "576"],
+        ["layers/{0…11}/b", "12", "36", "144"],
+    ]
+    assert len(table) == 3 + 12 * 3 + 12
+    assert len(table.to_string().splitlines()) == len(table) + 3
+
+
+@settings(max_examples=60)
+@given(
+    roots(nests(st.sampled_from([np.ones(2), np.ones((2, 3)), np.zeros(0), None, "x"]))),
+    st.integers(3, 12),
+    st.none() | st.integers(1, 3),
+)
+def test_rows_of_an_outline_add_up(tree: dict[str, Any], rows: int, depth: int | None) -> None:
+    full = na.Container(tree).summary(depth)
+    short, shown = full.at_most(rows)
+    assert len(short) == len(shown) <= rows
+    assert short.total == full.total
+    outermost = [row for row in short if "/" not in row.subtree]
+    if all("/" not in key for key in tree):
+        assert sum(row.leaves for row in outermost) == full.total.leaves
+
+
+def test_an_outline_counts_shared_arrays_once() -> None:
+    tied = np.ones(5)
+    c = na.Container({f"w{i}": tied for i in range(30)} | {"x": np.ones(2)})
+    table, _ = c.summary().at_most(3)
+    assert [(row.subtree, row.leaves, row.parameters) for row in table] == [
+        ("{w0…w29}", 30, 5), ("x", 1, 2),
+    ]  # fmt: skip
+
+
+def test_a_table_keeps_no_arrays_alive() -> None:
+    c = na.Container(a=np.ones(3), b=np.ones(4))
+    leaf = weakref.ref(c.a)
+    tables = [c.summary(), c.describe(statistics=True)]
+    del c
+    assert leaf() is None, tables
+
+
+def test_what_is_left_out_of_a_description_is_summed_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINES", "7")
+    c = na.Container({f"w{i}": np.ones((i, 2), "float32") for i in range(10_000)})
+    assert str(c.describe()) == (
+        "path          dtype    shape            size      bytes  backend  device\n"
+        "w0            float32  [0, 2]              0        0 B  numpy    cpu\n"
+        "w1            float32  [1, 2]              2        8 B  numpy    cpu\n"
+        "… 9,997 more                      99,970,000  381.4 MiB\n"
+        "w9999         float32  [9999, 2]      19,998   78.1 KiB  numpy    cpu"
+    )
 
 
 def test_columns_that_do_not_fit_follow_below(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -317,7 +400,7 @@ def test_sizes_in_words() -> None:
 
 def test_shown_rows() -> None:
     assert list(shown_rows(3, 5)) == [0, 1, 2]
-    assert list(shown_rows(10, 5)) == [0, 1, None, 8, 9]
+    assert list(shown_rows(10, 5)) == [0, 1, range(2, 8), 8, 9]
 
 
 def test_a_column_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,5 +411,5 @@ def test_a_column_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         Table, "is_number", lambda self, name: columns.append(name) or is_number(self, name)
     )
-    assert len(str(table).splitlines()) == 53
+    assert len(table.to_string().splitlines()) == 53
     assert columns == list(table.columns)
