@@ -173,7 +173,6 @@ def forward() -> Table:
         "torch.compile",
         "nestarray, jax.jit",
         "optimized, jax.jit",
-        "channels last, jax.jit",
     ]
     without_torchax = _why_no_torchax()
     torchax_runs = not without_torchax
@@ -182,8 +181,6 @@ def forward() -> Table:
         ["model", *columns, *(["torchax, jax.jit"] if torchax_runs else []), "Flax twin, jax.jit"],
         f"In brackets: relative to torch eager.{without_torchax}",
     )
-    from nestarray.graph import passes
-
     for name, make in MODELS.items():
         net, inputs = make()
         graph = na.trace_graph(net, **inputs).to_backend("jax")
@@ -193,10 +190,6 @@ def forward() -> Table:
             native = torch.compile(net)
             functions["torch.compile"] = lambda net=native, x=inputs: _no_grad(net, x)
         variants = {"nestarray, jax.jit": graph, "optimized, jax.jit": graph.optimize()}
-        if name == "ResNet-50":
-            layout = (passes.fold_batch_norms, passes.channels_last, *passes.TRAINING,
-                      passes.fold_parameters)  # fmt: skip
-            variants["channels last, jax.jit"] = graph.optimize(layout)
         functions["Flax twin, jax.jit"] = _twin(name, net.config, *given.values())
         for label, each in variants.items():
             compiled = each.compile()

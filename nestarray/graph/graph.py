@@ -353,7 +353,7 @@ class Graph:
                 and the backend, ``default_passes(graph)`` of that module. On an evaluation
                 graph they fold batch normalization and whatever parameters alone decide, so
                 ``graph.v`` is then what the faster program reads, not the source's. On
-                TensorFlow they put channels last.
+                JAX and TensorFlow they put channels last.
 
         Returns:
             a graph of the same inputs and outputs.

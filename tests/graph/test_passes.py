@@ -374,6 +374,14 @@ def test_channels_last_is_right_in_training_too(images: torch.Tensor, backend: s
     assert len(report.gradients) == len(graph.v.leaves())
 
 
+def test_a_convolutional_network_on_jax_is_transposed_at_its_input_only(
+    residual: na.Graph,
+) -> None:
+    optimized = residual.to_backend("jax").optimize()
+    assert len(transposes(optimized)) == 1
+    assert optimized.verify().ok
+
+
 def test_patches_become_a_sequence_without_a_transpose(images: torch.Tensor) -> None:
     graph = na.trace_graph(Patches(), images).to_backend("tensorflow").optimize()
     assert transposes(graph) == ["permute_dims"]

@@ -39,9 +39,13 @@ Pass = Callable[["Graph"], "Graph"]
 TRAINING: tuple[Pass, ...] = (fold_constants, merge_common_subexpressions, remove_dead_code)
 
 
+#: Whose convolutions are faster so on the host. On accelerators XLA chooses layouts of its own.
+_CHANNELS_LAST = ("jax", "tensorflow")
+
+
 def default_passes(graph: Graph) -> tuple[Pass, ...]:
     """The passes of `Graph.optimize`: by the traced behaviour, and by what the backend prefers."""
-    layout = (channels_last,) if graph.backend == "tensorflow" else ()
+    layout = (channels_last,) if graph.backend in _CHANNELS_LAST else ()
     if graph.returns_state:
         return (*layout, *TRAINING)
     return (fold_batch_norms, *layout, *TRAINING, fold_parameters)

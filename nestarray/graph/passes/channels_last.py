@@ -1,4 +1,4 @@
-"""Convolutions and pooling with the channels last, as TensorFlow's kernels have them."""
+"""Convolutions and pooling with the channels last, as TensorFlow's and XLA's kernels have them."""
 
 from __future__ import annotations
 
