@@ -467,9 +467,11 @@ class Graph:
             *args, **kwargs: inputs on the source's framework; the traced examples by default.
             rtol: largest relative error of outputs, state and nodes; by default 1e-4 for a
                 model in float32, 1e-10 in float64, and 1e-2 or 5e-2 for what was computed in
-                float16 or bfloat16 on its way.
+                float16 or bfloat16 on its way. By default, an error passes too that rounding
+                alone makes: each call agrees on the source's own inputs, and the source's
+                result goes as far when inputs and parameters move by a unit in the last place.
             gradient_rtol: the same for gradients; by default 1e-3, 1e-8, and 5e-2 or 1e-1 for a
-                model with a call in float16 or bfloat16.
+                model with a call in float16 or bfloat16, and what rounding alone makes.
             gradients: compare the gradient of a fixed random projection of the outputs.
             nodes: compare the value of every node; if False, this is done only where the
                 outputs differ, to find the node.

@@ -45,6 +45,7 @@ class Tolerances:
         value, gradient: the largest relative error of any value, and of gradients.
         state: that of new state.
         eps: unit in the last place of the coarsest dtype.
+        is_own_value, is_own_gradient: nobody asked for another one.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Tolerances:
         self.gradient = gradient_rtol or everything.gradient
         self.value = rtol or everything.value
         self.state = rtol or self._coarsest([], graph.state_updates.values()).value
+        self.is_own_value, self.is_own_gradient = rtol is None, gradient_rtol is None
         self._rtol = rtol
 
     def of(self, node: Node) -> float:

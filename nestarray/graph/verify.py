@@ -11,11 +11,16 @@ wrong from one that hands on what went wrong before, or what rounding has added 
 
 Where gradients differ and values do not, each call is differentiated by itself, on the
 source's own inputs: that tells the call whose derivative is wrong from a value at a kink.
+
+If no call is wrong by itself, what is over the tolerance may be rounding (`rounding.py`): it
+passes where the source's own result goes as far when what goes in moves by a unit in its last
+place. A tolerance that somebody asked for is kept.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import operator
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -23,28 +28,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nestarray import backends, dtypes, ops, random, tree
+from nestarray import dtypes, ops, random, tree
 from nestarray.container import Container
 from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
 from nestarray.graph.codegen import last_uses
+from nestarray.graph.comparison import compare, compare_together, host, is_array
 from nestarray.graph.derived import DerivedReference
 from nestarray.graph.execution import Steps, compute, given_values, result_of, steps
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes, map_nodes
 from nestarray.graph.reference import slopes_of
 from nestarray.graph.report import Comparison, Report, Sample, first_divergence
+from nestarray.graph.rounding import SEEDS, allowance, moved
 from nestarray.graph.sampling import drawn_like
 from nestarray.graph.tolerances import Tolerances
 from nestarray.transforms import execute_with_gradients, jit
 
 if TYPE_CHECKING:
     from nestarray.graph.reference import PythonReference, TorchReference
-
-#: An error of so many units in the last place of the model's largest gradient is rounding,
-#: in whichever leaf it stands: the gradient of a bias before a normalization is zero, and
-#: what is computed for it is the rounding of a sum of large numbers. It is so for new state
-#: too: the mean of what a normalization has centred.
-NOISE_ULPS = 4
 
 
 def verify(
@@ -124,6 +125,16 @@ class _Found(NamedTuple):
     slopes: list[Comparison]
     note: str = ""
 
+    @property
+    def values_agree(self) -> bool:
+        """Whether outputs, state and nodes do."""
+        return all(c.ok for c in (*self.outputs, *self.state, *self.nodes))
+
+    @property
+    def agrees(self) -> bool:
+        """Whether all of it does."""
+        return self.values_agree and all(c.ok for c in self.gradients)
+
 
 @dataclasses.dataclass(frozen=True)
 class _Proof:
@@ -164,17 +175,68 @@ class _Proof:
         got = got or self._program(*self._arguments(ours))
         rtol = dict(_leaves(map_nodes(self.tolerances.of, self.graph.output)))
         outputs = [
-            _compare(name, _host(a), _host(b), rtol.get(name, self.tolerances.value))
+            compare(name, host(a), host(b), rtol.get(name, self.tolerances.value))
             for (name, a), (_, b) in zip(_leaves(want[0]), _leaves(got[0]), strict=True)
-            if _is_array(a)
+            if is_array(a)
         ]
-        written = [(path, _host(x), _host(got[1][path])) for path, x in want[1].items()]
-        state = self._compare_together(written, self.tolerances.state)
+        written = [(path, host(x), host(got[1][path])) for path, x in want[1].items()]
+        state = compare_together(written, self.tolerances.eps, self.tolerances.state)
         if not nodes and not all(c.ok for c in (*outputs, *state)):
             _, _, rows = self._in_lockstep(theirs, ours)
-        agree = all(c.ok for c in (*outputs, *state, *rows))
-        wrong = agree and not all(c.ok for c in found)
-        return _Found(outputs, state, found, rows, self._slopes(inputs, key) if wrong else [], note)
+        compared = _Found(outputs, state, found, rows, [], note)
+        return compared if compared.agrees else self._beside_rounding(compared, inputs, key)
+
+    def _beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
+        """The same, where what differs and rounding alone explains passes.
+
+        That is not asked where a call is wrong on the source's own inputs, or its derivative.
+        """
+        if any(c.is_at_fault for c in found.nodes):
+            return found
+        if self.tolerances.is_own_value and not found.values_agree:
+            found = self._values_beside_rounding(found, inputs, key)
+        if not found.values_agree or all(c.ok for c in found.gradients):
+            return found
+        found = found._replace(slopes=self._slopes(inputs, key))
+        if self.tolerances.is_own_gradient and all(c.ok for c in found.slopes):
+            found = self._gradients_beside_rounding(found, inputs, key)
+        return found
+
+    def _values_beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
+        """The rows of outputs, state and nodes, those over the tolerance with what rounding does."""
+        source, graph, key = self._traced(key)
+        runs = [_Run(source.steps(graph, x, v, graph.s, key)) for x, v in _moves((inputs, graph.v))]
+        wanted = {row.name for row in found.nodes if not row.ok}
+        nodes: dict[str, float] = {}
+        for group in zip(*runs, strict=True):
+            name = group[0][0].name
+            if name in wanted:
+                nodes[name] = allowance([value for _, value in group])
+        outputs = [dict(_leaves(run.result[0])) for run in runs]
+        state = [run.result[1] for run in runs]
+        return found._replace(
+            outputs=_beside(found.outputs, lambda name: allowance([x[name] for x in outputs])),
+            state=_beside(found.state, lambda name: allowance([x[name] for x in state])),
+            nodes=_beside(found.nodes, lambda name: nodes.get(name, 0.0)),
+        )
+
+    def _gradients_beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
+        """The rows of gradients, those over the tolerance with what rounding does."""
+        source, graph, key = self._traced(key)
+        loss = lambda out: _projection(out, source.backend)  # noqa: E731
+        results = [
+            dict(zip(v.paths(), source.gradients(graph.replace(v=v), x, key, loss), strict=True))
+            for x, v in _moves((inputs, graph.v))
+        ]
+        at = lambda path: allowance([found[path] for found in results])  # noqa: E731
+        return found._replace(gradients=_beside(found.gradients, at))
+
+    def _traced(self, key: Any) -> tuple[TorchReference | PythonReference, Graph, Any]:
+        """The source, the graph that was traced, whatever passes have made of it, and the key."""
+        source, graph = self.source, self.original
+        if isinstance(source, DerivedReference):
+            source, graph = source.traced()
+        return source, graph, _key_on(key, source.backend)
 
     def _source_steps(self, side: _Side) -> Steps:
         graph = side.graph
@@ -201,17 +263,37 @@ class _Proof:
             if is_comparable and node in expected and not _is_unset(node):
                 row = self._compare_call(node, expected[node], value, parts)
                 if not row.ok and not is_found:
-                    alone = _alone(node, expected, given, ours)
+                    alone = self._compare_alone(node, expected, given, ours, parts)
                     if alone is not None:
-                        again = self._compare_call(node, expected[node], alone, parts)
-                        row = dataclasses.replace(row, alone=again.relative)
-                        is_found = row.is_at_fault
+                        is_found = not alone.ok
+                        row = dataclasses.replace(row, alone=alone.relative, is_at_fault=is_found)
                 rows.append(row)
             for unused in dead.get(node, ()):
                 expected.pop(unused, None)
         for _ in ahead:
             pass  # to its end, where it returns
         return leading.result, following.result, rows
+
+    def _compare_alone(
+        self,
+        node: Node,
+        expected: dict[Node, Any],
+        given: dict[Node, Any],
+        ours: _Side,
+        parts: dict[Node, list[Node]],
+    ) -> Comparison | None:
+        """A row for a call on the source's values of what it takes; None without these."""
+        used = dict.fromkeys(iter_nodes((node.args, node.kwargs)))
+        if not used.keys() <= expected.keys() | given.keys():
+            return None
+        backend = ours.graph.backend
+        values = {n: given[n] if n in given else _moved(expected[n], backend) for n in used}
+        value_at = lambda values: compute(ours.graph, node, values.__getitem__, ours.key)  # noqa: E731
+        row = self._compare_call(node, expected[node], value_at(values), parts)
+        if row.ok or not self.tolerances.is_own_value:
+            return row
+        (row,) = _beside([row], lambda _: allowance([value_at(x) for x in _near(values)]))
+        return row
 
     def _compare_call(
         self, node: Node, want: Any, got: Any, parts: dict[Node, list[Node]]
@@ -223,7 +305,7 @@ class _Proof:
             places = [(part, part.args[1]) for part in parts[node]]
             pairs = [(self.tolerances.of(part), want[i], got[i]) for part, i in places]
         where = _where(node)
-        rows = [_compare(node.name, _host(a), _host(b), rtol, where) for rtol, a, b in pairs]
+        rows = [compare(node.name, host(a), host(b), rtol, where) for rtol, a, b in pairs]
         return max(rows, key=lambda c: (not c.ok, c.relative))
 
     def _slopes(self, inputs: list[Any], key: Any) -> list[Comparison]:
@@ -231,11 +313,9 @@ class _Proof:
 
         The calls are those of the graph that was traced, whatever passes have made of it.
         """
-        source, graph = self.source, self.original
-        if isinstance(source, DerivedReference):
-            source, graph = source.traced()
+        source, graph, key_there = self._traced(key)
         there, here = source.backend, self.graph.backend
-        moved, key_there, key_here = graph.to_backend(here), _key_on(key, there), _key_on(key, here)
+        ours, key_here = graph.to_backend(here), _key_on(key, here)
         values, read = given_values(graph, inputs, key_there), _without_state(graph)
         dead = last_uses(graph)
         rows: list[Comparison] = []
@@ -245,13 +325,18 @@ class _Proof:
             want = source.slopes(graph, node, values, key_there, loss)
             if want:
                 taken = list(dict.fromkeys(iter_nodes((node.args, node.kwargs))))
-                given = _moved([values[n] for n in taken], here)
+                given = dict(zip(taken, _moved([values[n] for n in taken], here), strict=True))
                 loss = lambda value: _projection(read(node, value), here)  # noqa: E731, B023
-                got = slopes_of(moved, node, dict(zip(taken, given)), key_here, loss)
-                pairs = [(n.name, _host(g), _host(got[n])) for n, g in want.items() if n in got]
+                slopes = lambda given: slopes_of(ours, node, given, key_here, loss)  # noqa: E731, B023
+                got = slopes(given)
+                pairs = [(n.name, host(g), host(got[n])) for n, g in want.items() if n in got]
+                of_call = compare_together(pairs, self.tolerances.eps, self.tolerances.gradient)
+                if not all(row.ok for row in of_call):
+                    by_name = [{n.name: g for n, g in slopes(x).items()} for x in _near(given)]
+                    of_call = _beside(of_call, lambda name: allowance([x[name] for x in by_name]))  # noqa: B023
                 rows += [
                     dataclasses.replace(row, name=f"∂{node.name}/∂{row.name}", where=_where(node))
-                    for row in self._compare_together(pairs, self.tolerances.gradient)
+                    for row in of_call
                 ]
             for unused in dead.get(node, ()):
                 values.pop(unused, None)
@@ -264,18 +349,11 @@ class _Proof:
     def _compare_gradients(self, expected: list[Any], got: Container) -> list[Comparison]:
         """A row for each floating parameter."""
         pairs = [
-            (path, _host(g), _host(y))
+            (path, host(g), host(y))
             for path, g, y in zip(got.paths(), expected, got.leaves(), strict=True)
             if g is not None
         ]
-        return self._compare_together(pairs, self.tolerances.gradient)
-
-    def _compare_together(
-        self, rows: list[tuple[str, np.ndarray, np.ndarray]], rtol: float
-    ) -> list[Comparison]:
-        """A row for each array, where the rounding of the largest of them all passes."""
-        floor = _noise([want for _, want, _ in rows], self.tolerances.eps, rtol)
-        return [_compare(path, want, got, rtol, floor=floor) for path, want, got in rows]
+        return compare_together(pairs, self.tolerances.eps, self.tolerances.gradient)
 
     def _arguments(self, side: _Side) -> tuple[Any, ...]:
         """What the programs below take: a compiler makes constants of whatever they close over."""
@@ -340,16 +418,25 @@ class _Run:
         self.result = yield from self._run
 
 
-def _alone(node: Node, expected: dict[Node, Any], given: dict[Node, Any], ours: _Side) -> Any:
-    """The graph's value of a node from the source's values of its arguments; None without these."""
-    used = set(iter_nodes((node.args, node.kwargs)))
-    if not used <= expected.keys() | given.keys():
-        return None
+def _moves(nest: Any) -> list[Any]:
+    """A nest of arrays as it is, and moved by rounding."""
+    return [moved(nest, seed) for seed in SEEDS]
 
-    def value_of(used: Node) -> Any:
-        return given[used] if used in given else _moved(expected[used], ours.graph.backend)
 
-    return compute(ours.graph, node, value_of, ours.key)
+def _near(values: dict[Node, Any]) -> list[dict[Node, Any]]:
+    """The same for the values of nodes."""
+    return [dict(zip(values, x, strict=True)) for x in _moves(list(values.values()))]
+
+
+def _beside(rows: list[Comparison], of: Callable[[str], float]) -> list[Comparison]:
+    """The rows; those over the tolerance with what rounding makes in the array of that name.
+
+    Shapes are not decided by rounding, nor whether something is a number.
+    """
+    return [
+        row if row.ok or math.isinf(row.error) else dataclasses.replace(row, rounding=of(row.name))
+        for row in rows
+    ]
 
 
 def _parts_read(graph: Graph) -> dict[Node, list[Node]]:
@@ -389,7 +476,7 @@ def _projection(output: Any, backend: str) -> Any:
     total: Any = None
     rng = np.random.default_rng(0)
     for _, leaf in _leaves(output):
-        if not _is_array(leaf) or not dtypes.dtype_of(leaf).is_floating:
+        if not is_array(leaf) or not dtypes.dtype_of(leaf).is_floating:
             continue
         weights = rng.standard_normal(tuple(leaf.shape)).astype("float32")
         weights = ops.astype(ops.to_backend(weights, backend), dtypes.dtype_of(leaf))
@@ -412,49 +499,3 @@ def _leaves(nest: Any) -> list[tuple[str, Any]]:
     """(path, leaf) of an output, which may be a bare array or hold None and numbers."""
     c = nest if isinstance(nest, Container) else Container(nest)
     return [(name or "output", leaf) for name, leaf in c.flat_items()]
-
-
-def _is_array(x: Any) -> bool:
-    return backends.backend_of_type(type(x)) is not None
-
-
-def _host(x: Any) -> np.ndarray:
-    backend = backends.backend_of_type(type(x))
-    if backend is None:
-        return np.asarray(x)
-    host = backends.core(backend).to_numpy(x)
-    return host.astype(np.float64) if dtypes.dtype_of(x) is dtypes.bfloat16 else host
-
-
-def _magnitude(x: np.ndarray) -> float:
-    finite = np.abs(x[np.isfinite(x)]) if x.dtype.kind in "fc" else np.abs(x.astype(np.float64))
-    return float(finite.max()) if finite.size else 0.0
-
-
-def _noise(arrays: list[np.ndarray], eps: float, rtol: float) -> float:
-    """The smallest scale of one of these arrays, at which `NOISE_ULPS` of the largest pass."""
-    inexact = [x for x in arrays if x.dtype.kind in "fc"]
-    largest = max(map(_magnitude, inexact), default=0.0)
-    eps = max([eps, *(float(np.finfo(x.dtype).eps) for x in inexact)])
-    return NOISE_ULPS * eps * largest / rtol
-
-
-def _compare(
-    name: str, want: np.ndarray, got: np.ndarray, rtol: float, where: str = "", floor: float = 0.0
-) -> Comparison:
-    if want.shape != got.shape:
-        return Comparison(
-            f"{name}: shape {got.shape}, expected {want.shape}", float("inf"), 1.0, rtol, where
-        )
-    if want.dtype.kind not in "fc":
-        differs = float(np.count_nonzero(want != got))
-        return Comparison(name, differs, max(want.size, 1), 0.0, where)
-    with np.errstate(all="ignore"):
-        error = np.abs(want.astype(np.complex128 if want.dtype.kind == "c" else np.float64) - got)
-    same = (want == got) | (np.isnan(want) & np.isnan(got))
-    error = np.where(same, 0.0, error)
-    worst = float(error.max()) if error.size else 0.0
-    worst = float("inf") if np.isnan(worst) else worst
-    # below the smallest normal number some frameworks have zero only
-    floor = max(floor, NOISE_ULPS * float(np.finfo(want.dtype).smallest_normal) / rtol)
-    return Comparison(name, worst, max(_magnitude(want), floor), rtol, where)
