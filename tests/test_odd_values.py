@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import scipy.special
 
 import nestarray as na
 from nestarray import backends
+from nestarray.config import BACKENDS
 from tests.cases import in_dtype, on_backend
 
 NAN = np.nan
@@ -93,6 +95,59 @@ def test_small_errors_are_inverted(backend: str) -> None:
     x = np.asarray([1e-8, -1e-8, 3e-3, -0.9], "float32")
     found = host(na.erfinv(on_backend(x, backend)))
     np.testing.assert_allclose(found, scipy.special.erfinv(x.astype("float64")), rtol=2e-6)
+
+
+A = [0.3, 5.0, 40.0, 1e4, 1e6, 1e6, 4e6, 1e20]
+NEAR_A = [0.2, 7.0, 33.0, 1e4, 1.001e6, 0.999e6, 4.001e6, 1e20]
+SMALL_A = [1e-30, 1e-8, 1e-3, 0.1, 0.45, 0.49, 0.3]
+#: Op: arguments where a formula cancels or overflows, its values in float64, on which backends.
+WHERE_FORMULAS_FAIL: dict[str, tuple[list[list[float]], Callable[..., Any], tuple[str, ...]]] = {
+    "gammainc": ([A, NEAR_A], scipy.special.gammainc, ("numpy", "jax", "tensorflow")),
+    "gammaincc": (
+        [A + SMALL_A, [*NEAR_A, 0.5, 1.0, 1e-3, 1.0, 1.4, 0.01, 1.2]],
+        scipy.special.gammaincc,
+        ("numpy", "jax", "tensorflow"),
+    ),
+    "zeta": (
+        [[2.5, 1.5, 1.001, 90.0, 3.0], [1e20, 3e38, 1e3, 1.0, 0.5]],
+        scipy.special.zeta,
+        BACKENDS,
+    ),
+    "squareplus": (
+        [[-1e6, -3e4, -50.0, -1.0, 0.0, 2.0, 1e9]],
+        lambda x: np.where(x < 0, 2 / (np.hypot(x, 2) + np.abs(x)), (x + np.hypot(x, 2)) / 2),
+        ("numpy", "torch", "tensorflow"),
+    ),
+    "i0": ([[0.0, 5.0, -89.0, 91.5]], scipy.special.i0, ("numpy", "jax")),
+    "i1": ([[0.0, 5.0, -89.0, 91.5]], scipy.special.i1, ("numpy", "jax")),
+}
+
+
+@pytest.mark.parametrize(
+    ("op", "backend"), [(op, b) for op, row in WHERE_FORMULAS_FAIL.items() for b in row[2]]
+)
+def test_float32_is_right_to_its_last_digits(op: str, backend: str) -> None:
+    """To 16 units in the last place, where what other formulas give is off by thousands."""
+    arguments, reference, _ = WHERE_FORMULAS_FAIL[op]
+    single = [np.asarray(x, "float32") for x in arguments]
+    expected = reference(*(x.astype("float64") for x in single))
+    function = getattr(na, op)
+    if backend == "jax":  # which would compile each of many small operations by itself
+        function = na.jit(function)
+    found = host(function(*on_backend(single, backend)))
+    assert np.all(
+        np.abs(found - expected) <= 16 * np.spacing(np.abs(expected).astype("float32"))
+    ), found
+
+
+@pytest.mark.parametrize("op", ["gammainc", "gammaincc"])
+def test_incomplete_gamma_functions_of_wide_floats(op: str) -> None:
+    """PyTorch's own is right to 9 digits there."""
+    import torch
+
+    a, x = WHERE_FORMULAS_FAIL["gammaincc"][0]
+    found = getattr(na, op)(*(torch.asarray(v, dtype=torch.float64) for v in (a, x)))
+    np.testing.assert_allclose(host(found), getattr(scipy.special, op)(a, x), rtol=1e-14)
 
 
 def test_half_precision_holds_what_its_factors_do_not(backend: str) -> None:

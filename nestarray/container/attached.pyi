@@ -1373,8 +1373,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
                 counts.
 
         Returns:
-            a `Table`: ``.rows`` has the values, ``table["mean"]`` one column, ``print`` all
-            lines, the repr as many as the terminal shows.
+            a `Table`: ``.rows`` has the values, ``table["mean"]`` one column. It prints as many
+            rows as the terminal shows, with one for those between; ``table.to_string()`` is
+            the text of all.
         """
 
     def det(self, /) -> Container[Leaf]:
@@ -1562,6 +1563,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
     def elu(self, /, *, alpha: float = 1.0) -> Container[Leaf]:
         """The exponential linear unit: x where it is positive, alpha · (eˣ − 1) elsewhere.
+
+        TensorFlow subtracts 1 from eˣ, so near 0 its result has the rounding error of 1; that holds for
+        `selu` too, and `celu` is exact.
 
         Args:
             x: any shape, floating.
@@ -2213,6 +2217,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """The regularized lower incomplete gamma function, P(a, x) = 1/Γ(a) ∫₀ˣ tᵃ⁻¹ exp(−t) dt.
 
         0 at x = 0, 1 at x = ∞ and where a = 0; NaN where a or x is negative, and at (0, 0) and (∞, ∞).
+        In float32 PyTorch's own function serves its arrays: right to 3 digits for a around 10⁷,
+        NaN for a above 10³⁷, and 0 where a is NaN and x is 0.
 
         Args:
             a: real, the shape parameter; broadcasts with `x`, the dtypes promote.
@@ -2227,6 +2233,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """The regularized upper incomplete gamma function, Q(a, x) = 1 − P(a, x), without loss where it is tiny.
 
         1 at x = 0, 0 at x = ∞ and where a = 0; NaN where a or x is negative, and at (0, 0) and (∞, ∞).
+        In float32 PyTorch's own function serves its arrays: with an error of 10⁻⁸ for a below that,
+        NaN for a above 10³⁷, and 1 where a is NaN and x is 0.
 
         Args:
             a: real, the shape parameter; broadcasts with `x`, the dtypes promote.
@@ -2320,6 +2328,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
     def gelu(self, /, *, approximate: bool = False) -> Container[Leaf]:
         """The Gaussian error linear unit, x · Φ(x), Φ the normal distribution function.
+
+        NaN at −∞, as the product is. PyTorch's Φ is 1 plus an error function, so that far below 0 it has
+        the rounding error of 1, and it is NaN at +∞ too.
 
         Args:
             x: any shape, floating.
@@ -2719,7 +2730,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: real; integers become float32.
 
         Returns:
-            the shape of `x`, its dtype, float32 for integers; +∞ where it overflows.
+            the shape of `x`, its dtype, float32 for integers; +∞ where it overflows, on PyTorch
+            and TensorFlow where exp(|x|) does.
         """
 
     def i0e(self, /) -> Container[Leaf]:
@@ -2739,7 +2751,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: real; integers become float32.
 
         Returns:
-            the shape of `x`, its dtype, float32 for integers; ±∞ where it overflows.
+            the shape of `x`, its dtype, float32 for integers; ±∞ where it overflows, on PyTorch
+            and TensorFlow where exp(|x|) does.
         """
 
     def i1e(self, /) -> Container[Leaf]:
@@ -3387,6 +3400,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
     def log_ndtr(self, /) -> Container[Leaf]:
         """The logarithm of `ndtr`, without loss where that is 0 or 1 by rounding.
+
+        Above 0 it is about −ndtr(−x), and as exact as that.
 
         Args:
             x: real; integers become float32.
@@ -4441,6 +4456,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def ndim(self) -> Any: ...
     def ndtr(self, /) -> Container[Leaf]:
         """The distribution function of the standard normal distribution, erfc(−x / √2) / 2.
+
+        Below 0 the rounding of x / √2 counts x² times: at −12 there are 100 units in the last place.
 
         Args:
             x: real; integers become float32.
@@ -6041,6 +6058,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def sinc(self, /) -> Container[Leaf]:
         """sin(πx) / (πx), and 1 at 0.
 
+        The sine is that of the product in the dtype of `x`: at integers it is not 0 but of the size
+        of the product's rounding, and NaN where the product overflows.
+
         Args:
             x: floating or complex; integers become float32.
         """
@@ -6278,6 +6298,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def squareplus(self, /, *, b: float = 4.0) -> Container[Leaf]:
         """A smooth relu without exponentials, (x + √(x² + b)) / 2.
 
+        Below 0, where that cancels, it is b / (2 √(x² + b) − 2 x), but for JAX's own function.
+
         Args:
             x: any shape, floating.
             b: the smoothness; 0 gives relu.
@@ -6416,6 +6438,11 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def summary(self, /, depth: int | None = None) -> Table:
         """A table of leaves, parameters and bytes by subtree, with totals.
 
+        It has a row for each subtree and leaf. Where these are more than fit the terminal, it
+        prints as an outline: numbered siblings that are alike are one row with their sum
+        (``layers/{0…11}``), deep levels are summed up in their subtree, and what else is left
+        out is a row that says how many leaves, parameters and bytes it stands for.
+
         An array that occurs at several places (tied weights) counts once in each subtree
         and once in the total, and a note names its places; shares may then sum to more
         than 100 %. Nothing reads values, so arrays that are being traced have a summary.
@@ -6426,8 +6453,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Returns:
             a `Table` with the columns ``subtree, leaves, parameters, bytes, dtype, share``:
-            ``.rows`` has the values, ``print`` all lines, the repr as many as the terminal
-            shows. Parameters are the elements of all arrays; ``dtype`` names all dtypes;
+            ``.rows`` and ``table["bytes"]`` are the values of all rows, ``table.to_string()``
+            their text, ``table.to_string(50)`` an outline of 50 rows. Parameters are the elements of all arrays; ``dtype`` names all dtypes;
             ``share`` is that of the parameters.
 
         Raises:
@@ -6526,6 +6553,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
     def tanh_shrink(self, /) -> Container[Leaf]:
         """x − tanh(x).
+
+        It is computed so: near 0, where it is about x³/3, it has the rounding error of x.
 
         Args:
             x: any shape, floating.

@@ -109,6 +109,9 @@ def leaky_relu(x: Array, /, *, negative_slope: float = 0.01) -> Array:
 def elu(x: Array, /, *, alpha: float = 1.0) -> Array:
     """The exponential linear unit: x where it is positive, alpha · (eˣ − 1) elsewhere.
 
+    TensorFlow subtracts 1 from eˣ, so near 0 its result has the rounding error of 1; that holds for
+    `selu` too, and `celu` is exact.
+
     Args:
         x: any shape, floating.
         alpha: minus the limit for x → −∞.
@@ -169,6 +172,9 @@ def celu(x: Array, /, *, alpha: float = 1.0) -> Array:
 @floating_op
 def gelu(x: Array, /, *, approximate: bool = False) -> Array:
     """The Gaussian error linear unit, x · Φ(x), Φ the normal distribution function.
+
+    NaN at −∞, as the product is. PyTorch's Φ is 1 plus an error function, so that far below 0 it has
+    the rounding error of 1, and it is NaN at +∞ too.
 
     Args:
         x: any shape, floating.
@@ -391,6 +397,8 @@ def soft_shrink(x: Array, /, *, threshold: float = 0.5) -> Array:
 def tanh_shrink(x: Array, /) -> Array:
     """x − tanh(x).
 
+    It is computed so: near 0, where it is about x³/3, it has the rounding error of x.
+
     Args:
         x: any shape, floating.
 
@@ -436,6 +444,8 @@ def threshold(x: Array, /, *, threshold: float, value: float) -> Array:
 def squareplus(x: Array, /, *, b: float = 4.0) -> Array:
     """A smooth relu without exponentials, (x + √(x² + b)) / 2.
 
+    Below 0, where that cancels, it is b / (2 √(x² + b) − 2 x), but for JAX's own function.
+
     Args:
         x: any shape, floating.
         b: the smoothness; 0 gives relu.
@@ -449,7 +459,9 @@ def squareplus(x: Array, /, *, b: float = 4.0) -> Array:
         https://arxiv.org/abs/2112.11687
     """
     refuse_complex(x)
-    return (x + ops.sqrt(x * x + b)) * 0.5
+    root = ops.sqrt(x * x + b)
+    below = 0.5 * b / (root - ops.minimum(x, 0.0))  # the sum would cancel
+    return ops.where(ops.greater_equal(x, 0.0), (x + root) * 0.5, below)
 
 
 @floating_op

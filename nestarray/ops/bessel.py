@@ -87,7 +87,8 @@ def i0(x: Array, /) -> Array:
         x: real; integers become float32.
 
     Returns:
-        the shape of `x`, its dtype, float32 for integers; +∞ where it overflows.
+        the shape of `x`, its dtype, float32 for integers; +∞ where it overflows, on PyTorch
+        and TensorFlow where exp(|x|) does.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -132,7 +133,8 @@ def i1(x: Array, /) -> Array:
         x: real; integers become float32.
 
     Returns:
-        the shape of `x`, its dtype, float32 for integers; ±∞ where it overflows.
+        the shape of `x`, its dtype, float32 for integers; ±∞ where it overflows, on PyTorch
+        and TensorFlow where exp(|x|) does.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -229,6 +229,8 @@ def erfinv(x: Array, /) -> Array:
 def ndtr(x: Array, /) -> Array:
     """The distribution function of the standard normal distribution, erfc(−x / √2) / 2.
 
+    Below 0 the rounding of x / √2 counts x² times: at −12 there are 100 units in the last place.
+
     Args:
         x: real; integers become float32.
 
@@ -250,6 +252,8 @@ def ndtr(x: Array, /) -> Array:
 @op
 def log_ndtr(x: Array, /) -> Array:
     """The logarithm of `ndtr`, without loss where that is 0 or 1 by rounding.
+
+    Above 0 it is about −ndtr(−x), and as exact as that.
 
     Args:
         x: real; integers become float32.
@@ -487,6 +491,9 @@ def logit(x: Array, /, *, eps: float | None = None) -> Array:
 @op
 def sinc(x: Array, /) -> Array:
     """sin(πx) / (πx), and 1 at 0.
+
+    The sine is that of the product in the dtype of `x`: at integers it is not 0 but of the size
+    of the product's rounding, and NaN where the product overflows.
 
     Args:
         x: floating or complex; integers become float32.

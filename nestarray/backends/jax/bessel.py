@@ -5,25 +5,47 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import jax.scipy.special as jsp
 
 from nestarray.backends.jax.promotion import floating
 from nestarray.backends.jax.special import _not_half
 
 
+def _unscaled(scaled: Any, x: Any) -> Any:
+    """I(x) from exp(−|x|) I(x), by factors that do not overflow before it does."""
+    half = jnp.exp(0.5 * jnp.abs(x))
+    return scaled * half * half
+
+
 @jax.custom_jvp
 def _i0(x: Any) -> Any:
-    return jsp.i0(x)
+    return _unscaled(jsp.i0e(x), x)
 
 
 @_i0.defjvp
 def _(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
     """I₁; JAX differentiates |x|, which has the slope 1 at 0 there."""
-    return _i0(*primals), tangents[0] * jsp.i1(*primals)
+    return _i0(*primals), tangents[0] * _i1(*primals)
+
+
+@jax.custom_jvp
+def _i1(x: Any) -> Any:
+    return _unscaled(jsp.i1e(x), x)
+
+
+@_i1.defjvp
+def _(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
+    """I₀ − I₁ / x, which is ½ at 0."""
+    (x,) = primals
+    first = _i1(x)
+    is_zero = x == 0
+    ratio = jnp.where(is_zero, 0.5, first / jnp.where(is_zero, 1, x))
+    return first, tangents[0] * (_i0(x) - ratio).astype(x.dtype)
 
 
 # exp(|x|) of half precision is infinite long before the product with it
 i0 = floating(_not_half(_i0))
 i0e = floating(_not_half(jsp.i0e))
-i1 = floating(_not_half(jsp.i1))
+i1 = floating(_not_half(_i1))
 i1e = floating(_not_half(jsp.i1e))
