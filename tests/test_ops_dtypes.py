@@ -280,14 +280,22 @@ def is_of_real_numbers(case: Case) -> bool:
 
 @pytest.mark.parametrize(("case", "backend"), rows(where=is_of_real_numbers, one_an_op=True))
 def test_integers_are_computed_as_float32(case: Case, backend: str) -> None:
+    """Those of the arguments that are promoted: of indices and masks a dtype says what they are."""
     args, kwargs = case.draw("float32")
+    put = backends.core(backend).from_numpy
 
     def result(dtype: str, *, through: str) -> Any:
         def cast(x: np.ndarray) -> Any:
-            numbers = np.rint(np.abs(x)).astype(through).astype(dtype) if x.dtype.kind == "f" else x
-            return backends.core(backend).from_numpy(numbers)
+            if x.dtype.kind != "f":
+                return put(x)
+            finite = np.nan_to_num(np.abs(x), posinf=2.0)
+            return put(np.rint(finite).astype(through).astype(dtype))
 
-        return getattr(na, case.op)(*convert(args, cast), **convert(kwargs, cast))
+        given = case.record.signature.bind(*args, **kwargs)
+        for name, value in given.arguments.items():
+            given.arguments[name] = convert(value, cast if name in case.record.promoted else put)
+        with np.errstate(all="ignore"):
+            return getattr(na, case.op)(*given.args, **given.kwargs)
 
     for dtype in ("uint8", "bool", "int32"):
         found, wide = result(dtype, through=dtype), result("float32", through=dtype)

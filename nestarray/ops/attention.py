@@ -256,7 +256,7 @@ def _scores(
         scores = _keep(_causal(scores), scores)
     if mask is None:
         return scores
-    return _keep(mask, scores) if dtypes.dtype_of(mask) is dtypes.bool else scores + mask
+    return _keep(mask, scores) if dtypes.dtype_of(mask) is dtypes.bool else ops.add(scores, mask)
 
 
 def _heads_a_key(query: Array, key: Array) -> int:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 import torch.nn.functional as F
 
 from nestarray.backends.base import lenient, supports
 
 
-# torch draws from its own generator, takes one of a mask and causality, and reads values beyond
-# their end where they are fewer than keys
+# torch draws from its own generator, takes one of a mask and causality and no mask of another
+# dtype, and reads values beyond their end where they are fewer than keys
 @supports(
-    "query.is_floating_point() and dropout_p == 0 and attn_logits_soft_cap is None and query.shape[-1] and key.shape[:-1] == value.shape[:-1] and (mask is None or not is_causal)"
+    "query.is_floating_point() and dropout_p == 0 and attn_logits_soft_cap is None"
+    " and query.shape[-1] and key.shape[:-1] == value.shape[:-1]"
+    " and (mask is None or not is_causal and mask.dtype in (torch.bool, query.dtype))"
     " and not (enable_gqa and query.shape[-3] % key.shape[-3])"
 )
 @lenient
