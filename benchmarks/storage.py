@@ -19,7 +19,7 @@ import nestarray as na
 from benchmarks.timing import Table, compare, ratio, readable
 
 MIB = int(os.environ.get("BENCH_STORAGE_MIB", "256"))
-LEAVES = 64
+MANY = 64
 
 
 def tables() -> list[Table]:
@@ -27,32 +27,34 @@ def tables() -> list[Table]:
     # in memory if there is such a place: the programs are compared, not a disk and its neighbours
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=memory) as folder:
-        return [_speed(Path(folder)), _memory(Path(folder))]
+        return [_speed(Path(folder), MANY), _speed(Path(folder), 1), _memory(Path(folder))]
 
 
-def _arrays(mib: int) -> dict[str, np.ndarray]:
+def _arrays(mib: int, count: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(0)
-    size = mib * 2**20 // 4 // LEAVES
-    return {f"layer{i}.weight": rng.random(size, dtype=np.float32) for i in range(LEAVES)}
+    size = mib * 2**20 // 4 // count
+    return {f"layer{i}.weight": rng.random(size, dtype=np.float32) for i in range(count)}
 
 
-def _speed(folder: Path) -> Table:
+def _speed(folder: Path, count: int) -> Table:
     import safetensors
     import safetensors.numpy
     import torch
 
     table = Table(
-        f"Files of {MIB} MiB in {LEAVES} arrays",
+        f"Files of {MIB} MiB in {count} arrays"
+        if count > 1
+        else f"Files of one array of {MIB} MiB",
         ["", "Container", "safetensors.numpy", "np.savez, np.load", "torch"],
         "In brackets: how much longer than Container. The goal is 0.9 of safetensors' own speed. "
         "Files are in memory, not on a disk.",
     )
-    flat = _arrays(MIB)
+    flat = _arrays(MIB, count)
     tensors = {name: torch.from_numpy(x) for name, x in flat.items()}
     c = na.Container.from_flat_dict(flat, ".")
     ours, theirs = folder / "ours.safetensors", folder / "theirs.safetensors"
     archive, pickled = folder / "theirs.npz", folder / "theirs.pt"
-    last = f"layer{LEAVES - 1}.weight"
+    last = f"layer{count - 1}.weight"
 
     def numpy_load() -> dict[str, np.ndarray]:
         with np.load(archive) as file:
@@ -79,7 +81,7 @@ def _speed(folder: Path) -> Table:
             "np.savez, np.load": numpy_load,
             "torch": lambda: torch.load(pickled),
         },
-        "load one array": {
+        "load the last array": {
             "Container": lambda: na.Container.load(ours, last.replace(".", "/")),
             "safetensors.numpy": safetensors_load_one,
             "np.savez, np.load": numpy_load_one,
@@ -131,7 +133,7 @@ def _memory(folder: Path) -> Table:
     na.Container(w=np.zeros(1)).save(small)
     for mib in (MIB // 16, MIB // 4, MIB):
         path = folder / "model.safetensors"
-        na.Container.from_flat_dict(_arrays(mib), ".").save(path)
+        na.Container.from_flat_dict(_arrays(mib, MANY), ".").save(path)
         cells = []
         for statement in _STATEMENTS.values():
             code = [

@@ -171,6 +171,20 @@ def _own_memory() -> int:
     raise AssertionError("no RssAnon")
 
 
+def test_large_arrays_are_read_into_memory_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "c.safetensors"
+    large = np.arange(2**21 + 1, dtype="float32") % 1000  # not a whole number of pages
+    na.Container(small=np.ones(1), large=large, half=large.astype("float16")).save(path)
+    before = path.read_bytes()
+    first, second = na.Container.load(path), na.Container.load(path)
+    first.large[:] = 0
+    first.half.fill(1)
+    assert second.large.tobytes() == large.tobytes()
+    assert second.half.tobytes() == large.astype("float16").tobytes()
+    assert path.read_bytes() == before
+    assert {x.flags.c_contiguous and x.flags.aligned for x in second.leaves()} == {True}
+
+
 @pytest.mark.parametrize("suffix", ["npz", "json", "zarr"])
 def test_message_of_formats_that_cannot_be_mapped(tmp_path: Path, suffix: str) -> None:
     na.Container(w=np.ones(2)).save(tmp_path / f"c.{suffix}")
