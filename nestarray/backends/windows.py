@@ -86,7 +86,8 @@ def settings(
 
     ``"same"`` pads so that the output has ⌈size / stride⌉ elements, the odd element
     after the input. With `ceil_mode` the padding after the input grows until a last
-    window fits that starts inside the input or its first padding.
+    window fits that starts inside the input or its first padding; a window larger than the
+    input that its stride lets stand there is cut to the input.
 
     Raises:
         ArgumentError: a setting has the wrong length or a value that is too small.
@@ -98,6 +99,9 @@ def settings(
     dilation = per_axis(op, "dilation", dilation, count)
     extent = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dilation))
     pairs = _pairs(op, padding, sizes, extent, stride)
+    if ceil_mode is True:
+        kernel, stride = _clipped(sizes, pairs, kernel, stride, dilation)
+        extent = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dilation))
     for n, (low, high), e in zip(sizes, pairs, extent):
         if n is not None and n + low + high < e:
             raise ShapeError(
@@ -155,6 +159,24 @@ def _same(size: int | None, extent: int, stride: int) -> tuple[int, int]:
     # With stride 1 the size cancels, so an unknown one is fine.
     total = extent - 1 if stride == 1 else max((-(-size // stride) - 1) * stride + extent - size, 0)
     return total // 2, total - total // 2
+
+
+def _clipped(
+    sizes: Sequence[int],
+    pairs: Sequence[tuple[int, int]],
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    dilation: tuple[int, ...],
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Kernel and stride of ``ceil_mode``: a lone window hangs over no further than it must."""
+    rows = []
+    for n, (low, high), k, s, d in zip(sizes, pairs, kernel, stride, dilation):
+        missing = 0 if n is None else d * (k - 1) + 1 - (n + low + high)
+        if 0 < missing < s:  # the one window that ⌈−missing / s⌉ + 1 counts
+            padded = n + low + high
+            k, s = (padded - 1) // d + 1, max(s, padded)
+        rows.append((k, s))
+    return tuple([k for k, _ in rows]), tuple([s for _, s in rows])
 
 
 def _overhang(size: int, low: int, high: int, extent: int, stride: int) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.backends import windows
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.torch.dims import has_zero, ndim_of, per_dim, shape_of
 from nestarray.typing import Array
@@ -131,52 +133,29 @@ def _max_and_place(
     dilation: tuple[int, ...],
 ) -> tuple[Array, Array]:
     """The largest element of each window, and its place in the flattened image."""
-    import itertools
-
     shape = shape_of(x)[2:]
+    at = windows.settings(
+        f"max_pool{count}d", shape, kernel_size, stride=stride, padding=padding,
+        dilation=dilation, ceil_mode=ceil_mode,
+    )  # fmt: skip
     dtype = dtypes.dtype_of(x)
     least = float("-inf") if dtype.is_floating else na.iinfo(dtype).min
     lowest = na.full((), least, dtype=dtype, like=x)
-    margins, output = [], []
-    for n, k, s, p, d in zip(shape, kernel_size, stride, padding, dilation):
-        extent = d * (k - 1) + 1
-        length = _windows(n, extent, s, p, ceil_mode)
-        output.append(length)
-        margins.append((p, max((length - 1) * s + extent - n - p, 0)))
-    inside = na.pad(na.ones(shape, dtype=dtypes.bool, like=x), margins)
-    numbers = na.reshape(na.arange(_product(shape), dtype=dtypes.int64, like=x), shape)
-    places = na.pad(numbers, margins)
-    padded = na.pad(x, [(0, 0), (0, 0), *margins])
+    inside = na.pad(na.ones(shape, dtype=dtypes.bool, like=x), at.padding)
+    numbers = na.reshape(na.arange(math.prod(shape), dtype=dtypes.int64, like=x), shape)
+    places = na.pad(numbers, at.padding)
+    padded = na.pad(x, [(0, 0), (0, 0), *at.padding])
     padded = na.where(inside, padded, lowest)
-    windows, at = [], []
-    for offset in itertools.product(*(range(k) for k in kernel_size)):
-        part = tuple(
-            slice(o * d, o * d + (length - 1) * s + 1, s)
-            for o, d, length, s in zip(offset, dilation, output, stride)
-        )
-        windows.append(na.getitem(padded, (slice(None), slice(None), *part)))
-        at.append(na.getitem(places, part))
-    values = na.stack(windows, axis=-1)
+    parts = list(at.offsets(at.output(shape)))
+    rows = [na.getitem(padded, (slice(None), slice(None), *part)) for part in parts]
+    values = na.stack(rows, axis=-1)
     first = na.argmax(values, axis=-1, keepdims=True)
-    place = na.broadcast_to(na.stack(at, axis=-1), shape_of(values))
+    place = na.stack([na.getitem(places, part) for part in parts], axis=-1)
+    place = na.broadcast_to(place, shape_of(values))
     return (
         na.squeeze(na.take_along_axis(values, first, axis=-1), axis=-1),
         na.squeeze(na.take_along_axis(place, first, axis=-1), axis=-1),
     )
-
-
-def _windows(size: int, extent: int, stride: int, padding: int, ceil_mode: bool) -> int:
-    free = size + 2 * padding - extent
-    count = (-(-free // stride) if ceil_mode else free // stride) + 1
-    # The last window must start inside the image or its left margin.
-    return count - 1 if ceil_mode and (count - 1) * stride >= size + padding else count
-
-
-def _product(numbers: Sequence[int]) -> int:
-    result = 1
-    for n in numbers:
-        result *= n
-    return result
 
 
 def adaptive_max_pool1d(input: Array, output_size: Sizes, return_indices: bool = False) -> Any:
@@ -214,10 +193,10 @@ def _adaptive_max_and_place(count: int, x: Array, output_size: Sizes) -> tuple[A
     places = _outer_places(grids, spatial)
     sizes = tuple(len(g) for g in grids)
     index = na.asarray(places, dtype=dtypes.int64, like=x)
-    windows = na.take(na.reshape(x, (*lead, _product(spatial))), index, axis=-1)
-    first = na.argmax(windows, axis=-1, keepdims=True)
-    values = na.squeeze(na.take_along_axis(windows, first, axis=-1), axis=-1)
-    at = na.take_along_axis(na.broadcast_to(index, shape_of(windows)), first, axis=-1)
+    rows = na.take(na.reshape(x, (*lead, math.prod(spatial))), index, axis=-1)
+    first = na.argmax(rows, axis=-1, keepdims=True)
+    values = na.squeeze(na.take_along_axis(rows, first, axis=-1), axis=-1)
+    at = na.take_along_axis(na.broadcast_to(index, shape_of(rows)), first, axis=-1)
     return (
         na.reshape(values, (*lead, *sizes)),
         na.reshape(na.squeeze(at, axis=-1), (*lead, *sizes)),
@@ -348,7 +327,7 @@ def lp_pool2d(
 ) -> Array:
     """(Σ xᵖ)^(1/p) of each window."""
     mean = avg_pool2d(na.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
-    return _root(mean, norm_type, _product(per_dim("kernel_size", kernel_size, 2)))
+    return _root(mean, norm_type, math.prod(per_dim("kernel_size", kernel_size, 2)))
 
 
 def lp_pool3d(
@@ -360,7 +339,7 @@ def lp_pool3d(
 ) -> Array:
     """(Σ xᵖ)^(1/p) of each window."""
     mean = avg_pool3d(na.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
-    return _root(mean, norm_type, _product(per_dim("kernel_size", kernel_size, 3)))
+    return _root(mean, norm_type, math.prod(per_dim("kernel_size", kernel_size, 3)))
 
 
 def _root(mean: Array, norm_type: float, elements: int) -> Array:
