@@ -201,7 +201,7 @@ def _unless_integer(native: Function, complex_too: bool = True) -> Callable[[Any
     return lambda dtype: native if dtype.kind in kinds else None
 
 
-def floating_pair(native: Function, cast: Cast) -> Function:
+def floating_pair(native: Function, cast: Cast, of_complex: Function | None = None) -> Function:
     """As `floating`, for two operands of one dtype, of which one may be a Python number."""
 
     kept: set[Any] = set()
@@ -213,6 +213,8 @@ def floating_pair(native: Function, cast: Cast) -> Function:
             dtype = x2.dtype
         if dtype in kept:
             return native(x1, x2)
+        if dtype.kind == "c" and of_complex is not None:
+            return of_complex(x1, x2)
         if dtype.kind not in "biu":
             kept.add(dtype)
         elif getattr(x2, "dtype", dtype).kind in "biu":  # a number that JAX traces has a dtype too
@@ -220,7 +222,7 @@ def floating_pair(native: Function, cast: Cast) -> Function:
         return native(x1, x2)
 
     call = own_code(call)
-    call.of_dtype = _unless_integer(native)  # type: ignore[attr-defined]
+    call.of_dtype = _unless_integer(native, of_complex is None)  # type: ignore[attr-defined]
     names = {"_kept": kept, "_native": native}
     return noted(call, FastPath("x1.dtype in _kept", "_native(x1, x2)", names))
 

@@ -1258,7 +1258,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """The logarithms of running sums of exponentials, yᵢ = log Σⱼ≤ᵢ exp xⱼ, without overflow.
 
         Args:
-            x: real.
+            x: any number.
             axis: the axis to go along; None flattens first.
 
         Returns:
@@ -3431,11 +3431,12 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def logaddexp(self, x2: Array, /) -> Container[Leaf]:
         """ln(eˣ¹ + eˣ²), without overflow.
 
-        Where both are −∞ the derivative is the framework's: NaN, 0 or 1.
+        Where both are −∞ the derivative is the framework's: NaN, 0 or 1. Of complex numbers the
+        imaginary part is one of those that differ by multiples of 2π.
 
         Args:
-            x1: floating; integers become float32; broadcasts with `x2`, the dtypes promote.
-            x2: floating; integers become float32.
+            x1: floating or complex; integers become float32; broadcasts with `x2`, the dtypes promote.
+            x2: floating or complex; integers become float32.
         """
 
     def logaddexp2(self, x2: Array, /) -> Container[Leaf]:
@@ -3768,14 +3769,14 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """
 
     def matrix_norm(
-        self, /, *, keepdims: bool = False, ord: float | str = "fro"
+        self, /, *, keepdims: bool = False, ord: float | str | None = "fro"
     ) -> Container[Leaf]:
         """The norm of each matrix.
 
         Args:
             x: `(*batch, m, n)`, floating or complex.
             keepdims: keep the last two axes, with length 1.
-            ord: ``"fro"``: the root of the sum of squares; ``"nuc"``: the sum of the singular
+            ord: ``"fro"`` or None: the root of the sum of squares; ``"nuc"``: the sum of the singular
                 values; 2 or −2: the greatest or least of them; 1 or −1: the greatest or least sum
                 of a column's |xᵢⱼ|; ∞ or −∞: of a row's.
 
@@ -4668,7 +4669,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         pad_width: int | Sequence[int] | Sequence[Sequence[int]],
         *,
         mode: str = "constant",
-        constant_values: float = 0,
+        constant_values: builtins.complex = 0,
     ) -> Container[Leaf]:
         """`x` with a margin around it.
 
@@ -6428,7 +6429,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: any number.
             axis: the axis to reduce, or several; None means all.
             dtype: the dtype to sum in and to return; None keeps a floating dtype and takes
-                int64, or uint64, for integers and bools.
+                int64, or uint64, for integers and bools. Sums in bool are "or", products "and".
             keepdims: keep the reduced axes, with length 1.
 
         Returns:

@@ -247,13 +247,13 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
 
 @op
 @single
-def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str = "fro") -> Array:
+def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str | None = "fro") -> Array:
     """The norm of each matrix.
 
     Args:
         x: `(*batch, m, n)`, floating or complex.
         keepdims: keep the last two axes, with length 1.
-        ord: ``"fro"``: the root of the sum of squares; ``"nuc"``: the sum of the singular
+        ord: ``"fro"`` or None: the root of the sum of squares; ``"nuc"``: the sum of the singular
             values; 2 or −2: the greatest or least of them; 1 or −1: the greatest or least sum
             of a column's |xᵢⱼ|; ∞ or −∞: of a row's.
 
@@ -273,7 +273,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str = "fro"
     """
     from nestarray import ops
 
-    if ord == "fro":
+    if ord is None or ord == "fro":
         return ops.vector_norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord in ("nuc", 2, -2):
         reduce = {"nuc": ops.sum, 2: ops.max, -2: ops.min}[ord]

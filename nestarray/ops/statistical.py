@@ -47,7 +47,7 @@ def sum(
         x: any number.
         axis: the axis to reduce, or several; None means all.
         dtype: the dtype to sum in and to return; None keeps a floating dtype and takes
-            int64, or uint64, for integers and bools.
+            int64, or uint64, for integers and bools. Sums in bool are "or", products "and".
         keepdims: keep the reduced axes, with length 1.
 
     Returns:
@@ -425,7 +425,7 @@ def cumulative_logsumexp(x: Array, /, *, axis: int | None = None) -> Array:
     """The logarithms of running sums of exponentials, yᵢ = log Σⱼ≤ᵢ exp xⱼ, without overflow.
 
     Args:
-        x: real.
+        x: any number.
         axis: the axis to go along; None flattens first.
 
     Returns:

@@ -164,11 +164,12 @@ def log10(x: Array, /) -> Array:
 def logaddexp(x1: Array, x2: Array, /) -> Array:
     """ln(eˣ¹ + eˣ²), without overflow.
 
-    Where both are −∞ the derivative is the framework's: NaN, 0 or 1.
+    Where both are −∞ the derivative is the framework's: NaN, 0 or 1. Of complex numbers the
+    imaginary part is one of those that differ by multiples of 2π.
 
     Args:
-        x1: floating; integers become float32; broadcasts with `x2`, the dtypes promote.
-        x2: floating; integers become float32.
+        x1: floating or complex; integers become float32; broadcasts with `x2`, the dtypes promote.
+        x2: floating or complex; integers become float32.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -501,6 +502,8 @@ def logaddexp2(x1: Array, x2: Array, /) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.logaddexp2.html
     """
+    refuse_complex(x1)
+    refuse_complex(x2)
     ln2 = math.log(2.0)
     return ops.divide(ops.logaddexp(ops.multiply(x1, ln2), ops.multiply(x2, ln2)), ln2)
 

@@ -135,7 +135,7 @@ CASES = [
             reference=np.linalg.matrix_norm,
             id=f"order{order}",
         )
-        for order in ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf)
+        for order in ("fro", None, "nuc", 1, -1, 2, -2, np.inf, -np.inf)
     ),
     Case(
         "matrix_norm",

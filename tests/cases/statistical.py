@@ -35,6 +35,11 @@ def bytes_(rng: Rng) -> tuple[Any, ...]:
     return (rng.integers(1, 200, (2, 3), dtype="uint8"),)
 
 
+def halves(rng: Rng) -> tuple[Any, ...]:
+    """What is no 0, but a multiple of 256 or less than 1."""
+    return (np.asarray([[0.0, 0.5, 256.0], [0.0, 1.0, 0.0]]),)
+
+
 def bools(rng: Rng) -> tuple[Any, ...]:
     return (rng.random((2, 3)) < 0.6,)
 
@@ -125,6 +130,18 @@ CASES = [
         differentiable=False,
         dtype="float32",
         id="dtype",
+    ),
+    *(
+        Case(
+            op,
+            halves,
+            {"axis": 0, "dtype": "bool"},
+            reference=getattr(np, op),
+            differentiable=False,
+            dtype="bool",
+            id="in-bool",
+        )
+        for op in ("sum", "prod", "cumulative_sum", "cumulative_prod")
     ),
     exact("prod", small_integers, "int8", np.prod, axis=0),
     exact("prod", bytes_, "uint8", np.prod),
@@ -256,6 +273,14 @@ CASES = [
         lambda rng: (rng.standard_normal((2, 3)) + 800,),
         reference=lambda x: np.logaddexp.accumulate(x.ravel()),
         id="flat-large",
+    ),
+    Case(
+        "cumulative_logsumexp",
+        lambda rng: (np.asarray([[0.5 + 1j, -1.2, 2 - 1j], [1j, 0.0, -3.0]]),),
+        {"axis": 1},
+        reference=lambda x, axis: np.log(np.cumsum(np.exp(x), axis=axis)),
+        differentiable=False,
+        id="complex",
     ),
     exact(
         "cumulative_logsumexp",

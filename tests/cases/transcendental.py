@@ -107,6 +107,13 @@ CASES = [
         id="extremes",
     ),
     of_numpy("logaddexp", two_positive),
+    Case(
+        "logaddexp",
+        lambda rng: (np.asarray([0.5 + 1j, -1.2, 800 - 1j]), np.asarray([[1 - 0.5j], [-2 + 1j]])),
+        reference=lambda x1, x2: np.log1p(np.exp(x2 - x1)) + x1,
+        differentiable=False,
+        id="complex",
+    ),
     of_numpy(
         "logaddexp",
         lambda rng: (

@@ -58,9 +58,11 @@ def floating(
     return promotion.floating(native, cast, of_complex)
 
 
-def floating_pair(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native` of two operands of one dtype, with integers as float32."""
-    return promotion.floating_pair(native, cast)
+def floating_pair(
+    native: Callable[..., Any], of_complex: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """`native` of two operands of one dtype, with integers as float32, `of_complex` of complex ones."""
+    return promotion.floating_pair(native, cast, of_complex)
 
 
 promoted = promotion.promoting_all(cast)

@@ -196,6 +196,7 @@ def logsumexp(
     return result if keepdims else np.squeeze(result, axis=axis)
 
 
+@supports("x.dtype.kind != 'c'")
 def cumulative_logsumexp(x: Any, /, *, axis: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ufunc.accumulate.html"""
     return _accumulated(np.logaddexp, _inexact(x), axis)

@@ -21,6 +21,14 @@ def _complex_expm1(x: Any) -> Any:
     return _complex(result.real + 0.0, result.imag)  # + 0 makes −0 a 0
 
 
+def _complex_logaddexp(x1: Any, x2: Any, /) -> Any:
+    is_larger = np.real(x1) >= np.real(x2)
+    large, small = np.where(is_larger, x1, x2), np.where(is_larger, x2, x1)
+    is_finite = np.isfinite(large.real)  # else the sum is that infinity
+    gap = np.subtract(small, large, out=np.zeros_like(large), where=is_finite)
+    return large + np.where(is_finite, np.log1p(np.exp(gap)), 0)
+
+
 acos = floating(np.arccos)
 acosh = floating(np.arccosh)
 asin = floating(np.arcsin)
@@ -45,5 +53,5 @@ tanh = floating(np.tanh, completed("tanh", np.tanh, _complex))
 
 atan2 = promoting(floating_pair(np.arctan2))
 hypot = promoting(floating_pair(np.hypot))
-logaddexp = promoting(floating_pair(np.logaddexp))
+logaddexp = promoting(floating_pair(np.logaddexp, _complex_logaddexp))
 logaddexp2 = promoting(floating_pair(np.logaddexp2))

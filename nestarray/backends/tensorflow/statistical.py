@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray import dtypes
 from nestarray.backends.axes import one_axis
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
 from nestarray.backends.tensorflow import products
@@ -21,13 +22,19 @@ def _axes(axis: Any) -> Any:
 
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/reduce_sum"""
-    x = tf.cast(x, native_dtype(accumulation_dtype(x, dtype)))
+    wanted = accumulation_dtype(x, dtype)
+    if wanted is dtypes.bool:
+        return any(x, axis=axis, keepdims=keepdims)
+    x = tf.cast(x, native_dtype(wanted))
     return tf.reduce_sum(x, _axes(axis), keepdims)
 
 
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/reduce_prod"""
-    x = tf.cast(x, native_dtype(accumulation_dtype(x, dtype)))
+    wanted = accumulation_dtype(x, dtype)
+    if wanted is dtypes.bool:
+        return all(x, axis=axis, keepdims=keepdims)
+    x = tf.cast(x, native_dtype(wanted))
     return products.total(x, _axes(axis), keepdims)
 
 
@@ -72,10 +79,12 @@ def _no_initial(
 
 
 def _along(name: str, running: Callable[..., Any], x: Any, axis: Any, dtype: Any) -> Any:
-    x = tf.cast(x, native_dtype(accumulation_dtype(x, dtype)))
-    if axis is None:
-        return running(tf.reshape(x, (-1,)), 0)
-    return running(x, one_axis(axis, len(x.shape), name))
+    wanted = accumulation_dtype(x, dtype)
+    is_bool = wanted is dtypes.bool
+    x = tf.cast(truth(x) if is_bool else x, tf.int64 if is_bool else native_dtype(wanted))
+    flat, axis = (tf.reshape(x, (-1,)), 0) if axis is None else (x, axis)
+    found = running(flat, one_axis(axis, len(flat.shape), name))
+    return tf.cast(found, tf.bool) if is_bool else found
 
 
 @supports(_no_initial)

@@ -99,11 +99,21 @@ def _hypot(x1: Any, x2: Any) -> Any:
 
 
 def _logaddexp(x1: Any, x2: Any) -> Any:
+    if x1.dtype.is_complex:
+        return _complex_logaddexp(x1, x2)
     large, small = _ordered(x1, x2)
     # ∞ − ∞ would be NaN; the sum is that infinity.
     gap = tf.where(tf.math.is_inf(large), tf.zeros_like(large), small - large)
     rest = tf.where(tf.math.is_inf(large), tf.zeros_like(large), tf.math.log1p(tf.exp(gap)))
     return large + rest
+
+
+def _complex_logaddexp(x1: Any, x2: Any) -> Any:
+    is_larger = tf.math.real(x1) >= tf.math.real(x2)
+    large, small = tf.where(is_larger, x1, x2), tf.where(is_larger, x2, x1)
+    is_finite = tf.math.is_finite(tf.math.real(large))
+    gap = tf.where(is_finite, small - large, tf.zeros_like(large))
+    return large + tf.where(is_finite, _log1p(tf.math.exp(gap)), tf.zeros_like(large))
 
 
 atan2 = promoting(floating_pair(tf.math.atan2), scalar_ok=False)

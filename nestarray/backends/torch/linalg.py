@@ -80,7 +80,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_norm.html"""
     if ord == "fro" and keepdims is False:
         return torch.linalg.matrix_norm(x)
-    return torch.linalg.matrix_norm(x, ord, keepdim=keepdims)
+    return torch.linalg.matrix_norm(x, "fro" if ord is None else ord, keepdim=keepdims)
 
 
 @_single

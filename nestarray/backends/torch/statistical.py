@@ -160,6 +160,16 @@ def _flat(x: Any, axis: Any) -> tuple[Any, int]:
     return x, axis
 
 
+def _in_dtype(running: Any, x: Any, dim: int, dtype: Any) -> Any:
+    """`running`, in int64 for the dtypes that it lacks: unsigned integers and bools."""
+    wanted = native_dtype(accumulation_dtype(x, dtype))
+    if wanted is torch.bool:
+        return running(x.to(torch.bool), dim, dtype=torch.int64).to(torch.bool)
+    if wanted in LACKING:
+        return running(x.to(torch.int64), dim).to(wanted)
+    return running(x, dim, dtype=wanted)
+
+
 @supports("include_initial is False")
 def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
@@ -170,10 +180,7 @@ def cumulative_sum(
     x, dim = _flat(x, axis)
     if dtype is None and x.dtype in FLOATING:
         return torch.cumsum(x, dim)
-    wanted = native_dtype(accumulation_dtype(x, dtype))
-    if wanted in LACKING:
-        return torch.cumsum(x.to(torch.int64), dim).to(wanted)
-    return torch.cumsum(x, dim, dtype=wanted)
+    return _in_dtype(torch.cumsum, x, dim, dtype)
 
 
 @supports("include_initial is False")
@@ -186,10 +193,7 @@ def cumulative_prod(
     x, dim = _flat(x, axis)
     if dtype is None and x.dtype in FLOATING:
         return torch.cumprod(x, dim)
-    wanted = native_dtype(accumulation_dtype(x, dtype))
-    if wanted in LACKING:
-        return torch.cumprod(x.to(torch.int64), dim).to(wanted)
-    return torch.cumprod(x, dim, dtype=wanted)
+    return _in_dtype(torch.cumprod, x, dim, dtype)
 
 
 _cummax = by_order(lambda x, axis: torch.cummax(x, axis).values, selects=True)
