@@ -34,7 +34,10 @@ def _negligible(x: Array) -> float:
 
 @cache
 def _gauss_legendre(count: int) -> tuple[tuple[float, float], ...]:
-    """The nodes in [0, 1] and weights of Gauss's rule, by Newton's method on the Legendre polynomial."""
+    """The nodes in [0, 1] and weights of Gauss's rule, by Newton's method on the Legendre polynomial.
+
+    NumPy's ``leggauss`` has weights that cost the functions here their last digits.
+    """
     rule = []
     for i in range(count):
         x = math.cos(math.pi * (i + 0.75) / (count + 0.5))
