@@ -1,25 +1,29 @@
 """Files that are there in full or not at all.
 
-What is written gets a temporary name beside its place and takes the place when it is
-complete, so a program that is killed leaves the old file as it was. A failure removes
-what was begun.
+What is written is made in a hidden directory beside its place and takes the place when it is
+complete, so a program that is killed leaves the old file as it was. A failure removes what was
+begun. What a killed program leaves is removed by the next that saves under the same name: who
+writes holds a lock on the directory, which the system releases when the process ends.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import itertools
 import os
 import shutil
 import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from nestarray.errors import MissingFileError, StorageError
 
-
-def temporary_name(path: Path) -> Path:
-    """A name beside `path` that nothing has, hidden and with the same suffix."""
-    return path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.tmp{path.suffix}")
+try:
+    import fcntl
+except ImportError:  # Windows: what is left there stays, since nobody can say whose it is
+    fcntl = None  # type: ignore[assignment]
 
 
 def check_directory(path: Path) -> None:
@@ -36,55 +40,73 @@ def check_directory(path: Path) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name to write to; it takes the place of `path` when the block ends well.
+    """A name to write to; what is there takes the place of `path` when the block ends well.
 
-    A symbolic link stays, and what it points to is replaced; a file has the permissions of the one
-    that it replaces, a new one those that the system gives. Where a directory has to be
-    replaced, the old one is put aside first and comes back if the new one cannot take its place.
+    A symbolic link stays, and what it points to is replaced; see also `put`.
     """
     path = Path(os.path.realpath(path))
     check_directory(path)
-    temporary = temporary_name(path)
-    mode = _mode(path, temporary)
-    try:
-        yield temporary
-        if temporary.is_file() and stat.S_IMODE(temporary.stat().st_mode) != mode:
-            temporary.chmod(mode)  # https://github.com/safetensors/safetensors/issues/782
-        if path.is_dir() and temporary.is_dir():
-            _exchange(temporary, path)
-        else:
-            os.replace(temporary, path)
-    finally:
-        discard(temporary)
+    with workplace(path) as folder:
+        yield folder / path.name
+        put(folder / path.name, path)
 
 
-def _mode(path: Path, temporary: Path) -> int:
-    """The permissions that the file at `path` has, or would get; asked of a file at `temporary`."""
+def put(made: Path, path: Path) -> None:
+    """Move what was made in a `workplace` to its place.
+
+    A file has the permissions of the one that it replaces, a new one those that the system gives.
+    """
+    if made.is_file():
+        mode = _mode(path, made)
+        if stat.S_IMODE(made.stat().st_mode) != mode:
+            made.chmod(mode)  # https://github.com/safetensors/safetensors/issues/782
+    if path.is_dir() and made.is_dir():
+        _replace_directory(made, path)
+    else:
+        os.replace(made, path)
+
+
+def _mode(path: Path, made: Path) -> int:
+    """The permissions that the file at `path` has, or would get."""
     if path.is_file():
         return stat.S_IMODE(path.stat().st_mode)
-    temporary.touch()
-    try:
-        return stat.S_IMODE(temporary.stat().st_mode)
-    finally:
-        temporary.unlink()
+    new = made.with_name("new")
+    new.touch()
+    return stat.S_IMODE(new.stat().st_mode)
 
 
-def _exchange(temporary: Path, path: Path) -> None:
+def _replace_directory(made: Path, path: Path) -> None:
     if any(path.iterdir()) and not {p.name for p in path.iterdir()} & {
-        p.name for p in temporary.iterdir()
+        p.name for p in made.iterdir()
     }:
         raise StorageError(
             f"Container.save: {str(path)!r} is a directory of other things, which would be lost; "
             "remove it first, or choose another name"
         )
-    aside = temporary_name(path)
+    if _exchange(made, path):
+        return
+    aside = made.with_name("old")
     os.rename(path, aside)
     try:
-        os.rename(temporary, path)
+        os.rename(made, path)
     except BaseException:
         os.rename(aside, path)
         raise
-    discard(aside)
+
+
+_AT_FDCWD, _EXCHANGE = -100, 2
+
+
+def _exchange(a: Path, b: Path) -> bool:
+    """Exchange two directories in one step; False where the system has no such call."""
+    names = os.fsencode(a), os.fsencode(b)
+    try:
+        library = ctypes.CDLL(None)
+        if sys.platform == "darwin":
+            return library.renamex_np(*names, _EXCHANGE) == 0
+        return library.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _EXCHANGE) == 0
+    except (AttributeError, OSError, TypeError):  # another C library; Windows has no CDLL(None)
+        return False
 
 
 def discard(path: Path) -> None:
@@ -93,3 +115,85 @@ def discard(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+# -- a directory to write in ------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def workplace(path: Path) -> Iterator[Path]:
+    """A hidden, empty directory beside `path`, which is removed at the end."""
+    folder, lock = _taken(path)
+    try:
+        yield folder
+    finally:
+        discard(folder)
+        if lock is not None:
+            os.close(lock)
+
+
+def _taken(path: Path) -> tuple[Path, int | None]:
+    """The first directory that no running program writes in, and the lock on it."""
+    for number in itertools.count():
+        folder = _folder(path, number)
+        is_new = True
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            is_new = False
+        try:
+            lock = _lock(folder)
+        except (BlockingIOError, FileNotFoundError):  # another program was faster
+            continue
+        except OSError:
+            if is_new:
+                raise
+            continue  # another user's, or no directory
+        if lock is not None:
+            for left in folder.iterdir():
+                discard(left)
+            _remove_left(path, number + 1)
+        elif not is_new:
+            continue
+        return folder, lock
+    raise AssertionError("numbers do not end")
+
+
+def _folder(path: Path, number: int) -> Path:
+    return path.with_name(f".{path.name[:60]}.{number}.tmp")
+
+
+def _remove_left(path: Path, number: int) -> None:
+    """Remove what several programs have left, each of which had a number of its own."""
+    for folder in map(_folder, itertools.repeat(path), itertools.count(number)):
+        if not folder.is_dir():
+            return
+        with contextlib.suppress(OSError):
+            lock = _lock(folder)
+            if lock is not None:
+                discard(folder)
+                os.close(lock)
+
+
+def _lock(folder: Path) -> int | None:
+    """The lock on a directory; None where there are no locks, so that nothing can be said of it.
+
+    Raises:
+        BlockingIOError: a running program has it.
+        OSError: it cannot be opened, or was removed.
+    """
+    if fcntl is None:
+        return None
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    with contextlib.ExitStack() as undone:
+        undone.callback(os.close, descriptor)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise
+        except OSError:  # a file system without locks
+            return None
+        if not os.path.samestat(os.fstat(descriptor), os.stat(folder)):
+            raise FileNotFoundError(f"{str(folder)!r} is another directory now")
+        undone.pop_all()
+    return descriptor

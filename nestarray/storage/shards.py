@@ -21,7 +21,7 @@ import numpy as np
 from nestarray.container import Container
 from nestarray.errors import ArgumentError, MissingFileError, StorageError
 from nestarray.storage import safetensors
-from nestarray.storage.atomic import check_directory, discard, replacing
+from nestarray.storage.atomic import check_directory, discard, put, replacing, workplace
 from nestarray.storage.plan import Plan, make_plan
 from nestarray.storage.source import Source, reading, writing
 from nestarray.storage.structure import RESERVED, parse_json
@@ -246,29 +246,32 @@ def _split(plan: Plan, max_bytes: int) -> list[list[str]]:
 
 def _write_shards(whole: Path, plan: Plan, groups: list[list[str]]) -> None:
     index = _index_of(whole)
-    places = _free_places(whole, len(groups))
-    try:
-        for place, names in zip(places, groups, strict=True):
+    with workplace(index) as folder:
+        made = [folder / f"{i}{SUFFIX}" for i in range(len(groups))]
+        for file, names in zip(made, groups, strict=True):
             part = Plan(
                 {n: plan.arrays[n] for n in names},
                 {n: plan.entries[n] for n in names},
                 "",
                 plan.metadata,
             )
-            with replacing(place) as temporary:
-                safetensors.write(temporary, part)
+            safetensors.write(file, part)
+        places = _free_places(whole, len(groups))
         total = sum(map(plan.size, plan.arrays))
         text = {
             "metadata": {"total_size": total, **plan.metadata, RESERVED: plan.structure},
             "weight_map": {n: p.name for p, names in zip(places, groups) for n in names},
         }
-        with replacing(index) as temporary:
-            temporary.write_text(json.dumps(text, indent=2))
-            old = _named_by(index)  # by whoever was the last to write
-    except BaseException:
-        for place in places:
-            discard(place)
-        raise
+        try:
+            for file, place in zip(made, places, strict=True):
+                put(file, place)
+            with replacing(index) as temporary:
+                temporary.write_text(json.dumps(text, indent=2))
+                old = _named_by(index)  # by whoever was the last to write
+        except BaseException:
+            for place in places:
+                discard(place)
+            raise
     _remove(whole.parent, old - {p.name for p in places}, index)
     discard(whole)  # a model of this name in one file is the older one now
 
