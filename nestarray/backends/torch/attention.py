@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch  # noqa: F401 - in conditions
 import torch.nn.functional as F
 
 from nestarray.backends.base import lenient, supports
