@@ -131,7 +131,7 @@ def _entry(path: Path, name: str, dataset: Any) -> Entry:
                 f"{where} needs the filter {number}, a plug-in; expected {', '.join(_FILTERS.values())}"
             )
     entry = Entry(dataset.dtype.name, tuple(dataset.shape))
-    check_size(path, name, entry, dataset.id.get_storage_size())
+    check_size(path, name, entry, dataset.id.get_storage_size)
     return entry
 
 

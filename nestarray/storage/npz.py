@@ -76,7 +76,7 @@ class NpzSource(Source):
                 f"Container.load: {str(path)!r}: {name!r} claims {num_bytes(*entry):,} bytes, but "
                 f"{info.file_size - start:,} are stored"
             )
-        check_size(path, name, entry, info.compress_size)
+        check_size(path, name, entry, lambda: info.compress_size)
         if fortran:
             self._fortran.add(name)
         return entry

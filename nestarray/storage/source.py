@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import mmap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -176,15 +176,17 @@ _DEFLATE = 1032
 _HARMLESS = 2**30
 
 
-def check_size(path: Path, name: str, entry: Entry, stored: int) -> None:
+def check_size(path: Path, name: str, entry: Entry, stored: Callable[[], int]) -> None:
     """Refuse an array that is absurdly larger than what is stored of it, before it is allocated.
 
+    `stored`, which may have to look at many files, is asked for large arrays only.
+
     Raises:
-        StorageError: it has more than a GiB, and more than 1032 times `stored` bytes.
+        StorageError: it has more than a GiB, and more than 1032 times `stored()` bytes.
     """
     size = num_bytes(*entry)
-    if size > max(_HARMLESS, _DEFLATE * stored):
+    if size > _HARMLESS and size > _DEFLATE * (count := stored()):
         raise StorageError(
-            f"Container.load: {str(path)!r}: {name!r} claims {size:,} bytes, of which {stored:,} are "
+            f"Container.load: {str(path)!r}: {name!r} claims {size:,} bytes, of which {count:,} are "
             "stored; the file is damaged or hostile"
         )

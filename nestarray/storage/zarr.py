@@ -8,6 +8,7 @@ leads out of the directory, is refused.
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from nestarray import packages
 from nestarray.errors import StorageError
-from nestarray.storage.elements import NATIVE
+from nestarray.storage.elements import BITS, NATIVE
 from nestarray.storage.plan import Plan, grouped
 from nestarray.storage.source import Entry, Source, check_size, is_forward_slice
 from nestarray.storage.structure import RESERVED
@@ -37,14 +38,24 @@ def library() -> Any:
 
 def write(path: Path, plan: Plan) -> None:
     """Write a store in the format 3."""
-    group = library().open_group(store=str(path), mode="w", zarr_format=3)
-    group.attrs.update({RESERVED: plan.structure, "metadata": plan.metadata})
+    zarr = library()
+    attributes = {RESERVED: plan.structure, "metadata": plan.metadata}
+    nodes = {"": zarr.create_group({}, zarr_format=3, attributes=attributes).metadata}
+    # All descriptions are written at once: array by array, each would look for its groups again.
+    # Empty chunks are written too, because what is stored says how large the array is.
+    describe = cache(_description)
+    with zarr.config.set({"array.write_empty_chunks": True}):
+        for name, (dtype, shape) in plan.entries.items():
+            nodes[name] = describe(BITS.get(dtype, dtype), shape)
+        made = dict(zarr.create_hierarchy(store=zarr.storage.LocalStore(path), nodes=nodes))
     for name in plan.arrays:
-        elements = plan.elements(name)
-        # empty chunks are written too: what is stored says how large the array is
-        group.create_array(
-            name, data=elements, compressors=None, config={"write_empty_chunks": True}
-        )
+        made[name][...] = plan.elements(name)
+
+
+def _description(dtype: str, shape: tuple[int, ...]) -> Any:
+    """What Zarr says of an uncompressed array, asked of one in memory."""
+    array = library().create_array({}, shape=shape, dtype=dtype, compressors=None, zarr_format=3)
+    return array.metadata
 
 
 class ZarrSource(Source):
@@ -103,10 +114,9 @@ def _entry(path: Path, name: str, array: Any) -> Entry:
             f"{where} needs the codec {odd[0]!r}, which is not one of those that only compress "
             f"({', '.join(sorted(_CODECS))})"
         )
-    stored = array.nbytes_stored()
     entry = Entry(array.dtype.name, tuple(array.shape))
     for shape in (entry.shape, array.chunks, array.shards or ()):
-        check_size(path, name, Entry(entry.dtype, tuple(shape)), stored)
+        check_size(path, name, Entry(entry.dtype, tuple(shape)), array.nbytes_stored)
     return entry
 
 
