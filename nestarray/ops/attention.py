@@ -109,8 +109,13 @@ def attended(
         if mask is not None and len(mask.shape) > 2:
             mask = ops.expand_dims(mask, -3) if mask.shape[-3] == 1 else _split_heads(mask, heads)
     factor = dim**-0.5 if scale is None else scale
+    own = dtypes.dtype_of(query)
+    is_half = own.bits == 16
+    if is_half:  # the exponential magnifies what rounding leaves of a sum of products
+        query, key = ops.astype(query, dtypes.float32), ops.astype(key, dtypes.float32)
     scores = _scores(query, key, mask, is_causal, factor, soft_cap)
     weights = ops.softmax(scores, axis=-1) if mask is None else _safe_softmax(scores)
+    weights = ops.astype(weights, own) if is_half else weights
     out = ops.matmul(weights if drop is None else drop(weights), value)
     return _merge_heads(out) if heads > 1 else out
 

@@ -538,10 +538,13 @@ def _centres(size: int, align_corners: bool) -> np.ndarray:
 
 
 def _position(coordinate: Array, size: int, align_corners: bool) -> Array:
-    """From −1 … 1 to a position among `size` elements."""
+    """From −1 … 1 to a position among `size` elements, in the order of torch's roundings.
+
+    They decide which of two elements is the nearest to a point in the middle.
+    """
     if align_corners:
-        return (coordinate + 1.0) * ((size - 1) / 2)
-    return (coordinate + 1.0) * (size / 2) - 0.5
+        return (coordinate + 1.0) / 2.0 * (size - 1.0)
+    return ((coordinate + 1.0) * float(size) - 1.0) / 2.0
 
 
 def _inside(position: Array, size: int, padding_mode: str, align_corners: bool) -> Array:
@@ -552,10 +555,11 @@ def _inside(position: Array, size: int, padding_mode: str, align_corners: bool) 
         low, span = (0.0, size - 1.0) if align_corners else (-0.5, float(size))
         if span == 0:
             return position * 0.0
-        # a zigzag with the period 2 · span
+        # a zigzag, which goes back in every other span
         distance = ops.abs(position - low)
-        folded = distance - ops.floor(distance / (2 * span)) * (2 * span)
-        position = span - ops.abs(folded - span) + low
+        along = ops.remainder(distance, span)
+        is_back = ops.equal(ops.remainder(ops.floor(distance / span), 2.0), 1.0)
+        position = ops.where(is_back, span - along, along) + low
     return ops.clip(position, 0.0, size - 1.0)
 
 

@@ -608,7 +608,7 @@ def pad(
     pad_width: int | Sequence[int] | Sequence[Sequence[int]],
     *,
     mode: str = "constant",
-    constant_values: float = 0,
+    constant_values: complex = 0,
 ) -> Array:
     """`x` with a margin around it.
 

@@ -131,6 +131,16 @@ CASES = [
     Case("swapaxes", with_(0, -1), reference=np.swapaxes),
     pads("constant", (2, 3), ((1, 0), (2, 1)), constant_values=1.5),
     pads("constant", (3,), (1, 2)),
+    Case(
+        "pad",
+        lambda rng: (rng.standard_normal(3) + 1j * rng.standard_normal(3), (1, 2)),
+        {"constant_values": 1.5 - 2j},
+        reference=lambda x, width, constant_values: np.pad(
+            x, width, constant_values=constant_values
+        ),
+        differentiable=False,
+        id="complex",
+    ),
     pads("edge", (2, 3), ((1, 0), (2, 4))),
     pads("reflect", (3, 4), ((1, 0), (2, 3))),
     pads("reflect", (3,), 4),

@@ -14,6 +14,7 @@ import torch
 import nestarray as na
 from nestarray import backends
 from nestarray.config import BACKENDS
+from nestarray.graph import comparison
 from tests.frontends.compare import assert_same, to_backend
 from tests.frontends.op_samples import expected, function_of, records, samples
 
@@ -45,7 +46,7 @@ WEIGHTS_OF_15_BITS = {
 
 #: Coordinates of 8 bits decide which elements are read. NumPy computes them in float32, and is
 #: compared with what upstream reads there.
-READ_AT_COORDINATES = {"grid_sampler_2d", "grid_sampler_3d"}
+READ_AT_COORDINATES = {"grid_sampler_2d", "grid_sampler_3d", "nn.functional.grid_sample"}
 
 #: Which complex row is the pivot: LAPACK takes the largest |re| + |im|, TensorFlow the largest
 #: modulus. The factors are not compared there.
@@ -54,10 +55,6 @@ PIVOTS = {"lu", "linalg.lu", "linalg.lu_factor", "linalg.lu_factor_ex"}
 #: (record, dtype) → why it is not compared.
 DTYPES = {
     ("complex", torch.float16): "there are no complex numbers of 32 bits",
-    (
-        "grid_sampler_2d",
-        torch.float16,
-    ): "where reflected coordinates of 11 bits are rounded decides what is read",
     ("view_as_complex", torch.float16): "there are no complex numbers of 32 bits",
     ("nn.functional.local_response_norm", torch.int64): "upstream rounds its mean to an integer",
     ("cov", torch.float64): "upstream sums the records' weights of float32 in that precision",
@@ -72,6 +69,7 @@ HIGH = (torch.float64, torch.complex64, torch.complex128)
 NARROW = (
     torch.float16, torch.bfloat16, torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32,
 )  # fmt: skip
+HALF = (torch.float16, torch.bfloat16)
 DTYPE = {str(d).partition(".")[2]: d for d in (*WIDE, *HIGH, *NARROW)}
 
 
@@ -93,9 +91,39 @@ def _compare(name: str, dtype: torch.dtype, backend: str, limit: int | None) -> 
                 wanted = expected(info, tuple(single), kwargs).to(dtype)
             else:
                 wanted = expected(info, args, kwargs)
-            _assert_equivalent(info.name, args, kwargs, actual, wanted, backend)
+            try:
+                _assert_equivalent(info.name, args, kwargs, actual, wanted, backend)
+            except AssertionError:
+                if dtype not in HALF or not _is_nearer(info, dtype, args, kwargs, actual, wanted):
+                    raise
             count += 1
     return count
+
+
+def _is_nearer(
+    info: Any, dtype: torch.dtype, args: Any, kwargs: Any, actual: Any, wanted: Any
+) -> bool:
+    """Whether a result in half precision is as near to the exact one as torch's, or to a unit.
+
+    Where large numbers cancel, the result of torch itself is rounding.
+    """
+    exact = expected(info, *_doubled((args, kwargs)))
+    ours, theirs, right = (
+        [comparison.host(x) for x in na.tree.flatten(nest)[0]] for nest in (actual, wanted, exact)
+    )
+    return all(
+        a.shape == b.shape
+        and a.dtype == b.dtype
+        and comparison.difference(c, a)
+        <= max(comparison.difference(c, b), na.finfo(dtype).eps * np.abs(c).max(initial=0))
+        for a, b, c in zip(ours, theirs, right, strict=True)
+    )
+
+
+def _doubled(nest: Any) -> Any:
+    return na.tree.map(
+        lambda x: x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x, nest
+    )
 
 
 def _assert_equivalent(

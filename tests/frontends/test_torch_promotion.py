@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import jax
 import numpy as np
@@ -65,6 +66,15 @@ def test_small_integers_are_summed_in_int64(backend: str) -> None:
     with jax.enable_x64(True):
         x = torch.full((300,), 100, dtype=torch.int8)
         assert_same(frontend.sum(to_backend(x, backend)), torch.sum(x), backend)
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int32, torch.bool], ids=str)
+@pytest.mark.parametrize("name", ["sum", "prod", "nansum"])
+def test_a_narrow_dtype_that_is_asked_for_is_kept(name: str, dtype: Any, backend: str) -> None:
+    with jax.enable_x64(True):
+        x = torch.tensor([[100, 100, 3], [2, 0, 7]])
+        ours = getattr(frontend, name)(to_backend(x, backend), 1, dtype=dtypes.as_dtype(dtype))
+        assert_same(ours, getattr(torch, name)(x, 1, dtype=dtype), backend)
 
 
 @pytest.mark.parametrize(("source", "target"), list(itertools.product(DTYPES, repeat=2)))

@@ -79,7 +79,7 @@ def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
 
 
 @lenient
-def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: float = 0) -> Any:
+def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: complex = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.pad.html"""
     check_fill("pad", "constant_values", constant_values, x.dtype)
     settings = {"constant_values": constant_values} if mode == "constant" else {}

@@ -141,7 +141,7 @@ def repeat(
 
 
 def _has_mode(
-    x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: float = 0
+    x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: complex = 0
 ) -> bool:
     if mode == "constant":
         return True
@@ -156,7 +156,7 @@ def _has_mode(
 
 
 @supports(_has_mode)
-def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: float = 0) -> Any:
+def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: complex = 0) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/pad"""
     check_fill("pad", "constant_values", constant_values, x.dtype)
     widths = pad_widths(pad_width, len(x.shape), "pad")

@@ -142,7 +142,7 @@ def _is_constant(x: Any, /, pad_width: Any, *, mode: str = "constant", **_: Any)
 
 
 @supports(_is_constant)
-def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: float = 0) -> Any:
+def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: complex = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pad.html"""
     widths = [w for pair in reversed(pad_widths(pad_width, x.ndim, "pad")) for w in pair]
     check_fill("pad", "constant_values", constant_values, x.dtype)

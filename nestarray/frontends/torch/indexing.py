@@ -499,6 +499,8 @@ def nonzero_static(input: Array, *, size: int, fill_value: int = -1) -> Array:
     The shape of the result does not depend on values, so that it can be compiled.
     """
     ndim, count = ndim_of(input), numel_of(input)
+    if count == 0:
+        return na.full((size, ndim), fill_value, dtype=dtypes.int64, like=input)
     found = na.reshape(na.not_equal(input, 0), (count,))
     order = na.argsort(na.astype(na.logical_not(found), dtypes.int32), axis=0, stable=True)
     order = cast(order, dtypes.int64)[: builtins.min(size, count)]

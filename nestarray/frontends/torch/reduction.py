@@ -38,8 +38,7 @@ def sum(
     input: Array, dim: Dims = None, keepdim: bool = False, *, dtype: DTypeLike | None = None
 ) -> Array:
     """Σ over the dimensions `dim`; integers and booleans are counted in int64."""
-    x = accumulating(input, dtype)
-    return _reduced(na.sum, "sum", x, dim, keepdim)
+    return _accumulated(na.sum, "sum", input, dim, keepdim, dtype)
 
 
 def nansum(
@@ -53,7 +52,7 @@ def prod(
     input: Array, dim: int | None = None, keepdim: bool = False, *, dtype: DTypeLike | None = None
 ) -> Array:
     """Π over the dimension `dim`; integers and booleans are multiplied in int64."""
-    return _reduced(na.prod, "prod", accumulating(input, dtype), dim, keepdim)
+    return _accumulated(na.prod, "prod", input, dim, keepdim, dtype)
 
 
 def mean(
@@ -390,6 +389,14 @@ def dist(input: Array, other: Array, p: float = 2) -> Array:
 
 
 # -- shared --------------------------------------------------------------------------------
+
+
+def _accumulated(
+    function: Any, name: str, input: Array, dim: Dims, keepdim: bool, dtype: DTypeLike | None
+) -> Array:
+    """The result of `accumulating`; a narrow `dtype` is that of the result, too."""
+    x = accumulating(input, dtype)
+    return cast(_reduced(function, name, x, dim, keepdim), dtypes.dtype_of(x))
 
 
 def _reduced(function: Any, name: str, x: Array, dim: Dims, keepdim: bool) -> Array:
