@@ -180,12 +180,44 @@ def test_sparse_tensors_are_refused() -> None:
         na.to_backend(torch.eye(2).to_sparse(), "numpy")
 
 
+@pytest.mark.parametrize("target", ["jax", "torch", "tensorflow"])
+def test_masks_are_not_lost(target: str) -> None:
+    hidden = np.ma.masked_greater(np.asarray([1.0, 2.0, 3.0], "float32"), 2)
+    message = (
+        f"to_backend: x: got a masked array, expected one without a mask, which {target} does not "
+        "have; pass x.filled(value), or x.data and the mask as two arrays"
+    )
+    for moved in (
+        lambda: na.to_backend(hidden, target),
+        lambda: na.asarray(hidden, like=na.to_backend(np.ones(1, "float32"), target)),
+        lambda: na.asarray(
+            hidden, dtype="float16", like=na.to_backend(np.ones(1, "float32"), target)
+        ),
+    ):
+        with pytest.raises(ArgumentError) as info:
+            moved()
+        assert str(info.value) == message
+    with pytest.raises(ArgumentError) as info:
+        na.Container(a={"b": hidden}).to_backend(target)
+    assert str(info.value).startswith(message)
+    assert "a/b" in "".join([str(info.value), *info.value.__notes__])
+    shown = na.to_backend(np.ma.masked_greater(hidden.data, 5), target)
+    assert np.asarray(shown).tolist() == [1.0, 2.0, 3.0]
+
+
+def test_casting_keeps_a_mask() -> None:
+    hidden = np.ma.masked_greater([1.0, 2.0, 3.0], 2)
+    for cast in (na.astype(hidden, "float32"), na.asarray(hidden, dtype="float32")):
+        assert cast.dtype == np.float32
+        assert cast.mask.tolist() == [False, False, True]
+
+
 def test_unknown_backend_and_device() -> None:
     with pytest.raises(ArgumentError, match="backend: got 'caffe', expected one of numpy, jax"):
         na.to_backend(np.ones(2), "caffe")
-    with pytest.raises(ArgumentError, match="device: numpy has 'cpu' only, got 'gpu'"):
+    with pytest.raises(ArgumentError, match="to_device: device: got 'gpu', expected one of cpu"):
         na.to_device(np.ones(2), "gpu")
-    with pytest.raises(ArgumentError, match="device: jax has cpu:0, got 'tpu'"):
+    with pytest.raises(ArgumentError, match="to_device: device: got 'tpu', expected one of cpu"):
         na.to_device(on("jax", host("float32")), "tpu")
 
 

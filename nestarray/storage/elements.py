@@ -71,7 +71,7 @@ def dtype_name(leaf: Any, path: str) -> str:
             f"Container.save: {path!r} is a tensor of the layout {leaf.layout}, expected a dense one; "
             "save x.to_dense(), or x.to_padded_tensor(0.0) of a nested tensor"
         )
-    if isinstance(leaf, np.ma.MaskedArray) and np.ma.is_masked(leaf):
+    if backends.core("numpy").is_masked(leaf):
         raise ArgumentError(
             f"Container.save: {path!r} is a masked array, whose mask no file keeps; save its data "
             "and its mask as two leaves, or x.filled(value)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,12 @@ def to_numpy(x: Any) -> np.ndarray:
     """A NumPy array with the values of `x`; shares memory where it can."""
     x = np.asarray(x)
     return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
+
+
+def is_masked(x: Any) -> bool:
+    """Whether elements of `x` are hidden by a mask of ``numpy.ma``, which no other framework has."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(x, masked.MaskedArray) and masked.is_masked(x)
 
 
 def is_traced(x: Any) -> bool:
