@@ -37,8 +37,9 @@ def _tree(backend: str, count: int, size: int, shift: float = 0.0) -> dict[str, 
 
 
 def _seconds(functions: Functions, count: int) -> dict[str, Seconds]:
-    rounds = 15 if count < 10_000 else 5
-    return compare(functions, rounds=rounds, at_least=0.002 if count < 1_000 else 1e-6)
+    # many short rounds: few long ones are all interrupted where others use the machine too
+    rounds = 61 if count < 1_000 else 31 if count < 10_000 else 5
+    return compare(functions, rounds=rounds, at_least=0.0005)
 
 
 def _sums() -> Table:
@@ -206,6 +207,7 @@ def _access() -> Table:
         (na.Container(_tree("numpy", n, 4)), na.Container(_tree("numpy", n, 4))) for n in COUNTS
     ]
     for name, (make, goal) in rows.items():
-        time = compare({str(len(c.leaves())): make(c, d) for c, d in trees}, at_least=0.002)
+        functions = {str(len(c.leaves())): make(c, d) for c, d in trees}
+        time = compare(functions, rounds=61, at_least=0.0005)
         table.add(name, *map(readable, time.values()), goal)
     return table
