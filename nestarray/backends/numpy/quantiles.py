@@ -15,6 +15,7 @@ import numpy as np
 
 from nestarray.backends import logarithms, threefry
 from nestarray.backends.base import supports
+from nestarray.backends.numpy.memory import blocks, rows
 
 _BLOCK = 1 << 14  # 4 arrays of float64 and 5 of float32 are 832 KiB
 _ROOT_HALF = np.array(logarithms.ROOT_HALF, np.float32).view(np.int32)
@@ -25,7 +26,8 @@ class _Memory:
     """Arrays to compute in, four of float64 and five of float32."""
 
     def __init__(self, size: int) -> None:
-        self._wide, self._narrow = np.empty((4, size)), np.empty((5, size), np.float32)
+        self._wide = rows(4, size, np.float64)
+        self._narrow = rows(5, size, np.float32)
 
     def of(self, size: int) -> tuple[Any, Any]:
         """(the wide ones, the narrow ones) for so many numbers."""
@@ -40,13 +42,11 @@ def normal_quantile(u: Any) -> Any:
     """
     x, found = u.reshape(-1), np.empty(u.size, u.dtype)
     if u.dtype == np.float64:
-        for start in range(0, u.size, _BLOCK):
-            block = slice(start, start + _BLOCK)
+        for block in blocks(u.size, _BLOCK):
             _wide_quantiles(x[block], found[block])
         return found.reshape(u.shape)
     memory = _Memory(min(u.size, _BLOCK))
-    for start in range(0, u.size, _BLOCK):
-        block = slice(start, start + _BLOCK)
+    for block in blocks(u.size, _BLOCK):
         _quantiles(x[block], found[block], memory)
     return found.reshape(u.shape)
 

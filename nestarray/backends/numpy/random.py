@@ -10,9 +10,10 @@ import numpy as np
 from nestarray import dtypes
 from nestarray.backends import threefry
 from nestarray.backends.base import supports
+from nestarray.backends.numpy.memory import blocks, rows
 from nestarray.backends.numpy.quantiles import normal_quantile as normal_quantile
 
-_BLOCK = 1 << 15  # three blocks of words are 384 KiB; smaller ones are mostly calls of ufuncs
+_BLOCK = 1 << 16  # three blocks of words are 768 KiB; smaller ones are mostly calls of ufuncs
 
 #: By how much each group of rounds shifts to the left and to the right, as arrays: numbers are
 #: converted in each call.
@@ -28,9 +29,8 @@ def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
     threefry.check_words(x0=x0, x1=x1)
     k0, k1 = np.reshape(key[0:1], (-1,)), np.reshape(key[1:2], (-1,))
     y0, y1 = np.add(x0, k0), np.add(x1, k1)
-    free = np.empty(min(len(y0), _BLOCK), np.uint32)
-    for start in range(0, len(y0), _BLOCK):
-        block = slice(start, start + _BLOCK)
+    (free,) = rows(1, min(len(y0), _BLOCK), np.uint32)
+    for block in blocks(len(y0), _BLOCK):
         own = (k[block] if len(k) > 1 else k for k in (k0, k1))
         _rounds(*own, y0[block], y1[block], free)
     return y0, y1
@@ -74,13 +74,13 @@ def _blocks(key: Any, filled: Any) -> Iterator[tuple[Any, Any]]:
     """The blocks of an array with a random word for each element, which may be written."""
     threefry.check_key(key)
     size = min(len(filled), _BLOCK)
-    counts = np.arange(size, dtype=np.uint32)
-    y0, y1, free = np.empty((3, size), np.uint32)
-    for start in range(0, len(filled), _BLOCK):
-        block = filled[start : start + _BLOCK]
+    counts, y0, y1, free = rows(4, size, np.uint32)
+    counts[:] = np.arange(size, dtype=np.uint32)
+    for place in blocks(len(filled), _BLOCK):
+        block = filled[place]
         one, two = y0[: len(block)], y1[: len(block)]
         one.fill(key[0])
-        np.add(counts[: len(block)], key[1:2] + np.uint32(start), two)
+        np.add(counts[: len(block)], key[1:2] + np.uint32(place.start), two)
         _rounds(key[0:1], key[1:2], one, two, free)
         yield block, np.bitwise_xor(one, two, one)
 
