@@ -219,6 +219,11 @@ def test_shapes(shape: tuple[int, ...], backend: str) -> None:
         check(row, backend, 5, shape, "int32" if row in INTEGERS else "float32")
 
 
+def test_more_numbers_than_a_block_of_the_cache(backend: str) -> None:
+    for row in FLOATS[:2]:
+        check(row, backend, 7, (150_001,), "float32")
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("row", FLOATS + PARAMETRIC + REJECTED, ids=ids)
 def test_grid_of_numbers(row: Row, backend: str) -> None:
