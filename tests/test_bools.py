@@ -133,6 +133,10 @@ def test_what_counts_gives_the_default_integers(name: str, backend: str) -> None
     np.testing.assert_array_equal(backends.core(backend).to_numpy(found), expected)
 
 
+def test_no_bool_is_below_zero(backend: str) -> None:
+    check(na.signbit(native(X, backend)), np.signbit(X), backend)
+
+
 @pytest.mark.parametrize("backend", ["jax", "tensorflow"])
 def test_the_rule_holds_while_a_function_is_compiled(backend: str) -> None:
     def f(x: Any, y: Any) -> Any:
@@ -145,7 +149,8 @@ def test_the_rule_holds_while_a_function_is_compiled(backend: str) -> None:
 
 def test_every_op_that_says_what_it_is_of_bools_is_tested() -> None:
     said = {name for name, op in OPS.items() if hasattr(op.body, "of_bools")}
-    here = {*ITSELF, *PAIRS, *PRODUCTS, "relu", "relu6", "index_add", "segment_sum", "searchsorted"}
+    here = {*ITSELF, *PAIRS, *PRODUCTS, "relu", "relu6", "signbit"}
+    here |= {"index_add", "segment_sum", "searchsorted"}
     # made of the same, or of those
     like = {
         "argpartition", "conv", "conv2d", "conv3d", "conv_transpose", "conv_transpose1d",

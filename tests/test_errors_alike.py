@@ -318,6 +318,13 @@ def test_dtypes_of_the_other_kind_are_refused(op: str, text: str, backend: str) 
         getattr(na, op)(x, x)
 
 
+@pytest.mark.parametrize("op", ["hard_shrink", "logaddexp2", "squareplus"])
+def test_complex_numbers_have_no_order(op: str, backend: str) -> None:
+    x = backends.core(backend).from_numpy(np.ones(3, np.complex64))
+    with pytest.raises(NestarrayError, match=f"{op}: {backend} cannot compute it for complex64"):
+        getattr(na, op)(*[x] * (2 if op == "logaddexp2" else 1))
+
+
 def test_the_pole_of_digamma_is_infinite(backend: str) -> None:
     x = backends.core(backend).from_numpy(np.asarray([0.0, -0.0, 1.0], np.float32))
     found = backends.core(backend).to_numpy(na.digamma(x))

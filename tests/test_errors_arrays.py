@@ -20,6 +20,19 @@ EVERYWHERE: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
         DtypeError,
         "where: condition: got float32, expected bool; compare it with 0 to make it one",
     ),
+    *(
+        (
+            lambda x, device=device: na.astype(x, "float16", device=device),
+            ArgumentError,
+            f"astype: device: got {device!r}, expected one of cpu",
+        )
+        for device in ("nowhere", 1.5)
+    ),
+    (
+        lambda x: na.random_uniform(na.astype(x[0, 1:], "uint32"), shape=(2, -1)),
+        ArgumentError,
+        "random: shape: got -1 in (2, -1), expected sizes from 0 on",
+    ),
     (
         lambda x: na.masked_fill(x, x, 0.0),
         DtypeError,

@@ -45,6 +45,7 @@ ERRORS: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
         )
         for op in (na.fft, na.ifft, na.rfft, na.irfft, na.hfft, na.ihfft, na.dct)
     ),
+    (lambda x: na.fftn(x, s="a"), ArgumentError, "fftn: s: got 'a', expected a sequence of ints"),
     (lambda x: na.fft(x, n=0), ShapeError, "fft: n: got the length 0, expected at least 1"),
     (lambda x: na.irfft(x, n=-1), ShapeError, "irfft: n: got the length -1, expected at least 1"),
     (

@@ -181,10 +181,29 @@ WINDOWS: list[Row] = [
     ),
     (
         "lp-ceil-window",
-        lambda zeros: na.lp_pool(zeros(1, 1, 3), kernel_size=4, ceil_mode=True),
+        lambda zeros: na.lp_pool(zeros(1, 1, 3), kernel_size=4, stride=1, ceil_mode=True),
         ShapeError,
         "lp_pool: the window spans (4,) elements and the padded input has (3,); expected an input "
         "at least as large as the window: pad more, or make the kernel smaller",
+    ),
+    (
+        "avg-divisor",
+        lambda zeros: na.avg_pool2d(zeros(1, 1, 4, 4), kernel_size=2, divisor_override=0),
+        ArgumentError,
+        "avg_pool2d: divisor_override: got 0, expected a number but 0",
+    ),
+    (
+        "avg-stride-handed-on",
+        lambda zeros: na.avg_pool(zeros(1, 1, 4, 4), kernel_size=2, stride=()),
+        ArgumentError,
+        "avg_pool: stride: got (), expected an integer or 2 integers",
+    ),
+    (
+        "linear-weight-of-three-axes",
+        lambda zeros: na.linear(zeros(2, 3), zeros(2, 3, 3)),
+        ShapeError,
+        "linear: got x of shape (2, 3) and weight of shape (2, 3, 3), expected x (*batch, in) and "
+        "weight (out, in)",
     ),
     (
         "lp-rank",

@@ -263,3 +263,5 @@ def test_networks_of_integers(backend: str) -> None:
     boxes = on_backend(np.asarray([[0, 0, 2, 2], [0, 0, 2, 2], [5, 5, 6, 6]]), backend)
     scores = on_backend(np.asarray([1, 2, 3]), backend)
     assert host(na.nms(boxes, scores, iou_threshold=0.5)).tolist() == [2, 1]
+    ends = on_backend(np.asarray([0, 254, 255], "uint8"), backend)
+    np.testing.assert_allclose(host(na.softsign(ends)), [0, 254 / 255, 255 / 256], rtol=1e-6)

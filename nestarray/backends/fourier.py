@@ -37,6 +37,7 @@ def checked(
             of an axis is left.
     """
     check_norm(op, norm)
+    check_kind(op, "s", "Sequence[int] | None", s)
     count = len(shape)
     if axes is None:
         axes = range(0 if s is None else count - len(s), count)

@@ -83,8 +83,12 @@ def count(shape: Shape) -> int:
     """The number of elements of `shape`; of sizes that a tracer does not know, what it reckons.
 
     Raises:
+        ArgumentError: a size is a bool, or below 0.
         ShapeError: there are more than the counters can number.
     """
+    for n in shape:
+        if isinstance(n, bool) or (isinstance(n, int) and n < 0):
+            raise ArgumentError(f"random: shape: got {n!r} in {shape!r}, expected sizes from 0 on")
     size = prod(shape)
     if not is_unknown_size(size) and size >= 2**32:
         raise ShapeError(
@@ -95,12 +99,20 @@ def count(shape: Shape) -> int:
 
 
 def check_words(**words: Array) -> None:
-    """Raise DtypeError where a key or a counter is not of uint32."""
+    """Raise where a key or a counter is not of uint32, or two counters have other shapes.
+
+    Raises:
+        DtypeError: the dtype is another.
+        ShapeError: the shapes differ.
+    """
     for name, x in words.items():
         dtype = dtypes.dtype_of(x)
         if dtype is not dtypes.uint32:
             made = ", as na.random.key makes it" if name == "key" else ""
             raise DtypeError(f"random: {name}: got {dtype}, expected uint32{made}")
+    shapes = {name: tuple(x.shape) for name, x in words.items()}
+    if len(set(shapes.values())) > 1:
+        raise ShapeError(f"random: {shapes}: expected words of one shape")
 
 
 def check_key(key: Array, *, can_be_many: bool = False) -> None:

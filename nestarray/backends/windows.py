@@ -335,13 +335,17 @@ def pooling(
     padding: Padding,
     dilation: Ints = 1,
     ceil_mode: bool,
+    divisor: int | None = None,
 ) -> Windows:
-    """The windows of a pooling, after a check of the rank.
+    """The windows of a pooling, after a check of the rank and of what a mean is divided by.
 
     Raises:
+        ArgumentError: `divisor` is 0.
         ShapeError: the rank of `x` is another, or the window is larger than the padded input.
     """
     _check_rank(op, "x", "(batch, channels, *spatial)", x_shape, count)
+    if divisor is not None and not divisor:
+        raise ArgumentError(f"{op}: divisor_override: got {divisor!r}, expected a number but 0")
     return settings(
         op,
         x_shape[2:],

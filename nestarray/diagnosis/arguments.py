@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, dtypes
+from nestarray.config import current_backend
+from nestarray.errors import ArgumentError
 
 Arguments = Mapping[str, Any]
 
@@ -46,6 +48,21 @@ def arrays_in(arguments: Arguments) -> list[tuple[str, Any]]:
             if backends.backend_of_type(type(item)) is not None:
                 found.append((f"{name}[{i}]" if many else name, item))
     return found
+
+
+def check_device(name: str, arguments: Arguments) -> None:
+    """The device is one that the framework has."""
+    device = arguments.get("device")
+    if device is None:
+        return
+    found = [backends.backend_of(x) for _, x in arrays_in(arguments)]
+    core = backends.core(found[0] if found else current_backend())
+    try:
+        core.from_numpy(np.zeros(()), device)
+    except Exception as error:  # each framework has its own
+        have = ", ".join(core.devices())
+        text = f"{name}: device: got {device!r}, expected one of {have}"
+        raise ArgumentError(text) from error
 
 
 def on_the_host(x: Any) -> Any:

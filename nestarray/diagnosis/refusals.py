@@ -9,7 +9,13 @@ from types import NoneType
 from typing import Any
 
 from nestarray.container import Container
-from nestarray.diagnosis.arguments import Arguments, Rule, is_any_traced, shown
+from nestarray.diagnosis.arguments import (
+    Arguments,
+    Rule,
+    check_device,
+    is_any_traced,
+    shown,
+)
 from nestarray.diagnosis.kernels import OVER_VALUES, kernel_rule
 from nestarray.diagnosis.rules import GENERAL, OWN_AXIS, RULES
 from nestarray.diagnosis.shapes import check_axis
@@ -46,11 +52,13 @@ def explain(
     if is_ours and str(error).startswith(f"{name}: "):
         error.inner = name  # type: ignore[attr-defined]  # an op that called this one may say more
         return
-    rules = [kinds_rule(parameters, body), *RULES.get(name, ()), *GENERAL.get(chapter, ())]
+    rules = [kinds_rule(parameters, body), check_device]
+    rules += [*RULES.get(name, ()), *GENERAL.get(chapter, ())]
     if name not in OWN_AXIS:
         rules.append(check_axis)
     if not is_ours or hasattr(error, "inner"):
-        rules += [_body_rule(body), kernel_rule(error, again), _last_rule(error, parameters)]
+        rules += [_body_rule(body), _handed_on(error)]
+        rules += [kernel_rule(error, again), _last_rule(error, parameters)]
     for rule in rules:
         try:
             rule(name, arguments)
@@ -125,6 +133,20 @@ def _body_rule(body: Callable[[], Any] | None) -> Rule:
             return
 
     return check_by_body
+
+
+def _handed_on(error: Exception) -> Rule:
+    """What an op that this one is made of says of an argument that was handed on to it."""
+
+    def check_handed_on(name: str, arguments: Arguments) -> None:
+        said = str(error).removeprefix(f"{getattr(error, 'inner', '')}: ")
+        for parameter, value in arguments.items():
+            if isinstance(error, NestarrayError) and said.startswith(
+                f"{parameter}: got {value!r},"
+            ):
+                raise type(error)(f"{name}: {said}")
+
+    return check_handed_on
 
 
 def _last_rule(error: Exception, parameters: Mapping[str, Parameter]) -> Rule:

@@ -370,6 +370,7 @@ def hard_shrink(x: Array, /, *, threshold: float = 0.5) -> Array:
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardshrink.html
     """
+    refuse_complex(x)
     return ops.where(ops.greater(ops.abs(x), threshold), x, ops.multiply(x, 0.0))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nestarray.backends.truth import through_numbers
+from nestarray.diagnosis.shapes import check_linear
 from nestarray.dispatch import op, primitive
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ShapeError
@@ -55,7 +56,10 @@ def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     """
     from nestarray import ops
 
-    if len(weight.shape) == 2:
+    rank = len(weight.shape)
+    if rank not in (1, 2):
+        check_linear("linear", {"x": x, "weight": weight})
+    if rank == 2:
         weight = ops.permute_dims(weight, (1, 0))
     product = matmul(x, weight)
     return product if bias is None else ops.add(product, bias)

@@ -379,6 +379,7 @@ def isnan(x: Array, /) -> Array:
 
 
 @primitive
+@of_bools(lambda x: ops.zeros_like(x))
 def signbit(x: Array, /) -> Array:
     """Where the sign bit is set: below 0, and −0.0.
 

@@ -201,7 +201,7 @@ def avg_pool1d(
     """
     at = windows.pooling(
         "avg_pool1d", 1, x.shape, kernel_size, stride=stride, padding=padding,
-        ceil_mode=ceil_mode,
+        ceil_mode=ceil_mode, divisor=divisor_override,
     )  # fmt: skip
     counts = windows.counts(at, x.shape[2:], count_include_pad=count_include_pad)
     return _avg_pool(x, at, counts, divisor_override)
@@ -248,7 +248,7 @@ def avg_pool2d(
     """
     at = windows.pooling(
         "avg_pool2d", 2, x.shape, kernel_size, stride=stride, padding=padding,
-        ceil_mode=ceil_mode,
+        ceil_mode=ceil_mode, divisor=divisor_override,
     )  # fmt: skip
     counts = windows.counts(at, x.shape[2:], count_include_pad=count_include_pad)
     return _avg_pool(x, at, counts, divisor_override)
@@ -294,7 +294,7 @@ def avg_pool3d(
     """
     at = windows.pooling(
         "avg_pool3d", 3, x.shape, kernel_size, stride=stride, padding=padding,
-        ceil_mode=ceil_mode,
+        ceil_mode=ceil_mode, divisor=divisor_override,
     )  # fmt: skip
     counts = windows.counts(at, x.shape[2:], count_include_pad=count_include_pad)
     return _avg_pool(x, at, counts, divisor_override)

@@ -83,9 +83,10 @@ def lp_pool(
         return pool(size, kernel_size=kernel_size, stride=stride, ceil_mode=ceil_mode)
     pool = (ops.avg_pool1d, ops.avg_pool2d, ops.avg_pool3d)[count - 1]
     powers = size if ord == 1 else x * x if ord == 2 else ops.pow(size, ord)
-    if any(at.overhang):
+    kernel = windows.per_axis("lp_pool", "kernel_size", kernel_size, count)
+    if any(at.overhang) or at.kernel != kernel:  # a window that is cut counts as a whole one
         mean = pool(powers, kernel_size=kernel_size, stride=stride, ceil_mode=True)
-        total = ops.multiply(mean, float(math.prod(at.kernel)))
+        total = ops.multiply(mean, float(math.prod(kernel)))
     else:
         total = pool(powers, kernel_size=kernel_size, stride=stride, divisor_override=1)
     if ord == 1:

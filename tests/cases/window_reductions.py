@@ -130,6 +130,13 @@ CASES = [
     Case(
         "lp_pool",
         apart(1, 2, 6),
+        {"kernel_size": 8, "stride": 8, "ceil_mode": True},
+        lp_pool,
+        id="ceil-larger",
+    ),
+    Case(
+        "lp_pool",
+        apart(1, 2, 6),
         {"kernel_size": 4, "ord": np.inf, "ceil_mode": True},
         lambda x, **_: F.max_pool1d(torch.as_tensor(np.abs(x)), 4, ceil_mode=True),
         id="ceil-largest",

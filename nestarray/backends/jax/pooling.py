@@ -94,6 +94,7 @@ def _avg_pool(count: int) -> Callable[..., Any]:
             stride=stride,
             padding=padding,
             ceil_mode=ceil_mode,
+            divisor=divisor_override,
         )
         total = _reduce(x, at, np.asarray(0, x.dtype), lax.add)
         if divisor_override is not None:

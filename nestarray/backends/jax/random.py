@@ -11,6 +11,7 @@ from jax import numpy as jnp
 from jax.extend.random import threefry2x32_p as _threefry2x32
 
 from nestarray.backends import threefry
+from nestarray.backends.base import refuse_complex
 from nestarray.backends.jax.keys import words_of
 
 
@@ -30,6 +31,7 @@ def random_between(u: Any, low: Any, high: Any) -> Any:
     Compiled whole: then XLA's code multiplies and adds with one rounding, as in jax.random.
     Float16 it rounds twice, or once on processors that compute in it: here it is twice on all.
     """
+    refuse_complex(u)
     span = high - low
     if u.dtype != jnp.float16:
         return jnp.maximum(low, u * span + low)

@@ -119,6 +119,7 @@ def _avg_pool(count: int) -> Callable[..., Any]:
             stride=stride,
             padding=padding,
             ceil_mode=ceil_mode,
+            divisor=divisor_override,
         )
         out = _avg_pooled(
             _channels_last(x),

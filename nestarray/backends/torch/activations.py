@@ -9,12 +9,12 @@ import torch.nn.functional as F
 
 from nestarray.backends.base import flag, supports
 from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.torch.core import FLOATING, INEXACT  # noqa: F401 - in conditions
 from nestarray.backends.torch.derivatives import is_constant  # noqa: F401 - in conditions
 
 relu = torch.relu
 selu = torch.selu
 silu = F.silu
-softsign = F.softsign
 sigmoid = torch.sigmoid
 log_sigmoid = F.logsigmoid
 hard_swish = F.hardswish
@@ -23,6 +23,12 @@ mish = F.mish
 
 # Beyond it log(1 + exp(x)) rounds to x in every dtype, and exp does not overflow in any.
 _SOFTPLUS_IS_LINEAR = 40.0
+
+
+@supports("x.dtype in INEXACT")  # of integers torch adds 1 in their own dtype
+def softsign(x: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softsign.html"""
+    return F.softsign(x)
 
 
 def relu6(x: Any, /) -> Any:

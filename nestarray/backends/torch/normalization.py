@@ -26,10 +26,9 @@ def _given_moments(
     axis: int = 1,
     eps: float = 1e-5,
 ) -> bool:
-    # torch knows no derivative by running moments
-    return (
-        x.ndim > 1 and axis == 1 and _fits(x, mean) and is_constant(mean) and is_constant(variance)
-    )
+    # torch knows no derivative by running moments, and refuses a negative eps
+    is_one = x.ndim > 1 and axis == 1 and _fits(x, mean) and eps >= 0
+    return is_one and is_constant(mean) and is_constant(variance)
 
 
 @supports(_given_moments)
@@ -50,7 +49,7 @@ def batch_norm(
 
 @supports(
     lambda x, weight=None, bias=None, *, axis=1, eps=1e-5: (
-        x.ndim > 1 and axis == 1 and x.numel() > x.shape[1] and _fits(x, weight)
+        x.ndim > 1 and axis == 1 and x.numel() > x.shape[1] and _fits(x, weight) and eps >= 0
     )
 )
 @lenient

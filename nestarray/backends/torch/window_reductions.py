@@ -19,7 +19,8 @@ def _is_native(
     dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> bool:
-    if not (isinstance(kernel_size, int) and isinstance(padding, int) and dilation == 1):
+    are_plain = isinstance(kernel_size, int) and isinstance(padding, int) and stride != ()
+    if not (are_plain and dilation == 1):
         return False
     fits = all(n + 2 * padding >= kernel_size > 0 for n in x.shape[2:])
     return (
