@@ -119,3 +119,37 @@ def test_a_failed_export_prints_nothing(capfd):
     assert capfd.readouterr() == ("", "")
     assert torch.func.linearize.__module__.startswith("torch.")
     assert "print" not in vars(sys.modules["torch.export._trace"])
+
+
+class Translating(nn.Module):
+    """A transformer with masks that its layers would compare with the causal one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.net = nn.Transformer(8, 2, 1, 1, 16, batch_first=True)
+
+    def forward(self, x, pad):
+        causal = self.net.generate_square_subsequent_mask(x.shape[1])
+        return self.net(
+            x,
+            x.flip(1),
+            causal.T,
+            causal,
+            src_key_padding_mask=pad,
+            tgt_key_padding_mask=pad.flip(1),
+        )
+
+
+OPEN = {"x": {0: "b", 1: "l"}, "pad": {0: "b", 1: "l"}}
+
+
+@pytest.mark.parametrize("dynamic", [None, pytest.param(OPEN, marks=pytest.mark.full)])
+@pytest.mark.filterwarnings("ignore:Support for mismatched:UserWarning")
+def test_masks_of_transformers_need_not_be_known(dynamic):
+    pad = torch.arange(5)[None] >= torch.tensor([[5], [4]])
+    example = torch.randn(2, 5, 8), pad
+    graph = na.trace_graph(Translating(), *example, **({"dynamic": dynamic} if dynamic else {}))
+    if dynamic:
+        example = torch.randn(3, 7, 8), torch.arange(7)[None] >= torch.tensor([[6], [7], [4]])
+    assert_agrees(Translating(), *example, graph=graph, backends=FAST)

@@ -1,8 +1,9 @@
 """Functions of torch that look at values before they compute, written out without the look.
 
-``torch.cov`` checks its weights, ``one_hot`` reads the largest index, ``lstsq`` the rank, and
-``equal`` gives a bool of Python's: an exporter, which has no values, stops at each. What they
-compute needs no look, or needs it as a number of the graph, like any size that values decide.
+``torch.cov`` checks its weights, ``one_hot`` reads the largest index, ``lstsq`` the rank, layers
+of ``nn.Transformer`` whether a mask is the causal one, and ``equal`` gives a bool of Python's: an
+exporter, which has no values, stops at each. What they compute needs no look, or needs it as a
+number of the graph, like any size that values decide.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from nestarray.errors import ConversionError
 @contextlib.contextmanager
 def looks_written_out() -> Iterator[None]:
     """Trace calls of these functions, however they are spelt, as what they compute."""
-    import torch
     from torch.overrides import TorchFunctionMode
 
     written: Any = _written()
@@ -29,13 +29,15 @@ def looks_written_out() -> Iterator[None]:
         ) -> Any:
             return written.get(function, function)(*args, **(kwargs or {}))
 
-    linearize = torch.func.linearize
-    torch.func.linearize = _linearize  # type: ignore[assignment]  # a function of functions
+    others = [(home, name, getattr(home, name), own) for home, name, own in _by_name()]
+    for home, name, _, own in others:
+        setattr(home, name, own)
     try:
         with WrittenOut():
             yield
     finally:
-        torch.func.linearize = linearize  # type: ignore[assignment]
+        for home, name, function, _ in others:
+            setattr(home, name, function)
 
 
 def _written() -> dict[Any, Callable[..., Any]]:
@@ -55,6 +57,22 @@ def _written() -> dict[Any, Callable[..., Any]]:
         F.one_hot: _one_hot(F.one_hot),
         torch.linalg.lstsq: _lstsq,
     }
+
+
+def _by_name() -> list[tuple[Any, str, Callable[..., Any]]]:
+    """What no mode sees, a function of functions and one of Python: module, name, replacement."""
+    import torch
+    from torch.nn.modules import transformer
+
+    return [
+        (torch.func, "linearize", _linearize),
+        (transformer, "_detect_is_causal_mask", _is_said_to_be_causal),
+    ]
+
+
+def _is_said_to_be_causal(mask: Any, is_causal: bool | None = None, size: Any = None) -> bool:
+    """The mask is applied in any case: that it is causal may choose a faster kernel in torch."""
+    return is_causal is True
 
 
 def _cov(x: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
