@@ -9,9 +9,11 @@ and their docstrings. Container names the result as its base class where a type 
 and nowhere else.
 
 `nestarray/ops/__init__.pyi`: the signatures of all ops. Those that take one array and give the
-like return what they take: ``na.exp(c)`` of a Container is one. Others keep ``Array`` in both
-files: overloads, one for each kind of array, are followed by checkers in time that grows
-exponentially with how deep calls of untyped values are nested.
+like return what they take: ``na.exp(c)`` of a Container is one. Others give a Container if the
+first array, or an element of the first sequence of arrays, is one, and else nothing is said of
+the result. That is a type variable in a protocol which only Container fulfils: overloads take a
+value of unknown type for a Container, and checkers follow them in time that grows exponentially
+with how deep calls are nested.
 """
 
 from __future__ import annotations
@@ -264,8 +266,14 @@ def attached_stub() -> str:
 def ops_stub() -> str:
     """The text of nestarray/ops/__init__.pyi."""
     public = {name: getattr(ops, name) for name in (*ops.__all__, "attach_operators")}
-    names = Names({*public, "Same"})
-    names.sources |= {"TypeVar": ("typing", "TypeVar")}
+    names = Names({*public, "Same", "Tree", "HasLeaves", "ArrayOr"})
+    names.sources |= {
+        "Any": ("typing", "Any"),
+        "Container": ("nestarray.container", "Container"),
+        "Protocol": ("typing", "Protocol"),
+        "TypeAlias": ("typing", "TypeAlias"),
+        "TypeVar": ("typing_extensions", "TypeVar"),  # which has defaults
+    }
     body = [
         _signature_of(value, names)
         if isinstance(value, FunctionType)
@@ -273,12 +281,24 @@ def ops_stub() -> str:
         for name, value in public.items()
     ]
     header = HEAD.format("The ops, for editors and type checkers; see `docs/generate_stubs.py`.")
-    text = [header, "import builtins", *names.imports(), 'Same = TypeVar("Same")', *body]
+    text = [header, "import builtins", *names.imports(), TREES, *body]
     return _formatted("\n".join(text) + "\n")
 
 
+#: `Tree` is the Container that the first argument is; `unfuse` is a method that no array has.
+TREES = """
+Same = TypeVar("Same")
+Tree = TypeVar("Tree", bound=Container[Any], default=Any, covariant=True)
+
+class HasLeaves(Protocol[Tree]):
+    def unfuse(self) -> Tree: ...
+
+ArrayOr: TypeAlias = HasLeaves[Tree] | object
+"""
+
+
 def _signature_of(function: Any, names: Names) -> str:
-    """The definition of an op, which gives what it takes if that is one array."""
+    """The definition of an op, which gives what it takes if that is one array, or a Container."""
     body = inspect.unwrap(function)
     signature = inspect.signature(body)
     parameters, returns = list(signature.parameters.values()), str(signature.return_annotation)
@@ -287,6 +307,10 @@ def _signature_of(function: Any, names: Names) -> str:
     if len(parts) > 1 and _gives_what_it_takes(function):
         shown[0] = f"{parameters[0].name}: Same"
         result = "Same".join(parts)
+    elif len(parts) > 1 and (position := _first_array(body.__name__, parameters)) is not None:
+        name, annotation = parameters[position].name, parameters[position].annotation
+        shown[position] = f"{name}: {annotation}".replace("Array", "ArrayOr[Tree]")
+        result = "Tree".join(parts)
     else:
         result = names.translated(returns, body.__module__)
     return f"def {body.__name__}({', '.join(shown)}) -> {result}: ..."
@@ -299,6 +323,18 @@ def _gives_what_it_takes(function: Any) -> bool:
     first = record.parameters[0]
     is_one = record.array_parameters == [first.name] and not record.sequence_parameters
     return is_one and first.annotation == "Array"
+
+
+def _first_array(name: str, parameters: list[inspect.Parameter]) -> int | None:
+    """The position of the array, or sequence of arrays, by which a call gives a Container."""
+    if name in CHANGES_LEAF_TYPE:
+        return None
+    for position, p in enumerate(parameters):
+        if p.kind is p.KEYWORD_ONLY or p.default is not p.empty:
+            return None
+        if p.annotation in ("Array", "Sequence[Array]") and p.kind is not p.VAR_POSITIONAL:
+            return position
+    return None
 
 
 def _preferred(names: Names, own: str) -> None:

@@ -102,12 +102,21 @@ def computing(c: Container[np.ndarray]) -> None:
     assert_type(na.softmax(na.reshape(c, (-1,)), axis=0), Container[np.ndarray])
     assert_type(na.exp(np.ones(2)), np.ndarray[tuple[int], np.dtype[np.float64]])
     assert_type(na.split(c.select("**/b"), 3), tuple[Container[np.ndarray], ...])
+    assert_type(na.add(c, 1), Container[np.ndarray])
+    assert_type(na.where(c > 0, c, 0.0), Container[np.ndarray])
+    assert_type(na.clip(na.multiply(c, 2.0), 0, 1), Container[np.ndarray])
+    assert_type(na.stack([c, na.exp(c)]), Container[np.ndarray])
+    assert_type(na.concat(na.unstack(na.stack([c, c]))), Container[np.ndarray])
+    assert_type(na.to_backend(c, "numpy"), Any)
+    assert_type(na.add(np.ones(2), np.ones(2)), Any)
+    assert_type(na.stack([np.ones(2), np.ones(2)]), Any)
 
 
 def of_unknown_type(x: Any, c: Container) -> None:
     """What is not known stays so: nothing is claimed of ``c["w"]``."""
     na.exp(c["w"]).anything()
     na.add(x, c).anything()
+    na.stack([x, na.multiply(x, x)]).anything()
     c.map(lambda leaf: leaf.anything())
 
 
