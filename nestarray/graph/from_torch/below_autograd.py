@@ -102,8 +102,13 @@ def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: A
         outputs[:] = [spec]
         return leaves
 
-    # recurrent layers step by step, which oneDNN has as one operation without a derivative
-    with torch.backends.mkldnn.flags(enabled=False), normalizations_written_out():
+    # recurrent layers step by step, which oneDNN has as one operation without a derivative, and
+    # attention in its parts, which as one operation has no second one and no rule for vmap
+    with (
+        torch.backends.mkldnn.flags(enabled=False),
+        torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
+        normalizations_written_out(),
+    ):
         recorded = make_fx(program, _written_out(), tracing_mode="symbolic")(state, tensors)
     insert_deferred_runtime_asserts(recorded, shape_env, type(module).__name__, export=True)
     _detach_only(recorded, {node.name for node in stopped})
