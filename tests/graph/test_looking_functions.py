@@ -47,6 +47,7 @@ FUNCTIONS = {
     "linearize": lambda x: (
         torch.func.linearize(torch.sin, x)[0] + torch.func.linearize(torch.sin, x)[1](x.cos())
     ),
+    "combinations": lambda x: torch.combinations(x[0], 3, with_replacement=True),
     "equal": lambda x: (torch.equal(x, x * 1), x.equal(x + 1), torch.equal(x, x[:2]), x),
     "allclose": lambda x: (torch.allclose(x, x + 1e-9), x.allclose(x + 1, atol=0.5), x),
 }

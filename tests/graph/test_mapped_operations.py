@@ -88,9 +88,18 @@ def products(x: torch.Tensor) -> torch.Tensor:
     return crossed.square().sum() + F.bilinear(x, x, x.expand(2, 3, 3)).square().sum()
 
 
+def attended(x: torch.Tensor) -> torch.Tensor:
+    rows = x[None, None]
+    return F.scaled_dot_product_attention(rows, rows.flip(2), rows * 2, is_causal=True).pow(3).sum()
+
+
 def pairs(x: torch.Tensor) -> torch.Tensor:
     x = torch.cat([x, x[:1]])  # two rows are alike
     return sum((F.pdist(x, p).square().sum() for p in (0.0, 1.0, 2.0, 3.0, float("inf"))), x.sum())
+
+
+def _itself(function: Any) -> Any:
+    return function
 
 
 CASES: dict[str, Callable[[], tuple[nn.Module, torch.Tensor]]] = {
@@ -106,6 +115,12 @@ CASES: dict[str, Callable[[], tuple[nn.Module, torch.Tensor]]] = {
     "writes": rows_of(written),
     "products": rows_of(products),
     "pairs": rows_of(pairs),
+    "combinations": rows_of(lambda x: torch.combinations(x[0]).prod(-1).square().sum()),
+    "reflections": rows_of(
+        lambda x: torch.ormqr(x, x[0], torch.linalg.householder_product(x, x[0])), _itself
+    ),
+    "margins": rows_of(lambda x: F.multi_margin_loss(x.renorm(2, 1, 0.5), torch.arange(3)), _itself),
+    "attention": rows_of(attended),
     "pooling": rows_of(
         lambda x: F.max_unpool1d(*F.max_pool1d(x[None], 2, return_indices=True), [2]).pow(3).sum()
         + F.adaptive_max_pool1d(F.pad(x[None], (1, 2), mode="replicate"), 2).pow(3).sum()

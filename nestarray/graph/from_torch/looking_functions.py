@@ -1,14 +1,15 @@
 """Functions of torch that look at values before they compute, written out without the look.
 
 ``torch.cov`` checks its weights, ``one_hot`` reads the largest index, ``lstsq`` the rank, layers
-of ``nn.Transformer`` whether a mask is the causal one, and ``equal`` gives a bool of Python's: an
-exporter, which has no values, stops at each. What they compute needs no look, or needs it as a
-number of the graph, like any size that values decide.
+of ``nn.Transformer`` whether a mask is the causal one, ``combinations`` a mask of what to take, and
+``equal`` gives a bool of Python's: an exporter, which has no values, stops at each. What they
+compute needs no look, or needs it as a number of the graph, like any size that values decide.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -55,6 +56,7 @@ def _written() -> dict[Any, Callable[..., Any]]:
         torch.allclose: _allclose,
         tensor.allclose: _allclose,
         F.one_hot: _one_hot(F.one_hot),
+        torch.combinations: _combinations(torch.combinations),
         torch.linalg.lstsq: _lstsq,
     }
 
@@ -128,6 +130,21 @@ def _one_hot(native: Callable[..., Any]) -> Callable[..., Any]:
         return (tensor.unsqueeze(-1) == torch.arange(classes, device=tensor.device)).long()
 
     return one_hot
+
+
+def _combinations(native: Callable[..., Any]) -> Callable[..., Any]:
+    def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
+        import torch
+
+        if not isinstance(input.shape[0], int):
+            return native(input, r, with_replacement)
+        draw = (
+            itertools.combinations_with_replacement if with_replacement else itertools.combinations
+        )
+        places = list(draw(range(input.shape[0]), r))
+        return input[torch.tensor(places, dtype=torch.int64, device=input.device).reshape(-1, r)]
+
+    return combinations
 
 
 def _lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = None) -> Any:

@@ -41,7 +41,8 @@ _BY_PARTS = (
     *("index_select", "index_add", "index_copy", "take", "linalg_cross", "block_diag"),
     *("slice_backward", "diagonal_backward", "unfold_backward", "channel_shuffle"),
     *("max_unpool2d", "max_unpool3d", "affine_grid_generator", "native_batch_norm"),
-    *("_native_batch_norm_legit.no_stats", "native_batch_norm_backward"),
+    *("_native_batch_norm_legit.no_stats", "native_batch_norm_backward", "renorm"),
+    "multi_margin_loss",
 )
 
 #: Operations in place that are written as the one that is not, and a copy.
@@ -116,7 +117,9 @@ def _rules() -> dict[str, Callable[..., Any]]:
         "gelu_backward": _elementwise,
         "embedding": _embedding,
         "embedding_dense_backward": _embedding_backward,
-        "linalg_lu_solve": _lu_solve,
+        "linalg_lu_solve": partial(_of_matrices, (2, 1, 2)),
+        "linalg_householder_product": partial(_of_matrices, (2, 1)),
+        "ormqr": partial(_of_matrices, (2, 1, 2)),
         "_linalg_solve_ex": _solve,
         "new_empty_strided": _empty,
         **dict.fromkeys(_ALONG, _along),
@@ -276,11 +279,13 @@ def _aligned(size: Any, *given: tuple[Any, int | None, int]) -> list[Any]:
     return [x.reshape(x.shape[0], *[1] * (most - x.ndim + own), *x.shape[1:]) for x, own in placed]
 
 
-def _lu_solve(
-    operation: Any, info: Any, dims: Any, factors: Any, pivots: Any, given: Any, **settings: Any
+def _of_matrices(
+    ranks: tuple[int, ...], operation: Any, info: Any, dims: Any, *args: Any, **settings: Any
 ) -> Any:
-    ranks = zip((factors, pivots, given), dims, (2, 1, 2), strict=True)
-    return operation(*_aligned(info.batch_size, *ranks), **settings), 0
+    """Of matrices and vectors that may have axes of batches in front, and settings."""
+    count = len(ranks)
+    given = _aligned(info.batch_size, *zip(args[:count], dims[:count], ranks, strict=True))
+    return operation(*given, *args[count:], **settings), 0
 
 
 def _solve(operation: Any, info: Any, dims: Any, A: Any, B: Any, **settings: Any) -> Any:
