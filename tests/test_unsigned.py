@@ -17,7 +17,8 @@ PAIRS = {
     "add": np.add, "subtract": np.subtract, "multiply": np.multiply,
     "floor_divide": np.floor_divide, "remainder": np.remainder, "maximum": np.maximum,
     "minimum": np.minimum, "equal": np.equal, "less": np.less, "greater_equal": np.greater_equal,
-    "bitwise_xor": np.bitwise_xor,
+    "bitwise_xor": np.bitwise_xor, "fmod": np.fmod, "logical_and": np.logical_and,
+    "logical_or": np.logical_or, "logical_xor": np.logical_xor,
 }  # fmt: skip
 SINGLES = {
     "square": np.square, "negative": np.negative, "abs": np.abs, "sign": np.sign,
@@ -25,6 +26,7 @@ SINGLES = {
     "min": np.min, "argmax": np.argmax, "argmin": np.argmin, "sort": np.sort,
     "argsort": lambda x: np.argsort(x, stable=True), "unique_values": np.unique,
     "cumulative_sum": lambda x: np.cumsum(x, dtype="uint64"),
+    "logical_not": np.logical_not, "relu": np.copy, "relu6": lambda x: np.minimum(x, 6),
 }  # fmt: skip
 
 
@@ -47,7 +49,7 @@ def check(found: Any, expected: np.ndarray) -> None:
 @pytest.mark.parametrize("name", PAIRS)
 def test_pairs(name: str, dtype: str, backend: str) -> None:
     a, b = (x.ravel() for x in np.meshgrid(numbers(dtype), numbers(dtype)))
-    if name in ("floor_divide", "remainder"):
+    if name in ("floor_divide", "remainder", "fmod"):
         a, b = a[b != 0], b[b != 0]
     from_numpy = backends.core(backend).from_numpy
     check(getattr(na, name)(from_numpy(a), from_numpy(b)), PAIRS[name](a, b))
@@ -103,3 +105,23 @@ def test_masked_fill(dtype: str, backend: str) -> None:
         expected = np.where(host > 6, filling, host)
         check(na.masked_fill(x, mask, value), expected)
         check(na.masked_fill(x, mask, on(filling)), expected)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_matrices(dtype: str, backend: str) -> None:
+    host = numbers(dtype).reshape(2, 4)
+    x = backends.core(backend).from_numpy(host)
+    check(na.tril(x, k=1), np.tril(host, 1))
+    check(na.triu(x), np.triu(host))
+    check(na.rot90(x), np.rot90(host))
+    check(na.linear(x, x, x[:, 0]), host @ host.T + host[:, 0])
+    check(na.einsum("ij,kj->ik", x, x), host @ host.T)
+    check(na.top_k(x, 3).values, np.sort(host, axis=1)[:, :0:-1])
+    grid = host.reshape(1, 4, 1, 2)
+    shuffled = na.pixel_shuffle(backends.core(backend).from_numpy(grid), upscale_factor=2)
+    check(shuffled, grid.reshape(1, 2, 2, 1, 2).transpose(0, 3, 1, 4, 2).reshape(1, 1, 2, 4))
+    small = backends.core(backend).from_numpy(np.asarray([1, 0, 1, 3], dtype))
+    check(na.bincount(small), np.asarray([1, 2, 0, 1]))

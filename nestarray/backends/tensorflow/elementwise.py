@@ -48,6 +48,8 @@ def _fmod(x1: Any, x2: Any) -> Any:
         return tf.cast(_fmod(tf.cast(x1, tf.float32), tf.cast(x2, tf.float32)), x1.dtype)
     if x1.dtype.is_floating:
         return _truncated(x1, x2)
+    if x1.dtype.is_unsigned:
+        return tf.math.floormod(x1, x2)
     magnitude = tf.math.floormod(tf.abs(x1), tf.abs(x2))
     return tf.where(x1 < 0, -magnitude, magnitude)
 

@@ -11,8 +11,9 @@ from nestarray.backends.base import flag, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.core import FLOATING, INEXACT  # noqa: F401 - in conditions
 from nestarray.backends.torch.derivatives import is_constant  # noqa: F401 - in conditions
+from nestarray.backends.torch.integers import LACKING, guarded
 
-relu = torch.relu
+relu = guarded(torch.relu, lambda x: x.clone() if x.dtype in LACKING else torch.relu(x))
 selu = torch.selu
 silu = F.silu
 sigmoid = torch.sigmoid
@@ -25,12 +26,15 @@ mish = F.mish
 _SOFTPLUS_IS_LINEAR = 40.0
 
 
+@at_defaults("F.softsign(x)", where="x.dtype in INEXACT")
 @supports("x.dtype in INEXACT")  # of integers torch adds 1 in their own dtype
 def softsign(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softsign.html"""
     return F.softsign(x)
 
 
+@at_defaults("F.relu6(x)")
+@supports("x.dtype not in LACKING")
 def relu6(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.relu6.html"""
     return F.relu6(x)

@@ -9,11 +9,13 @@ import torch
 from nestarray.backends.axes import are_plane  # noqa: F401  # in a condition given as text
 from nestarray.backends.base import lenient, supports
 from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.torch.integers import by_bits
 
 
 @at_defaults("torch.rot90(x)")
 @supports("(axes == (0, 1) and x.ndim > 1) or are_plane(x, axes)")
 @lenient
+@by_bits
 def rot90(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.rot90.html"""
     if k == 1 and axes == (0, 1):

@@ -21,11 +21,14 @@ matmul = promoting(torch.matmul, otherwise=through_int64(torch.matmul))
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear.html"""
     if x.dtype is weight.dtype and (bias is None or bias.dtype is x.dtype):
-        return F.linear(x, weight, bias)
-    if bias is None:
-        return F.linear(*promoted((x, weight)))
-    return F.linear(*promoted((x, weight, bias)))
+        try:
+            return F.linear(x, weight, bias)
+        except NotImplementedError:
+            return _linear(x, weight, bias)
+    return _linear(*promoted((x, weight) if bias is None else (x, weight, bias)))
 
+
+_linear = through_int64(F.linear)
 
 _tensordot = through_int64(torch.tensordot)
 
@@ -57,4 +60,13 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 def einsum(subscripts: str, /, *operands: Any) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.einsum.html"""
-    return torch.einsum(subscripts, *promoted(operands))
+    operands = promoted(operands)
+    try:
+        return torch.einsum(subscripts, *operands)
+    except NotImplementedError:
+        return _einsum(*operands, subscripts=subscripts)
+
+
+@through_int64
+def _einsum(*operands: Any, subscripts: str) -> Any:
+    return torch.einsum(subscripts, *operands)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -14,28 +13,20 @@ from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch import integers
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.derivatives import is_observed
-from nestarray.backends.torch.integers import LACKING, by_order, through_int64
+from nestarray.backends.torch.integers import (
+    LACKING,
+    by_order,
+    guarded,
+    through_int64,
+)
 from nestarray.backends.torch.promotion import is_wide, promoting, swapped
 
-
-def _guarded(native: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, or what serves the dtypes that it has no kernel for."""
-
-    def call(x: Any, /) -> Any:
-        try:
-            return native(x)
-        except NotImplementedError:
-            return otherwise(x)
-
-    return call
-
-
-abs = _guarded(torch.abs, torch.clone)
+abs = guarded(torch.abs, torch.clone)
 angle = torch.angle
 ceil = torch.ceil
 conj = torch.conj
 floor = torch.floor
-negative = _guarded(torch.negative, through_int64(torch.negative))
+negative = guarded(torch.negative, through_int64(torch.negative))
 positive = torch.positive
 real = torch.real
 reciprocal = torch.reciprocal

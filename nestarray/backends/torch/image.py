@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from nestarray.backends.base import lenient, supports
+from nestarray.backends.torch.integers import by_bits
 
 _SPELLING = {
     ("linear", 3): "linear",
@@ -69,6 +70,7 @@ def interpolate(
         data_format == "channels_first" and x.shape[-3] % upscale_factor**2 == 0
     )
 )
+@by_bits
 def pixel_shuffle(x: Any, /, *, upscale_factor: int, data_format: str = "channels_first") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pixel_shuffle.html"""
     return F.pixel_shuffle(x, upscale_factor)
@@ -82,6 +84,7 @@ def pixel_shuffle(x: Any, /, *, upscale_factor: int, data_format: str = "channel
         and x.numel() > 0  # of which torch changes no shape
     )
 )
+@by_bits
 def pixel_unshuffle(
     x: Any, /, *, downscale_factor: int, data_format: str = "channels_first"
 ) -> Any:

@@ -27,6 +27,10 @@ from nestarray.backends.torch.integers import LACKING, by_bits, by_order
 _REDUCE = {"mul": "prod", "min": "amin", "max": "amax"}
 
 
+#: Integers that PyTorch does not index by; those of uint8 it takes for a mask.
+_NO_INDICES = LACKING | {torch.uint8, torch.int8, torch.int16}
+
+
 def getitem(x: Any, index: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/tensor_view.html"""
     return x[index] if is_plain(index) else _parts(x, index)
@@ -55,7 +59,7 @@ def _native(x: Any, index: Any) -> tuple[Any, tuple[Any, ...]]:
             items[place] = slice(None)
         elif isinstance(item, (np.ndarray, np.generic)):
             items[place] = torch.as_tensor(np.asarray(item), device=x.device)
-        elif getattr(item, "dtype", None) is torch.uint8:  # which PyTorch takes for a mask
+        elif getattr(item, "dtype", None) in _NO_INDICES:
             items[place] = item.long()
         elif _is_integer_tensor(item):
             if arrays:

@@ -12,6 +12,9 @@ from typing import Any
 
 import torch
 
+from nestarray.backends.base import own_code
+from nestarray.backends.fast_paths import FastPath, noted
+
 LACKING = frozenset((torch.uint16, torch.uint32, torch.uint64))
 _LEAST = -(2**63)  # its bit turns the order of uint64 into that of int64
 
@@ -30,6 +33,19 @@ def through_int64(native: Callable[..., Any]) -> Callable[..., Any]:
         return native(x.to(torch.int64), *wide, **kwargs).to(x.dtype)
 
     return call
+
+
+def guarded(native: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """`native` of a tensor, or what serves the dtypes that it has no kernel for."""
+
+    def call(x: Any, /) -> Any:
+        try:
+            return native(x)
+        except NotImplementedError:
+            return otherwise(x)
+
+    # where it has none, it is called again the general way
+    return noted(own_code(call), FastPath("", "_native(x)", {"_native": native}))
 
 
 _OF_SIZE = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}

@@ -7,21 +7,30 @@ from typing import Any
 
 import torch
 
+from nestarray.backends.base import own_code
 from nestarray.backends.fast_paths import FastPath, noted
 from nestarray.backends.torch import integers
 from nestarray.backends.torch.core import INEXACT
-from nestarray.backends.torch.integers import LACKING, by_order, through_int64
+from nestarray.backends.torch.integers import LACKING, by_order, guarded, through_int64
 from nestarray.backends.torch.promotion import promoting
 
 
 def _of_tensors(native: Callable[..., Any]) -> Callable[..., Any]:
     """`native`, with a Python number among the operands as a tensor."""
 
+    def of_tensors(x1: Any, x2: Any, /) -> Any:
+        try:
+            return native(x1, x2)
+        except NotImplementedError:
+            return native(x1 != 0, x2 != 0)
+
     def call(x1: Any, x2: Any, /) -> Any:
-        return native(torch.as_tensor(x1), torch.as_tensor(x2))
+        return of_tensors(torch.as_tensor(x1), torch.as_tensor(x2))
+
+    of_tensors = noted(own_code(of_tensors), FastPath("", "_native(x1, x2)", {"_native": native}))
 
     def select(types: tuple[type, ...]) -> Callable[..., Any]:
-        return native if all(issubclass(t, torch.Tensor) for t in types) else call
+        return of_tensors if all(issubclass(t, torch.Tensor) for t in types) else call
 
     call.select = select
     return call
@@ -42,7 +51,7 @@ def _of_integers(native: Callable[..., Any]) -> Callable[..., Any]:
 isfinite = torch.isfinite
 isinf = torch.isinf
 isnan = torch.isnan
-logical_not = torch.logical_not
+logical_not = guarded(torch.logical_not, lambda x: x == 0)
 signbit = torch.signbit
 
 _bitwise_invert = through_int64(torch.bitwise_not)

@@ -12,7 +12,7 @@ from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.promotion import choosing
 from nestarray.backends.results import TopKResult, gathered
 from nestarray.backends.torch.core import FLOATING
-from nestarray.backends.torch.integers import LACKING, by_order
+from nestarray.backends.torch.integers import LACKING, by_bits, by_order
 from nestarray.backends.torch.promotion import cast, promoted
 from nestarray.errors import ShapeError
 
@@ -85,4 +85,10 @@ def top_k(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKRes
     """https://docs.pytorch.org/docs/stable/generated/torch.topk.html"""
     if not x.ndim:
         one_axis(axis, 0, "top_k")
+    if x.dtype in LACKING:
+        indices = _topk(x, k, axis, largest).indices
+        return TopKResult(by_bits(torch.gather)(x, axis, indices), indices)
     return gathered(TopKResult, torch.topk(x, k, axis, largest))
+
+
+_topk = by_order(torch.topk)
