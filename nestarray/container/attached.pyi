@@ -6789,7 +6789,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """The leaves as torch tensors by torch's names, ``{"encoder.0.weight": tensor}``.
 
         An array that occurs twice becomes one tensor under both names. The inverse of
-        `Container.from_torch_state_dict`.
+        `Container.from_torch_state_dict`. Tensors stay as they are, so derivatives by `c` go through
+        ``torch.func.functional_call(net, c.to_torch_state_dict(), (x,))``.
 
         Args:
             c: a Container of arrays of any backend; memory is shared where it can be.

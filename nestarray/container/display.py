@@ -88,8 +88,8 @@ def totals(leaves: Sequence[Any]) -> str:
     text = counted(len(leaves), "leaf", "leaves")
     if not arrays:
         return text
-    frameworks = sorted({type(a).__module__.partition(".")[0] for a in arrays})
-    names = ", ".join({"jaxlib": "jax"}.get(f, f) for f in frameworks)
+    frameworks = {type(a).__module__.partition(".")[0] for a in arrays}
+    names = ", ".join(sorted({{"jaxlib": "jax"}.get(f, f) for f in frameworks}))
     return f"{text}, {counted(sum(map(size, arrays)), 'element')}, {names}"
 
 

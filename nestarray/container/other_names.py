@@ -82,9 +82,9 @@ _NAMES = {
     # arrays of a batch
     "c.batch_shape": "batch_size auto_batch_size",
     "len(c.batch_shape)": "batch_dims dim ndimension",
-    "c.reshape(shape)": "view",
+    "c.reshape_batch(shape) for the axes of c.batch_shape, or na.reshape(c, shape)": "view",
     "c.reshape_batch(shape)": "flatten_batch",
-    "c.permute_dims(axes)": "permute",
+    "c.permute_batch(axes) for the axes of c.batch_shape, or na.permute_dims(c, axes)": "permute",
     "c.expand_batch(shape), or na.broadcast_to(c, shape)": "expand",
     "na.expand_dims(c, axis=axis)": "unsqueeze",
     "c.unstack()": "unbind unstack_conts",
@@ -144,6 +144,7 @@ _NAMES = {
     "c.to_torch_state_dict()": "state_dict to_state_dict",
     "c.load_into_torch_module(module)": "to_module",
     "c.to_flax(like)": "to_nnx to_linen",
+    "c.load_into_keras(model)": "to_keras",
     "TensorDict(c.to_dict(), c.batch_shape)": "to_tensordict",
     _FILE: "memmap memmap_like to_json to_h5 to_hdf5 to_zarr to_file to_disk save_to_disk "
     "to_disk_as_hdf5 to_disk_as_json tree_serialise_leaves dump",

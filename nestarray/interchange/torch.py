@@ -137,7 +137,8 @@ def to_torch_state_dict(c: Container, /) -> dict[str, Any]:
     """The leaves as torch tensors by torch's names, ``{"encoder.0.weight": tensor}``.
 
     An array that occurs twice becomes one tensor under both names. The inverse of
-    `Container.from_torch_state_dict`.
+    `Container.from_torch_state_dict`. Tensors stay as they are, so derivatives by `c` go through
+    ``torch.func.functional_call(net, c.to_torch_state_dict(), (x,))``.
 
     Args:
         c: a Container of arrays of any backend; memory is shared where it can be.
@@ -173,7 +174,7 @@ def _tensor(path: str, leaf: Any) -> Any:
             f"to_torch_state_dict: {path!r} is a {type(leaf).__name__}, expected an array or a "
             "number; leave it out with c.exclude(...)"
         )
-    return move(leaf, "torch").detach()
+    return move(leaf, "torch")
 
 
 @method

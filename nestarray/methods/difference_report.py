@@ -249,6 +249,8 @@ def _note(line: _Line) -> str:
     if s is None:
         return line.note
     text = f"{s.changed:,} of {s.size:,} changed ({_percent(s.fraction)})"
+    if s.changed == s.size:
+        text = f"all {s.size:,} changed" if s.size > 1 else "changed"
     if s.max_abs == s.max_abs:  # strings have no distance
         place = f" at {list(s.where)}" if s.where else ""
         text += f", |Δ| ≤ {s.max_abs:.3g}{place}"
@@ -262,4 +264,4 @@ def _note(line: _Line) -> str:
 def _percent(fraction: float) -> str:
     if 0 < fraction < 0.01:
         return "<1%"
-    return f"{int(fraction * 100)}%"  # 100% is said of all only
+    return f"{int(fraction * 100)}%"  # rounded down: what is not all is never 100%

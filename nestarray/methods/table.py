@@ -149,8 +149,9 @@ class Table:
         table = {name: texts[name] for name in names}
         if width is not None:  # the first column gives way
             name = next(iter(table))
-            others = (max(map(cells, t)) + len(_GAP) for n, t in table.items() if n != name)
-            table[name] = [cut(text, max(width - sum(others), 16)) for text in table[name]]
+            others = [max(map(cells, t)) + len(_GAP) for n, t in table.items() if n != name]
+            room = max(width - sum(others), 16)
+            table[name] = [cut(text, room) for text in table[name]]
         sizes = {name: max(map(cells, texts)) for name, texts in table.items()}
         at_right = {name: self.is_number(name) for name in table}
         lines = []

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nestarray import ops
+from nestarray.absent import OURS
 from nestarray.container import Container, pytree
 from nestarray.dispatch import OPS
 from nestarray.errors import ArgumentError
@@ -44,7 +45,8 @@ def _torch_function(
             return _OPERATORS[name](*args)
         if name in _REFLECTED:
             return _REFLECTED[name](args[1], args[0])
-    ours = f"na.{name}(…) or " if name in OPS else ""
+    own = OURS.get(name, name)
+    ours = f"na.{own}(…) or " if own in OPS else ""
     raise ArgumentError(
         f"torch: {name}: got a Container, expected tensors; write {ours}c.map(fn) with a function "
         "of one leaf"

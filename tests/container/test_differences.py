@@ -315,7 +315,7 @@ def test_text(monkeypatch: pytest.MonkeyPatch) -> None:
     )  # fmt: skip
     assert str(a.diff(b)) == (
         "3 changed, 1 added, 2 moved; 5 leaves → 6\n"
-        "~ w            f32[2, 3]        6 of 6 changed (100%), |Δ| ≤ 0.5 at [0, 0], mean 0.5\n"
+        "~ w            f32[2, 3]        all 6 changed, |Δ| ≤ 0.5 at [0, 0], mean 0.5\n"
         "~ b            f64[2] → f64[3]\n"
         "~ name         'relu'           → 'gelu'\n"
         "> old/ → new/  2 leaves\n"
@@ -329,8 +329,8 @@ def test_text_of_many_changes_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     a = na.Container(layers=[{"w": np.zeros(4), "b": np.zeros(2)} for _ in range(50)])
     assert str(a.diff(a + 1)).splitlines() == [
         "100 changed; 100 leaves → 100",
-        "~ layers/{0…49}/w  50 × f64[4]  200 of 200 changed (100%), |Δ| ≤ 1, mean 1",
-        "~ layers/{0…49}/b  50 × f64[2]  100 of 100 changed (100%), |Δ| ≤ 1, mean 1",
+        "~ layers/{0…49}/w  50 × f64[4]  all 200 changed, |Δ| ≤ 1, mean 1",
+        "~ layers/{0…49}/b  50 × f64[2]  all 100 changed, |Δ| ≤ 1, mean 1",
     ]
     names = ["".join(chr(97 + (i // 26**j) % 26) for j in range(3)) for i in range(3000)]
     wide = na.Container({n[:1]: {m: np.zeros(2) for m in names if m[0] == n[0]} for n in names})
@@ -346,7 +346,7 @@ def test_text_of_many_changes_fits(monkeypatch: pytest.MonkeyPatch) -> None:
         {f"a{i}": {f"b{j}": np.zeros((i, j)) for j in range(9)} for i in range(9)}
     )
     text = str(nested.diff(nested.map(lambda x: x + 1))).splitlines()
-    assert text[1] == "~ a{1…8}/  64 leaves  1,296 of 1,296 changed (100%), |Δ| ≤ 1, mean 1"
+    assert text[1] == "~ a{1…8}/  64 leaves  all 1,296 changed, |Δ| ≤ 1, mean 1"
 
 
 def test_html_is_escaped() -> None:

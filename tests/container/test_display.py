@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -62,6 +63,11 @@ def test_dtypes_frameworks_and_other_leaves() -> None:
         "  g  None\n"
         "  h  '" + "x" * 56 + "..."
     )
+
+
+def test_a_framework_is_named_once() -> None:
+    c = na.Container(key=jax.random.key(0), w=jax.numpy.ones(2))
+    assert repr(c).splitlines()[0] == "Container(2 leaves, 3 elements, jax)"
 
 
 def test_small_ones() -> None:

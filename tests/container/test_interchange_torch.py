@@ -214,6 +214,20 @@ def test_tensors_that_only_look_shared_are_apart() -> None:
     assert all(c[name].shape == views[name].shape for name in views)
 
 
+def test_derivatives_go_through_a_state_dict() -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
+    x = torch.linspace(-1.0, 1.0, 15).reshape(5, 3)
+
+    def loss(v: na.Container) -> torch.Tensor:
+        return torch.func.functional_call(net, v.to_torch_state_dict(), (x,)).square().sum()
+
+    net(x).square().sum().backward()
+    v = na.Container.from_torch_module(net)
+    for slopes in (na.grad(loss)(v), torch.func.grad(loss)(v)):
+        for name, parameter in net.named_parameters():
+            assert torch.allclose(slopes[name.replace(".", "/")], parameter.grad)
+
+
 def test_parameters_are_detached() -> None:
     net = torch.nn.Linear(2, 2)
     for source in (net.state_dict(keep_vars=True), dict(net.named_parameters())):

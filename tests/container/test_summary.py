@@ -377,6 +377,22 @@ def test_columns_that_do_not_fit_follow_below(monkeypatch: pytest.MonkeyPatch) -
     assert " ".join(heads).split().count("zeros") == 1
 
 
+def test_long_paths_give_way_to_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "90")
+    names = {"an_embedding_of_words": {"weight": np.ones(2)}, "b": {"w": np.ones(2)}}
+    head, first, second = str(na.Container(encoder=names).describe()).splitlines()
+    assert first == (
+        "encoder/an_embedding_of_words/weight  float64  [2]       2   16 B  numpy    cpu"
+    )
+    monkeypatch.setenv("COLUMNS", "70")
+    head, first, second = str(na.Container(encoder=names).describe()).splitlines()
+    assert [head, first, second] == [
+        "path                      dtype    shape  size  bytes  backend  device",
+        "encoder/an_e…ords/weight  float64  [2]       2   16 B  numpy    cpu",
+        "encoder/b/w               float64  [2]       2   16 B  numpy    cpu",
+    ]
+
+
 def test_values_of_a_table() -> None:
     table = Table({"path": ["a", "b"], "share": [0.5, None], "bytes": [1, 2**30]})
     assert len(table) == 2
