@@ -318,7 +318,7 @@ def test_dtypes_of_the_other_kind_are_refused(op: str, text: str, backend: str) 
         getattr(na, op)(x, x)
 
 
-@pytest.mark.parametrize("op", ["hard_shrink", "logaddexp2", "squareplus"])
+@pytest.mark.parametrize("op", ["hard_shrink", "logaddexp2", "mish", "softplus", "squareplus"])
 def test_complex_numbers_have_no_order(op: str, backend: str) -> None:
     x = backends.core(backend).from_numpy(np.ones(3, np.complex64))
     with pytest.raises(NestarrayError, match=f"{op}: {backend} cannot compute it for complex64"):

@@ -230,6 +230,7 @@ def softplus(x: Array, /, *, beta: float = 1.0, threshold: float | None = None) 
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softplus.html
     """
+    refuse_complex(x)
     scaled = x if beta == 1.0 else x * beta
     smooth = ops.logaddexp(scaled, 0.0)
     smooth = smooth if beta == 1.0 else smooth / beta
@@ -290,6 +291,7 @@ def log_sigmoid(x: Array, /) -> Array:
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.nn.log_sigmoid.html
     """
+    refuse_complex(x)
     return -ops.logaddexp(-x, 0.0)
 
 
