@@ -31,7 +31,8 @@ def random_between(u: Any, low: Any, high: Any) -> Any:
     Compiled whole: then XLA's code multiplies and adds with one rounding, as in jax.random.
     Float16 it rounds twice, or once on processors that compute in it: here it is twice on all.
     """
-    refuse_complex(u)
+    for x in (u, low, high):
+        refuse_complex(x)
     span = high - low
     if u.dtype != jnp.float16:
         return jnp.maximum(low, u * span + low)
