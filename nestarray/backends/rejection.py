@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from nestarray import dtypes
 from nestarray.backends import logarithms, rounding, threefry
 
@@ -238,8 +240,9 @@ def while_python(
     is_more_needed: Callable[..., Any], step: Callable[..., tuple[Any, ...]], states: Any
 ) -> Any:
     """The loop of backends that compute at once."""
-    while bool(is_more_needed(*states)):
-        states = step(*states)
+    with np.errstate(all="ignore"):  # of candidates at an edge, which are refused
+        while bool(is_more_needed(*states)):
+            states = step(*states)
     return states
 
 
