@@ -424,3 +424,20 @@ def test_tangents_are_torchs(name):
         other = torch.randn(rows, 4, 6, generator=torch.Generator().manual_seed(1))
         options = {"graph": graph, "gradients": is_differentiable, "rtol": 5e-5}
         assert_agrees(module, other, backends=FAST, **options)
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_the_slope_of_a_loss_of_padded_labels(reduction: str) -> None:
+    class Slope(nn.Module):
+        def forward(self, x, labels):
+            loss = lambda x: F.multilabel_margin_loss(x, labels, reduction=reduction).square().sum()  # noqa: E731
+            return torch.func.grad_and_value(loss)(x)
+
+    torch.manual_seed(0)
+    x, labels = torch.randn(3, 4), torch.tensor([[3, 0, -1, 1], [1, -1, 2, 0], [0, 1, 2, 3]])
+    given = x.clone().requires_grad_()
+    value = F.multilabel_margin_loss(given, labels, reduction=reduction).square().sum()
+    value.backward()
+    slope, found = na.trace_graph(Slope(), x, labels).to_backend("numpy")(x.numpy(), labels.numpy())
+    na.testing.assert_close(slope, given.grad.numpy())
+    na.testing.assert_close(found, value.detach().numpy())

@@ -108,6 +108,7 @@ def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: A
         torch.backends.mkldnn.flags(enabled=False),
         torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
         normalizations_written_out(),
+        _padded_labels_left_out(),
     ):
         recorded = make_fx(program, _written_out(), tracing_mode="symbolic")(state, tensors)
     insert_deferred_runtime_asserts(recorded, shape_env, type(module).__name__, export=True)
@@ -234,6 +235,40 @@ def _solution(
     given = B.unsqueeze(-1) if is_vector else B
     result = torch.linalg.lu_solve(LU, pivots, given, left=left, adjoint=is_transposed)
     return result.squeeze(-1) if is_vector else result, LU, pivots, info
+
+
+@contextlib.contextmanager
+def _padded_labels_left_out() -> Iterator[None]:
+    """torch's own parts of a loss, which it records of any call, count the padding of labels."""
+    import torch
+
+    call = torch.ops.aten.multilabel_margin_loss_forward.default
+    key = torch._C.DispatchKey.Autograd
+    kernels: Any = call.py_kernels
+    theirs = kernels[key]
+    try:
+        kernels[key] = _margins_of_labels
+        call._dispatch_cache.clear()
+        yield
+    finally:
+        kernels[key] = theirs
+        call._dispatch_cache.clear()
+
+
+def _margins_of_labels(x: Any, target: Any, reduction: int) -> tuple[Any, Any]:
+    """The loss, and which classes are labels."""
+    import torch
+
+    places = torch.arange(x.shape[-1], device=x.device)
+    first_pad = torch.where(target == -1, places, x.shape[-1]).amin(-1, keepdim=True)
+    is_given = places < first_pad
+    labels = torch.where(is_given, target, 0)
+    is_label = (torch.where(is_given, target, -1).unsqueeze(-1) == places).any(-2)
+    margins = (1 - x.gather(-1, labels)).unsqueeze(-1) + x.unsqueeze(-2)
+    is_counted = is_given.unsqueeze(-1) & ~is_label.unsqueeze(-2)
+    loss = torch.where(is_counted, margins.clamp_min(0), 0).sum((-1, -2)) / x.shape[-1]
+    reduce = (torch.clone, torch.mean, torch.sum)[reduction]
+    return reduce(loss), is_label.to(x.dtype)
 
 
 def _variables(module: Any) -> dict[str, Any]:
