@@ -23,9 +23,14 @@ def rows(count: int, size: int, dtype: Any) -> Any:
     return lines.view(dtype)[:, :size]
 
 
-def blocks(size: int, largest: int) -> Iterator[slice]:
-    """The places of `size` elements in blocks of about one length, at most `largest`."""
+def longest_block(size: int, largest: int) -> int:
+    """How many of `size` elements a block has, of at most `largest` and about one length."""
     count = -(-size // largest) or 1
-    step = -(-size // count) or 1
+    return -(-size // count) or 1
+
+
+def blocks(size: int, largest: int) -> Iterator[slice]:
+    """The places of `size` elements in blocks of `longest_block`, but for the last."""
+    step = longest_block(size, largest)
     for start in range(0, size, step):
         yield slice(start, start + step)

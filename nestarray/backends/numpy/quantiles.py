@@ -15,7 +15,7 @@ import numpy as np
 
 from nestarray.backends import logarithms, threefry
 from nestarray.backends.base import supports
-from nestarray.backends.numpy.memory import blocks, rows
+from nestarray.backends.numpy.memory import blocks, longest_block, rows
 
 _BLOCK = 1 << 14  # 4 arrays of float64 and 5 of float32 are 832 KiB
 _ROOT_HALF = np.array(logarithms.ROOT_HALF, np.float32).view(np.int32)
@@ -45,7 +45,7 @@ def normal_quantile(u: Any) -> Any:
         for block in blocks(u.size, _BLOCK):
             _wide_quantiles(x[block], found[block])
         return found.reshape(u.shape)
-    memory = _Memory(min(u.size, _BLOCK))
+    memory = _Memory(longest_block(u.size, _BLOCK))
     for block in blocks(u.size, _BLOCK):
         _quantiles(x[block], found[block], memory)
     return found.reshape(u.shape)

@@ -10,7 +10,7 @@ import numpy as np
 from nestarray import dtypes
 from nestarray.backends import threefry
 from nestarray.backends.base import supports
-from nestarray.backends.numpy.memory import blocks, rows
+from nestarray.backends.numpy.memory import blocks, longest_block, rows
 from nestarray.backends.numpy.quantiles import normal_quantile as normal_quantile
 
 _BLOCK = 1 << 16  # three blocks of words are 768 KiB; smaller ones are mostly calls of ufuncs
@@ -29,7 +29,7 @@ def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
     threefry.check_words(x0=x0, x1=x1)
     k0, k1 = np.reshape(key[0:1], (-1,)), np.reshape(key[1:2], (-1,))
     y0, y1 = np.add(x0, k0), np.add(x1, k1)
-    (free,) = rows(1, min(len(y0), _BLOCK), np.uint32)
+    (free,) = rows(1, longest_block(len(y0), _BLOCK), np.uint32)
     for block in blocks(len(y0), _BLOCK):
         own = (k[block] if len(k) > 1 else k for k in (k0, k1))
         _rounds(*own, y0[block], y1[block], free)
@@ -73,7 +73,7 @@ _NARROW = (dtypes.uint8, dtypes.uint16, dtypes.uint32)
 def _blocks(key: Any, filled: Any) -> Iterator[tuple[Any, Any]]:
     """The blocks of an array with a random word for each element, which may be written."""
     threefry.check_key(key)
-    size = min(len(filled), _BLOCK)
+    size = longest_block(len(filled), _BLOCK)
     counts, y0, y1, free = rows(4, size, np.uint32)
     counts[:] = np.arange(size, dtype=np.uint32)
     for place in blocks(len(filled), _BLOCK):
