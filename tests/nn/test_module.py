@@ -143,7 +143,7 @@ def test_a_shared_module_shares_its_variables() -> None:
     assert tied.v.paths() == ("first/weight",)
     x = np.eye(2, dtype=np.float32)
     w = tied.v.first.weight
-    assert_close(tied(x), x @ w.T @ w.T, rtol=1e-6)
+    assert_close(tied(x), x @ w.T @ w.T, rtol=1e-6)  # two products of float32, of two terms each
 
 
 def test_a_model_inside_of_another_call_is_its_own_root(net: Net) -> None:
