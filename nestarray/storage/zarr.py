@@ -7,7 +7,10 @@ leads out of the directory, is refused.
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,6 +41,10 @@ def library() -> Any:
 
 def write(path: Path, plan: Plan) -> None:
     """Write a store in the format 3."""
+    _run_whole(_write(path, plan))
+
+
+async def _write(path: Path, plan: Plan) -> None:
     zarr = library()
     attributes = {RESERVED: plan.structure, "metadata": plan.metadata}
     nodes = {"": zarr.create_group({}, zarr_format=3, attributes=attributes).metadata}
@@ -47,9 +54,32 @@ def write(path: Path, plan: Plan) -> None:
     with zarr.config.set({"array.write_empty_chunks": True}):
         for name, (dtype, shape) in plan.entries.items():
             nodes[name] = describe(BITS.get(dtype, dtype), shape)
-        made = dict(zarr.create_hierarchy(store=zarr.storage.LocalStore(path), nodes=nodes))
+        store = zarr.storage.LocalStore(path)
+        create = zarr.api.asynchronous.create_hierarchy
+        made = {name: node async for name, node in create(store=store, nodes=nodes)}
     for name in plan.arrays:
-        made[name][...] = plan.elements(name)
+        await made[name].setitem(..., plan.elements(name))
+
+
+def _run_whole(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run to the end; when it ends, well or not, nothing that it began is still writing.
+
+    Zarr writes files side by side and leaves at the first failure. In its own loop the others
+    would write on, into a directory that is being removed; a loop that closes waits for them.
+    """
+
+    async def quiet() -> None:
+        # One failure is raised; what became of those beside it is not worth a traceback each.
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
+        await coroutine
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(quiet())
+    else:  # a notebook's or server's loop runs in this thread
+        with ThreadPoolExecutor(1) as executor:
+            executor.submit(asyncio.run, quiet()).result()
 
 
 def _description(dtype: str, shape: tuple[int, ...]) -> Any:

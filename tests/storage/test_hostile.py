@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import io
 import json
 import os
@@ -474,6 +476,28 @@ def test_a_failure_while_writing_leaves_what_was_there(
 
 def _no_space(source: Any, target: Any) -> None:
     raise OSError("No space left on device")
+
+
+def test_no_writer_of_a_zarr_store_goes_on_after_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    wide = na.Container({f"w{i}": np.ones(3) for i in range(100)})  # files written side by side
+    monkeypatch.setattr(os, "replace", _no_space)
+    monkeypatch.setattr(os, "rename", _no_space)
+    for _ in range(3):
+        with pytest.raises(StorageError, match="No space left on device"):
+            wide.save(tmp_path / "c.zarr")
+        assert not any(tmp_path.iterdir())
+    gc.collect()
+    assert not caplog.records  # the failures of the others are not told beside
+
+
+def test_a_zarr_store_is_written_where_an_event_loop_runs(tmp_path: Path) -> None:
+    async def main() -> None:
+        small().save(tmp_path / "c.zarr")
+        assert_same(na.Container.load(tmp_path / "c.zarr"), small())
+
+    asyncio.run(main())
 
 
 def test_a_program_that_is_interrupted_leaves_what_was_there(
