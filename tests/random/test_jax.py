@@ -220,8 +220,8 @@ def test_shapes(shape: tuple[int, ...], backend: str) -> None:
 
 
 def test_more_numbers_than_a_block_of_the_cache(backend: str) -> None:
-    for row in FLOATS[:2]:
-        check(row, backend, 7, (150_001,), "float32")
+    for row, dtype in product(FLOATS[:2], ("float32", "float64")):
+        check(row, backend, 7, (300_001,), dtype)
 
 
 @pytest.mark.full

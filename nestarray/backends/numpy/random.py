@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from nestarray.backends.base import supports
 from nestarray.backends.numpy.memory import blocks, longest_block, rows
 from nestarray.backends.numpy.quantiles import normal_quantile as normal_quantile
 
-_BLOCK = 1 << 16  # three blocks of words are 768 KiB; smaller ones are mostly calls of ufuncs
+_BLOCK = 1 << 17  # three blocks of words are 1.5 MiB; smaller ones are mostly calls of ufuncs
 
 #: By how much each group of rounds shifts to the left and to the right, as arrays: numbers are
 #: converted in each call.
@@ -36,62 +37,83 @@ def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
     return y0, y1
 
 
-def _is_narrow(key: Any, *, shape: Any, dtype: Any = "uint32") -> bool:
-    return dtypes.as_dtype(dtype) in _NARROW
+def is_unsigned(key: Any, *, shape: Any, dtype: Any = "uint32") -> bool:
+    return dtypes.as_dtype(dtype).kind == "uint"
 
 
-def _is_float32(key: Any, *, shape: Any, dtype: Any = "float32") -> bool:
-    return dtypes.as_dtype(dtype) is dtypes.float32
+def is_float32_or_64(key: Any, *, shape: Any, dtype: Any = "float32") -> bool:
+    return dtypes.as_dtype(dtype) in (dtypes.float32, dtypes.float64)
 
 
-@supports(_is_narrow)
+@supports(is_unsigned)
 def random_bits(key: Any, *, shape: Any, dtype: Any = "uint32") -> Any:
     """https://numpy.org/doc/stable/user/basics.ufuncs.html"""
     bits = np.empty(threefry.count(shape), dtypes.as_dtype(dtype).name)
-    for block, words in _blocks(key, bits):
-        block[:] = words
+    for block, high, low in _blocks(key, bits):
+        _join(high, low, block)
     return bits.reshape(tuple(shape))
 
 
-@supports(_is_float32)
+@supports(is_float32_or_64)
 def random_uniform(key: Any, *, shape: Any, dtype: Any = "float32") -> Any:
     """https://numpy.org/doc/stable/user/basics.ufuncs.html
 
     The mantissa's bits behind the exponent of 1 are a number in [1, 2).
     """
-    numbers = np.empty(threefry.count(shape), np.float32)
-    for block, words in _blocks(key, numbers):
-        np.right_shift(words, 9, words)
-        np.bitwise_or(words, 0x3F800000, words)
-        np.subtract(words.view(np.float32), 1.0, block)
+    wanted = dtypes.as_dtype(dtype)
+    mantissa, width = threefry.MANTISSA[wanted]
+    numbers = np.empty(threefry.count(shape), wanted.name)
+    one = np.ones((), wanted.name)
+    for block, high, low in _blocks(key, numbers):
+        bits = high if width == 32 else block.view(np.uint64)
+        _join(high, low, bits)
+        np.right_shift(bits, width - mantissa, bits)
+        np.bitwise_or(bits, one.view(bits.dtype), bits)
+        np.subtract(bits.view(block.dtype), one, block)
     return numbers.reshape(tuple(shape))
 
 
-_NARROW = (dtypes.uint8, dtypes.uint16, dtypes.uint32)
+def _join(high: Any, low: Any, bits: Any) -> None:
+    """Write what two words are together: 64 bits, or the fewer that their sum modulo 2 has."""
+    if bits.itemsize == 8:
+        np.copyto(bits, high)
+        np.left_shift(bits, 32, bits)
+        np.bitwise_or(bits, low, bits)
+    else:
+        np.bitwise_xor(high, low, bits, casting="unsafe")
 
 
-def _blocks(key: Any, filled: Any) -> Iterator[tuple[Any, Any]]:
-    """The blocks of an array with a random word for each element, which may be written."""
+def _blocks(key: Any, filled: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """The blocks of an array with two random words for each element, which may be written."""
     threefry.check_key(key)
-    size = longest_block(len(filled), _BLOCK)
-    counts, y0, y1, free = rows(4, size, np.uint32)
-    counts[:] = np.arange(size, dtype=np.uint32)
+    k0, k1 = key[0:1], key[1:2]
+    y0, y1, free = rows(3, longest_block(len(filled), _BLOCK), np.uint32)
     for place in blocks(len(filled), _BLOCK):
         block = filled[place]
         one, two = y0[: len(block)], y1[: len(block)]
-        one.fill(key[0])
-        np.add(counts[: len(block)], key[1:2] + np.uint32(place.start), two)
-        _rounds(key[0:1], key[1:2], one, two, free)
-        yield block, np.bitwise_xor(one, two, one)
+        np.add(_counts()[: len(block)], k1 + np.uint32(place.start), two)
+        np.add(two, k0, one)  # the first sum of the rounds: all first words are `k0`
+        _rounds(k0, k1, one, two, free, is_begun=True)
+        yield block, one, two
 
 
-def _rounds(k0: Any, k1: Any, y0: Any, y1: Any, free: Any) -> None:
-    """The 20 rounds on two blocks of words, which are written."""
+@cache
+def _counts() -> Any:
+    """The numbers of a block's elements."""
+    (counts,) = rows(1, _BLOCK, np.uint32)
+    counts[:] = np.arange(_BLOCK, dtype=np.uint32)
+    return counts
+
+
+def _rounds(k0: Any, k1: Any, y0: Any, y1: Any, free: Any, *, is_begun: bool = False) -> None:
+    """The 20 rounds on two blocks of words, which are written; the first sum may have been made."""
     keys = (k0, k1, k0 ^ k1 ^ np.uint32(threefry.PARITY))
     free = free[: len(y0)]
     for group in range(5):
         for left, right in _SHIFTS[group % 2]:
-            np.add(y0, y1, y0)
+            if not is_begun:
+                np.add(y0, y1, y0)
+            is_begun = False
             np.left_shift(y1, left, free)
             np.right_shift(y1, right, y1)
             np.bitwise_xor(y1, free, y1)  # an "or": no bit is in both

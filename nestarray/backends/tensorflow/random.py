@@ -10,7 +10,6 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray import dtypes
 from nestarray.backends import threefry
 from nestarray.backends.base import supports
 from nestarray.backends.numpy import random as in_numpy
@@ -33,22 +32,22 @@ def _given(x: Any, found: Any) -> Any:
         return tf.convert_to_tensor(found)
 
 
-def _is_narrow(key: Any, *, shape: Any, dtype: Any = "uint32") -> bool:
-    return _is_plain(key) and dtypes.as_dtype(dtype) is dtypes.uint32
+def _is_unsigned(key: Any, **asked: Any) -> bool:
+    return _is_plain(key) and in_numpy.is_unsigned(key, **asked)
 
 
-def _is_float32(key: Any, *, shape: Any, dtype: Any = "float32") -> bool:
-    return _is_plain(key) and dtypes.as_dtype(dtype) is dtypes.float32
+def _is_float32_or_64(key: Any, **asked: Any) -> bool:
+    return _is_plain(key) and in_numpy.is_float32_or_64(key, **asked)
 
 
-@supports(_is_narrow)
+@supports(_is_unsigned)
 def random_bits(key: Any, *, shape: Any, dtype: Any = "uint32") -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor"""
     threefry.check_key(key)
     return _given(key, in_numpy.random_bits(key.numpy(), shape=shape, dtype=dtype))
 
 
-@supports(_is_float32)
+@supports(_is_float32_or_64)
 def random_uniform(key: Any, *, shape: Any, dtype: Any = "float32") -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor"""
     threefry.check_key(key)
