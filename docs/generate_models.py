@@ -54,9 +54,9 @@ higgs_audio_v2).
 - *float64*: on JAX, where no part of the model is in float32 whatever its dtype.
 - *generates*: whether the tokens that the model with a head generates one by one, with a cache
   and by greedy search, are those of its `generate` in torch
-  ([examples/text_generation.py](../examples/text_generation.py)). Two caches cannot be arguments
-  of one traced step: reformer's is one of hash buckets, which grows, and roformer makes positions
-  of a Python number of tokens read. Jetmoe's steps are not compiled, since values decide sizes.
+  ([examples/text_generation.py](../examples/text_generation.py)). Reformer and roformer count the
+  tokens read by the length of their cache, which grows: it is an open size. The steps of jetmoe
+  and reformer are not compiled, since values decide sizes.
 
 –: there is nothing to measure (no mask, no tokens to generate; in training ibert looks whether
 its activations are NaN, a choice by values that `torch.export` refuses). An empty cell has not been
@@ -146,13 +146,11 @@ class Measured:
 
     @cached_property
     def generator(self) -> tuple[Any, list[list[int]]]:
-        from examples.text_generation import Generator
         from tests.models import generation
 
         model = generation.language_model(self.name)
         prompt, want = generation.greedy(model)
-        mask = self.name in generation.OWN_MASK
-        return Generator(model, prompt, generation.COUNT, mask), want
+        return generation.generator(self.name, model, prompt), want
 
     def generates(self, backend: str) -> str:
         from tests.models import generation

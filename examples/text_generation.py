@@ -22,6 +22,8 @@ import nestarray as na
 
 Tensors = dict[str, Any]
 
+_CACHES = ("past_key_values", "cache_params", "past_buckets_states")
+
 
 class Step(torch.nn.Module):
     """(tokens, tensors of the cache) → (logits of the next token, tensors of the cache).
@@ -29,7 +31,7 @@ class Step(torch.nn.Module):
     Args:
         model: a causal language model, or a model with encoder and decoder.
         past: its cache. What in it is no tensor, such as which layers have been filled, is
-            settled when the step is traced.
+            settled when the step is traced, and so are tensors without elements.
         mask: give the model a mask of the whole cache. Some would make one of as many tokens as
             have been read, which a traced step does not know.
     """
@@ -60,7 +62,7 @@ class Step(torch.nn.Module):
     ) -> torch.Tensor:
         """Logits of the next token; `past` is filled in place."""
         names = inspect.signature(self.model.forward).parameters
-        inputs = {"cache_params" if "cache_params" in names else "past_key_values": past}
+        inputs: dict[str, Any] = {name_of_cache(self.model): past}
         if encoded is not None:
             inputs |= {"decoder_input_ids": tokens, "encoder_outputs": (encoded,)}
         else:
@@ -72,6 +74,12 @@ class Step(torch.nn.Module):
             whole = torch.ones(len(tokens), past.get_max_length(), dtype=torch.int64)
             inputs |= {"attention_mask" if encoded is None else "decoder_attention_mask": whole}
         return self.model(**inputs, use_cache=True).logits[:, -1]
+
+
+def name_of_cache(model: torch.nn.Module) -> str:
+    """What the model calls its cache."""
+    names = inspect.signature(model.forward).parameters
+    return next(name for name in _CACHES if name in names)
 
 
 def state_of(model: torch.nn.Module, past: cache_utils.Cache, used: torch.Tensor) -> Tensors:
@@ -106,15 +114,20 @@ def empty_cache(model: torch.nn.Module, batch: int, length: int) -> cache_utils.
     past.layers = [_without_window(layer, length) for layer in past.layers]
     if model.config.is_encoder_decoder:
         return cache_utils.EncoderDecoderCache(past, cache_utils.DynamicCache())
-    with torch.no_grad():
-        found = model(torch.zeros(batch, 1, dtype=torch.int64), use_cache=True)
-    kind = type(found.get("past_key_values"))
+    kind = own_kind(model, batch)
     if not issubclass(kind, cache_utils.DynamicCache) or kind is cache_utils.DynamicCache:
         return past
     own = kind()  # of this model alone: it has further lists, with a place for each layer
     lists = [name for name, value in vars(own).items() if value == []]
     vars(own).update({name: [None] * len(past.layers) for name in lists}, layers=past.layers)
     return own
+
+
+def own_kind(model: torch.nn.Module, batch: int) -> type[Any]:
+    """The class of the cache that the model makes when it is given none."""
+    with torch.no_grad():
+        found = model(torch.zeros(batch, 1, dtype=torch.int64), use_cache=True)
+    return type(found.get(name_of_cache(model)))
 
 
 def _without_window(layer: Any, length: int) -> Any:
@@ -131,9 +144,9 @@ def tensors_of(past: cache_utils.Cache) -> list[Tensors]:
     if isinstance(past, cache_utils.EncoderDecoderCache):
         return tensors_of(past.self_attention_cache) + tensors_of(past.cross_attention_cache)
     found = []
-    for part in (past, *past.layers):
+    for part in (past, *_layers(past)):
         members = [(f"{name}{k}", x) for name, v in vars(part).items() for k, x in _members(v)]
-        found.append({name: x for name, x in members if isinstance(x, torch.Tensor)})
+        found.append({name: x for name, x in members if isinstance(x, torch.Tensor) and x.numel()})
     return found
 
 
@@ -145,9 +158,15 @@ def with_tensors(past: cache_utils.Cache, tensors: Iterable[Tensors]) -> cache_u
         past.self_attention_cache = with_tensors(past.self_attention_cache, given)
         past.cross_attention_cache = with_tensors(past.cross_attention_cache, given)
         return past
+    layers = _layers(past)
     past = _filled(past, next(given))
-    past.layers = [_filled(layer, next(given)) for layer in past.layers]
+    if layers:
+        past.layers = [_filled(layer, next(given)) for layer in layers]
     return past
+
+
+def _layers(past: Any) -> list[Any]:
+    return getattr(past, "layers", [])
 
 
 def _filled(part: Any, tensors: Tensors) -> Any:
@@ -179,10 +198,17 @@ class Generator:
         tokens: the prompt, (batch, tokens); the encoder's input where there is an encoder.
         count: number of tokens to add.
         mask: see `Step`.
+        grows: keep what the model itself would keep, which is longer by a token after each step:
+            its length is left open. Some see how many tokens have been read by the length alone.
     """
 
     def __init__(
-        self, model: torch.nn.Module, tokens: torch.Tensor, count: int, mask: bool = False
+        self,
+        model: torch.nn.Module,
+        tokens: torch.Tensor,
+        count: int,
+        mask: bool = False,
+        grows: bool = False,
     ) -> None:
         self.source, self.encoder, encoded = tokens, None, None
         if model.config.is_encoder_decoder:
@@ -191,7 +217,10 @@ class Generator:
             encoded = self.encoder(tokens, ones)["last_hidden_state"]
             tokens = torch.full((len(tokens), 1), model.generation_config.decoder_start_token_id)
         self.prompt, self.count = tokens, count
-        past = empty_cache(model, len(tokens), tokens.shape[1] + count)
+        if grows:
+            past = own_kind(model, len(tokens))()
+        else:
+            past = empty_cache(model, len(tokens), tokens.shape[1] + count)
         used = torch.tensor(0)
         others = () if encoded is None else (encoded,)
         self.cache = state_of(model, past, used)
@@ -201,7 +230,10 @@ class Generator:
         with torch.no_grad():
             first.advance(tokens, past, used, encoded)  # now it says what has been filled
         filled = state_of(model, past, used + tokens.shape[1])
-        self.next = na.trace_graph(Step(model, past, mask).eval(), tokens[:, :1], filled, *others)
+        following = Step(model, past, mask).eval()
+        inputs = (tokens[:, :1], filled, *others)
+        dynamic = {"cache": _growing(filled, following(*inputs)[1])} if grows else None
+        self.next = na.trace_graph(following, *inputs, dynamic=dynamic)
 
     def generate(self, backend: str) -> list[list[int]]:
         """The prompt and the likeliest next tokens, computed on `backend`, for each row.
@@ -223,6 +255,16 @@ class Generator:
             if left:
                 logits, cache = following(token, cache, *encoded)
         return na.to_backend(written, "numpy").tolist()
+
+
+def _growing(before: Any, after: Any) -> Any:
+    """A name for each size that differs, in the form of `dynamic=`."""
+    if isinstance(before, torch.Tensor):
+        sizes = enumerate(zip(before.shape, after.shape, strict=True))
+        return {axis: "read" for axis, (a, b) in sizes if a != b}
+    pairs = before.items() if isinstance(before, dict) else enumerate(before)
+    named = {key: _growing(x, after[key]) for key, x in pairs}
+    return {key: names for key, names in named.items() if names}
 
 
 def _compiled(graph: na.Graph) -> Any:

@@ -12,10 +12,8 @@ COUNT = 8
 #: Decoders whose class with a head for the next token is not that of transformers' tables.
 _CLASSES = {"seamless_m4t": "SeamlessM4TForTextToText"}
 
-#: Decoders whose cache cannot be an argument of one traced step: reformer's is one of hash
-#: buckets, which grows; roformer makes positions of a Python number of tokens read, and not of
-#: ``position_ids``.
-WITHOUT_STEP = ("reformer", "roformer")
+#: Decoders that are told by the length of their cache alone how many tokens have been read.
+GROWING = ("reformer", "roformer")
 
 #: Decoders that make a mask of as many tokens as have been read, unless they are given one.
 OWN_MASK = ("biogpt", "megatron-bert", "rembert")
@@ -24,7 +22,7 @@ OWN_MASK = ("biogpt", "megatron-bert", "rembert")
 _ENCODERS = (
     *("bert", "bert-generation", "camembert", "data2vec-text", "electra", "ernie"),
     *("megatron-bert", "rembert", "roberta", "roberta-prelayernorm"),
-    *("xlm-roberta", "xlm-roberta-xl"),
+    *("reformer", "roformer", "xlm-roberta", "xlm-roberta-xl"),
 )
 
 #: As many layers as it takes to have one of attention, which counts the tokens of a cache.
@@ -65,7 +63,7 @@ def classes() -> dict[str, str]:
         auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     )
     found = {name: next((t[name] for t in tables if name in t), None) for name in models.NAMES}
-    return {name: c for name, c in found.items() if c and name not in WITHOUT_STEP}
+    return {name: c for name, c in found.items() if c}
 
 
 def language_model(name: str) -> Any:
@@ -130,3 +128,10 @@ def greedy(model: Any, count: int = COUNT) -> tuple[Any, list[list[int]]]:
             token = model(written, use_cache=False).logits[:, -1].argmax(-1, keepdim=True)
             written = torch.cat([written, token], dim=1)
     return prompt, written.tolist()
+
+
+def generator(name: str, model: Any, prompt: Any) -> Any:
+    """The model's steps as graphs."""
+    from examples.text_generation import Generator
+
+    return Generator(model, prompt, COUNT, name in OWN_MASK, name in GROWING)

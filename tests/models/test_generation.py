@@ -18,6 +18,13 @@ def test_greedy_tokens(name):
     model = generation.language_model(name)
     prompt, want = generation.greedy(model)
     assert len({token for row in want for token in row[-generation.COUNT :]}) > 1
-    graphs = Generator(model, prompt, generation.COUNT, name in generation.OWN_MASK)
+    graphs = generation.generator(name, model, prompt)
     for backend in ("jax", "tensorflow", "numpy"):
         assert graphs.generate(backend) == want, backend
+
+
+def test_a_cache_that_grows_is_of_an_open_size():
+    model = generation.language_model("gpt2")
+    prompt, want = generation.greedy(model)
+    graphs = Generator(model, prompt, generation.COUNT, grows=True)
+    assert graphs.generate("numpy") == want
