@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import nestarray as na
-from tests.random.distributions import EXACT, FLOATS, INTEGERS, PARAMETRIC, REJECTED, Row
+from tests.random.distributions import EXACT, FLOATS, INTEGERS, PARAMETRIC, REJECTED, ROOT, Row
 
 pytestmark = pytest.mark.usefixtures("jax_as_by_default")
 
@@ -57,12 +57,17 @@ def check(row: Row, backend: str, seed: int, shape: Any, dtype: str) -> None:
     if "int" in dtype:
         np.testing.assert_array_equal(found, expected)
         return
-    scale = np.maximum(np.abs(expected.astype("f8")), 1.0)
-    error = np.abs(found.astype("f8") - expected.astype("f8")) / scale / na.finfo(dtype).eps
+    error = units(found, expected, dtype)
     special = row.wide_ulps if dtype == "float64" else row.narrow_ulps if dtype in HALVES else 0.0
     ulps = special or row.ulps
     wrong = np.count_nonzero(~(error <= ulps))
     assert wrong <= row.rare * error.size, f"{np.max(error)} ulp"
+
+
+def units(found: np.ndarray, expected: np.ndarray, dtype: str) -> np.ndarray:
+    """How far numbers are away, in units in the last place of what is expected, or of 1."""
+    scale = np.maximum(np.abs(expected.astype("f8")), 1.0)
+    return np.abs(found.astype("f8") - expected.astype("f8")) / scale / na.finfo(dtype).eps
 
 
 def ids(value: Any) -> str:
@@ -131,6 +136,21 @@ def test_half_precision_in_a_range_is_alike_everywhere(dtype: str, backend: str)
         return in_numpy(na.astype(x, dtype), dtype)
 
     np.testing.assert_array_equal(found, rounded(rounded(u * np.float32(3.75)) - np.float32(3.0)))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "row", [row for row in REJECTED if row.reason == ROOT and row.ulps > 2.0], ids=ids
+)
+def test_gamma_numbers_are_as_near_as_jax_is_to_itself(row: Row, backend: str) -> None:
+    """XLA writes the root of compiled code anew; run op by op, JAX gives other numbers."""
+    found, expected = pair(row, backend, 12, (200,), "float32")
+    case = (repr(row), "op by op")
+    if case not in _expected:
+        with jax.disable_jit():
+            _expected[case] = np.asarray(row.reference(jax.random.PRNGKey(12), (200,), "float32"))
+    own = units(_expected[case], expected, "float32").max()
+    assert units(found, expected, "float32").max() <= own + 2.0
 
 
 def test_orthogonal_matrices_are_those_of_jax(backend: str) -> None:
