@@ -148,7 +148,7 @@ class reading:
         if not isinstance(error, Exception) or isinstance(error, NestarrayError):
             return
         where = f"Container.load: {str(self._path)!r}"
-        if isinstance(error, FileNotFoundError):
+        if isinstance(error, FileNotFoundError) and not self._path.exists():
             raise MissingFileError(f"{where}: there is no such file") from error
         raise StorageError(f"{where} cannot be read: {reason(error)}") from error
 
