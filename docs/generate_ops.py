@@ -103,7 +103,7 @@ def runs(case: Case, backend: str, dtype: str) -> bool:
         if x.dtype.kind not in kinds:
             return x
         x = x if native.kind == "c" else np.real(x)
-        return (np.abs(x) if native.kind in "ub" else x).astype(native)
+        return np.asarray(np.abs(x) if native.kind in "ub" else x, native)
 
     try:
         with use_backend(backend):

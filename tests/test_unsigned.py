@@ -18,7 +18,7 @@ PAIRS = {
     "floor_divide": np.floor_divide, "remainder": np.remainder, "maximum": np.maximum,
     "minimum": np.minimum, "equal": np.equal, "less": np.less, "greater_equal": np.greater_equal,
     "bitwise_xor": np.bitwise_xor, "fmod": np.fmod, "logical_and": np.logical_and,
-    "logical_or": np.logical_or, "logical_xor": np.logical_xor,
+    "logical_or": np.logical_or, "logical_xor": np.logical_xor, "gcd": np.gcd,
 }  # fmt: skip
 SINGLES = {
     "square": np.square, "negative": np.negative, "abs": np.abs, "sign": np.sign,
@@ -125,3 +125,23 @@ def test_matrices(dtype: str, backend: str) -> None:
     check(shuffled, grid.reshape(1, 2, 2, 1, 2).transpose(0, 3, 1, 4, 2).reshape(1, 1, 2, 4))
     small = backends.core(backend).from_numpy(np.asarray([1, 0, 1, 3], dtype))
     check(na.bincount(small), np.asarray([1, 2, 0, 1]))
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_multiples_and_places(dtype: str, backend: str) -> None:
+    host = numbers(dtype)
+    on = backends.core(backend).from_numpy
+    x, largest = on(host), np.iinfo(dtype).max
+    small = np.asarray([12, 0, 9, largest], dtype)
+    check(na.lcm(on(small), on(small[::-1].copy())), np.lcm(small, small[::-1]))
+    for value, element in ((9.0, 9), (int(largest), largest), (on(small[3]), largest)):
+        filled = np.zeros((2, 3), dtype)
+        np.fill_diagonal(filled, element)
+        check(na.fill_diagonal(on(np.zeros((2, 3), dtype)), value), filled)
+    check(na.repeat_axes(x, "n -> k (n m)", k=2, m=3), np.tile(np.repeat(host, 3), (2, 1)))
+    windows = np.stack([host[:-1], host[1:]])
+    weight = np.arange(14, dtype=dtype).reshape(1, 2, 7)
+    connected = na.locally_connected(x[None, None], on(weight), x[None, 1:], kernel_size=2)
+    check(connected, ((windows * weight[0]).sum(0, dtype=dtype) + host[1:])[None, None])

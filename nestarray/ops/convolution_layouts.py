@@ -318,7 +318,7 @@ def locally_connected(
     kernels = ops.reshape(weight, (weight.shape[0], expected[0], math.prod(output)))
     out = ops.einsum("nkp,okp->nop", columns, kernels)
     out = ops.reshape(out, (-1, weight.shape[0], *output))
-    return out if bias is None else out + bias
+    return out if bias is None else ops.add(out, bias)
 
 
 def _first(x: Array, data_format: str) -> Array:

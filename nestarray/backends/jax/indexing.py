@@ -21,6 +21,7 @@ from nestarray.backends.index import (
     without_ones,
 )
 from nestarray.backends.jax.compiled import compiled
+from nestarray.backends.jax.promotion import cast
 
 _METHODS = {"replace": "set", "add": "add", "min": "min", "max": "max"}
 
@@ -50,7 +51,8 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     check_fill("setitem", "value", value, x.dtype)
     if mode in ("min", "max"):
         refuse_complex(x)
-    value = jnp.asarray(value).astype(x.dtype)
+    # an int at once: one above those of int64 is an element of uint64
+    value = cast(value, x.dtype) if value.__class__ is int else jnp.asarray(value).astype(x.dtype)
     items = as_tuple(index)
     if any(isinstance(item, ON_THE_HOST) for item in items):
         check_numbers("setitem", items, x.shape)  # JAX leaves out what is outside

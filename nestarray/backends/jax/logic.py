@@ -9,6 +9,8 @@ import jax.numpy as jnp
 from nestarray.backends.jax.compiled import compiled_for_any
 from nestarray.backends.jax.promotion import ordering, promoting
 
+_BOOL = jnp.dtype(bool)
+
 isfinite = jnp.isfinite
 isinf = jnp.isinf
 isnan = jnp.isnan
@@ -25,8 +27,8 @@ greater_equal = ordering(jnp.greater_equal)
 bitwise_and = promoting(jnp.bitwise_and)
 bitwise_or = promoting(jnp.bitwise_or)
 bitwise_xor = promoting(jnp.bitwise_xor)
-bitwise_left_shift = promoting(jnp.left_shift)
-bitwise_right_shift = promoting(jnp.right_shift)
+bitwise_left_shift = promoting(jnp.left_shift, declined=_BOOL)
+bitwise_right_shift = promoting(jnp.right_shift, declined=_BOOL)
 
 logical_and = jnp.logical_and
 logical_or = jnp.logical_or

@@ -10,6 +10,8 @@ from nestarray.backends.base import lenient
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.numpy.promotion import ordering, promoting
 
+_BOOL = np.dtype(bool)
+
 isfinite = np.isfinite
 isinf = np.isinf
 isnan = np.isnan
@@ -26,8 +28,8 @@ greater_equal = ordering(np.greater_equal)
 bitwise_and = promoting(np.bitwise_and)
 bitwise_or = promoting(np.bitwise_or)
 bitwise_xor = promoting(np.bitwise_xor)
-bitwise_left_shift = promoting(np.left_shift)
-bitwise_right_shift = promoting(np.right_shift)
+bitwise_left_shift = promoting(np.left_shift, declined=_BOOL)
+bitwise_right_shift = promoting(np.right_shift, declined=_BOOL)
 
 logical_and = np.logical_and
 logical_or = np.logical_or

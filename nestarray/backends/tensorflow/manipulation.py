@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -18,6 +17,7 @@ from nestarray.backends.axes import (
 )
 from nestarray.backends.base import supports
 from nestarray.backends.fills import check_fill
+from nestarray.backends.tensorflow.integers import by_bits
 from nestarray.backends.tensorflow.padding import padded
 from nestarray.backends.tensorflow.promotion import promoted
 
@@ -118,14 +118,10 @@ def tile(x: Any, repetitions: Any, /) -> Any:
     rank = max(len(lengths), len(counts))
     x = tf.reshape(x, _lengths((1,) * (rank - len(lengths)) + lengths))
     times = _lengths((1,) * (rank - len(counts)) + counts)
-    return _through_int64(lambda y: tf.tile(y, times), x)
+    return _tile(x, times)
 
 
-def _through_int64(repeated: Callable[[Any], Any], x: Any) -> Any:
-    """`repeated`, which has no kernel for 16 bits and more without a sign; int64 has their bits."""
-    if x.dtype.is_unsigned and x.dtype.size > 1:
-        return tf.cast(repeated(tf.cast(x, tf.int64)), x.dtype)
-    return repeated(x)
+_tile = by_bits(tf.tile)
 
 
 @supports("total_repeat_length is None")
@@ -137,7 +133,10 @@ def repeat(
         one_axis(axis, x.shape.rank, "repeat")  # TensorFlow takes 0 for an axis of a number
     if hasattr(repeats, "dtype") and repeats.dtype != tf.int64:
         repeats = tf.cast(repeats, tf.int32)
-    return _through_int64(lambda y: tf.repeat(y, repeats, axis), x)
+    return _repeat(x, repeats, axis)
+
+
+_repeat = by_bits(tf.repeat)
 
 
 def _has_mode(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -87,9 +88,16 @@ def _without_elements(mask: torch.Tensor, shape: torch.Size) -> torch.Tensor:
 def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_reduce.html"""
     check_mode(mode, "setitem")
-    check_fill("setitem", "value", value, x.dtype)
-    value = torch.as_tensor(value, dtype=x.dtype, device=x.device)
+    value = _as_elements("setitem", value, x)
     return _kept(mode)(lambda x, value: _replaced(x, value, index, mode))(x, value)
+
+
+def _as_elements(name: str, value: Any, x: Any) -> Any:
+    """What elements of `x` are set to, as a tensor of its dtype."""
+    check_fill(name, "value", value, x.dtype)
+    if value.__class__ is float and x.dtype is torch.uint64:
+        value = math.trunc(value)  # torch takes no float for one
+    return torch.as_tensor(value, dtype=x.dtype, device=x.device)
 
 
 def _kept(mode: str) -> Callable[..., Any]:
@@ -194,12 +202,12 @@ def scatter(x: Any, indices: Any, updates: Any, /, *, axis: int, mode: str = "re
 
 def masked_fill(x: Any, mask: Any, value: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.masked_fill.html"""
-    if not isinstance(value, torch.Tensor):
-        check_fill("masked_fill", "value", value, x.dtype)
-        if x.dtype not in LACKING:
-            return torch.masked_fill(x, mask, value)
-        value = torch.tensor(int(value), dtype=x.dtype, device=x.device)
-    return _filled(x, mask, value.to(x.dtype))
+    if isinstance(value, torch.Tensor):
+        return _filled(x, mask, value.to(x.dtype))
+    if x.dtype in LACKING:
+        return _filled(x, mask, _as_elements("masked_fill", value, x))
+    check_fill("masked_fill", "value", value, x.dtype)
+    return torch.masked_fill(x, mask, value)
 
 
 @by_bits

@@ -107,6 +107,32 @@ def floor_divide(x1: Any, x2: Any) -> Any:
     return torch.where(b < 0, (~is_below).long(), quotient).view(torch.uint64)
 
 
+def gcd(x1: Any, x2: Any) -> Any:
+    """The greatest common divisor of unsigned integers of one dtype.
+
+    Those of uint64 come below 2⁶³ by two steps of Euclid's algorithm: the rest of the larger is
+    less than half of it, and what the smaller leaves by that rest is less still.
+    """
+    if x1.dtype is not torch.uint64:
+        return through_int64(torch.gcd)(x1, x2)
+    larger, smaller = (f(x1, x2).view(torch.int64) for f in (_larger, _smaller))
+    rest = _rest(larger, smaller)
+    found = torch.gcd(rest, _rest(smaller, rest))
+    divisor = torch.where(smaller == 0, larger, smaller)
+    return torch.where(rest == 0, divisor, found).view(torch.uint64)
+
+
+_larger = by_order(torch.maximum, selects=True)
+_smaller = by_order(torch.minimum, selects=True)
+
+
+def _rest(x: Any, divisor: Any) -> Any:
+    """What the division of uint64 leaves, all of it in their bits; 0 where the divisor is 0."""
+    by = torch.where(divisor == 0, 1, divisor)
+    quotient = floor_divide(x.view(torch.uint64), by.view(torch.uint64)).view(torch.int64)
+    return x - quotient * by
+
+
 def shift_left(x1: Any, x2: Any) -> Any:
     """x1 · 2^x2 of unsigned integers; 0 where x2 is the width or more, or negative."""
     a, by = x1.to(torch.int64), x2.to(torch.int64)

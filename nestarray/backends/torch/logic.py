@@ -14,6 +14,8 @@ from nestarray.backends.torch.core import INEXACT
 from nestarray.backends.torch.integers import LACKING, by_order, guarded, through_int64
 from nestarray.backends.torch.promotion import promoting
 
+_NO_INTEGERS = INEXACT | {torch.bool}
+
 
 def _of_tensors(native: Callable[..., Any]) -> Callable[..., Any]:
     """`native`, with a Python number among the operands as a tensor."""
@@ -37,15 +39,15 @@ def _of_tensors(native: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _of_integers(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, which would shift floats as products by powers of 2."""
+    """`native`, which would shift floats as products by powers of 2, and bools by their bytes."""
 
     def call(x1: Any, x2: Any, /) -> Any:
-        if x1.dtype in INEXACT:
-            raise TypeError("not implemented for 'floats'")
+        if x1.dtype in _NO_INTEGERS:
+            raise TypeError("not implemented for 'floats' and 'bools'")
         return native(x1, x2)
 
-    names = {"_inexact": INEXACT, "_native": native}
-    return noted(call, FastPath("x1.dtype not in _inexact", "_native(x1, x2)", names))
+    names = {"_no_integers": _NO_INTEGERS, "_native": native}
+    return noted(call, FastPath("x1.dtype not in _no_integers", "_native(x1, x2)", names))
 
 
 isfinite = torch.isfinite
