@@ -507,7 +507,8 @@ def softmax(x: Array, /, *, axis: Axis = -1) -> Array:
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.nn.softmax.html
     """
-    powers = ops.exp(x - ops.max(x, axis=axis, keepdims=True))
+    largest = ops.stop_gradient(ops.max(x, axis=axis, keepdims=True))  # any shift gives the same
+    powers = ops.exp(x - largest)
     return powers / ops.sum(powers, axis=axis, keepdims=True)
 
 
@@ -533,7 +534,7 @@ def log_softmax(x: Array, /, *, axis: Axis = -1) -> Array:
     many_axes(axis, len(x.shape), "log_softmax")
     if 0 in x.shape:
         return x  # there is no greatest of nothing
-    shifted = x - ops.max(x, axis=axis, keepdims=True)
+    shifted = x - ops.stop_gradient(ops.max(x, axis=axis, keepdims=True))
     return shifted - ops.log(ops.sum(ops.exp(shifted), axis=axis, keepdims=True))
 
 

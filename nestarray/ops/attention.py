@@ -305,7 +305,9 @@ def _keep(mask: Array, scores: Array) -> Array:
 
 def _safe_softmax(scores: Array) -> Array:
     """softmax over the last axis, with zeros where all scores are −∞."""
-    largest = ops.max(scores, axis=-1, keepdims=True)
+    # The shift has no derivative. That of a greatest element looks for it among all, and finds
+    # none where compiled code has rounded them in another way the second time.
+    largest = ops.stop_gradient(ops.max(scores, axis=-1, keepdims=True))
     is_empty = ops.equal(largest, -math.inf)
     powers = ops.exp(scores - ops.where(is_empty, 0.0, largest))
     total = ops.sum(powers, axis=-1, keepdims=True)

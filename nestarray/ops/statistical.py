@@ -490,7 +490,7 @@ def logsumexp(
     greatest = ops.max(ops.real(x) if is_complex else x, axis=axis, keepdims=True)
     # ±∞ and NaN are the result themselves; −∞ − (−∞) would be NaN, and the sum 0.
     is_finite = ops.isfinite(greatest)
-    shift = ops.where(is_finite, greatest, 0.0)
+    shift = ops.stop_gradient(ops.where(is_finite, greatest, 0.0))  # any shift gives the same
     if b is None and not return_sign:
         total = ops.sum(ops.exp(ops.subtract(x, shift)), axis=axis, keepdims=True)
         logarithm = ops.log(ops.where(is_finite, total, 1.0))
