@@ -7,6 +7,7 @@ leads out of the directory, is refused.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from functools import cache
@@ -30,6 +31,12 @@ _CODECS = frozenset((
     "bytes", "endian", "gzip", "zstd", "blosc", "crc32c", "transpose", "sharding_indexed",
     "zlib", "bz2", "lz4", "lzma", "shuffle", "crc32", "adler32", "fletcher32",
 ))  # fmt: skip
+
+#: What an array says whose chunks are its elements, in the order and the bytes that NumPy has them.
+_UNCOMPRESSED = (
+    ({"name": "bytes", "configuration": {"endian": "little"}},),
+    ({"name": "bytes"},),
+)
 
 
 def library() -> Any:
@@ -104,18 +111,25 @@ class ZarrSource(Source):
     separator = "/"
 
     def __init__(self, path: Path) -> None:
-        _check_links(path)
         zarr = library()
-        group = zarr.open(store=str(path), mode="r")
-        if not isinstance(group, zarr.Group):
+        store = zarr.storage.LocalStore(path, read_only=True)
+        described = cache(_described)  # many are alike, and zarr takes long to read one
+        self._arrays: dict[str, Any] = {}
+        self._uncompressed: set[str] = set()
+        entries: dict[str, Entry] = {}
+        for name, text in sorted(_descriptions(path).items()):
+            if (found := described(text)) is None:
+                continue
+            metadata, codecs, uncompressed = found
+            array = zarr.Array(zarr.AsyncArray(metadata, zarr.storage.StorePath(store, name)))
+            self._arrays[name], entries[name] = array, _entry(path, name, array, codecs)
+            if uncompressed:
+                self._uncompressed.add(name)
+        if "" in entries:
             raise StorageError(
                 f"Container.load: {str(path)!r} is one array, expected a group of arrays"
             )
-        members = sorted(group.members(max_depth=None))
-        self._arrays = {name: m for name, m in members if isinstance(m, zarr.Array)}
-        described = {name: m.metadata.to_dict() for name, m in self._arrays.items()}
-        entries = {name: _entry(path, name, m, described[name]) for name, m in self._arrays.items()}
-        self._uncompressed = {name for name in entries if _is_uncompressed(described[name])}
+        group = zarr.open_group(str(path), mode="r", use_consolidated=False)
         attributes = dict(group.attrs)
         structure = attributes.pop(RESERVED, None)
         texts = attributes if structure is None else attributes["metadata"]
@@ -152,29 +166,55 @@ class ZarrSource(Source):
         return elements.astype(self.entries[name].dtype, copy=False)
 
 
-def _check_links(path: Path) -> None:
+def _descriptions(path: Path) -> dict[str, bytes]:
+    """What each node of a store says of itself, by its name.
+
+    Raises:
+        StorageError: a link leads out of the store, or to a directory, and then maybe in circles.
+    """
     home = Path(os.path.realpath(path))
-    folders = [str(path)]
-    for folder in folders:
-        with os.scandir(folder) as found:
-            entries = list(found)
-        for entry in entries:
-            if not entry.is_symlink():
-                if entry.is_dir():
-                    folders.append(entry.path)
-            elif not Path(os.path.realpath(entry.path)).is_relative_to(home):
-                raise StorageError(
-                    f"Container.load: {str(path)!r}: {entry.path!r} is a link that leads out of the "
-                    "directory, and is not followed"
-                )
+    description = "zarr.json" if (path / "zarr.json").exists() else ".zarray"  # the format 3 or 2
+    found: dict[str, bytes] = {}
+    names = [""]
+    for name in names:
+        with os.scandir(path / name) as listing:
+            members = list(listing)
+        for member in members:
+            if member.is_symlink():
+                leads_out = not Path(os.path.realpath(member.path)).is_relative_to(home)
+                if leads_out or member.is_dir():
+                    raise StorageError(
+                        f"Container.load: {str(path)!r}: {member.path!r} is a link that leads "
+                        f"{'out of the' if leads_out else 'to a'} directory, and is not followed"
+                    )
+            elif member.is_dir():
+                names.append(f"{name}/{member.name}" if name else member.name)
+            if member.name == description:
+                found[name] = Path(member.path).read_bytes()
+    return found
 
 
-def _entry(path: Path, name: str, array: Any, description: dict[str, Any]) -> Entry:
+def _described(text: bytes) -> tuple[Any, set[str], bool] | None:
+    """What the text of a description says; None if it is a group's.
+
+    Returns:
+        (metadata, codecs, uncompressed): zarr's own object; the names of all codecs; whether
+        they are `_UNCOMPRESSED`.
+    """
+    zarr, node = library(), json.loads(text)
+    if node.get("node_type", "array") == "group":
+        return None
+    nowhere = zarr.storage.StorePath(zarr.storage.MemoryStore())
+    metadata = zarr.AsyncArray(node, nowhere).metadata
+    node = metadata.to_dict()
+    return metadata, _codec_names(node), tuple(node.get("codecs", ())) in _UNCOMPRESSED
+
+
+def _entry(path: Path, name: str, array: Any, codecs: set[str]) -> Entry:
     where = f"Container.load: {str(path)!r}: {name!r}"
     if array.dtype.name not in NATIVE:
         raise StorageError(f"{where} has the dtype {array.dtype}, expected numbers or bools")
-    odd = sorted(_codec_names(description) - _CODECS)
-    if odd:
+    if odd := sorted(codecs - _CODECS):
         raise StorageError(
             f"{where} needs the codec {odd[0]!r}, which is not one of those that only compress "
             f"({', '.join(sorted(_CODECS))})"
@@ -183,14 +223,6 @@ def _entry(path: Path, name: str, array: Any, description: dict[str, Any]) -> En
     for shape in (entry.shape, array.chunks, array.shards or ()):
         check_size(path, name, Entry(entry.dtype, tuple(shape)), array.nbytes_stored)
     return entry
-
-
-def _is_uncompressed(description: dict[str, Any]) -> bool:
-    """Whether the files of an array are its elements, in the order and bytes that NumPy has them."""
-    if description["zarr_format"] != 3 or len(description["codecs"]) != 1:
-        return False
-    codec = description["codecs"][0]
-    return codec["name"] == "bytes" and codec.get("configuration", {}) in ({}, {"endian": "little"})
 
 
 def _codec_names(node: Any) -> set[str]:
