@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 #: Gives (call, value) for each call, and returns (output nest, new state by path).
 Steps = Generator[tuple["Node", Any], None, tuple[Any, dict[str, Any]]]
+#: Gives what a run hands on for the value of a call.
+At = Callable[["Node", Any], Any]
+
+
+def as_it_is(node: Node, value: Any) -> Any:
+    """The value itself."""
+    return value
 
 
 def given_values(graph: Graph, inputs: list[Any], key: Any) -> dict[Node, Any]:
@@ -58,19 +65,21 @@ def where_of(node: Node) -> str:
     return f"{node.name} = {node.target_name}(…)" + (f" ({place})" if place else "")
 
 
-def steps(graph: Graph, inputs: list[Any], key: Any) -> Steps:
+def steps(graph: Graph, inputs: list[Any], key: Any, at: At = as_it_is) -> Steps:
     """Run a graph with its own variables.
 
     Args:
         graph: the graph.
         inputs: flat inputs.
         key: random key, or None.
+        at: what is handed on for the value of a call.
     """
     values = given_values(graph, inputs, key)
     dead = last_uses(graph)
     for node in graph.calls:
-        values[node] = compute(graph, node, values.__getitem__, key)
-        yield node, values[node]
+        value = compute(graph, node, values.__getitem__, key)
+        yield node, value
+        values[node] = at(node, value)
         for unused in dead.get(node, ()):
             del values[unused]
     state = {path: values[node] for path, node in graph.state_updates.items()}

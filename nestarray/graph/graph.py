@@ -471,7 +471,9 @@ class Graph:
                 alone makes: each call agrees on the source's own inputs, and the source's
                 result goes as far when inputs and parameters move by a unit in the last place.
             gradient_rtol: the same for gradients; by default 1e-3, 1e-8, and 5e-2 or 1e-1 for a
-                model with a call in float16 or bfloat16, and what rounding alone makes.
+                model with a call in float16 or bfloat16, and what rounding alone makes. By
+                default, a gradient passes too that the source itself has at the graph's own values,
+                which each of its calls gives for them: of two sides of a kink both are right.
             gradients: compare the gradient of a fixed random projection of the outputs.
             nodes: compare the value of every node; if False, this is done only where the
                 outputs differ, to find the node.

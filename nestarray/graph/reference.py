@@ -16,7 +16,7 @@ from nestarray.config import use_backend
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.errors import ArgumentError, UnsupportedError
-from nestarray.graph.execution import Steps, compute, result_of, steps
+from nestarray.graph.execution import At, Steps, as_it_is, compute, result_of, steps
 from nestarray.graph.node import Node, iter_nodes, map_nodes
 from nestarray.nn.module import Module
 from nestarray.transforms import execute_with_gradients
@@ -44,7 +44,15 @@ class TorchReference:
         self.program, self.nodes = program, nodes
         self.args, self.kwargs = args, kwargs
 
-    def steps(self, graph: Graph, inputs: list[Any], v: Container, s: Container, key: Any) -> Steps:
+    def steps(
+        self,
+        graph: Graph,
+        inputs: list[Any],
+        v: Container,
+        s: Container,
+        key: Any,
+        at: At = as_it_is,
+    ) -> Steps:
         """Run the program in torch, on torch tensors; see `execution.steps`.
 
         Args:
@@ -52,6 +60,7 @@ class TorchReference:
             inputs: flat inputs.
             v, s: variables.
             key: random key on torch.
+            at: what is handed on for the value of a call.
         """
         from torch.fx.node import map_arg
 
@@ -86,11 +95,12 @@ class TorchReference:
                     args = map_arg(exported.args, values.__getitem__)
                     kwargs = map_arg(exported.kwargs, values.__getitem__)
                     value = differentiable(exported.target)(*args, **kwargs)
+                if node in wanted:
+                    yield node, value
+                    value = at(node, value)
                 values[exported] = value
                 if node in kept:
                     ours[node] = value
-                if node in wanted:
-                    yield node, value
                 for unused in dead.get(exported, ()):
                     values.pop(unused, None)
                 for unused in dead_after_draw.get(node, set()) - returned:
@@ -112,9 +122,16 @@ class TorchReference:
         return dead
 
     def gradients(
-        self, graph: Graph, inputs: list[Any], key: Any, loss: Callable[[Any], Any]
+        self,
+        graph: Graph,
+        inputs: list[Any],
+        key: Any,
+        loss: Callable[[Any], Any],
+        at: At = as_it_is,
     ) -> list[Any]:
         """∂loss(output)/∂v for each leaf of ``graph.v``, by torch.autograd; None for integers.
+
+        `at` is that of `steps`.
 
         Raises:
             UnsupportedError: torch has no derivative of an operation.
@@ -129,7 +146,7 @@ class TorchReference:
         wanted = [x for x in leaves if x.requires_grad]
         found: Any = [None] * len(wanted)
         try:
-            total = loss(result_of(self.steps(graph, inputs, v, graph.s, key))[0])
+            total = loss(result_of(self.steps(graph, inputs, v, graph.s, key, at))[0])
             if total.requires_grad:  # else nothing depends on them
                 found = torch.autograd.grad(total, wanted, allow_unused=True)
         except (NotImplementedError, RuntimeError) as error:
@@ -297,17 +314,40 @@ class PythonReference:
             out, new = self.source(*args, v=v, s=s, train=True, key=key, **kwargs)
         return out, dict(new.flat_items())
 
-    def steps(self, graph: Graph, inputs: list[Any], v: Container, s: Container, key: Any) -> Steps:
-        """Run the graph on the code's own backend call by call, and return what the code gives."""
-        yield from steps(graph.replace(v=v, s=s), inputs, key)
+    def steps(
+        self,
+        graph: Graph,
+        inputs: list[Any],
+        v: Container,
+        s: Container,
+        key: Any,
+        at: At = as_it_is,
+    ) -> Steps:
+        """Run the graph on the code's own backend call by call, and return what the code gives.
+
+        The code has no calls whose values `at` could replace: then it is what the graph returns.
+        """
+        found = yield from steps(graph.replace(v=v, s=s), inputs, key, at)
+        if at is not as_it_is:
+            return found
         output, state = self.call(inputs, v, s, key)
         return output, {path: state[path] for path in graph.state_updates}
 
     def gradients(
-        self, graph: Graph, inputs: list[Any], key: Any, loss: Callable[[Any], Any]
+        self,
+        graph: Graph,
+        inputs: list[Any],
+        key: Any,
+        loss: Callable[[Any], Any],
+        at: At = as_it_is,
     ) -> list[Any]:
-        """∂loss(output)/∂v for each leaf of ``graph.v``; None for integers."""
-        call = lambda v: loss(self.call(inputs, v, graph.s, key)[0])  # noqa: E731
+        """∂loss(output)/∂v for each leaf of ``graph.v``; None for integers. `at`: see `steps`."""
+
+        def call(v: Container) -> Any:
+            if at is as_it_is:
+                return loss(self.call(inputs, v, graph.s, key)[0])
+            return loss(result_of(self.steps(graph, inputs, v, graph.s, key, at))[0])
+
         _, found = execute_with_gradients(call, graph.v)
         return [
             g if dtypes.dtype_of(x).is_inexact else None

@@ -29,6 +29,9 @@ class Comparison:
         rounding: for an error over the tolerance that no single call explains, the absolute
             error that rounding does: so far, and some more for another order of roundings, the
             source's own array goes when what goes in moves by a unit in its last place.
+        along: for a gradient that neither explains, its relative error beside the gradient of the
+            source at the values that the graph has computed; None where a call gives others for
+            these, or that was not looked at.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Comparison:
     alone: float | None = None
     is_at_fault: bool = False
     rounding: float = 0.0
+    along: float | None = None
 
     @property
     def relative(self) -> float:
@@ -49,8 +53,10 @@ class Comparison:
 
     @property
     def ok(self) -> bool:
-        """Whether the error is within the tolerance, or within what rounding does."""
-        return self.relative <= self.tolerance or self.error <= self.rounding
+        """Whether the error is within the tolerance, or rounding explains it."""
+        if self.relative <= self.tolerance or self.error <= self.rounding:
+            return True
+        return self.along is not None and self.along <= self.tolerance
 
     def __str__(self) -> str:
         mark = "ok  " if self.ok else "FAIL"
@@ -59,6 +65,8 @@ class Comparison:
             text += f"  ({self.where})"
         if self.rounding:
             text += f"; rounding alone makes {self.rounding:.1e} absolute"
+        if self.along is not None:
+            text += f"; at the graph's own values {self.along:.1e}"
         if self.alone is not None and not self.ok:
             text += (
                 f"; on the source's inputs {self.alone:.1e}"

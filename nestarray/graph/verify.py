@@ -14,7 +14,8 @@ source's own inputs: that tells the call whose derivative is wrong from a value 
 
 If no call is wrong by itself, what is over the tolerance may be rounding (`rounding.py`): it
 passes where the source's own result goes as far when what goes in moves by a unit in its last
-place. A tolerance that somebody asked for is kept.
+place. A gradient that goes further passes where the source has the same at the graph's own values
+(`linearization.py`). A tolerance that somebody asked for is kept.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from nestarray.graph.comparison import compare, compare_together, host, is_array
 from nestarray.graph.derived import DerivedReference
 from nestarray.graph.execution import Steps, compute, given_values, result_of, steps
 from nestarray.graph.graph import Graph
+from nestarray.graph.linearization import Along, values_of_run
 from nestarray.graph.node import Node, iter_nodes, map_nodes
 from nestarray.graph.reference import slopes_of
 from nestarray.graph.report import Comparison, Report, Sample, first_divergence
@@ -105,6 +107,10 @@ def verify(
         drawn,
         found.slopes,
     )
+
+
+#: Gives the results of a computation, for what goes in as it is and moved by rounding.
+Results = Callable[[], list[Any]]
 
 
 class _Side(NamedTuple):
@@ -195,11 +201,14 @@ class _Proof:
             return found
         if self.tolerances.is_own_value and not found.values_agree:
             found = self._values_beside_rounding(found, inputs, key)
-        if not found.values_agree or all(c.ok for c in found.gradients):
+        results = (*found.outputs, *found.state)
+        if not all(c.ok for c in results) or all(c.ok for c in found.gradients):
             return found
         found = found._replace(slopes=self._slopes(inputs, key))
         if self.tolerances.is_own_gradient and all(c.ok for c in found.slopes):
             found = self._gradients_beside_rounding(found, inputs, key)
+            if not all(c.ok for c in found.gradients):
+                found = self._gradients_along(found, inputs, key)
         return found
 
     def _values_beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
@@ -230,6 +239,34 @@ class _Proof:
         ]
         at = lambda path: allowance([found[path] for found in results])  # noqa: E731
         return found._replace(gradients=_beside(found.gradients, at))
+
+    def _gradients_along(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
+        """The rows of gradients, those over the tolerance beside the source's at the graph's values.
+
+        They are as they were where a call of the source gives others for what the graph's takes.
+        """
+        source, graph, key_there = self._traced(key)
+        _, ours = self.sides(inputs, key)
+        values, given = self._linearized(*self._arguments(ours))
+        along, parts = Along(self.graph, _moved(values, source.backend)), _parts_read(self.graph)
+        taken_apart = {part for found in parts.values() for part in found}
+        known = given_values(*ours) | {n: values[n.name] for n in self._comparable}
+        for node, value in source.steps(graph, inputs, graph.v, graph.s, key_there, along):
+            twin = along.twin(node)
+            if twin is None or twin in taken_apart or _is_unset(twin):
+                continue
+            near = self._near_results(twin, known, ours)
+            if not self._compare_call(twin, value, along[twin], parts, near).ok:
+                return found
+        loss = lambda out: _projection(out, source.backend)  # noqa: E731
+        expected = source.gradients(graph, inputs, key_there, loss, along)
+        rows = self._compare_gradients(expected, given)
+        return found._replace(
+            gradients=[
+                row if row.ok else dataclasses.replace(row, along=beside.relative)
+                for row, beside in zip(found.gradients, rows, strict=True)
+            ]
+        )
 
     def _traced(self, key: Any) -> tuple[TorchReference | PythonReference, Graph, Any]:
         """The source, the graph that was traced, whatever passes have made of it, and the key."""
@@ -288,24 +325,49 @@ class _Proof:
             return None
         backend = ours.graph.backend
         values = {n: given[n] if n in given else _moved(expected[n], backend) for n in used}
+        near = self._near_results(node, values, ours)
+        got = compute(ours.graph, node, values.__getitem__, ours.key)
+        return self._compare_call(node, expected[node], got, parts, near)
+
+    def _near_results(self, node: Node, known: dict[Node, Any], ours: _Side) -> Results | None:
+        """Gives the values of a call on what it takes, and on that moved by rounding.
+
+        None where a value that it takes is not known, or what rounding does is not asked for.
+        """
+        used = dict.fromkeys(iter_nodes((node.args, node.kwargs)))
+        if not self.tolerances.is_own_value or not used.keys() <= known.keys():
+            return None
         value_at = lambda values: compute(ours.graph, node, values.__getitem__, ours.key)  # noqa: E731
-        row = self._compare_call(node, expected[node], value_at(values), parts)
-        if row.ok or not self.tolerances.is_own_value:
-            return row
-        (row,) = _beside([row], lambda _: allowance([value_at(x) for x in _near(values)]))
-        return row
+        return lambda: [value_at(values) for values in _near({n: known[n] for n in used})]
 
     def _compare_call(
-        self, node: Node, want: Any, got: Any, parts: dict[Node, list[Node]]
+        self,
+        node: Node,
+        want: Any,
+        got: Any,
+        parts: dict[Node, list[Node]],
+        near: Results | None = None,
     ) -> Comparison:
-        """A row for the value of a call; of several results for the worst that is read."""
+        """A row for the value of a call; of several results for the worst that is read.
+
+        What `near` gives says how far rounding takes what is over the tolerance.
+        """
         if node.aval is not None:
-            pairs = [(self.tolerances.of(node), want, got)]
+            found = [(node, lambda value: value)]
         else:
-            places = [(part, part.args[1]) for part in parts[node]]
-            pairs = [(self.tolerances.of(part), want[i], got[i]) for part, i in places]
-        where = _where(node)
-        rows = [compare(node.name, host(a), host(b), rtol, where) for rtol, a, b in pairs]
+            found = [(part, operator.itemgetter(part.args[1])) for part in parts[node]]
+        rows = [
+            compare(
+                node.name, host(of(want)), host(of(got)), self.tolerances.of(part), _where(node)
+            )
+            for part, of in found
+        ]
+        if near is not None and not all(row.ok for row in rows):
+            results = near()
+            rows = [
+                _beside([row], lambda _, of=of: allowance([of(x) for x in results]))[0]
+                for row, (_, of) in zip(rows, found, strict=True)
+            ]
         return max(rows, key=lambda c: (not c.ok, c.relative))
 
     def _slopes(self, inputs: list[Any], key: Any) -> list[Comparison]:
@@ -375,6 +437,30 @@ class _Proof:
                 return _projection(found[0], self.graph.backend), found
 
             return execute_with_gradients(loss, v, has_aux=True)
+
+        return self._run(program)
+
+    @cached_property
+    def _comparable(self) -> list[Node]:
+        """The calls of the graph that give arrays."""
+        parts = _parts_read(self.graph)
+        return [node for node in self.graph.calls if node.aval is not None or node in parts]
+
+    @cached_property
+    def _linearized(self) -> Callable[..., tuple[dict[str, Any], Container]]:
+        """(values of the graph's calls by name, gradients) in one call."""
+
+        wanted = set(self._comparable)
+
+        def program(inputs: list[Any], v: Container, *others: Any) -> tuple[Any, Container]:
+            def loss(v: Container) -> tuple[Any, Any]:
+                s, constants, key = others
+                graph = self.graph.replace(v=v, s=s, constants=constants)
+                output, values = values_of_run(graph, inputs, key, wanted)
+                return _projection(output, graph.backend), values
+
+            (_, values), found = execute_with_gradients(loss, v, has_aux=True)
+            return values, found
 
         return self._run(program)
 

@@ -320,26 +320,75 @@ def test_a_wrong_call_with_several_results_is_found(name):
     assert first.is_at_fault
 
 
-def test_a_value_at_a_kink_is_told_from_a_wrong_derivative():
-    class Kinked(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.weight = nn.Parameter(torch.tensor([1.0, 0.4999995]))
+class Kinked(nn.Module):
+    """Two rectified numbers, one of which is next to zero."""
 
-        def forward(self, x):
-            return torch.relu(x * self.weight - 0.5)
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([100.0, 0.4999995]))
 
+    def forward(self, x):
+        big, small = (x * self.weight).split(1)
+        return torch.cat([torch.relu(big), torch.relu(small - 0.5)])
+
+
+def with_other_offset(offset):
+    """The graph of it, where another number is taken from the second."""
     graph = na.trace_graph(Kinked(), torch.ones(2)).to_backend("numpy")
-    last = graph.calls[-2]
-    last.args = (last.args[0], 0.5 - 1e-6)  # which puts the second element above 0
-    report = graph.verify()
+    (call,) = (call for call in graph.calls if 0.5 in call.args)
+    call.args = (call.args[0], offset)
+    return graph
+
+
+def test_a_value_at_a_kink_is_told_from_a_wrong_derivative():
+    graph = with_other_offset(0.5 - 6e-7)  # which puts the number above 0
+    report = graph.verify(gradient_rtol=1e-3)
     assert not report.ok
-    assert report.first_divergence is None
+    assert not any(c.is_at_fault for c in report.nodes)
     assert report.wrong_slope is None
     assert str(report).endswith(
-        "  derivatives of single calls: 4 agree on the source's inputs, so a value is at a kink (relu "
+        "  derivatives of single calls: 8 agree on the source's inputs, so a value is at a kink (relu "
         "at 0, two equal maxima) or a slope is steep; verify in float64, or with other inputs"
     )
+
+
+@pytest.mark.parametrize(
+    ("backend", "compiled"),
+    [
+        ("numpy", False),
+        ("jax", True),
+        pytest.param("jax", False, marks=pytest.mark.full),
+        pytest.param("tensorflow", False, marks=pytest.mark.full),
+        pytest.param("tensorflow", True, marks=pytest.mark.full),
+    ],
+)
+def test_at_a_kink_the_gradient_is_the_source_s_at_the_values_of_the_graph(backend, compiled):
+    graph = with_other_offset(0.5 - 6e-7).to_backend(backend)
+    report = graph.verify(nodes=False, compiled=compiled)
+    assert report.ok, str(report)
+    (row,) = report.gradients
+    assert row.relative > 1.0
+    assert row.along == 0.0
+    assert str(row).endswith("weight; at the graph's own values 0.0e+00")
+    assert graph.verify().ok == report.ok
+
+
+def test_at_a_kink_each_call_has_to_agree_at_the_values_of_the_graph():
+    graph = with_other_offset(0.5 - 1e-3)  # the output, in which 100 stands too, agrees
+    report = graph.verify(nodes=False)
+    assert all(c.ok for c in report.outputs)
+    assert not report.ok
+    assert report.gradients[0].along is None
+
+
+def test_at_a_kink_a_wrong_gradient_is_found(monkeypatch):
+    graph = with_other_offset(0.5 - 6e-7)
+    slope = lambda y: np.where(y > 0, np.where(y < 1e-6, 1.1, 1.0), 0.0).astype(y.dtype)  # noqa: E731
+    monkeypatch.setitem(RULES, "relu", OfResult(slope))  # right on the source's own values
+    report = graph.verify(nodes=False)
+    assert report.wrong_slope is None
+    assert not report.ok
+    assert report.gradients[0].along == pytest.approx(0.1 / 1.1, rel=0.2)
 
 
 # -- as a value ----------------------------------------------------------------------------
