@@ -9,7 +9,7 @@ import numpy as np
 
 from nestarray.backends import division, truth
 from nestarray.backends.base import lenient, refuse_integers, supports
-from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.fast_paths import FastPath, at_defaults, noted
 from nestarray.backends.numpy.promotion import floating, floating_pair, ordering, promoting
 from nestarray.dtypes import finfo
 
@@ -46,6 +46,22 @@ def _floor_divide(x1: Any, x2: Any) -> Any:
         return np.floor_divide(x1, x2)
     with np.errstate(invalid="ignore"):
         return division.floor_divided(np, np.floor_divide, x1, x2)
+
+
+noted(
+    _floor_divide,
+    FastPath(
+        "x1.__class__ is x2.__class__ is _array and x1.size == x2.size"
+        " and (x1.dtype.kind in 'biu' or _isfinite(_vdot(x1, x2)))",
+        "_floored(x1, x2)",
+        {
+            "_array": np.ndarray,
+            "_isfinite": math.isfinite,
+            "_vdot": np.vdot,
+            "_floored": np.floor_divide,
+        },
+    ),
+)
 
 
 def _nextafter(x1: Any, x2: Any) -> Any:

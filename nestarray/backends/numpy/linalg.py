@@ -40,12 +40,12 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     return np.diagonal(x, offset, -2, -1)
 
 
-@at_defaults("np.linalg.cross(x1, x2)", where="x1.dtype is x2.dtype")
+@at_defaults("np.cross(x1, x2)", where="x1.dtype is x2.dtype and x1.shape[-1] == x2.shape[-1] == 3")
 @lenient
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.cross.html"""
-    if x1.dtype is x2.dtype:
-        return np.linalg.cross(x1, x2, axis=axis)
+    if x1.dtype is x2.dtype and x1.shape[axis] == x2.shape[axis] == 3:
+        return np.cross(x1, x2, axis=axis)  # which np.linalg.cross calls after a look at them
     return np.linalg.cross(*promoted((x1, x2)), axis=axis)
 
 
@@ -56,6 +56,7 @@ def kron(x1: Any, x2: Any, /) -> Any:
     return np.kron(*promoted((x1, x2)))
 
 
+@at_defaults("np.linalg.vector_norm(x)", where="x.dtype.char in 'fdFD'")
 @lenient
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.vector_norm.html"""

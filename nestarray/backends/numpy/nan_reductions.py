@@ -20,7 +20,7 @@ def _axes(axis: Any) -> Any:
 def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.nansum.html"""
     if dtype is None and x.dtype.kind == "f" and axis.__class__ is not list:
-        return np.nansum(x, axis, None, None, keepdims)
+        return np.nansum(x, axis) if keepdims is False else np.nansum(x, axis, keepdims=keepdims)
     dtype = native_dtype(accumulation_dtype(x, dtype))
     if x.dtype.kind == "V":
         x = np.where(np.isnan(x), 0, x).astype(x.dtype)  # NumPy sees no NaN in bfloat16
@@ -32,7 +32,7 @@ def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = F
 def nanprod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.nanprod.html"""
     if dtype is None and x.dtype.kind == "f" and axis.__class__ is not list:
-        return np.nanprod(x, axis, None, None, keepdims)
+        return np.nanprod(x, axis) if keepdims is False else np.nanprod(x, axis, keepdims=keepdims)
     dtype = native_dtype(accumulation_dtype(x, dtype))
     if x.dtype.kind == "V":
         x = np.where(np.isnan(x), 1, x).astype(x.dtype)  # NumPy sees no NaN in bfloat16

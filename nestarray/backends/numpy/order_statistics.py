@@ -14,5 +14,6 @@ from nestarray.backends.fast_paths import at_defaults
 @lenient
 def ptp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ptp.html"""
-    refuse_complex(x)
+    if x.dtype.kind == "c":
+        refuse_complex(x)
     return np.ptp(x, axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=keepdims)

@@ -8,6 +8,7 @@ import numpy as np
 
 from nestarray.backends.axes import has_place, one_axis
 from nestarray.backends.base import lenient, refuse_complex, supports
+from nestarray.backends.fast_paths import at_defaults
 
 
 def _comparable(x: Any) -> Any:
@@ -15,12 +16,15 @@ def _comparable(x: Any) -> Any:
 
     NumPy takes NaN of ml_dtypes' bfloat16 for a number that is less than none.
     """
-    if x.dtype.kind == "V":
+    kind = x.dtype.kind
+    if kind == "V":
         return x.astype(np.float32)
-    refuse_complex(x)
+    if kind == "c":
+        refuse_complex(x)
     return x
 
 
+@at_defaults("np.sort(x, stable=True)", where="x.dtype.kind in 'biuf'")
 @lenient
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.sort.html"""
@@ -28,6 +32,7 @@ def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = 
     return np.flip(ordered, axis) if descending else ordered
 
 
+@at_defaults("np.argsort(x, stable=True)", where="x.dtype.kind in 'biuf' and x.ndim")
 @lenient
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.argsort.html"""

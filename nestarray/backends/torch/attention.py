@@ -8,8 +8,14 @@ import torch  # noqa: F401 - in conditions
 import torch.nn.functional as F
 
 from nestarray.backends.base import lenient, supports
+from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.torch.core import FLOATING  # noqa: F401 - in conditions
 
 
+@at_defaults(
+    "F.scaled_dot_product_attention(query, key, value)",
+    where="query.dtype in FLOATING and query.shape[-1] and key.shape == value.shape",
+)
 # torch draws from its own generator, takes one of a mask and causality and no mask of another
 # dtype, and reads values beyond their end where they are fewer than keys
 @supports(

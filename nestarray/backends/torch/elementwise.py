@@ -9,7 +9,7 @@ import torch
 
 from nestarray.backends import division
 from nestarray.backends.base import supports
-from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.fast_paths import FastPath, at_defaults, noted
 from nestarray.backends.torch import integers
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.derivatives import is_observed
@@ -33,6 +33,7 @@ reciprocal = torch.reciprocal
 trunc = torch.trunc
 
 
+@at_defaults("torch.square(x)", where="x.dtype is not torch.bool")
 def square(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.square.html"""
     try:
@@ -51,11 +52,29 @@ def _floored(x1: Any, x2: Any) -> Any:
 def _floor_divide(x1: Any, x2: Any) -> Any:
     if x1.dtype not in FLOATING:
         return integers.floor_divide(x1, x2)
-    may_look = x1.is_cpu and x2.is_cpu and not (x1.requires_grad or x2.requires_grad)
-    # one sum sees both operands, in a fifth of the time of looking for infinities
-    if may_look and not is_observed() and math.isfinite(torch.sum(x1 * x2).item()):
+    if _are_finite(x1, x2):
         return _floored(x1, x2)
     return division.floor_divided(torch, _floored, x1, x2)
+
+
+def _are_finite(x1: Any, x2: Any) -> bool:
+    """Whether floating operands are known to be finite, which is asked of no other memory."""
+    if x1.dtype not in FLOATING or not (x1.is_cpu and x2.is_cpu):
+        return False
+    if x1.requires_grad or x2.requires_grad or is_observed():
+        return False
+    # one sum sees both operands, in a fifth of the time of looking for infinities
+    return math.isfinite(torch.sum(x1 * x2).item())
+
+
+noted(
+    _floor_divide,
+    FastPath(
+        "_are_finite(x1, x2)",
+        "_divide(x1, x2, rounding_mode='floor')",
+        {"_are_finite": _are_finite, "_divide": torch.div},
+    ),
+)
 
 
 def _remainder(x1: Any, x2: Any) -> Any:
@@ -105,15 +124,17 @@ def imag(x: Any, /) -> Any:
     return torch.imag(x) if x.is_complex() else torch.zeros_like(x)
 
 
+# of NaN torch gives 0: https://github.com/pytorch/pytorch/issues/53963
+@at_defaults(
+    "torch.sgn(x)",
+    where="x.is_cpu and x.dtype in FLOATING and not is_observed() and torch.equal(x, x)",
+)
 def sign(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.sgn.html"""
     if x.dtype in LACKING:
         return (x != 0).to(x.dtype)
     found = torch.sgn(x)
-    if x.dtype not in FLOATING:
-        return found
-    # torch gives 0 for NaN: https://github.com/pytorch/pytorch/issues/53963
-    return torch.where(x.isnan(), x, found)
+    return torch.where(x.isnan(), x, found) if x.dtype in FLOATING else found
 
 
 @at_defaults("torch.nan_to_num(x)")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 import torch.nn.functional as F
 
 from nestarray.backends.base import lenient, supports
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.derivatives import is_constant
 
+_CLASSES = torch.int64
 _REDUCTIONS = ("mean", "sum", "none")
 
 # torch warns where the shapes differ, and computes in the dtype of x alone
@@ -40,6 +43,11 @@ def _classes_fit(x: Any, target: Any, weight: Any, axis: int, reduction: str) ->
     return target.shape == expected and reduction in _REDUCTIONS and is_constant(weight)
 
 
+@at_defaults(
+    "F.cross_entropy(logits, target)",
+    where="logits.ndim == 2 and (target.dtype is _CLASSES and target.shape == logits.shape[:1]"
+    " or target.dtype is logits.dtype and target.shape == logits.shape)",
+)
 @supports("0.0 <= label_smoothing <= 1.0 and _classes_fit(logits, target, weight, axis, reduction)")
 @lenient
 def cross_entropy(

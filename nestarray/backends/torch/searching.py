@@ -67,6 +67,10 @@ def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple
     return torch.nonzero(x != 0 if x.dtype in LACKING else x, as_tuple=True)
 
 
+@at_defaults(
+    "torch.searchsorted(x1, x2)",
+    where="x1.ndim == 1 and x1.dtype is x2.dtype and x1.is_contiguous() and x2.is_contiguous()",
+)
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.searchsorted.html"""
     if x1.ndim != 1:  # of which PyTorch takes as many as x2 has rows

@@ -8,6 +8,7 @@ import torch
 
 from nestarray.backends.axes import one_axis
 from nestarray.backends.base import lenient
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.integers import LACKING, by_order
 
 
@@ -19,6 +20,7 @@ _sort = by_order(_sorted, selects=True)
 _argsort = by_order(torch.argsort)
 
 
+@at_defaults("torch.sort(x, stable=True).values", where="x.dtype not in LACKING and x.ndim")
 @lenient
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.sort.html"""
@@ -29,6 +31,7 @@ def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = 
     return _sort(x, dim=axis, descending=descending, stable=stable)
 
 
+@at_defaults("torch.argsort(x, stable=True)", where="x.dtype not in LACKING and x.ndim")
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.argsort.html"""
     if x.dtype not in LACKING and x.ndim:
