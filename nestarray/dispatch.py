@@ -298,6 +298,8 @@ class Op:
         if issubclass(found, dict):
             hint = "; make it a tree with na.Container(...)"
             hint += ", or merge it in with c.update(...)" if self.name == "bitwise_or" else ""
+        if backends.core("numpy").is_masked(found):
+            hint = "; pass x.filled(value), or x.data and x.mask as two arrays"
         which = ", ".join(self.array_parameters)
         return ArgumentError(
             f"{self.name}: array argument ({which}): got {found.__name__}, expected {expected}{hint}"

@@ -29,8 +29,8 @@ def move(x: Any, backend: str, *, device: Any = None, copy: bool | None = None) 
 
     Raises:
         DtypeError: `backend` has no such dtype.
-        ArgumentError: ``copy=False`` and it would copy; `x` has no values yet, because it is
-            being traced; or a mask hides some of them.
+        ArgumentError: ``copy=False`` and it would copy; or `x` has no values yet, because it
+            is being traced.
     """
     source = backends.backend_of_type(type(x))
     if source is None:
@@ -43,11 +43,6 @@ def move(x: Any, backend: str, *, device: Any = None, copy: bool | None = None) 
             raise ArgumentError(
                 f"to_backend: x: got an array that {source} is tracing, which has no values yet; move "
                 f"it to {backend} before the traced function is called"
-            )
-        if source == "numpy" and origin.is_masked(x):
-            raise ArgumentError(
-                f"to_backend: x: got a masked array, expected one without a mask, which {backend} does "
-                "not have; pass x.filled(value), or x.data and the mask as two arrays"
             )
         target.native_dtype(dtypes.dtype_of(x))  # a dtype that the framework lacks raises here
         moved = _handed_over(x, origin, target)

@@ -180,36 +180,37 @@ def test_sparse_tensors_are_refused() -> None:
         na.to_backend(torch.eye(2).to_sparse(), "numpy")
 
 
-@pytest.mark.parametrize("target", ["jax", "torch", "tensorflow"])
-def test_masks_are_not_lost(target: str) -> None:
-    hidden = np.ma.masked_greater(np.asarray([1.0, 2.0, 3.0], "float32"), 2)
-    message = (
-        f"to_backend: x: got a masked array, expected one without a mask, which {target} does not "
-        "have; pass x.filled(value), or x.data and the mask as two arrays"
-    )
-    for moved in (
-        lambda: na.to_backend(hidden, target),
-        lambda: na.asarray(hidden, like=na.to_backend(np.ones(1, "float32"), target)),
-        lambda: na.asarray(
-            hidden, dtype="float16", like=na.to_backend(np.ones(1, "float32"), target)
-        ),
-    ):
+def test_masked_arrays_are_no_arrays() -> None:
+    """Some functions of NumPy drop masks in silence: the sum of one counts what is hidden."""
+    masked = np.ma.masked_greater([1.0, 2.0, 3.0], 2)
+    for call in (na.sum, na.exp, lambda x: na.add(1.0, x), lambda x: na.stack([x, x])):
         with pytest.raises(ArgumentError) as info:
-            moved()
-        assert str(info.value) == message
-    with pytest.raises(ArgumentError) as info:
-        na.Container(a={"b": hidden}).to_backend(target)
-    assert str(info.value).startswith(message)
+            call(masked)
+        assert str(info.value).endswith(
+            "got MaskedArray, expected an array of numpy, jax, torch or tensorflow, a Container or a "
+            "number; pass x.filled(value), or x.data and x.mask as two arrays"
+        )
+    with pytest.raises(ArgumentError, match="got MaskedArray") as info:
+        na.Container(a={"b": masked}).to_backend("torch")
     assert "a/b" in "".join([str(info.value), *info.value.__notes__])
-    shown = na.to_backend(np.ma.masked_greater(hidden.data, 5), target)
-    assert np.asarray(shown).tolist() == [1.0, 2.0, 3.0]
 
 
-def test_casting_keeps_a_mask() -> None:
-    hidden = np.ma.masked_greater([1.0, 2.0, 3.0], 2)
-    for cast in (na.astype(hidden, "float32"), na.asarray(hidden, dtype="float32")):
-        assert cast.dtype == np.float32
-        assert cast.mask.tolist() == [False, False, True]
+@pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "tensorflow"])
+def test_masked_arrays_are_converted_where_nothing_is_hidden(backend: str) -> None:
+    like = na.to_backend(np.ones(1, "float32"), backend)
+    shown, hidden = (np.ma.masked_greater(np.asarray([1.0, 2.0], "float32"), n) for n in (5, 1))
+    for settings in ({}, {"dtype": "float16"}):
+        for data in (shown, [shown, shown]):
+            x = na.asarray(data, like=like, **settings)
+            assert na.backend_of(x) == backend
+            assert np.asarray(x).tolist() == np.asarray(data).tolist()
+        for data in (hidden, [shown, hidden]):
+            with pytest.raises(ArgumentError) as info:
+                na.asarray(data, like=like, **settings)
+            assert str(info.value) == (
+                "asarray: obj: got a masked array that hides elements, expected all of them; pass "
+                "x.filled(value), or x.data and x.mask as two arrays"
+            )
 
 
 def test_unknown_backend_and_device() -> None:

@@ -6665,8 +6665,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Raises:
             DtypeError: `backend` has no such dtype (float64 on JAX without x64).
-            ArgumentError: ``copy=False`` and it would copy; or `x` is a masked array of NumPy with
-                elements that its mask hides.
+            ArgumentError: ``copy=False`` and it would copy.
         """
 
     def to_device(self, device: Any, *, stream: Any = None) -> Container[Leaf]:

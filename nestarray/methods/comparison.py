@@ -176,6 +176,9 @@ def _name_of(dtype: Any) -> str:
 def _same_objects(x: Any, y: Any) -> bool:
     if isinstance(x, (float, complex)) and x != x and y != y:
         return True
+    if isinstance(x, np.ndarray):  # a masked one; what its mask hides does not count
+        hidden, others = np.ma.getmaskarray(x), np.ma.getmaskarray(y)
+        return identical(hidden, others) and identical(np.ma.compressed(x), np.ma.compressed(y))
     try:
         return bool(x == y) and (not isinstance(x, (float, complex)) or repr(x) == repr(y))
     except Exception:  # a comparison of foreign objects may do anything; they are not known equal

@@ -77,11 +77,6 @@ def fuse(c: Container[Leaf], /) -> FusedContainer[Leaf]:
                 f"Container.fuse: {path!r} is a {type(leaf).__name__}, expected an array; leave it "
                 "out with c.partition(...)"
             )
-        if backend == "numpy" and backends.core("numpy").is_masked(leaf):
-            raise ArgumentError(
-                f"Container.fuse: {path!r} is a masked array, whose mask a buffer does not keep; fuse "
-                "x.filled(value), or leave it out with c.partition(...)"
-            )
         kind = (backend, dtype_of(leaf), str(getattr(leaf, "device", "")))
         shape = tuple(int(n) for n in ops.shape(leaf))
         start = lengths.get(kind, 0)

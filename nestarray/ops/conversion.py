@@ -79,7 +79,7 @@ def asarray(
         obj, own, copy = _host_array(obj, dtype), "numpy", None
     if own == "numpy" and dtype is not None and copy is not False:
         # On the host first: a framework may lack the dtype of the data, but not the wanted one.
-        obj = np.asanyarray(obj).astype(backends.core("numpy").native_dtype(dtype), copy=False)
+        obj = np.asarray(obj).astype(backends.core("numpy").native_dtype(dtype), copy=False)
     if device is None and like is not None and own != target:
         device = core.device_to_share(like)
     x = move(obj, target, device=device, copy=copy)
@@ -108,6 +108,11 @@ def _is_stand_in(obj: Any) -> bool:
 
 def _host_array(obj: Any, dtype: Any) -> np.ndarray:
     """A NumPy array of what is no array yet, with the default dtypes for Python numbers."""
+    if _hides_elements(obj):
+        raise ArgumentError(
+            "asarray: obj: got a masked array that hides elements, expected all of them; pass "
+            "x.filled(value), or x.data and x.mask as two arrays"
+        )
     try:
         host = np.asarray(obj)
     except ValueError as error:
@@ -124,6 +129,13 @@ def _host_array(obj: Any, dtype: Any) -> np.ndarray:
         if host.dtype.kind == "c":
             return host.astype(np.complex64)
     return host
+
+
+def _hides_elements(obj: Any) -> bool:
+    """Whether elements of `obj` are behind a mask of ``numpy.ma``, which an array does not have."""
+    if isinstance(obj, (list, tuple)):
+        return any(map(_hides_elements, obj))
+    return backends.core("numpy").is_masked(type(obj)) and bool(np.any(obj.mask))
 
 
 def _is_python(obj: Any) -> bool:

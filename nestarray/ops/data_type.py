@@ -84,8 +84,7 @@ def to_backend(x: Array, backend: str, *, device: Any = None, copy: bool | None 
 
     Raises:
         DtypeError: `backend` has no such dtype (float64 on JAX without x64).
-        ArgumentError: ``copy=False`` and it would copy; or `x` is a masked array of NumPy with
-            elements that its mask hides.
+        ArgumentError: ``copy=False`` and it would copy.
 
     Example:
         >>> import numpy as np, nestarray as na

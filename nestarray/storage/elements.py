@@ -58,7 +58,7 @@ def dtype_name(leaf: Any, path: str) -> str:
 
     Raises:
         DtypeError: no file format has this dtype.
-        ArgumentError: the array has no values, hides some behind a mask, or is not dense.
+        ArgumentError: the array has no values, or is not dense.
     """
     backend = backends.backend_of_type(type(leaf))
     if backend is not None and backends.core(backend).is_traced(leaf):
@@ -70,11 +70,6 @@ def dtype_name(leaf: Any, path: str) -> str:
         raise ArgumentError(
             f"Container.save: {path!r} is a tensor of the layout {leaf.layout}, expected a dense one; "
             "save x.to_dense(), or x.to_padded_tensor(0.0) of a nested tensor"
-        )
-    if backends.core("numpy").is_masked(leaf):
-        raise ArgumentError(
-            f"Container.save: {path!r} is a masked array, whose mask no file keeps; save its data "
-            "and its mask as two leaves, or x.filled(value)"
         )
     if not has_values(leaf):
         raise ArgumentError(

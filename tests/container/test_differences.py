@@ -50,6 +50,19 @@ def test_patch_makes_the_other_tree_and_its_inverse_the_first(
     assert bool(d) == (a.spec is not b.spec or not all(map(identical, a.leaves(), b.leaves())))
 
 
+def test_masks_are_compared_and_what_they_hide_is_not() -> None:
+    def masked(data: list[float], mask: list[bool]) -> na.Container:
+        return na.Container(a=np.ma.masked_array(data, mask))
+
+    a = masked([1.0, 2.0, 3.0], [False, False, True])
+    assert not a.diff(masked([1.0, 2.0, 9.0], [False, False, True]))
+    assert a.diff(masked([1.0, 2.0, 3.0], [False, True, True]))
+    assert a.diff(masked([1.0, 5.0, 3.0], [False, False, True]))
+    assert a.diff(masked([1.0, 2.0], [False, False]))
+    assert a.diff(na.Container(a=np.asarray([1.0, 2.0, 3.0])))
+    assert a.diff(a.map(lambda x: x.astype("float32")))
+
+
 @given(roots(ARRAYS))
 def test_no_difference_from_itself(x: dict[str, Any]) -> None:
     a = na.Container(x)

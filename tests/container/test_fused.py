@@ -227,16 +227,6 @@ def test_leaves_that_are_no_arrays() -> None:
     assert na.Container().fuse().buffers() == ()
 
 
-def test_masks_are_not_lost() -> None:
-    hidden = np.ma.masked_greater([1.0, 2.0, 3.0], 2)
-    with pytest.raises(ArgumentError) as info:
-        na.Container(a={"b": hidden}, c=np.ones(2)).fuse()
-    assert str(info.value) == (
-        "Container.fuse: 'a/b' is a masked array, whose mask a buffer does not keep; fuse "
-        "x.filled(value), or leave it out with c.partition(...)"
-    )
-
-
 # -- transformations ----------------------------------------------------------------------
 
 

@@ -18,8 +18,8 @@ STAND_INS: list[type] = []
 
 
 def is_array_type(cls: type) -> bool:
-    """Whether instances of `cls` are this backend's arrays."""
-    return issubclass(cls, (np.ndarray, np.generic, *STAND_INS))
+    """Whether instances of `cls` are this backend's arrays; masked ones are not: see `is_masked`."""
+    return issubclass(cls, (np.ndarray, np.generic, *STAND_INS)) and not is_masked(cls)
 
 
 def stands_in(x: Any) -> bool:
@@ -102,10 +102,10 @@ def to_numpy(x: Any) -> np.ndarray:
     return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
 
 
-def is_masked(x: Any) -> bool:
-    """Whether elements of `x` are hidden by a mask of ``numpy.ma``, which no other framework has."""
+def is_masked(cls: type) -> bool:
+    """Whether `cls` is of ``numpy.ma``, whose masks some of NumPy's own functions drop in silence."""
     masked = sys.modules.get("numpy.ma")
-    return masked is not None and isinstance(x, masked.MaskedArray) and masked.is_masked(x)
+    return masked is not None and issubclass(cls, masked.MaskedArray)
 
 
 def is_traced(x: Any) -> bool:
