@@ -8,7 +8,7 @@ Leaves are matched by key, never by position.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from nestarray.absent import explain as _explain
 from nestarray.calls import explained
 from nestarray.container import Container, FusedContainer
 from nestarray.container.access import line_up
-from nestarray.container.container import rebuild
+from nestarray.container.container import from_results, rebuild
 from nestarray.container.fused import Layout
 from nestarray.container.spec import Spec
 from nestarray.dynamo import read_as
@@ -157,33 +157,60 @@ def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
         >>> na.tree.unflatten(structure, [leaf * 10 for leaf in leaves])[1]
         20
     """
+    return _filled(structure, leaves, rebuild)
+
+
+def grafted(structure: Structure, nests: Sequence[Any]) -> Any:
+    """`unflatten` where nests stand in the places of leaves: those in a Container become its parts."""
+    return _filled(structure, nests, _with_parts)
+
+
+def _with_parts(structure: Any, nests: tuple[Any, ...]) -> Container[Any]:
+    own = [Container(x) if isinstance(x, dict | list | tuple) else x for x in nests]
+    return _from_results(structure, tuple(own))
+
+
+def _from_results(structure: Any, results: tuple[Any, ...]) -> Container[Any]:
+    if structure.__class__ is Spec:
+        return from_results(structure, results)
+    return rebuild(structure, results)
+
+
+def _filled(
+    structure: Structure,
+    leaves: Sequence[Any],
+    build: Callable[[Any, tuple[Any, ...]], Container[Any]],
+) -> Any:
     outer = structure.outer
     if outer is None:
         return leaves[0]
     if isinstance(outer, (Spec, Layout)):
-        return rebuild(outer, tuple(leaves))
-    return _fill(outer, iter(leaves))
+        return build(outer, tuple(leaves))
+    rest = iter(leaves)
 
+    def filled(outer: Any) -> Any:
+        cls = type(outer)
+        if outer is None:
+            return next(rest)
+        if cls is _Box:
+            return build(outer.structure, tuple(islice(rest, outer.count)))
+        if cls is tuple or cls is list:
+            return cls([filled(x) for x in outer])
+        if cls is dict:
+            parts = {key: filled(outer[key]) for key in sorted(outer)}
+            return {key: parts[key] for key in outer}
+        import tree as dm_tree
 
-def _fill(outer: Any, leaves: Iterator[Any]) -> Any:
-    cls = type(outer)
-    if outer is None:
-        return next(leaves)
-    if cls is _Box:
-        return rebuild(outer.structure, tuple(islice(leaves, outer.count)))
-    if cls is tuple or cls is list:
-        return cls([_fill(x, leaves) for x in outer])
-    if cls is dict:
-        parts = {key: _fill(outer[key], leaves) for key in sorted(outer)}
-        return {key: parts[key] for key in outer}
-    import tree as dm_tree
+        return dm_tree.unflatten_as(outer, [filled(item) for item in dm_tree.flatten(outer)])
 
-    return dm_tree.unflatten_as(outer, [_fill(item, leaves) for item in dm_tree.flatten(outer)])
+    return filled(outer)
 
 
 @explained("tree.map")
 def map(fn: Callable[..., Any], nest: Any, *others: Any) -> Any:  # as jax.tree.map
     """Apply `fn` to every leaf of a nest, with those of others; `Container.map` has paths too.
+
+    A Container that `fn` makes of a leaf of a Container becomes a part of its tree.
 
     Args:
         fn: ``fn(leaf, *other_leaves)``; of a fused Container it gets the buffers.
@@ -210,7 +237,8 @@ def map(fn: Callable[..., Any], nest: Any, *others: Any) -> Any:  # as jax.tree.
     else:  # lined up leaf by leaf, so what is fused is taken apart
         leaves, structure = flatten(nest, unfused=True)
         columns = [spread(other, nest, "tree.map") for other in others]
-    return unflatten(structure, [fn(*row) for row in zip(leaves, *columns, strict=True)])
+    results = [fn(*row) for row in zip(leaves, *columns, strict=True)]
+    return _filled(structure, results, _from_results)
 
 
 def broadcast(prefix: Any, nest: Any) -> Any:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
+from nestarray.container.building import Parts
 from nestarray.container.spec import Key, Spec
 
 Leaves = Sequence[Any]
@@ -161,7 +162,9 @@ def describe(leaf: Any, longest: int = 60) -> str:
 
 
 def array_text(leaf: Any) -> str | None:
-    """``f32[3, 4]``, or None of what has no shape and dtype."""
+    """``f32[3, 4]``, or None of what has no shape and dtype of its own."""
+    if isinstance(leaf, Parts):  # a Container in the place of a leaf, as jax.hessian makes it
+        return None
     try:
         shape, dtype = leaf.shape, leaf.dtype
     except Exception:  # no array; or one that knows no shape, as torch's nested tensors

@@ -41,8 +41,9 @@ def jacrev(
 
     Returns:
         a function of the arguments of `fn` that returns a nest of the structure of the
-        result, under `has_aux` ``(nest, aux)``; in place of each array stands a nest of the structure of the argument, of
-        arrays of the shapes ``(*output, *input)``.
+        result, under `has_aux` ``(nest, aux)``; in place of each array stands a nest of the
+        structure of the argument, of arrays of the shapes ``(*output, *input)``: of Containers
+        ``J["output/input"]``.
 
     Raises:
         DtypeError: when called, if a result or an argument is complex; under `holomorphic`, if
@@ -80,7 +81,7 @@ def jacrev(
             shape = tuple(output.shape)
             parts = [ops.reshape(r, (*shape, *x.shape)) for r, x in zip(rows, inputs, strict=True)]
             blocks.append(arguments.nests(parts))
-        found, aux = results.nests(blocks, others)
+        found, aux = results.nests(blocks, others, tree.grafted)
         return (found, aux) if has_aux else found
 
     return call
@@ -149,7 +150,7 @@ def jacfwd(
                 ops.reshape(c[k], (*shape, *x.shape)) for c, x in zip(columns, inputs, strict=True)
             ]
             found.append(arguments.nests(parts))
-        nest, aux = results.nests(found, others)
+        nest, aux = results.nests(found, others, tree.grafted)
         return (nest, aux) if has_aux else nest
 
     return call

@@ -297,14 +297,19 @@ class Results:
             return "rest"
         return "inexact" if place < self._value_leaves and is_inexact(leaf) else "other"
 
-    def nests(self, inexact: Iterable[Any], others: Iterable[Any]) -> tuple[Any, Any]:
-        """(value, aux) with the given arrays, or nests, in their places."""
+    def nests(
+        self,
+        inexact: Iterable[Any],
+        others: Iterable[Any],
+        build: Callable[[tree.Structure, Sequence[Any]], Any] = tree.unflatten,
+    ) -> tuple[Any, Any]:
+        """(value, aux) with the given arrays, or what `build` takes, in their places."""
         found = {"inexact": iter(inexact), "other": iter(others), "rest": iter(())}
         leaves = [
             rest if kind == "rest" else next(found[kind])
             for rest, kind in zip(self._rest, self._kinds, strict=True)
         ]
-        return tree.unflatten(self._structure, leaves)
+        return build(self._structure, leaves)
 
     def lined_up(self, cotangents: Nest, value: Nest) -> list[Any]:
         """The arrays in `cotangents`, a nest like `value`, that belong to inexact ones."""

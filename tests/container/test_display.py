@@ -253,3 +253,12 @@ def test_arrays_of_unusual_kinds() -> None:
     assert lines[1] == "  gone    f32[3]"
     assert lines[2].startswith("  ragged  nested_tensor(")
     assert lines[3] == "  sparse  f32[3, 3]"
+
+
+def test_a_container_in_the_place_of_a_leaf() -> None:
+    """As JAX makes it, which puts one tree into another."""
+    c = jax.hessian(lambda v: (v["w"] ** 3).sum())(na.Container(w=jax.numpy.ones(2)))
+    assert text(c).splitlines() == [
+        "Container(1 leaf)",
+        "  w  Container(1 leaf, 4 elements, jax) w f32[2, 2]",
+    ]

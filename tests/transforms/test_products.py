@@ -145,6 +145,20 @@ def test_hessian(backend: str) -> None:
     assert_same(product, of_jax()["hvp"])
 
 
+def test_derivatives_of_containers_are_one_tree(backend: str) -> None:
+    v = na.Container(w=on(backend, V["a"]["w"]), b=on(backend, V["a"]["b"]))
+    found = na.hessian(lambda v: na.sum(v.w**3) + na.sum(v.b) ** 2)(v)
+    w, b = v.w.shape, v.b.shape
+    assert found.map(lambda x: tuple(x.shape)).to_flat_dict() == {
+        "w/w": (*w, *w), "w/b": (*w, *b), "b/w": (*b, *w), "b/b": (*b, *b),
+    }  # fmt: skip
+    for mode in (na.jacrev, na.jacfwd):
+        matrices = mode(lambda v, x: {"y": na.Container(z=v.b * x)}, argnums=(0, 1))(v, v.b)
+        assert matrices["y"].paths() == ("z/0/w", "z/0/b", "z/1")
+    parts = na.tree.map(lambda x: na.Container(half=x / 2), [v])
+    assert parts[0].paths() == ("w/half", "b/half")
+
+
 def test_gauss_newton(backend: str) -> None:
     v, t, x = floats(on(backend, V)), floats(on(backend, T)), on(backend, X)
 

@@ -37,15 +37,15 @@ def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
     return y0, y1
 
 
-def is_unsigned(key: Any, *, shape: Any, dtype: Any = "uint32") -> bool:
+def _is_unsigned(key: Any, *, shape: Any, dtype: Any = "uint32") -> bool:
     return dtypes.as_dtype(dtype).kind == "uint"
 
 
-def is_float32_or_64(key: Any, *, shape: Any, dtype: Any = "float32") -> bool:
+def _is_float32_or_64(key: Any, *, shape: Any, dtype: Any = "float32") -> bool:
     return dtypes.as_dtype(dtype) in (dtypes.float32, dtypes.float64)
 
 
-@supports(is_unsigned)
+@supports(_is_unsigned)
 def random_bits(key: Any, *, shape: Any, dtype: Any = "uint32") -> Any:
     """https://numpy.org/doc/stable/user/basics.ufuncs.html"""
     bits = np.empty(threefry.count(shape), dtypes.as_dtype(dtype).name)
@@ -54,7 +54,7 @@ def random_bits(key: Any, *, shape: Any, dtype: Any = "uint32") -> Any:
     return bits.reshape(tuple(shape))
 
 
-@supports(is_float32_or_64)
+@supports(_is_float32_or_64)
 def random_uniform(key: Any, *, shape: Any, dtype: Any = "float32") -> Any:
     """https://numpy.org/doc/stable/user/basics.ufuncs.html
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray import dtypes
 from nestarray.backends import threefry
 from nestarray.backends.base import supports
 from nestarray.backends.numpy import random as in_numpy
@@ -32,12 +33,12 @@ def _given(x: Any, found: Any) -> Any:
         return tf.convert_to_tensor(found)
 
 
-def _is_unsigned(key: Any, **asked: Any) -> bool:
-    return _is_plain(key) and in_numpy.is_unsigned(key, **asked)
+def _is_unsigned(key: Any, *, shape: Any, dtype: Any = "uint32") -> bool:
+    return _is_plain(key) and dtypes.as_dtype(dtype).kind == "uint"
 
 
-def _is_float32_or_64(key: Any, **asked: Any) -> bool:
-    return _is_plain(key) and in_numpy.is_float32_or_64(key, **asked)
+def _is_float32_or_64(key: Any, *, shape: Any, dtype: Any = "float32") -> bool:
+    return _is_plain(key) and dtypes.as_dtype(dtype) in (dtypes.float32, dtypes.float64)
 
 
 @supports(_is_unsigned)
