@@ -43,17 +43,19 @@ def _binary(native: Callable[[Any, Any], Any], *, commutes: bool = False) -> _Ma
             left, right = right, left
         if left.__class__ is not tuple or is_observed():
             return None
-        dtypes = [x.dtype for x in left]
-        if right.__class__ is tuple:
-            if dtypes != [getattr(x, "dtype", None) for x in right]:  # numbers have none
-                return None
-        # a number: narrow types would compute with it in single precision, an array does not;
-        # a tensor for all leaves: left to broadcasting
-        elif right.__class__ not in (int, float) or any(d not in _WIDE for d in dtypes):
-            return None
         try:
+            if right.__class__ is tuple:
+                for x, y in zip(left, right):
+                    if x.dtype is not y.dtype:
+                        return None
+            # a number: narrow types would compute with it in single precision, an array does not;
+            # a tensor for all leaves: left to broadcasting
+            elif right.__class__ not in (int, float) or any(x.dtype not in _WIDE for x in left):
+                return None
             return tuple(native(left, right))
         except RuntimeError:  # leaf by leaf, the error will name the path
+            return None
+        except AttributeError:  # a number among the leaves has no dtype
             return None
 
     return many
