@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import numpy as np
@@ -211,3 +212,22 @@ def test_jacobians_of_each_example(mode: Any, backend: str) -> None:
     if mode is na.jacfwd:
         total = na.grad(lambda x: na.sum(na.vmap(mode(fn))(x)))(x)
         assert_close(total, on(backend, 6 * X[:, :2]))
+
+
+def test_tensorflow_is_silent_of_how_it_maps() -> None:
+    import tensorflow as tf
+
+    def fn(x: Any) -> Any:
+        logger.warning("of the user")
+        return na.cond(x > 0, na.sin, lambda x: x**3, x)
+
+    said: list[str] = []
+    logger, handler = tf.get_logger(), logging.Handler()
+    handler.emit = lambda record: said.append(record.getMessage())
+    logger.addHandler(handler)
+    try:
+        found = na.vmap(na.grad(fn))(tf.constant([-1.0, 0.5]))  # which vectorized_map cannot
+    finally:
+        logger.removeHandler(handler)
+    np.testing.assert_allclose(found, [3.0, np.cos(0.5)], rtol=1e-6)
+    assert set(said) == {"of the user"}

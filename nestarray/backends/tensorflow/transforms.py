@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
@@ -257,6 +258,18 @@ _depth: ContextVar[int] = ContextVar("nestarray_depth", default=0)
 def traced_in() -> tuple[Any, int]:
     """The graph that is made of the running code, and how many mapped functions it is in."""
     return tf.compat.v1.get_default_graph(), _depth.get()
+
+
+def _is_for_the_user(record: logging.LogRecord) -> bool:
+    """Whether a record is no note of `tf.vectorized_map` on how it maps what is mapped here.
+
+    What it cannot map is an error to it, and is called row by row here; each of its calls makes a
+    graph anew, and it warns of that.
+    """
+    return not _depth.get() or "pfor" not in f"{record.filename} {record.getMessage()}"
+
+
+tf.get_logger().addFilter(_is_for_the_user)
 
 
 def lose(name: str) -> None:
