@@ -12,6 +12,7 @@ from torch.func import functional_call, grad, jacfwd, vmap
 from torch.nn import functional as F
 
 import nestarray as na
+from nestarray.errors import ConversionError
 
 
 class Gradients(nn.Module):
@@ -98,6 +99,25 @@ def pairs(x: torch.Tensor) -> torch.Tensor:
     return sum((F.pdist(x, p).square().sum() for p in (0.0, 1.0, 2.0, 3.0, float("inf"))), x.sum())
 
 
+def bags(x: torch.Tensor) -> torch.Tensor:
+    i, starts = torch.tensor([0, 2, 1, 1, 2]), torch.tensor([0, 2, 2])  # the second is empty
+    sums = F.embedding_bag(i, x, starts, mode="sum", per_sample_weights=x.flatten()[:5])
+    means = F.embedding_bag(i, x, starts, padding_idx=1)
+    ends = torch.cat([starts, torch.tensor([5])])
+    largest = F.embedding_bag(i, x, ends, mode="max", include_last_offset=True)
+    chosen = F.embedding_bag((x > 0).long(), x)
+    return sum(part.pow(3).sum() for part in (sums, means, largest, chosen))  # type: ignore[return-value]
+
+
+def masked(x: torch.Tensor) -> torch.Tensor:
+    y = torch.zeros(3, 3).masked_scatter(x > 0, (2 * x).flatten())
+    return (torch._weight_norm(y + x, x[:1], 1).pow(3) + torch.linalg.lu(x)[2]).sum()
+
+
+def histograms(x: torch.Tensor) -> torch.Tensor:
+    return torch.histc(x, 5) + torch.histc(x, 5, -1, 0.5) + torch.histc(0 * x, 5)
+
+
 def _itself(function: Any) -> Any:
     return function
 
@@ -119,6 +139,10 @@ CASES: dict[str, Callable[[], tuple[nn.Module, torch.Tensor]]] = {
     "reflections": rows_of(
         lambda x: torch.ormqr(x, x[0], torch.linalg.householder_product(x, x[0])), _itself
     ),
+    "reflected": rows_of(lambda x: torch.linalg.householder_product(x, x[0]).square().sum()),
+    "bags": rows_of(bags),
+    "masked": rows_of(masked),
+    "histograms": rows_of(histograms, _itself),
     "margins": rows_of(lambda x: F.multi_margin_loss(x.renorm(2, 1, 0.5), torch.arange(3)), _itself),
     "attention": rows_of(attended),
     "pooling": rows_of(
@@ -160,3 +184,21 @@ def test_open_rows(name: str) -> None:
         for each in graphs:
             found = na.to_backend(each(na.to_backend(given, each.backend)), "torch")
             torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_bags_in_a_forward_that_differentiates() -> None:
+    class Slopes(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return grad(bags)(x)
+
+    x = matrices()[0]
+    graph = na.trace_graph(Slopes(), x)
+    torch.testing.assert_close(graph(x), grad(bags)(x))
+    assert graph.to_backend("numpy").verify().ok
+
+
+def test_bags_whose_gradient_is_divided_by_counts_are_refused() -> None:
+    i, starts = torch.tensor([0, 2, 1, 1]), torch.tensor([0, 2])
+    function = lambda x: F.embedding_bag(i, x, starts, scale_grad_by_freq=True).sum()  # noqa: E731
+    with pytest.raises(ConversionError, match="embedding_bag: scale_grad_by_freq: got True"):
+        na.trace_graph(Of(function, grad), matrices(), dynamic={"x": {0: "rows"}})

@@ -19,6 +19,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+from nestarray.graph.from_torch import embedding_bags
 from nestarray.graph.from_torch.size_names import asked_in, chooses_strides
 from nestarray.graph.from_torch.transformed_normalizations import normalizations_written_out
 
@@ -174,6 +175,9 @@ def _written_out() -> dict[Any, Any]:
         aten._linalg_det.default: _determinant,
         aten._linalg_slogdet.default: _signed_logarithm,
         aten._linalg_solve_ex.default: _solution,
+        aten._embedding_bag.default: embedding_bags.bags,
+        aten._embedding_bag_backward.default: embedding_bags.bags_backward,
+        aten._embedding_bag_per_sample_weights_backward.default: embedding_bags.weights_backward,
         # as zeros of a kind of its own, whose operations compute on the device "meta"
         aten._efficientzerotensor.default: _zeros,
         aten._new_zeros_with_same_feature_meta.default: _zeros_of_a_tangent,

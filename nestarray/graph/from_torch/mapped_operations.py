@@ -7,10 +7,13 @@ they are again, for the time in which a module is recorded.
 from __future__ import annotations
 
 import contextlib
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
+
+from nestarray.graph.from_torch import embedding_bags
 
 #: Operations in whose first axis another may be, by the number of axes behind the channels.
 _OF_ROWS = {
@@ -42,14 +45,14 @@ _BY_PARTS = (
     *("slice_backward", "diagonal_backward", "unfold_backward", "channel_shuffle"),
     *("max_unpool2d", "max_unpool3d", "affine_grid_generator", "native_batch_norm"),
     *("_native_batch_norm_legit.no_stats", "native_batch_norm_backward", "renorm"),
-    "multi_margin_loss",
+    *("multi_margin_loss", "_weight_norm_interface"),
 )
 
 #: Operations in place that are written as the one that is not, and a copy.
 _IN_PLACE = (
     *("clamp_", "clamp_.Tensor", "addcmul_", "addcdiv_", "lerp_.Scalar", "lerp_.Tensor"),
     *("scatter_.src", "scatter_.value", "scatter_add_", "index_add_", "index_copy_"),
-    "scatter_reduce_.two",
+    *("scatter_reduce_.two", "tril_", "triu_"),
 )
 
 
@@ -104,6 +107,15 @@ def _written_out() -> dict[str, Callable[..., Any]]:
         "_trilinear": _trilinear,
         "_pdist_forward": _pair_distances,
         "_pdist_backward": _pair_distances_backward,
+        "embedding_bag.padding_idx": embedding_bags.bags,
+        "_embedding_bag": embedding_bags.bags,
+        "_embedding_bag_forward_only": embedding_bags.bags,
+        "_embedding_bag_backward": embedding_bags.bags_backward,
+        "_embedding_bag_per_sample_weights_backward": embedding_bags.weights_backward,
+        "_weight_norm_interface_backward": _weight_norm_backward,
+        "masked_scatter": _masked_scatter,
+        "masked_scatter_backward": _masked_scatter_backward,
+        "histc": _histogram,
     }
 
 
@@ -120,6 +132,7 @@ def _rules() -> dict[str, Callable[..., Any]]:
         "linalg_lu_solve": partial(_of_matrices, (2, 1, 2)),
         "linalg_householder_product": partial(_of_matrices, (2, 1)),
         "ormqr": partial(_of_matrices, (2, 1, 2)),
+        "linalg_lu": partial(_of_matrices, (2,)),
         "_linalg_solve_ex": _solve,
         "new_empty_strided": _empty,
         **dict.fromkeys(_ALONG, _along),
@@ -283,9 +296,12 @@ def _of_matrices(
     ranks: tuple[int, ...], operation: Any, info: Any, dims: Any, *args: Any, **settings: Any
 ) -> Any:
     """Of matrices and vectors that may have axes of batches in front, and settings."""
+    from torch.utils._pytree import tree_map
+
     count = len(ranks)
     given = _aligned(info.batch_size, *zip(args[:count], dims[:count], ranks, strict=True))
-    return operation(*given, *args[count:], **settings), 0
+    found = operation(*given, *args[count:], **settings)
+    return found, tree_map(lambda _: 0, found)
 
 
 def _solve(operation: Any, info: Any, dims: Any, A: Any, B: Any, **settings: Any) -> Any:
@@ -324,6 +340,50 @@ def _empty(
     """With the mapped axis in front, so that the parts may be viewed by these strides."""
     span = 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     return operation(x, (info.batch_size, *size), (span, *stride), **options), 0
+
+
+def _histogram(x: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
+    import torch
+
+    x = x.flatten()
+    low, high = (x.new_full((), end) for end in (min, max))
+    if min == max:
+        low, high = x.min(), x.max()
+        is_point = low == high
+        low, high = torch.where(is_point, low - 1, low), torch.where(is_point, high + 1, high)
+    places = ((x - low) * bins / (high - low)).floor().clamp(0, bins - 1)
+    is_inside = (x >= low) & (x <= high)
+    found = x.new_zeros(bins)
+    return found.index_add(0, torch.where(is_inside, places, 0).long(), is_inside.to(x.dtype))
+
+
+def _weight_norm_backward(grad: Any, v: Any, g: Any, norms: Any, dim: int) -> tuple[Any, Any]:
+    axes = [axis for axis in range(v.ndim) if axis != dim % v.ndim]
+    of_norms = (grad * v).sum(axes, keepdim=True) / norms
+    return g / norms * (grad - v * of_norms / norms), of_norms
+
+
+def _places_of_true(mask: Any) -> Any:
+    """How many elements of a flat mask are true before each."""
+    return mask.long().cumsum(0) - mask.long()
+
+
+def _masked_scatter(x: Any, mask: Any, source: Any) -> Any:
+    import torch
+
+    x, mask = torch.broadcast_tensors(x, mask)
+    source, flat = source.flatten(), mask.flatten()
+    places = _places_of_true(flat).clamp(max=source.shape[0] - 1)
+    return torch.where(flat, source.index_select(0, places), x.flatten()).reshape(x.shape)
+
+
+def _masked_scatter_backward(grad: Any, mask: Any, sizes: Any) -> Any:
+    grad, mask = grad.flatten(), mask.expand_as(grad).flatten()
+    count = math.prod(sizes)
+    found = grad.new_zeros(count).index_add(
+        0, _places_of_true(mask).clamp(max=count - 1), grad * mask
+    )
+    return found.reshape(sizes)
 
 
 def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:

@@ -1,0 +1,98 @@
+"""Bags of embeddings where a forward differentiates or maps them.
+
+torch's own functions have no rules of ``vmap``, and their backward reads what they keep for it.
+Here they are in operations that have both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nestarray.errors import UnsupportedError
+
+_MEAN, _MAX = 1, 2
+
+
+def bags(
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Any = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = -1,
+) -> tuple[Any, ...]:
+    """aten._embedding_bag: (result, the bag of each index, sizes of bags, indices of maxima)."""
+    import torch
+
+    starts = offsets[:-1] if include_last_offset else offsets
+    places = torch.arange(indices.shape[0], device=indices.device)
+    bag = (places[:, None] >= starts).sum(1) - 1
+    counted = indices != (-1 if padding_idx is None else padding_idx)
+    sizes = torch.zeros_like(starts).index_add(0, bag, counted.to(starts.dtype))
+    rows = weight.index_select(0, indices)
+    if mode == _MAX:
+        is_inside = (bag == torch.arange(starts.shape[0], device=bag.device)[:, None]) & counted
+        candidates = torch.where(is_inside[..., None], rows, -torch.inf)
+        found, places_of_maxima = candidates.max(1)
+        found = torch.where(sizes[:, None] > 0, found, 0.0)
+        return found, bag, sizes, indices[places_of_maxima]
+    scale = counted.to(weight.dtype)
+    if per_sample_weights is not None:
+        scale = scale * per_sample_weights
+    found = weight.new_zeros(starts.shape[0], weight.shape[1])
+    found = found.index_add(0, bag, rows * scale[:, None])
+    if mode == _MEAN:
+        found = found / sizes.clamp(min=1)[:, None]
+    return found, bag, sizes, starts
+
+
+def bags_backward(
+    grad: Any,
+    indices: Any,
+    offsets: Any,
+    offset2bag: Any,
+    bag_size: Any,
+    maximum_indices: Any,
+    num_weights: Any,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Any,
+    padding_idx: int = -1,
+) -> Any:
+    """aten._embedding_bag_backward: the gradient of the table."""
+    import torch
+
+    if scale_grad_by_freq:
+        raise UnsupportedError(
+            "embedding_bag: scale_grad_by_freq: got True, expected False in a forward that "
+            "differentiates: PyTorch divides by how often other indices occur; divide the gradient by "
+            "torch.bincount(indices) instead"
+        )
+    table = grad.new_zeros(num_weights, grad.shape[1])
+    if mode == _MAX:
+        return table.scatter_add(0, maximum_indices, torch.where(bag_size[:, None] > 0, grad, 0.0))
+    if mode == _MEAN:
+        grad = grad / bag_size.clamp(min=1)[:, None]
+    scale = (indices != padding_idx).to(grad.dtype)
+    if per_sample_weights is not None:
+        scale = scale * per_sample_weights
+    rows = grad.index_select(0, offset2bag)
+    return table.index_add(0, indices, rows * scale[:, None])
+
+
+def weights_backward(
+    grad: Any,
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    offset2bag: Any,
+    mode: int,
+    padding_idx: int = -1,
+) -> Any:
+    """aten._embedding_bag_per_sample_weights_backward: that of the weights in sums."""
+    slopes = (grad.index_select(0, offset2bag) * weight.index_select(0, indices)).sum(1)
+    return slopes * (indices != padding_idx)
