@@ -9,9 +9,9 @@ and their docstrings. Container names the result as its base class where a type 
 and nowhere else.
 
 `nestarray/ops/__init__.pyi`: the signatures of all ops. Those that take one array and give the
-like return what they take: ``na.exp(c)`` of a Container is one. Others give a Container if the
-first array, or an element of the first sequence of arrays, is one, and else nothing is said of
-the result. That is a type variable in a protocol which only Container fulfils: overloads take a
+like return what they take: ``na.exp(c)`` of a Container is one. Others give a Container if an
+array that has no default, or an element of a sequence of arrays, is one, and else nothing is said
+of the result. That is a type variable in a protocol which only Container fulfils: overloads take a
 value of unknown type for a Container, and checkers follow them in time that grows exponentially
 with how deep calls are nested.
 """
@@ -307,9 +307,10 @@ def _signature_of(function: Any, names: Names) -> str:
     if len(parts) > 1 and _gives_what_it_takes(function):
         shown[0] = f"{parameters[0].name}: Same"
         result = "Same".join(parts)
-    elif len(parts) > 1 and (position := _first_array(body.__name__, parameters)) is not None:
-        name, annotation = parameters[position].name, parameters[position].annotation
-        shown[position] = f"{name}: {annotation}".replace("Array", "ArrayOr[Tree]")
+    elif len(parts) > 1 and (positions := _arrays(body.__name__, parameters)):
+        for i in positions:
+            text = f"{parameters[i].name}: {parameters[i].annotation}"
+            shown[i] = re.sub(r"\bArray\b", "ArrayOr[Tree]", text)
         result = "Tree".join(parts)
     else:
         result = names.translated(returns, body.__module__)
@@ -325,16 +326,19 @@ def _gives_what_it_takes(function: Any) -> bool:
     return is_one and first.annotation == "Array"
 
 
-def _first_array(name: str, parameters: list[inspect.Parameter]) -> int | None:
-    """The position of the array, or sequence of arrays, by which a call gives a Container."""
+def _arrays(name: str, parameters: list[inspect.Parameter]) -> list[int]:
+    """The positions of the arrays, or sequences of arrays, of which each makes the result a tree."""
     if name in CHANGES_LEAF_TYPE:
-        return None
-    for position, p in enumerate(parameters):
-        if p.kind is p.KEYWORD_ONLY or p.default is not p.empty:
-            return None
-        if p.annotation in ("Array", "Sequence[Array]") and p.kind is not p.VAR_POSITIONAL:
-            return position
-    return None
+        return []
+    required = [
+        p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        for p in parameters
+    ]
+    return [
+        i
+        for i, p in enumerate(parameters)
+        if required[i] and re.search(r"\bArray\b", str(p.annotation))
+    ]
 
 
 def _preferred(names: Names, own: str) -> None:

@@ -103,6 +103,8 @@ def computing(c: Container[np.ndarray]) -> None:
     assert_type(na.exp(np.ones(2)), np.ndarray[tuple[int], np.dtype[np.float64]])
     assert_type(na.split(c.select("**/b"), 3), tuple[Container[np.ndarray], ...])
     assert_type(na.add(c, 1), Container[np.ndarray])
+    assert_type(na.add(1, na.multiply(np.ones(3), c)), Container[np.ndarray])
+    assert_type(na.where(True, 1.0, c), Container[np.ndarray])
     assert_type(na.where(c > 0, c, 0.0), Container[np.ndarray])
     assert_type(na.clip(na.multiply(c, 2.0), 0, 1), Container[np.ndarray])
     assert_type(na.stack([c, na.exp(c)]), Container[np.ndarray])
