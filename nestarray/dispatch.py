@@ -253,7 +253,7 @@ class Op:
         if in_one_dtype is not None:
             return in_one_dtype
         of_bools = getattr(self.body, "of_bools", None)
-        if of_bools is not None and truth.are_bools(self.arrays(args, kwargs)):
+        if of_bools is not None and truth.are_bools(self.arrays(args, kwargs), of_bools):
             return partial(of_bools, self.function, *args, **kwargs)
         given = self.signature.bind(*args, **kwargs).arguments
         body = None if self.is_primitive else partial(self.body, *args, **kwargs)

@@ -15,6 +15,8 @@ from nestarray.dispatch import OPS
 from nestarray.errors import ArgumentError, NestarrayError
 from tests.cases import Case, all_cases, convert, on_backend
 
+NAN = float("nan")
+
 AXES = ("axis", "axes", "axis1", "axis2", "source", "destination", "start_axis", "end_axis")
 
 #: Wrong values of settings by annotation.
@@ -263,6 +265,15 @@ COMPUTED_SOMEWHERE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "more than all": (
         lambda x: na.cross_entropy(x, x[:, 0] > 0, label_smoothing=-1.0),
         "cross_entropy: label_smoothing: got -1.0, expected a number from 0 to 1",
+    ),
+    "neither is NaN a limit": (
+        lambda x: na.hard_tanh(x, max_value=NAN),
+        "hard_tanh: min_value: got -1.0, expected a number from -inf to nan",
+    ),
+    "nothing to pool": (
+        lambda x: na.adaptive_avg_pool1d(x[None, :, :0], output_size=1),
+        "adaptive_avg_pool1d: x: got shape (1, 3, 0), expected at least one element along each "
+        "spatial axis",
     ),
     "what no byte holds": (
         lambda x: na.threshold(na.astype(x, na.uint8), threshold=1.0, value=-3.0),

@@ -265,3 +265,49 @@ def test_networks_of_integers(backend: str) -> None:
     assert host(na.nms(boxes, scores, iou_threshold=0.5)).tolist() == [2, 1]
     ends = on_backend(np.asarray([0, 254, 255], "uint8"), backend)
     np.testing.assert_allclose(host(na.softsign(ends)), [0, 254 / 255, 255 / 256], rtol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["add", "mul", "min", "max", "replace"])
+@pytest.mark.parametrize("updates", [[True, False], [-1.0, 0.0], 2.5])
+def test_bools_are_updated_as_truth_values(updates: Any, mode: str, backend: str) -> None:
+    old, new = np.asarray([True, False, True]), np.broadcast_to(np.asarray(updates, bool), 2)
+    combine = {"add": np.logical_or, "mul": np.logical_and, "min": np.minimum, "max": np.maximum}
+    expected = [*(new if mode == "replace" else combine[mode](old[:2], new)), True]
+    x, places = on_backend(old, backend), on_backend(np.asarray([0, 1]), backend)
+    given = updates
+    if isinstance(updates, list):
+        given = on_backend(np.asarray(updates, bool if True in updates else "float32"), backend)
+    for found in (
+        na.setitem(x, places, given, mode=mode),
+        na.scatter(x, places, given, axis=0, mode=mode),
+    ):
+        assert na.to_backend(found, "numpy").tolist() == expected
+    if mode == "add" and isinstance(updates, list):
+        assert na.to_backend(na.index_add(x, places, given), "numpy").tolist() == expected
+
+
+def test_windows_of_padding_alone_have_no_maximum(backend: str) -> None:
+    x = on_backend(np.asarray([[[1.0, 3.0, 2.0]]], "float32"), backend)
+    found = host(na.max_pool1d(x, kernel_size=2, stride=1, padding=2))
+    np.testing.assert_array_equal(found, [[[-np.inf, 1, 3, 3, 2, -np.inf]]])
+
+
+def test_arrays_without_elements(backend: str) -> None:
+    x = on_backend(np.zeros((2, 6, 0), "float32"), backend)
+    for axis in (1, -2):
+        assert tuple(na.group_norm(x, num_groups=2, axis=axis).shape) == (2, 6, 0)
+    places = on_backend(np.asarray([[1, 5], [0, 0], [1, 2]]), backend)
+    assert tuple(na.gather_nd(x, places).shape) == (3, 0)
+
+
+def test_settings_that_are_not_ordinary(backend: str) -> None:
+    x = on_backend(np.asarray([-2.0, 0.25, 0.75], "float32"), backend)
+    np.testing.assert_array_equal(host(na.hard_shrink(x, threshold=NAN)), 0.0)
+    np.testing.assert_array_equal(host(na.threshold(x, threshold=NAN, value=7.0)), 7.0)
+    np.testing.assert_array_equal(host(na.logit(x, eps=NAN)), NAN)
+    np.testing.assert_allclose(host(na.logit(x, eps=0.6)), scipy.special.logit(0.4), rtol=1e-6)
+    target = on_backend(np.asarray([-1.0, -1.0, 1.0], "float32"), backend)
+    assert float(na.hinge_embedding_loss(x, target, margin=True, reduction="sum")) == 4.5
+    rows = na.stack([x, x])
+    loss = na.cosine_embedding_loss(rows, rows, target[:2], margin=True)
+    np.testing.assert_allclose(host(loss), 0.0, atol=1e-6)

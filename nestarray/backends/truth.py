@@ -59,6 +59,27 @@ def _through_numbers(op: Function, *args: Any, **kwargs: Any) -> Any:
     return _cast(op(*numbers, **settings), dtypes.float32, dtypes.bool)
 
 
+def updated_through_numbers(body: F) -> F:
+    """As `through_numbers`, for an op of x, of places in it, and of what x is updated with there.
+
+    The dtype is that of x, so updates of another dtype are whether they are not 0.
+    """
+    body.of_bools = _updated_through_numbers  # type: ignore[attr-defined]
+    return body
+
+
+def _updated_through_numbers(op: Function, x: Any, places: Any, updates: Any, /, **s: Any) -> Any:
+    backend = backends.backend_of_type(type(updates))
+    if backend is None:
+        numbers = float(bool(updates))
+    else:
+        numbers = backends.chapter(backend, "data_type").astype(updates, dtypes.bool)
+    return _through_numbers(op, x, places, numbers, **s)
+
+
+_updated_through_numbers.besides = ("indices", "updates", "value")  # type: ignore[attr-defined]
+
+
 def _cast(x: Any, old: dtypes.DType, new: dtypes.DType) -> Any:
     """`x`, or the arrays in a list or a tuple, where they are of the dtype `old`, as `new`."""
     if isinstance(x, (list, tuple)):
@@ -74,13 +95,19 @@ def _cast(x: Any, old: dtypes.DType, new: dtypes.DType) -> Any:
 _PLACES = ("indices", "segment_ids")
 
 
-def are_bools(arguments: Mapping[str, Any]) -> bool:
-    """Whether the arrays among the arguments, but for places, are bools, and there is one."""
+def are_bools(arguments: Mapping[str, Any], of_bools: Function) -> bool:
+    """Whether the arrays among the arguments, but for places, are bools, and there is one.
+
+    Args:
+        arguments: of the op, by name.
+        of_bools: what would take its place; its ``besides`` are those that need not be bools.
+    """
+    besides = getattr(of_bools, "besides", _PLACES)
     found = [
         dtypes.dtype_of(x)
         for name, value in arguments.items()
         for x in (value if isinstance(value, (list, tuple)) else [value])
-        if name not in _PLACES and backends.backend_of_type(type(x)) is not None
+        if name not in besides and backends.backend_of_type(type(x)) is not None
     ]
     return bool(found) and all(dtype is dtypes.bool for dtype in found)
 

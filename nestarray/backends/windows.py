@@ -357,6 +357,15 @@ def pooling(
     )
 
 
+def is_less_than_kernel(padding: Padding, kernel_size: Ints) -> bool:
+    """Whether no window lies in the padding alone."""
+    if isinstance(padding, str):
+        return True
+    pads = [padding] if isinstance(padding, int) else padding
+    sizes = [kernel_size] if isinstance(kernel_size, int) else kernel_size
+    return max(p if isinstance(p, int) else max(p) for p in pads) < min(sizes)
+
+
 def counts(at: Windows, sizes: Sequence[int], *, count_include_pad: bool) -> list[list[int]]:
     """For each axis, over how many elements each window takes the mean.
 

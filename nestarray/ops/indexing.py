@@ -17,7 +17,7 @@ from nestarray import backends, dtypes
 from nestarray.backends.axes import one_axis
 from nestarray.backends.fills import check_fill
 from nestarray.backends.index import check_mode, check_rows
-from nestarray.backends.truth import through_numbers
+from nestarray.backends.truth import updated_through_numbers
 from nestarray.config import current_backend
 from nestarray.container import Container
 from nestarray.diagnosis.positions import check_condition, check_positions, check_updates
@@ -79,6 +79,7 @@ def getitem(x: Array, index: Any, /) -> Array:
 
 
 @primitive
+@updated_through_numbers
 def setitem(x: Array, index: Any, value: Array, /, *, mode: str = "replace") -> Array:
     """`x` with the part that `index` names replaced by `value`, or combined with it.
 
@@ -398,7 +399,6 @@ def scatter_nd(x: Array, indices: Array, updates: Array, /, *, mode: str = "repl
 
 
 @op
-@through_numbers
 def index_add(x: Array, indices: Array, updates: Array, /, *, axis: int = 0) -> Array:
     """`x` with slices of `updates` added at the given positions of an axis.
 

@@ -71,7 +71,7 @@ def hinge_embedding_loss(
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hinge_embedding_loss.html
     """
-    loss = ops.where(ops.equal(target, 1), x, ops.relu(margin - x))
+    loss = ops.where(ops.equal(target, 1), x, ops.relu(ops.subtract(margin, x)))
     return reduced("hinge_embedding_loss", loss, reduction)
 
 
@@ -318,7 +318,7 @@ def cosine_embedding_loss(
     """
     _check_target("cosine_embedding_loss", target, tuple(x1.shape[:-1]))
     cosine = ops.cosine_similarity(x1, x2)
-    loss = ops.where(ops.equal(target, 1), 1.0 - cosine, ops.relu(cosine - margin))
+    loss = ops.where(ops.equal(target, 1), 1.0 - cosine, ops.relu(ops.subtract(cosine, margin)))
     return reduced("cosine_embedding_loss", loss, reduction)
 
 

@@ -234,6 +234,10 @@ def group_norm(
             f"group_norm: x has shape {shape}, num_groups is {num_groups}; expected "
             "(batch, channels, *spatial) with num_groups a divisor of the channels"
         )
+    scale = None if weight is None else _on_axis(x, weight, channel)
+    shift = None if bias is None else _on_axis(x, bias, channel)
+    if 0 in shape:  # of no elements −1 stands for no length
+        return _affine(x, scale, shift)
     if channel == 1:
         grouped = ops.reshape(x, (-1, num_groups, math.prod(shape[1:]) // num_groups))
         axes: int | tuple[int, ...] = -1
@@ -245,11 +249,7 @@ def group_norm(
     centered = ops.subtract(grouped, mean)
     variance = ops.mean(centered * centered, axis=axes, keepdims=True)
     out = ops.reshape(centered / ops.sqrt(variance + eps), (-1, *shape[1:]))
-    return _affine(
-        out,
-        None if weight is None else _on_axis(x, weight, channel),
-        None if bias is None else _on_axis(x, bias, channel),
-    )
+    return _affine(out, scale, shift)
 
 
 @floating_op

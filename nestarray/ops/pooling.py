@@ -498,6 +498,11 @@ def _adaptive(
             f"{name}: x has {len(x.shape)} axes, shape {tuple(x.shape)}, expected {count + 2}: "
             f"(batch, channels, *spatial) with {count} spatial"
         )
+    if 0 in tuple(x.shape[2:]):
+        raise ShapeError(
+            f"{name}: x: got shape {tuple(x.shape)}, expected at least one element along each "
+            "spatial axis"
+        )
     sizes = (output_size,) * count if isinstance(output_size, int) else tuple(output_size)
     sizes = sizes * count if len(sizes) == 1 else sizes
     if len(sizes) != count or any(n is not None and (n.__class__ is bool or n < 1) for n in sizes):

@@ -110,9 +110,12 @@ def _gathered(x: Any, arrays: dict[int, Any]) -> Any:
     positions = [tf.cast(places, tf.int64) for places in wrapped.values()]
     nothing = reduce(tf.add, [tf.zeros_like(p) for p in positions])  # of the broadcast shape
     rest = [axis for axis in range(len(lengths)) if axis not in arrays]
-    gathered = tf.gather_nd(
-        tf.transpose(x, axes + rest), tf.stack([p + nothing for p in positions], axis=-1)
-    )
+    places = tf.stack([p + nothing for p in positions], axis=-1)
+    if 0 in [x.shape[axis] for axis in rest]:  # TensorFlow gathers nothing of nothing
+        sizes = tf.stack([lengths[axis] for axis in rest])
+        gathered = tf.zeros(tf.concat([tf.shape(nothing), sizes], 0), x.dtype)
+    else:
+        gathered = tf.gather_nd(tf.transpose(x, axes + rest), places)
     first, new = axes[0], len(nothing.shape)
     if axes != list(range(first, first + len(axes))) or first == 0:
         return gathered

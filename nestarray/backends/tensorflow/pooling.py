@@ -63,8 +63,12 @@ def _has_kernel(x: Any, count: int) -> bool:
 
 
 def _max_pool(count: int) -> Callable[..., Any]:
-    def is_native(x: Any, /, *, dilation: Any = 1, **_: Any) -> bool:
-        return dilation == 1 and _has_kernel(x, count)
+    def is_native(
+        x: Any, /, *, kernel_size: Any, padding: Any = 0, dilation: Any = 1, **_: Any
+    ) -> bool:
+        # where there is padding alone TensorFlow gives the least number of the dtype, not -inf
+        is_plain = dilation == 1 and _has_kernel(x, count)
+        return is_plain and windows.is_less_than_kernel(padding, kernel_size)
 
     @supports(is_native)
     def max_pool(

@@ -81,15 +81,18 @@ def softplus(x: Any, /, *, beta: float = 1.0, threshold: float | None = None) ->
 
 
 @at_defaults("F.hardtanh(x)", where="x.dtype in FLOATING")
-@supports("x.is_floating_point()")  # of integers torch rounds the limits
+# of integers torch rounds the limits, and of limits in the wrong order it takes the upper one
+@supports("x.is_floating_point() and min_value <= max_value")
 def hard_tanh(x: Any, /, *, min_value: float = -1.0, max_value: float = 1.0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardtanh.html"""
     return F.hardtanh(x, min_value, max_value)
 
 
+@at_defaults("F.hardshrink(x)")
+@supports("threshold == threshold")  # beside NaN torch leaves x as it is
 def hard_shrink(x: Any, /, *, threshold: float = 0.5) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardshrink.html"""
-    return F.hardshrink(x) if threshold == 0.5 else F.hardshrink(x, threshold)
+    return F.hardshrink(x, threshold)
 
 
 def soft_shrink(x: Any, /, *, threshold: float = 0.5) -> Any:
@@ -97,7 +100,8 @@ def soft_shrink(x: Any, /, *, threshold: float = 0.5) -> Any:
     return F.softshrink(x) if threshold == 0.5 else F.softshrink(x, threshold)
 
 
-@supports("x.is_floating_point()")  # of integers torch wraps the value
+# of integers torch wraps the value, beside NaN it leaves x as it is
+@supports("x.is_floating_point() and threshold == threshold")
 def threshold(x: Any, /, *, threshold: float, value: float) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.threshold.html"""
     return F.threshold(x, threshold, value)

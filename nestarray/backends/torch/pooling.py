@@ -109,7 +109,7 @@ def _adaptive(name: str, count: int) -> Callable[..., Any]:
     native = getattr(F, f"{name}{count}d")
 
     def is_native(x: Any, /, *, output_size: Any) -> bool:
-        if x.ndim != count + 2 or not x.is_floating_point():
+        if x.ndim != count + 2 or not x.is_floating_point() or 0 in x.shape[2:]:
             return False
         if isinstance(output_size, int):
             return output_size > 0

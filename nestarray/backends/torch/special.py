@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.fast_paths import FastPath, noted
+from nestarray.backends.base import supports
+from nestarray.backends.fast_paths import FastPath, at_defaults, noted
 from nestarray.backends.torch.promotion import promoting
 
 
@@ -33,7 +34,14 @@ ndtri = _not_half(torch.special.ndtri)
 lgamma = torch.lgamma
 digamma = torch.digamma
 sinc = torch.sinc
-logit = torch.logit
+
+
+@at_defaults("torch.logit(x)")
+@supports("eps is None or 0 <= eps <= 0.5")  # torch takes the bounds in another order
+def logit(x: Any, /, *, eps: float | None = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/special.html#torch.special.logit"""
+    return torch.logit(x, eps)
+
 
 xlogy = promoting(torch.special.xlogy)
 xlog1py = promoting(torch.special.xlog1py)
