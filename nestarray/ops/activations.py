@@ -199,6 +199,8 @@ def gelu(x: Array, /, *, approximate: bool = False) -> Array:
 def silu(x: Array, /) -> Array:
     """The sigmoid linear unit, also called swish: x · sigmoid(x).
 
+    NaN at −∞, as the product is. In float32 it is 0 below −88.7, on JAX and TensorFlow below −87.3.
+
     Args:
         x: any shape, floating.
 
@@ -242,6 +244,8 @@ def softplus(x: Array, /, *, beta: float = 1.0, threshold: float | None = None) 
 @floating_op
 def softsign(x: Array, /) -> Array:
     """x / (1 + |x|).
+
+    NaN at ±∞, as the quotient is.
 
     Args:
         x: any shape, floating.
@@ -316,6 +320,8 @@ def hard_sigmoid(x: Array, /) -> Array:
 @floating_op
 def hard_swish(x: Array, /) -> Array:
     """silu from straight lines, x · hard_sigmoid(x).
+
+    NaN at −∞, as the product is.
 
     Args:
         x: any shape, floating.
@@ -447,7 +453,8 @@ def threshold(x: Array, /, *, threshold: float, value: float) -> Array:
 def squareplus(x: Array, /, *, b: float = 4.0) -> Array:
     """A smooth relu without exponentials, (x + √(x² + b)) / 2.
 
-    Below 0, where that cancels, it is b / (2 √(x² + b) − 2 x), but for JAX's own function.
+    Below 0, where that cancels, it is b / (2 √(x² + b) − 2 x), but for JAX's own function. It is
+    infinite above the root of the greatest number, where x² is.
 
     Args:
         x: any shape, floating.
@@ -470,6 +477,8 @@ def squareplus(x: Array, /, *, b: float = 4.0) -> Array:
 @floating_op
 def mish(x: Array, /) -> Array:
     """x · tanh(softplus(x)).
+
+    NaN at −∞, as the product is. On JAX and TensorFlow it is 0 below −87.3 in float32.
 
     Args:
         x: any shape, floating.

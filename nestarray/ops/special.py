@@ -132,6 +132,8 @@ def erf(x: Array, /) -> Array:
 def erfc(x: Array, /) -> Array:
     """The complementary error function, 1 − erf x, without loss where it is tiny.
 
+    Above 3 JAX's and TensorFlow's are right to 60 units in the last place in float32.
+
     Args:
         x: real; integers become float32.
 
@@ -162,6 +164,7 @@ def erfcx(x: Array, /) -> Array:
 
     Returns:
         the shape of `x`, its dtype, float32 for integers; +∞ where it overflows, below −26.6.
+        Below 0 PyTorch's is right to 65 units in the last place in float32.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -191,6 +194,8 @@ def erfcx(x: Array, /) -> Array:
 @op
 def erfinv(x: Array, /) -> Array:
     """The inverse of `erf`; ±∞ at ±1, NaN outside [−1, 1].
+
+    Within 0.01 of ±1 JAX's is right to 65 units in the last place in float32.
 
     Args:
         x: real; integers become float32.
@@ -330,7 +335,8 @@ _SHIFT = 8
 def lgamma(x: Array, /) -> Array:
     """The logarithm of the absolute value of the gamma function, ln |Γ(x)|.
 
-    +∞ at 0 and the negative integers.
+    +∞ at 0 and the negative integers. Near 1 and 2, where it is 0, JAX's has an error of 10⁻⁶ in
+    float32.
 
     Args:
         x: real; integers become float32.
@@ -371,7 +377,8 @@ def lgamma(x: Array, /) -> Array:
 def digamma(x: Array, /) -> Array:
     """The derivative of ln Γ, ψ(x) = Γ′(x) / Γ(x).
 
-    NaN at the negative integers, where the sign of the pole depends on the side; −∞ at 0.
+    NaN at the negative integers, where the sign of the pole depends on the side; −∞ at 0. Near
+    its zeros, such as 1.4616, it has an error of 10⁻⁶ in float32, but for SciPy's on NumPy.
 
     Args:
         x: real; integers become float32.
@@ -469,6 +476,8 @@ def xlog1py(x1: Array, x2: Array, /) -> Array:
 @floating_op
 def logit(x: Array, /, *, eps: float | None = None) -> Array:
     """The log-odds, ln(x / (1 − x)), the inverse of `sigmoid`.
+
+    It is ln x − ln(1 − x): near 0.5, where it is 0, it has the rounding error of 1.
 
     Args:
         x: real, in [0, 1]; NaN outside, ±∞ at the ends.

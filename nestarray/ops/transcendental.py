@@ -79,6 +79,8 @@ def expm1(x: Array, /) -> Array:
 def exp2(x: Array, /) -> Array:
     """Two to the power, 2ˣ.
 
+    JAX goes by x · ln 2, whose rounding counts x times: at 105 there are 65 units in the last place.
+
     Args:
         x: floating; integers become float32.
 
@@ -164,8 +166,9 @@ def log10(x: Array, /) -> Array:
 def logaddexp(x1: Array, x2: Array, /) -> Array:
     """ln(eˣ¹ + eˣ²), without overflow.
 
-    Where both are −∞ the derivative is the framework's: NaN, 0 or 1. Of complex numbers the
-    imaginary part is one of those that differ by multiples of 2π.
+    Where the sum is close to 1 the result has the rounding error of the operands. Where both are
+    −∞ the derivative is the framework's: NaN, 0 or 1. Of complex numbers the imaginary part is one
+    of those that differ by multiples of 2π.
 
     Args:
         x1: floating or complex; integers become float32; broadcasts with `x2`, the dtypes promote.
@@ -340,6 +343,8 @@ def atan2(x1: Array, x2: Array, /) -> Array:
 def sinh(x: Array, /) -> Array:
     """The hyperbolic sine, (eˣ − e⁻ˣ) / 2.
 
+    In float32 JAX's is right to 25 units in the last place.
+
     Args:
         x: floating; integers become float32.
 
@@ -356,6 +361,8 @@ def sinh(x: Array, /) -> Array:
 @primitive
 def cosh(x: Array, /) -> Array:
     """The hyperbolic cosine, (eˣ + e⁻ˣ) / 2.
+
+    In float32 JAX's is right to 25 units in the last place.
 
     Args:
         x: floating; integers become float32.
@@ -489,6 +496,8 @@ def cbrt(x: Array, /) -> Array:
 @op
 def logaddexp2(x1: Array, x2: Array, /) -> Array:
     """The logarithm to base 2 of a sum of powers of 2, log₂(2^x1 + 2^x2), without overflow.
+
+    Where the sum is close to 1 the result has the rounding error of the operands.
 
     Args:
         x1: floating; integers become float32; broadcasts with `x2`, the dtypes promote.
