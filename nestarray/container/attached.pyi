@@ -1017,6 +1017,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def cosh(self, /) -> Container[Leaf]:
         """The hyperbolic cosine, (eˣ + e⁻ˣ) / 2.
 
+        In float32 JAX's is right to 25 units in the last place.
+
         Args:
             x: floating; integers become float32.
         """
@@ -1479,7 +1481,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def digamma(self, /) -> Container[Leaf]:
         """The derivative of ln Γ, ψ(x) = Γ′(x) / Γ(x).
 
-        NaN at the negative integers, where the sign of the pole depends on the side; −∞ at 0.
+        NaN at the negative integers, where the sign of the pole depends on the side; −∞ at 0. Near
+        its zeros, such as 1.4616, it has an error of 10⁻⁶ in float32, but for SciPy's on NumPy.
 
         Args:
             x: real; integers become float32.
@@ -1628,6 +1631,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def erfc(self, /) -> Container[Leaf]:
         """The complementary error function, 1 − erf x, without loss where it is tiny.
 
+        Above 3 JAX's and TensorFlow's are right to 60 units in the last place in float32.
+
         Args:
             x: real; integers become float32.
         """
@@ -1640,10 +1645,13 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Returns:
             the shape of `x`, its dtype, float32 for integers; +∞ where it overflows, below −26.6.
+            Below 0 PyTorch's is right to 65 units in the last place in float32.
         """
 
     def erfinv(self, /) -> Container[Leaf]:
         """The inverse of `erf`; ±∞ at ±1, NaN outside [−1, 1].
+
+        Within 0.01 of ±1 JAX's is right to 65 units in the last place in float32.
 
         Args:
             x: real; integers become float32.
@@ -1658,6 +1666,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
     def exp2(self, /) -> Container[Leaf]:
         """Two to the power, 2ˣ.
+
+        JAX goes by x · ln 2, whose rounding counts x times: at 105 there are 65 units in the last place.
 
         Args:
             x: floating; integers become float32.
@@ -2509,6 +2519,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def hard_swish(self, /) -> Container[Leaf]:
         """silu from straight lines, x · hard_sigmoid(x).
 
+        NaN at −∞, as the product is.
+
         Args:
             x: any shape, floating.
         """
@@ -3222,7 +3234,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def lgamma(self, /) -> Container[Leaf]:
         """The logarithm of the absolute value of the gamma function, ln |Γ(x)|.
 
-        +∞ at 0 and the negative integers.
+        +∞ at 0 and the negative integers. Near 1 and 2, where it is 0, JAX's has an error of 10⁻⁶ in
+        float32.
 
         Args:
             x: real; integers become float32.
@@ -3431,8 +3444,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def logaddexp(self, x2: Array, /) -> Container[Leaf]:
         """ln(eˣ¹ + eˣ²), without overflow.
 
-        Where both are −∞ the derivative is the framework's: NaN, 0 or 1. Of complex numbers the
-        imaginary part is one of those that differ by multiples of 2π.
+        Where the sum is close to 1 the result has the rounding error of the operands. Where both are
+        −∞ the derivative is the framework's: NaN, 0 or 1. Of complex numbers the imaginary part is one
+        of those that differ by multiples of 2π.
 
         Args:
             x1: floating or complex; integers become float32; broadcasts with `x2`, the dtypes promote.
@@ -3441,6 +3455,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
     def logaddexp2(self, x2: Array, /) -> Container[Leaf]:
         """The logarithm to base 2 of a sum of powers of 2, log₂(2^x1 + 2^x2), without overflow.
+
+        Where the sum is close to 1 the result has the rounding error of the operands.
 
         Args:
             x1: floating; integers become float32; broadcasts with `x2`, the dtypes promote.
@@ -3480,6 +3496,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
     def logit(self, /, *, eps: float | None = None) -> Container[Leaf]:
         """The log-odds, ln(x / (1 − x)), the inverse of `sigmoid`.
+
+        It is ln x − ln(1 − x): near 0.5, where it is 0, it has the rounding error of 1.
 
         Args:
             x: real, in [0, 1]; NaN outside, ±∞ at the ends.
@@ -4102,6 +4120,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
     def mish(self, /) -> Container[Leaf]:
         """x · tanh(softplus(x)).
+
+        NaN at −∞, as the product is. On JAX and TensorFlow it is 0 below −87.3 in float32.
 
         Args:
             x: any shape, floating.
@@ -6045,6 +6065,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def silu(self, /) -> Container[Leaf]:
         """The sigmoid linear unit, also called swish: x · sigmoid(x).
 
+        NaN at −∞, as the product is. In float32 it is 0 below −88.7, on JAX and TensorFlow below −87.3.
+
         Args:
             x: any shape, floating.
         """
@@ -6068,6 +6090,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
     def sinh(self, /) -> Container[Leaf]:
         """The hyperbolic sine, (eˣ − e⁻ˣ) / 2.
+
+        In float32 JAX's is right to 25 units in the last place.
 
         Args:
             x: floating; integers become float32.
@@ -6178,6 +6202,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
     def softsign(self, /) -> Container[Leaf]:
         """x / (1 + |x|).
+
+        NaN at ±∞, as the quotient is.
 
         Args:
             x: any shape, floating.
@@ -6299,7 +6325,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def squareplus(self, /, *, b: float = 4.0) -> Container[Leaf]:
         """A smooth relu without exponentials, (x + √(x² + b)) / 2.
 
-        Below 0, where that cancels, it is b / (2 √(x² + b) − 2 x), but for JAX's own function.
+        Below 0, where that cancels, it is b / (2 √(x² + b) − 2 x), but for JAX's own function. It is
+        infinite above the root of the greatest number, where x² is.
 
         Args:
             x: any shape, floating.
