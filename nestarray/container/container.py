@@ -259,6 +259,11 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
     def __len__(self) -> int:
         return len(self._spec.keys)
 
+    @explained()
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The leaf or sub-container at a key or path, or `default`; an index is none of these."""
+        return self[key] if key in self else default  # noqa: SIM401
+
     def __contains__(self, key: object) -> bool:
         try:
             self._spec.locate(key)  # type: ignore[arg-type]

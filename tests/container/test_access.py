@@ -47,6 +47,14 @@ def test_ways_to_one_leaf() -> None:
     assert c.get("encoder/bias") is c.encoder.bias
 
 
+@pytest.mark.parametrize("key", [0, -1, (0,), ("encoder", 0), ..., None, 1.5])
+def test_get_takes_no_index(key: Any) -> None:
+    c = na.Container(encoder={"w": np.ones(3)}, b=np.zeros(3))
+    assert c.get(key, "nothing") == "nothing"
+    assert key not in c
+    assert c.delete("b").delete("encoder/w").get(("encoder", "w")) is None
+
+
 def test_an_exact_key_comes_before_a_path() -> None:
     c = na.Container({"a/b": 1, "a": {"b": 2, "c": 3}})
     assert c["a/b"] == 1
