@@ -194,7 +194,9 @@ class Transforms:
             "n is None and norm == 'backward' and axis.__class__ is int and x.dtype in _ready"
         )
         names = {"_ready": ready, "_native": native}
-        return noted(own_code(call), FastPath(condition, "_native(x, None, axis)", names))
+        # a call with settings takes frameworks longer
+        plain_call = "_native(x) if axis == -1 else _native(x, None, axis)"
+        return noted(own_code(call), FastPath(condition, plain_call, names))
 
     def along_several(self, name: str, read: Function = checked, *, real: str = "") -> Function:
         """A transform along several axes, whose lengths `read` finds."""
