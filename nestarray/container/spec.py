@@ -173,23 +173,55 @@ class Spec:
 
 
 def take_key(spec: Spec, remaining: Path) -> tuple[Key | None, Path]:
-    """The key of `spec` that the front of `remaining` names: exact, as a number, or with slashes."""
-    first = remaining[0]
-    if first in spec.index:
-        return first, remaining[1:]
-    if isinstance(first, str) and first.lstrip("-").isdigit() and int(first) in spec.index:
-        return int(first), remaining[1:]
-    if isinstance(first, int) and str(first) in spec.index:
-        return str(first), remaining[1:]
-    if spec.kind in ("list", "tuple") and str(first)[:1] == "-" and str(first)[1:].isdigit():
-        from_end = len(spec.keys) + int(first)
-        if from_end >= 0:
-            return from_end, remaining[1:]
+    """The key of `spec` that the front of `remaining` names: exact, as a number, or with slashes.
+
+    Of several, such as "a" and "a/b", it is the one below which the rest leads furthest.
+    """
+    best: tuple[Key | None, Path] = None, remaining
+    least = -1
+    found = _keys_named(spec, remaining)
+    for key, rest in found:
+        left = _names_left(spec.index[key][2], rest) if len(found) > 1 else 0
+        if least < 0 or left < least:
+            best, least = (key, rest), left
+    return best
+
+
+def _keys_named(spec: Spec, remaining: Path) -> list[tuple[Key, Path]]:
+    """All keys of `spec` that the front of `remaining` may mean, and what is left of it."""
+    found: list[tuple[Key, Path]] = []
+    key = _key_named(spec, remaining[0])
+    if key is not None:
+        found.append((key, remaining[1:]))
     for end in range(len(remaining), 1, -1):  # a key may contain slashes itself
-        joined = "/".join(str(k) for k in remaining[:end])
+        joined = "/".join([str(k) for k in remaining[:end]])
         if joined in spec.index:
-            return joined, remaining[end:]
-    return None, remaining
+            found.append((joined, remaining[end:]))
+    return found
+
+
+def _key_named(spec: Spec, name: Key) -> Key | None:
+    if name in spec.index:
+        return name
+    if isinstance(name, str) and name.lstrip("-").isdigit() and int(name) in spec.index:
+        return int(name)
+    if isinstance(name, int) and str(name) in spec.index:
+        return str(name)
+    if spec.kind in ("list", "tuple") and str(name)[:1] == "-" and str(name)[1:].isdigit():
+        from_end = len(spec.keys) + int(name)
+        if from_end >= 0:
+            return from_end
+    return None
+
+
+def _names_left(spec: Spec, remaining: Path) -> int:
+    """How many names there are beyond the last key on the way."""
+    while remaining:
+        key, rest = take_key(spec, remaining)
+        if key is None:
+            break
+        spec, remaining = spec.index[key][2], rest
+    return len(remaining)
 
 
 @settled

@@ -62,6 +62,25 @@ def test_an_exact_key_comes_before_a_path() -> None:
     assert c["a/c"] == 3
 
 
+def test_a_key_may_be_the_front_of_another() -> None:
+    """As Haiku names the parameters of a module and those of the modules in it."""
+    c = na.Container({"mlp": {"scale": 1, "w": {"x": 2}}, "mlp/~/linear": {"w": 3}, "mlp/w": 4})
+    for path, leaf in zip(c.paths(), c.leaves(), strict=True):
+        assert c[path] == leaf
+        assert c.set(path, 7).paths() == c.paths()
+        assert c.set(path, 7)[path] == 7
+        assert path not in c.delete(path).paths()
+    assert c.set("mlp/~/linear/b", 5)["mlp/~/linear"].to_dict() == {"w": 3, "b": 5}
+    assert c.set("mlp/bias", 5).mlp.to_dict() == {"scale": 1, "w": {"x": 2}, "bias": 5}
+    nested = na.Container(a={"a": 1, "a/b": 2})
+    assert nested["a/a/b"] == 2
+    with pytest.raises(PathError) as info:
+        c["mlp/~/x"]
+    assert str(info.value) == (
+        "Container: no 'mlp/~/x': no key '~' under 'mlp'; the keys are 'scale', 'w'"
+    )
+
+
 def test_slashes_inside_keys() -> None:
     c = na.Container({"mlp/~/linear_0": {"w": 1, "b/x": 2}})
     assert c["mlp/~/linear_0/w"] == 1
