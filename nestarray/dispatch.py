@@ -503,7 +503,7 @@ def _code_of(record: Op) -> tuple[CodeType, dict[str, Any]]:
         own = {f"_type_{i}_{j}": t for j, t in enumerate(found)}
         conditions = [f"{text} is {name}" for text, name in zip(types, own, strict=True)]
         call = f"_function_{i}({passed})"
-        call = f"{path.call} if {path.condition} else {call}" if path.condition else path.call
+        call = f"({path.call}) if {path.condition} else {call}" if path.condition else path.call
         at_once.append((" and ".join(conditions), call))
         names |= {**own, **path.names, f"_function_{i}": function}
     return _template(declared, " or ".join(wrong), types, passed, at_once), names

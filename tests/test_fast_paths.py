@@ -90,3 +90,11 @@ def test_a_condition_of_one_of_two_holds_for_its_own_types() -> None:
     for backend in ("numpy", "jax", "numpy"):  # JAX's holds where `size` is None, or …
         (places,) = na.nonzero(on_backend(x, backend), size=2)
         assert na.backend_of(places) == backend
+
+
+def test_what_a_path_leaves_goes_to_its_function() -> None:
+    x = np.arange(4.0)
+    for _ in range(2):  # the second call meets the path that the first one brought
+        np.testing.assert_array_equal(na.rfft(x), np.fft.rfft(x))
+        np.testing.assert_array_equal(na.rfft(x, n=2), np.fft.rfft(x, 2))
+        np.testing.assert_array_equal(na.rfft(x, axis=0), np.fft.rfft(x))
