@@ -213,6 +213,11 @@ INSTEAD: dict[str, dict[str, str]] = {
         "copy": "arrays are values; na.asarray(x, copy=True) copies",
         "Module": "layers, initializers and optimizers are in na.nn",
         "pmap": "na.jit takes sharded arrays of JAX, and na.vmap maps",
+        **dict.fromkeys(
+            ("linalg", "special", "signal", "image", "losses", "activations", "functional"),
+            "functions are in na itself: na.solve, na.erf, na.stft, na.interpolate, na.mse_loss",
+        ),
+        **dict.fromkeys(("optim", "optimizers", "initializers"), "it is in na.nn: na.nn.AdamW"),
         "lax": "loops are na.scan, na.while_loop, na.fori_loop and na.cond",
     },
     "nestarray.tree": {

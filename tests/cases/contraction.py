@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,8 @@ def einsums(subscripts: str, *shapes: tuple[int, ...], id: str) -> Case:
     def args(rng: Rng) -> tuple[Any, ...]:
         return (subscripts, *(rng.standard_normal(shape) for shape in shapes))
 
-    return Case("einsum", args, reference=np.einsum, id=id)
+    reference = partial(np.einsum, optimize=True)  # which sums over "..." too
+    return Case("einsum", args, reference=reference, id=id)
 
 
 CASES = [
@@ -80,6 +82,8 @@ CASES = [
     einsums("ij,jk->ik", (2, 3), (3, 4), id="matmul"),
     einsums("bhqd,bhkd->bhqk", (2, 2, 3, 4), (2, 2, 5, 4), id="attention"),
     einsums("...ij,...j->...i", (2, 2, 3), (3,), id="ellipsis"),
+    einsums("i...,j...->ij", (2, 3, 4), (5, 3, 4), id="ellipsis-sum"),
+    einsums("i ..., ... j -> j i", (2, 3, 1), (3, 4, 5), id="ellipsis-broadcast"),
     einsums("ii", (3, 3), id="trace"),
     einsums("ii->i", (3, 3), id="diagonal"),
     einsums("ij,j", (2, 3), (3,), id="implicit"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from typing import Any
 
 import tensorflow as tf
@@ -75,8 +76,31 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
 def einsum(subscripts: str, /, *operands: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/einsum"""
     operands = promoted(operands)
+    arrow = subscripts.find("->")
+    if "..." in subscripts[: max(arrow, 0)] and "..." not in subscripts[arrow:]:
+        subscripts, operands = _named(subscripts.replace(" ", ""), operands)
     dtype = operands[0].dtype
     wider = _WIDER.get(dtype)
     if wider is None:
         return tf.einsum(subscripts, *operands)
     return tf.cast(tf.einsum(subscripts, *(tf.cast(x, wider) for x in operands)), dtype)
+
+
+def _named(subscripts: str, operands: Any) -> tuple[str, list[Any]]:
+    """An equation that sums over the axes of ``...``, with letters for them.
+
+    TensorFlow wants those axes in the result. One of a single element, which broadcasts, has no
+    letter, so that the others' are summed alone.
+    """
+    terms, result = subscripts.split("->")
+    free = [x for x in string.ascii_letters if x not in subscripts]
+    named, arrays = [], []
+    for term, x in zip(terms.split(","), operands, strict=True):
+        before, dots, after = term.partition("...")
+        start, count = len(before), (len(x.shape) - len(before) - len(after)) if dots else 0
+        letters = free[:count][::-1]  # from the last axis on, as shapes broadcast
+        single = [i for i in range(start, start + count) if x.shape[i] == 1]
+        kept = [c for i, c in enumerate(letters, start) if i not in single]
+        named.append(before + "".join(kept) + after)
+        arrays.append(tf.squeeze(x, single) if single else x)
+    return f"{','.join(named)}->{result}", arrays

@@ -149,12 +149,11 @@ def _einsum_by(ct: Any, terms: list[str], output: str, operands: list[Any], i: i
     known = set("".join(term for term, _ in others))
     summed = "".join(c for c in wanted if c in known)
     found = ops.einsum(",".join(t for t, _ in others) + "->" + summed, *(y for _, y in others))
-    if summed != wanted:  # axes that were summed alone
-        shape = [n if c in known else 1 for c, n in zip(wanted, x.shape, strict=True)]
-        sizes = dict(zip(summed, found.shape, strict=True))
-        shape = [sizes.get(c, 1) for c in wanted]
-        wide = [sizes.get(c, n) for c, n in zip(wanted, x.shape, strict=True)]
-        found = ops.broadcast_to(ops.reshape(found, tuple(shape)), tuple(wide))
+    sizes = dict(zip(summed, found.shape, strict=True))
+    shape = tuple(sizes.get(c, 1) for c in wanted)
+    wide = tuple(n if size == 1 else size for size, n in zip(shape, x.shape, strict=True))
+    if wide != tuple(found.shape):  # axes that were summed alone, or beside single elements
+        found = ops.broadcast_to(ops.reshape(found, shape), wide)
     return fit(found, x)
 
 
