@@ -2157,7 +2157,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     ) -> Container[Any]:
         """The parameters of a ``torch.nn.Module``, nested by module path, sharing memory.
 
-        Tied weights are one tensor under each of their names. The way back is
+        What an optimizer of torch writes into the module is in the Container too; ``copy.deepcopy(c)``
+        keeps what is there now, for a moving average to begin with. Tied weights are one tensor under each of their names. The way back is
         `load_into_torch_module`.
 
         Args:
@@ -6482,8 +6483,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         Returns:
             a `Table` with the columns ``subtree, leaves, parameters, bytes, dtype, share``:
             ``.rows`` and ``table["bytes"]`` are the values of all rows, ``table.to_string()``
-            their text, ``table.to_string(50)`` an outline of 50 rows. Parameters are the elements of all arrays; ``dtype`` names all dtypes;
-            ``share`` is that of the parameters.
+            their text, ``table.to_string(50)`` an outline of 50 rows. Parameters are the
+            elements of all arrays; ``dtype`` names all dtypes; ``share`` is that of the
+            parameters.
 
         Raises:
             ArgumentError: `depth` is no positive integer.

@@ -235,7 +235,9 @@ def nested(parts: Iterable[tuple[Path, Spec, Leaves]], what: str) -> tuple[Spec,
             if isinstance(node, tuple):
                 raise StructureError(f"{what}: {join_path(path)!r} goes below another part")
         if path[-1] in node:
-            raise StructureError(f"{what}: two parts have the path {join_path(path)!r}")
+            raise StructureError(
+                f"{what}: two parts have the path {join_path(path)!r}; give one of them another name"
+            )
         node[path[-1]] = (spec, leaves)
     collected: list[Any] = []
 

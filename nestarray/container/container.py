@@ -356,7 +356,10 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         flat = dict(zip(names, self._leaves, strict=True))
         if len(flat) != len(names):
             twice = next(n for n in names if names.count(n) > 1)
-            raise StructureError(f"Container.to_flat_dict: two leaves are named {twice!r}")
+            raise StructureError(
+                f"Container.to_flat_dict: two leaves are named {twice!r}; rename one of them with "
+                "c.rename(...), or take c.spec.paths and c.leaves()"
+            )
         return flat
 
     @classmethod

@@ -90,7 +90,7 @@ def _heading(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str
     parts = [f"{count:,} {status}" for status, count in counts.items() if count]
     if nodes:
         parts.append(f"{nodes:,} {'node' if nodes == 1 else 'nodes'} of another kind or order")
-    return f"{', '.join(parts)}; {old_leaves:,} leaves → {new_leaves:,}"
+    return f"{', '.join(parts)}; {counted(old_leaves, 'leaf', 'leaves')} → {new_leaves:,}"
 
 
 def _cut(text: str, width: int) -> str:
@@ -192,12 +192,12 @@ def _numbered(group: list[_Line]) -> _Line:
 
 def _ranges(names: Sequence[str]) -> str:
     """Names that differ in numbers only as one: ``layers/{0…11}/w``."""
-    columns = zip(*(map(int, _NUMBER.findall(name)) for name in names), strict=True)
-    ranges = iter([(min(c), max(c)) for c in map(list, columns)])
+    columns = zip(*map(_NUMBER.findall, names), strict=True)
+    ranges = iter([(min(c, key=int), max(c, key=int)) for c in columns])
 
     def shown(_: re.Match[str]) -> str:
         low, high = next(ranges)
-        return str(low) if low == high else f"{{{low}…{high}}}"
+        return low if low == high else f"{{{low}…{high}}}"
 
     return _NUMBER.sub(shown, names[0])
 

@@ -40,8 +40,9 @@ def summary(c: Container, /, depth: int | None = None) -> Table:
     Returns:
         a `Table` with the columns ``subtree, leaves, parameters, bytes, dtype, share``:
         ``.rows`` and ``table["bytes"]`` are the values of all rows, ``table.to_string()``
-        their text, ``table.to_string(50)`` an outline of 50 rows. Parameters are the elements of all arrays; ``dtype`` names all dtypes;
-        ``share`` is that of the parameters.
+        their text, ``table.to_string(50)`` an outline of 50 rows. Parameters are the
+        elements of all arrays; ``dtype`` names all dtypes; ``share`` is that of the
+        parameters.
 
     Raises:
         ArgumentError: `depth` is no positive integer.

@@ -168,7 +168,10 @@ def test_a_bare_array_has_no_keys(view: str) -> None:
 def test_flat_names_that_meet() -> None:
     with pytest.raises(StructureError) as info:
         na.Container({"a/b": 1, "a": {"b": 2}}).to_flat_dict()
-    assert str(info.value) == "Container.to_flat_dict: two leaves are named 'a/b'"
+    assert str(info.value) == (
+        "Container.to_flat_dict: two leaves are named 'a/b'; rename one of them with c.rename(...), or "
+        "take c.spec.paths and c.leaves()"
+    )
     with pytest.raises(StructureError) as info:
         na.Container.from_flat_dict({"a": 1, "a/b": 2})
     assert str(info.value) == "Container.from_flat_dict: 'a/b' goes below 'a', which is a leaf"

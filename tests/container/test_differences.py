@@ -362,6 +362,15 @@ def test_text_of_many_changes_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert text[1] == "~ a{1…8}/  64 leaves  all 1,296 changed, |Δ| ≤ 1, mean 1"
 
 
+def test_numbers_in_names_keep_their_zeros() -> None:
+    a = na.Container({f"block_0{i}": {f"w{j:03}": np.zeros(2) for j in range(20)} for i in (1, 2)})
+    assert str(a.diff(a.at["block_01"].add(1))).splitlines() == [
+        "20 changed; 40 leaves → 40",
+        "~ block_01/w{000…019}  20 × f64[2]  all 40 changed, |Δ| ≤ 1, mean 1",
+    ]
+    assert str(a.select("*1/w000").diff(na.Container())).startswith("1 removed; 1 leaf → 0")
+
+
 def test_html_is_escaped() -> None:
     page = na.Container({"<script>": "<b>"}).diff(na.Container({"<script>": "</b>"}))._repr_html_()
     assert "<script>" not in page

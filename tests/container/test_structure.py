@@ -97,7 +97,10 @@ def test_restructure() -> None:
         "a": {"b": 2}, "l": [10, {"x": 20}], "t": (5,), "z": 9, "weights": {"w": 1},
     }  # fmt: skip
     for mapping, text in (
-        ({"a/w": "q", "a/b": "q"}, "Container.restructure: two parts have the path 'q'"),
+        (
+            {"a/w": "q", "a/b": "q"},
+            "Container.restructure: two parts have the path 'q'; give one of them another name",
+        ),
         ({"a/w": "q", "a/b": "q/r"}, "Container.restructure: 'q/r' goes below another part"),
     ):
         with pytest.raises(StructureError) as info:
