@@ -2157,8 +2157,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     ) -> Container[Any]:
         """The parameters of a ``torch.nn.Module``, nested by module path, sharing memory.
 
-        What an optimizer of torch writes into the module is in the Container too; ``copy.deepcopy(c)``
-        keeps what is there now, for a moving average to begin with. Tied weights are one tensor under each of their names. The way back is
+        What an optimizer of torch writes into the module is in the Container too;
+        ``copy.deepcopy(c)`` keeps what is there now, for a moving average to begin with. Tied
+        weights are one tensor under each of their names. The way back is
         `load_into_torch_module`.
 
         Args:

@@ -17,8 +17,9 @@ from nestarray.interop import move
 def from_torch_module(module: Any, /, *, buffers: bool = False, lists: bool = False) -> Container:
     """The parameters of a ``torch.nn.Module``, nested by module path, sharing memory.
 
-    What an optimizer of torch writes into the module is in the Container too; ``copy.deepcopy(c)``
-    keeps what is there now, for a moving average to begin with. Tied weights are one tensor under each of their names. The way back is
+    What an optimizer of torch writes into the module is in the Container too;
+    ``copy.deepcopy(c)`` keeps what is there now, for a moving average to begin with. Tied
+    weights are one tensor under each of their names. The way back is
     `load_into_torch_module`.
 
     Args:
