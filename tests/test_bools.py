@@ -26,7 +26,10 @@ PAIRS = {
 }  # fmt: skip
 
 #: Their results would have to be numbers.
-REFUSED = ("subtract", "floor_divide", "remainder", "fmod", "pow", "nextafter")
+REFUSED = (
+    "subtract", "floor_divide", "remainder", "fmod", "pow", "nextafter", "bitwise_left_shift",
+    "bitwise_right_shift",
+)  # fmt: skip
 
 #: Sums of products, and selections.
 PRODUCTS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
@@ -147,10 +150,29 @@ def test_the_rule_holds_while_a_function_is_compiled(backend: str) -> None:
     check(found, x < (x | (x @ y.T)), backend)
 
 
+@pytest.mark.parametrize("mode", ["add", "mul", "min", "max", "replace"])
+@pytest.mark.parametrize("updates", [[True, False], [-1.0, 0.0], 2.5])
+def test_bools_are_updated_as_truth_values(updates: Any, mode: str, backend: str) -> None:
+    old, new = np.asarray([True, False, True]), np.broadcast_to(np.asarray(updates, bool), 2)
+    combine = {"add": np.logical_or, "mul": np.logical_and, "min": np.minimum, "max": np.maximum}
+    expected = [*(new if mode == "replace" else combine[mode](old[:2], new)), True]
+    x, places = native(old, backend), native(np.asarray([0, 1]), backend)
+    given = updates
+    if isinstance(updates, list):
+        given = native(np.asarray(updates, bool if True in updates else "float32"), backend)
+    for found in (
+        na.setitem(x, places, given, mode=mode),
+        na.scatter(x, places, given, axis=0, mode=mode),
+    ):
+        assert na.to_backend(found, "numpy").tolist() == expected
+    if mode == "add" and isinstance(updates, list):
+        assert na.to_backend(na.index_add(x, places, given), "numpy").tolist() == expected
+
+
 def test_every_op_that_says_what_it_is_of_bools_is_tested() -> None:
     said = {name for name, op in OPS.items() if hasattr(op.body, "of_bools")}
     here = {*ITSELF, *PAIRS, *PRODUCTS, "relu", "relu6", "signbit"}
-    here |= {"index_add", "segment_sum", "searchsorted"}
+    here |= {"setitem", "segment_sum", "searchsorted"}
     # made of the same, or of those
     like = {
         "argpartition", "conv", "conv2d", "conv3d", "conv_transpose", "conv_transpose1d",

@@ -320,8 +320,6 @@ def test_what_some_framework_would_compute_is_refused(label: str, backend: str) 
     [
         ("nextafter", "int32"),
         ("bitwise_left_shift", "float32"),
-        ("bitwise_left_shift", "bool"),
-        ("bitwise_right_shift", "bool"),
     ],
 )
 def test_dtypes_of_the_other_kind_are_refused(op: str, dtype: str, backend: str) -> None:

@@ -267,25 +267,6 @@ def test_networks_of_integers(backend: str) -> None:
     np.testing.assert_allclose(host(na.softsign(ends)), [0, 254 / 255, 255 / 256], rtol=1e-6)
 
 
-@pytest.mark.parametrize("mode", ["add", "mul", "min", "max", "replace"])
-@pytest.mark.parametrize("updates", [[True, False], [-1.0, 0.0], 2.5])
-def test_bools_are_updated_as_truth_values(updates: Any, mode: str, backend: str) -> None:
-    old, new = np.asarray([True, False, True]), np.broadcast_to(np.asarray(updates, bool), 2)
-    combine = {"add": np.logical_or, "mul": np.logical_and, "min": np.minimum, "max": np.maximum}
-    expected = [*(new if mode == "replace" else combine[mode](old[:2], new)), True]
-    x, places = on_backend(old, backend), on_backend(np.asarray([0, 1]), backend)
-    given = updates
-    if isinstance(updates, list):
-        given = on_backend(np.asarray(updates, bool if True in updates else "float32"), backend)
-    for found in (
-        na.setitem(x, places, given, mode=mode),
-        na.scatter(x, places, given, axis=0, mode=mode),
-    ):
-        assert na.to_backend(found, "numpy").tolist() == expected
-    if mode == "add" and isinstance(updates, list):
-        assert na.to_backend(na.index_add(x, places, given), "numpy").tolist() == expected
-
-
 def test_windows_of_padding_alone_have_no_maximum(backend: str) -> None:
     x = on_backend(np.asarray([[[1.0, 3.0, 2.0]]], "float32"), backend)
     found = host(na.max_pool1d(x, kernel_size=2, stride=1, padding=2))
