@@ -399,6 +399,8 @@ PUSHED = {
     "rfft": (lambda x: torch.fft.rfft(x).abs(), True),
     "cholesky": (lambda x: torch.linalg.cholesky(x @ x.mT + torch.eye(4)), True),
     "softmax": (lambda x: x.softmax(-1), True),
+    "cat": (lambda x: torch.cat([x.sin(), torch.ones_like(x), x]), True),
+    "stack": (lambda x: torch.stack([torch.ones_like(x), x.sin()], -1), True),
 }
 
 

@@ -118,6 +118,12 @@ def histograms(x: torch.Tensor) -> torch.Tensor:
     return torch.histc(x, 5) + torch.histc(x, 5, -1, 0.5) + torch.histc(0 * x, 5)
 
 
+def without_derivative(x: torch.Tensor) -> torch.Tensor:
+    rows = F.layer_norm(x, (3,), x[0], x[1])[None, None]
+    attention = F.scaled_dot_product_attention(rows, rows.flip(2), rows * 2, is_causal=True)[0]
+    return F.group_norm(attention.mT, 3, x[0]) + F.bilinear(x, x, x.expand(3, 3, 3), x[0])
+
+
 def _itself(function: Any) -> Any:
     return function
 
@@ -143,6 +149,7 @@ CASES: dict[str, Callable[[], tuple[nn.Module, torch.Tensor]]] = {
     "bags": rows_of(bags),
     "masked": rows_of(masked),
     "histograms": rows_of(histograms, _itself),
+    "without a derivative": rows_of(without_derivative, _itself),
     "margins": rows_of(lambda x: F.multi_margin_loss(x.renorm(2, 1, 0.5), torch.arange(3)), _itself),
     "attention": rows_of(attended),
     "pooling": rows_of(

@@ -5,8 +5,8 @@
 - `gradient_modes`, `reassigned_buffers`, `autograd_functions`: what the exporter forgets;
   `below_autograd`: what it does not see.
 - `sequences`, `looking_functions`, `transformed_normalizations`, `flexible_attention`,
-  `cumulative_averages`, `mapped_operations`, `embedding_bags`: what it cannot read, in other
-  words while a module is traced.
+  `cumulative_averages`, `mapped_operations`, `embedding_bags`, `joined_tangents`: what it cannot
+  read, in other words while a module is traced.
 - `foreign_draws`, `known_numbers`: numbers that would be constants, and those that are.
 - `coverage`: what becomes of each operation; `importer`, `control_flow`: the translation.
 """

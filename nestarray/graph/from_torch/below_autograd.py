@@ -21,7 +21,6 @@ from typing import Any
 
 from nestarray.graph.from_torch import embedding_bags
 from nestarray.graph.from_torch.size_names import asked_in, chooses_strides
-from nestarray.graph.from_torch.transformed_normalizations import normalizations_written_out
 
 #: What ``torch.export`` says of values that it has not seen made.
 _UNSEEN = re.compile(
@@ -108,7 +107,6 @@ def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: A
     with (
         torch.backends.mkldnn.flags(enabled=False),
         torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
-        normalizations_written_out(),
         _padded_labels_left_out(),
     ):
         recorded = make_fx(program, _written_out(), tracing_mode="symbolic")(state, tensors)

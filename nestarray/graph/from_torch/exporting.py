@@ -25,10 +25,12 @@ from nestarray.graph.from_torch.dynamic import Dynamic
 from nestarray.graph.from_torch.fake_quantization import fake_quantization_written_out
 from nestarray.graph.from_torch.flexible_attention import flexible_attention_written_out
 from nestarray.graph.from_torch.gradient_modes import detach_regions, gradient_modes_seen
+from nestarray.graph.from_torch.joined_tangents import tangents_completed
 from nestarray.graph.from_torch.looking_functions import looks_written_out
 from nestarray.graph.from_torch.mapped_operations import batches_left_open
 from nestarray.graph.from_torch.reassigned_buffers import assignments_written
 from nestarray.graph.from_torch.sequences import check_padded, sequences_padded
+from nestarray.graph.from_torch.transformed_normalizations import normalizations_written_out
 
 
 @contextlib.contextmanager
@@ -189,6 +191,8 @@ def _replacements() -> Iterator[None]:
         flexible_attention_written_out(),
         looks_written_out(),
         batches_left_open(),
+        normalizations_written_out(),
+        tangents_completed(),
         fake_quantization_written_out(),
         _arguments_unchecked(),
     ):

@@ -81,6 +81,9 @@ def batches_left_open() -> Iterator[None]:
                 library.impl(name, own, "FuncTorchBatched", allow_override=True)
             for name, written_out in _written_out().items():
                 library.impl(name, written_out, "FuncTorchBatched", allow_override=True)
+            # torch takes this one apart before it looks for a rule
+            key = "FuncTorchBatchedDecomposition"
+            library.impl("bilinear", _bilinear, key, allow_override=True)
         yield
 
 
@@ -105,6 +108,7 @@ def _written_out() -> dict[str, Callable[..., Any]]:
         **{name: in_place(name) for name in _IN_PLACE},
         "put": _put,
         "_trilinear": _trilinear,
+        "_scaled_dot_product_flash_attention_for_cpu": _attention,
         "_pdist_forward": _pair_distances,
         "_pdist_backward": _pair_distances_backward,
         "embedding_bag.padding_idx": embedding_bags.bags,
@@ -408,6 +412,31 @@ def _trilinear(
     for x, missing in ((x1, expand1), (x2, expand2), (x3, expand3)):
         given += [x, [axis for axis in axes if axis not in missing]]
     return torch.einsum(*given, [axis for axis in axes if axis not in sumdim])
+
+
+def _bilinear(x1: Any, x2: Any, weight: Any, bias: Any = None) -> Any:
+    import torch
+
+    found = torch.einsum("...i,oij,...j->...o", x1, weight, x2)
+    return found if bias is None else found + bias
+
+
+def _attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    **settings: Any,
+) -> tuple[Any, Any]:
+    import torch
+
+    mask = settings.pop("attn_mask", None)
+    in_parts = torch.ops.aten._scaled_dot_product_attention_math
+    found = in_parts(query, key, value, mask, dropout_p, is_causal, **settings)[0]
+    return found, torch.empty_like(
+        found[..., 0]
+    )  # kept for a derivative, which is recorded elsewhere
 
 
 def _pairs(x: Any) -> tuple[Any, Any, Any]:
