@@ -102,6 +102,11 @@ class Spec:
         return f"{self.kind}({inner})"
 
     @kept
+    def has_slashes(self) -> bool:
+        """Whether a key contains a slash, and is therefore several names of a path."""
+        return any(isinstance(key, str) and "/" in key for key in self.keys)
+
+    @kept
     def paths(self) -> tuple[Path, ...]:
         """The path of each leaf, in leaf order."""
         return tuple(self._iter_paths())
@@ -193,7 +198,7 @@ def _keys_named(spec: Spec, remaining: Path) -> list[tuple[Key, Path]]:
     key = _key_named(spec, remaining[0])
     if key is not None:
         found.append((key, remaining[1:]))
-    for end in range(len(remaining), 1, -1):  # a key may contain slashes itself
+    for end in range(len(remaining), 1, -1) if spec.has_slashes else ():
         joined = "/".join([str(k) for k in remaining[:end]])
         if joined in spec.index:
             found.append((joined, remaining[end:]))
