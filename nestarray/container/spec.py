@@ -156,7 +156,11 @@ class Spec:
         """
         if is_read():
             return self._locate(path, what)
-        hit = self._located.get(path)
+        try:
+            hit = self._located.get(path)
+        except TypeError:  # a slice or an array has no hash
+            parse_path(path, what)
+            raise
         if hit is None:
             hit = self._located[path] = self._locate(path, what)
         return hit
@@ -195,8 +199,7 @@ def take_key(spec: Spec, remaining: Path) -> tuple[Key | None, Path]:
 def _keys_named(spec: Spec, remaining: Path) -> list[tuple[Key, Path]]:
     """All keys of `spec` that the front of `remaining` may mean, and what is left of it."""
     found: list[tuple[Key, Path]] = []
-    key = _key_named(spec, remaining[0])
-    if key is not None:
+    for key in _spellings(spec, remaining[0]):
         found.append((key, remaining[1:]))
     for end in range(len(remaining), 1, -1) if spec.has_slashes else ():
         joined = "/".join([str(k) for k in remaining[:end]])
@@ -205,18 +208,22 @@ def _keys_named(spec: Spec, remaining: Path) -> list[tuple[Key, Path]]:
     return found
 
 
-def _key_named(spec: Spec, name: Key) -> Key | None:
-    if name in spec.index:
-        return name
-    if isinstance(name, str) and name.lstrip("-").isdigit() and int(name) in spec.index:
-        return int(name)
-    if isinstance(name, int) and str(name) in spec.index:
-        return str(name)
-    if spec.kind in ("list", "tuple") and str(name)[:1] == "-" and str(name)[1:].isdigit():
-        from_end = len(spec.keys) + int(name)
+def _spellings(spec: Spec, name: Key) -> list[Key]:
+    """The keys of `spec` that one name of a path may mean: itself, and as a number or as text."""
+    found: list[Key] = [name] if name in spec.index else []
+    if isinstance(name, int):
+        number, other = name, str(name)
+    elif name.removeprefix("-").isdecimal():
+        number = other = int(name)
+    else:
+        return found
+    if other in spec.index:
+        found.append(other)
+    elif not found and number < 0 and spec.kind in ("list", "tuple"):
+        from_end = len(spec.keys) + number
         if from_end >= 0:
-            return from_end
-    return None
+            found.append(from_end)
+    return found
 
 
 def _names_left(spec: Spec, remaining: Path) -> int:

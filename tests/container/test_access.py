@@ -47,7 +47,7 @@ def test_ways_to_one_leaf() -> None:
     assert c.get("encoder/bias") is c.encoder.bias
 
 
-@pytest.mark.parametrize("key", [0, -1, (0,), ("encoder", 0), ..., None, 1.5])
+@pytest.mark.parametrize("key", [0, -1, (0,), ("encoder", 0), ..., None, 1.5, slice(1), ("b", slice(1)), np.ones(3, bool)])  # fmt: skip
 def test_get_takes_no_index(key: Any) -> None:
     c = na.Container(encoder={"w": np.ones(3)}, b=np.zeros(3))
     assert c.get(key, "nothing") == "nothing"
@@ -79,6 +79,21 @@ def test_a_key_may_be_the_front_of_another() -> None:
     assert str(info.value) == (
         "Container: no 'mlp/~/x': no key '~' under 'mlp'; the keys are 'scale', 'w'"
     )
+
+
+def test_a_number_and_its_text_as_keys() -> None:
+    c = na.Container({"0": 1, 0: {"a": 2}, 1: {"a": 3}, "1": 4})
+    assert [c[path] for path in c.paths()] == [1, 2, 3, 4]
+    assert c["0"] == 1
+    assert c[0].to_dict() == {"a": 2}
+
+
+@pytest.mark.parametrize("key", ["²", "--1", "-", "-²", "a/²", "a/--1"])
+def test_what_is_no_number(key: str) -> None:
+    c = na.Container(a=[1, 2])
+    assert key not in c
+    with pytest.raises(PathError, match=re.escape(f"no {key!r}: no key")):
+        c[key]
 
 
 def test_slashes_inside_keys() -> None:
