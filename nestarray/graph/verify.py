@@ -195,7 +195,8 @@ class _Proof:
     def _beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
         """The same, where what differs and rounding alone explains passes.
 
-        That is not asked where a call is wrong on the source's own inputs, or its derivative.
+        That is not asked where a call is wrong on the source's own inputs. Where a derivative is
+        another one, as of two equal maxima, the gradient has to be the source's at the same values.
         """
         if any(c.is_at_fault for c in found.nodes):
             return found
@@ -205,10 +206,12 @@ class _Proof:
         if not all(c.ok for c in results) or all(c.ok for c in found.gradients):
             return found
         found = found._replace(slopes=self._slopes(inputs, key))
-        if self.tolerances.is_own_gradient and all(c.ok for c in found.slopes):
+        if not self.tolerances.is_own_gradient:
+            return found
+        if all(c.ok for c in found.slopes):
             found = self._gradients_beside_rounding(found, inputs, key)
-            if not all(c.ok for c in found.gradients):
-                found = self._gradients_along(found, inputs, key)
+        if not all(c.ok for c in found.gradients):
+            found = self._gradients_along(found, inputs, key)
         return found
 
     def _values_beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
