@@ -265,7 +265,7 @@ def attached_stub() -> str:
 
 def ops_stub() -> str:
     """The text of nestarray/ops/__init__.pyi."""
-    public = {name: getattr(ops, name) for name in (*ops.__all__, "attach_operators")}
+    public = {name: getattr(ops, name) for name in (*vars(ops)["__all__"], "attach_operators")}
     names = Names({*public, "Same", "Tree", "HasLeaves", "ArrayOr"})
     names.sources |= {
         "Any": ("typing", "Any"),

@@ -201,7 +201,8 @@ HOSTILE_HEADERS: dict[str, Any] = {
 @pytest.mark.parametrize("name", HOSTILE_HEADERS)
 def test_headers(tmp_path: Path, name: str) -> None:
     path = _header(tmp_path / "c.safetensors", HOSTILE_HEADERS[name], b"\0" * 4)
-    for options in ({}, {"lazy": True}, {"memory_map": True}):
+    ways: list[dict[str, Any]] = [{}, {"lazy": True}, {"memory_map": True}]
+    for options in ways:
         with pytest.raises(StorageError, match=re.escape(f"Container.load: '{path}'")):
             na.Container.load(path, **options)
 
