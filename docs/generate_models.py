@@ -36,13 +36,13 @@ respect to every parameter. The tolerance of `verify` is 1e-4 · 1e-3. A cell ov
 in bold agrees as far as float32 determines the result: each call agrees by itself, and the result
 of PyTorch goes as far when inputs and weights move by a unit in their last place (a batch
 normalization over eight numbers, a hyperbolic tangent of numbers up to 27 that agree to 4e-6, the
-gradient of a bias before a normalization, which is zero). In bold is what goes further, or what was
-measured before that was looked at (on JAX in training, of regnet and of vits but on NumPy); the
-same in float64 stands beside it. Where that agrees, a number so close to zero has been rectified
-that rounding decides where its gradient goes. On TensorFlow and NumPy graphs run operation by
-operation; on JAX the graph and its gradient are one program of `jax.jit`, but for the cells that
-were measured first and for models in which values decide a size on the way (jetmoe,
-higgs_audio_v2).
+gradient of a bias before a normalization, which is zero); or a number so close to zero has been
+rectified that rounding decides where its gradient goes, and PyTorch's own gradient at the values
+that the graph has computed is the graph's, within the tolerance. In bold is what goes further, or
+what was measured before that was looked at (vits on JAX); the same in float64 stands beside it.
+On TensorFlow and NumPy graphs run operation by operation; on JAX the graph and its gradient are
+one program of `jax.jit`, but for the cells that were measured first and for models in which values
+decide a size on the way (jetmoe, higgs_audio_v2).
 
 - *torch*: the graph on PyTorch beside the module itself: its dictionary has the same keys, and
   its outputs differ by so much; none where the module draws random numbers in evaluation.
