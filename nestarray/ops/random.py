@@ -18,7 +18,8 @@ from functools import partial
 
 from nestarray import dtypes, ops
 from nestarray.backends import logarithms, rounding, threefry
-from nestarray.dispatch import op
+from nestarray.backends.base import refuse_complex
+from nestarray.dispatch import floating_op, op
 from nestarray.typing import Array, DTypeLike, Shape, check_range
 
 __all__ = [
@@ -195,7 +196,7 @@ def random_between(u: Array, low: Array, high: Array) -> Array:
     return ops.maximum(moved, low)
 
 
-@op
+@floating_op
 def random_quantile(u: Array, *, distribution: str) -> Array:
     """The number of a distribution that belongs to a share u; so uniform numbers become others.
 
@@ -223,10 +224,9 @@ def random_quantile(u: Array, *, distribution: str) -> Array:
     References:
         https://docs.jax.dev/en/latest/jax.random.html
     """
+    refuse_complex(u)
     threefry.check_distribution(distribution)
-    if (
-        distribution == "cauchy"
-    ):  # the argument has the roundings of jax.random: the tangent is steep
+    if distribution == "cauchy":  # the roundings of jax.random, since the tangent is steep
         pi = threefry.rounded(math.pi, dtypes.dtype_of(u))
         u = ops.multiply(ops.subtract(u, 0.5), pi)
     # in float64, in which all else is computed, that of jax.random has errors of its own
@@ -276,7 +276,7 @@ _QUANTILES = {
 }
 
 
-@op
+@floating_op
 def normal_quantile(u: Array) -> Array:
     """The standard normal number below which a share (1 + u) / 2 lies: √2 erf⁻¹(u).
 
@@ -298,6 +298,7 @@ def normal_quantile(u: Array) -> Array:
     References:
         Giles, Approximating the erfinv function. GPU Computing Gems, Jade Edition, 2012.
     """
+    refuse_complex(u)
     dtype = dtypes.dtype_of(u)
     if dtype is dtypes.float64:
         return ops.multiply(_wide_erfinv(u), 2.0**0.5)

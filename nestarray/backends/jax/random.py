@@ -43,6 +43,7 @@ def random_between(u: Any, low: Any, high: Any) -> Any:
 
 def random_quantile(u: Any, *, distribution: str) -> Any:
     """https://docs.jax.dev/en/latest/jax.random.html"""
+    refuse_complex(u)
     threefry.check_distribution(distribution)
     return _QUANTILES[distribution](u)
 
@@ -60,4 +61,5 @@ _QUANTILES = {
 
 def normal_quantile(u: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.erf_inv.html"""
+    refuse_complex(u)
     return lax.mul(lax.erf_inv(u), np.asarray(2.0**0.5, u.dtype))
