@@ -24,9 +24,12 @@ def rows(count: int, size: int, dtype: Any) -> Any:
 
 
 def longest_block(size: int, largest: int) -> int:
-    """How many of `size` elements a block has, of at most `largest` and about one length."""
+    """How many of `size` elements a block has: about as many each, and at most `largest`.
+
+    A multiple of 64, as `largest` has to be, so that each block begins with a line of the cache.
+    """
     count = -(-size // largest) or 1
-    return -(-size // count) or 1
+    return -(-size // count // _LINE) * _LINE or _LINE
 
 
 def blocks(size: int, largest: int) -> Iterator[slice]:

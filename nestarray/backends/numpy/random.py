@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -48,10 +49,10 @@ def _is_float32_or_64(key: Any, *, shape: Any, dtype: Any = "float32") -> bool:
 @supports(_is_unsigned)
 def random_bits(key: Any, *, shape: Any, dtype: Any = "uint32") -> Any:
     """https://numpy.org/doc/stable/user/basics.ufuncs.html"""
-    bits = np.empty(threefry.count(shape), dtypes.as_dtype(dtype).name)
+    bits = _unfilled(shape, dtypes.as_dtype(dtype).name)
     for block, high, low in _blocks(key, bits):
         _join(high, low, block)
-    return bits.reshape(tuple(shape))
+    return bits[: prod(shape)].reshape(tuple(shape))
 
 
 @supports(_is_float32_or_64)
@@ -62,7 +63,7 @@ def random_uniform(key: Any, *, shape: Any, dtype: Any = "float32") -> Any:
     """
     wanted = dtypes.as_dtype(dtype)
     mantissa, width = threefry.MANTISSA[wanted]
-    numbers = np.empty(threefry.count(shape), wanted.name)
+    numbers = _unfilled(shape, wanted.name)
     one = np.ones((), wanted.name)
     for block, high, low in _blocks(key, numbers):
         bits = high if width == 32 else block.view(np.uint64)
@@ -70,7 +71,12 @@ def random_uniform(key: Any, *, shape: Any, dtype: Any = "float32") -> Any:
         np.right_shift(bits, width - mantissa, bits)
         np.bitwise_or(bits, one.view(bits.dtype), bits)
         np.subtract(bits.view(block.dtype), one, block)
-    return numbers.reshape(tuple(shape))
+    return numbers[: prod(shape)].reshape(tuple(shape))
+
+
+def _unfilled(shape: Any, dtype: str) -> Any:
+    """Memory for the elements of `shape`, two at least: NumPy takes twice as long for one."""
+    return rows(1, max(threefry.count(shape), 2), dtype)[0]
 
 
 def _join(high: Any, low: Any, bits: Any) -> None:
@@ -84,14 +90,19 @@ def _join(high: Any, low: Any, bits: Any) -> None:
 
 
 def _blocks(key: Any, filled: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """The blocks of an array with two random words for each element, which may be written."""
+    """The blocks of an array with two random words for each element, which may be written.
+
+    Where an element is a word the first ones are in the block itself: less memory is gone over.
+    """
     threefry.check_key(key)
-    k0, k1 = key[0:1], key[1:2]
-    y0, y1, free = rows(3, longest_block(len(filled), _BLOCK), np.uint32)
+    k0, k1 = key[0, ...], key[1, ...]  # arrays: ufuncs convert numbers, and broadcast longer
+    is_word = filled.itemsize == 4
+    *first, low, free = rows(2 if is_word else 3, longest_block(len(filled), _BLOCK), np.uint32)
     for place in blocks(len(filled), _BLOCK):
         block = filled[place]
-        one, two = y0[: len(block)], y1[: len(block)]
-        np.add(_counts()[: len(block)], k1 + np.uint32(place.start), two)
+        one = block.view(np.uint32) if is_word else first[0][: len(block)]
+        two = low[: len(block)]
+        np.add(_counts()[: len(block)], np.add(k1, np.uint32(place.start)), two)
         np.add(two, k0, one)  # the first sum of the rounds: all first words are `k0`
         _rounds(k0, k1, one, two, free, is_begun=True)
         yield block, one, two
@@ -119,4 +130,4 @@ def _rounds(k0: Any, k1: Any, y0: Any, y1: Any, free: Any, *, is_begun: bool = F
             np.bitwise_xor(y1, free, y1)  # an "or": no bit is in both
             np.bitwise_xor(y1, y0, y1)
         np.add(y0, keys[(group + 1) % 3], y0)
-        np.add(y1, keys[(group + 2) % 3] + np.uint32(group + 1), y1)
+        np.add(y1, np.add(keys[(group + 2) % 3], np.uint32(group + 1)), y1)
