@@ -8,7 +8,7 @@ Leaves are matched by key, never by position.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -21,6 +21,8 @@ from nestarray.container.fused import Layout
 from nestarray.container.spec import Spec
 from nestarray.dynamo import read_as
 from nestarray.errors import StructureError
+
+_Build = Callable[[Any, tuple[Any, ...]], Container[Any]]
 
 
 class _Box:
@@ -176,34 +178,31 @@ def _from_results(structure: Any, results: tuple[Any, ...]) -> Container[Any]:
     return rebuild(structure, results)
 
 
-def _filled(
-    structure: Structure,
-    leaves: Sequence[Any],
-    build: Callable[[Any, tuple[Any, ...]], Container[Any]],
-) -> Any:
+def _filled(structure: Structure, leaves: Sequence[Any], build: _Build) -> Any:
     outer = structure.outer
     if outer is None:
         return leaves[0]
     if isinstance(outer, (Spec, Layout)):
         return build(outer, tuple(leaves))
-    rest = iter(leaves)
+    return _fill(outer, iter(leaves), build)
 
-    def filled(outer: Any) -> Any:
-        cls = type(outer)
-        if outer is None:
-            return next(rest)
-        if cls is _Box:
-            return build(outer.structure, tuple(islice(rest, outer.count)))
-        if cls is tuple or cls is list:
-            return cls([filled(x) for x in outer])
-        if cls is dict:
-            parts = {key: filled(outer[key]) for key in sorted(outer)}
-            return {key: parts[key] for key in outer}
-        import tree as dm_tree
 
-        return dm_tree.unflatten_as(outer, [filled(item) for item in dm_tree.flatten(outer)])
+def _fill(outer: Any, leaves: Iterator[Any], build: _Build) -> Any:
+    cls = type(outer)
+    if outer is None:
+        return next(leaves)
+    if cls is _Box:
+        return build(outer.structure, tuple(islice(leaves, outer.count)))
+    if cls is tuple or cls is list:
+        return cls([_fill(x, leaves, build) for x in outer])
+    if cls is dict:
+        parts = {key: _fill(outer[key], leaves, build) for key in sorted(outer)}
+        return {key: parts[key] for key in outer}
+    import tree as dm_tree
 
-    return filled(outer)
+    return dm_tree.unflatten_as(
+        outer, [_fill(item, leaves, build) for item in dm_tree.flatten(outer)]
+    )
 
 
 @explained("tree.map")

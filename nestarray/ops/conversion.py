@@ -131,10 +131,13 @@ def _host_array(obj: Any, dtype: Any) -> np.ndarray:
     return host
 
 
+_NUMBERS = frozenset((bool, int, float, complex))
+
+
 def _hides_elements(obj: Any) -> bool:
     """Whether elements of `obj` are behind a mask of ``numpy.ma``, which an array does not have."""
     if isinstance(obj, (list, tuple)):
-        return any(map(_hides_elements, obj))
+        return not _NUMBERS.issuperset(map(type, obj)) and any(map(_hides_elements, obj))
     return backends.core("numpy").is_masked(type(obj)) and bool(np.any(obj.mask))
 
 

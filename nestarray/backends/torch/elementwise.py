@@ -9,7 +9,7 @@ import torch
 
 from nestarray.backends import division
 from nestarray.backends.base import supports
-from nestarray.backends.fast_paths import FastPath, at_defaults, noted
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch import integers
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.derivatives import is_observed
@@ -65,16 +65,6 @@ def _are_finite(x1: Any, x2: Any) -> bool:
         return False
     # one sum sees both operands, in a fifth of the time of looking for infinities
     return math.isfinite(torch.sum(x1 * x2).item())
-
-
-noted(
-    _floor_divide,
-    FastPath(
-        "_are_finite(x1, x2)",
-        "_divide(x1, x2, rounding_mode='floor')",
-        {"_are_finite": _are_finite, "_divide": torch.div},
-    ),
-)
 
 
 def _remainder(x1: Any, x2: Any) -> Any:
