@@ -31,18 +31,16 @@ reciprocal = floating(np.reciprocal)
 
 def _are_finite(x1: Any, x2: Any) -> bool:
     """Whether there is no infinity; no, too, for NaN and for numbers whose squares overflow."""
+    # one inner product sees both operands, in a third of the time of looking for infinities
+    if x1.__class__ is x2.__class__ is np.ndarray and x1.size == x2.size:
+        return x1.dtype.kind in "biu" or math.isfinite(np.vdot(x1, x2))
     if (x1 if hasattr(x1, "dtype") else x2).dtype.kind in "biu":
         return True
     return math.isfinite(np.vdot(x1, x1)) and math.isfinite(np.vdot(x2, x2))
 
 
 def _floor_divide(x1: Any, x2: Any) -> Any:
-    # one inner product sees both operands, in a third of the time of looking for infinities
-    if x1.__class__ is x2.__class__ is np.ndarray and x1.size == x2.size:
-        plain = x1.dtype.kind in "biu" or math.isfinite(np.vdot(x1, x2))
-    else:
-        plain = _are_finite(x1, x2)
-    if plain:
+    if _are_finite(x1, x2):
         return np.floor_divide(x1, x2)
     with np.errstate(invalid="ignore"):
         return division.floor_divided(np, np.floor_divide, x1, x2)
@@ -51,15 +49,9 @@ def _floor_divide(x1: Any, x2: Any) -> Any:
 noted(
     _floor_divide,
     FastPath(
-        "x1.__class__ is x2.__class__ is _array and x1.size == x2.size"
-        " and (x1.dtype.kind in 'biu' or _isfinite(_vdot(x1, x2)))",
+        "_are_finite(x1, x2)",
         "_floored(x1, x2)",
-        {
-            "_array": np.ndarray,
-            "_isfinite": math.isfinite,
-            "_vdot": np.vdot,
-            "_floored": np.floor_divide,
-        },
+        {"_are_finite": _are_finite, "_floored": np.floor_divide},
     ),
 )
 

@@ -34,6 +34,7 @@ def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
     (free,) = rows(1, longest_block(len(y0), _BLOCK), np.uint32)
     for block in blocks(len(y0), _BLOCK):
         own = (k[block] if len(k) > 1 else k for k in (k0, k1))
+        np.add(y0[block], y1[block], y0[block])
         _rounds(*own, y0[block], y1[block], free)
     return y0, y1
 
@@ -103,8 +104,8 @@ def _blocks(key: Any, filled: Any) -> Iterator[tuple[Any, Any, Any]]:
         one = block.view(np.uint32) if is_word else first[0][: len(block)]
         two = low[: len(block)]
         np.add(_counts()[: len(block)], np.add(k1, np.uint32(place.start)), two)
-        np.add(two, k0, one)  # the first sum of the rounds: all first words are `k0`
-        _rounds(k0, k1, one, two, free, is_begun=True)
+        np.add(two, k0, one)  # all first words are `k0`
+        _rounds(k0, k1, one, two, free)
         yield block, one, two
 
 
@@ -116,15 +117,14 @@ def _counts() -> Any:
     return counts
 
 
-def _rounds(k0: Any, k1: Any, y0: Any, y1: Any, free: Any, *, is_begun: bool = False) -> None:
-    """The 20 rounds on two blocks of words, which are written; the first sum may have been made."""
+def _rounds(k0: Any, k1: Any, y0: Any, y1: Any, free: Any) -> None:
+    """The 20 rounds on two blocks of words, which are written, of which y0 has the first sum."""
     keys = (k0, k1, k0 ^ k1 ^ np.uint32(threefry.PARITY))
     free = free[: len(y0)]
     for group in range(5):
-        for left, right in _SHIFTS[group % 2]:
-            if not is_begun:
+        for place, (left, right) in enumerate(_SHIFTS[group % 2]):
+            if group or place:
                 np.add(y0, y1, y0)
-            is_begun = False
             np.left_shift(y1, left, free)
             np.right_shift(y1, right, y1)
             np.bitwise_xor(y1, free, y1)  # an "or": no bit is in both
