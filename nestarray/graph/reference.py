@@ -382,10 +382,13 @@ def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
 
     A view is exported for the strides of the trace; under autograd an operation before it
     may choose others. ``aten.copy`` has no derivative: only ``copy_`` has one. That of
-    ``while_loop`` is another one than the loop's for what its functions close over.
+    ``while_loop`` is another one than the loop's for what its functions close over. That of bags
+    of embeddings divides by how often other indices occur, on the host
+    (https://github.com/pytorch/pytorch/issues/190063).
     """
     import torch
 
+    from nestarray.graph.from_torch.embedding_bags import bags
     from nestarray.graph.from_torch.sequences import native
 
     aten = torch.ops.aten
@@ -396,6 +399,10 @@ def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
         return _while
     if target in (aten.view.default, aten._unsafe_view.default):
         return aten.reshape.default
+    if target in (aten._embedding_bag.default, aten._embedding_bag_forward_only.default):
+        return lambda weight, indices, offsets, by_frequency=False, *settings: (
+            bags if by_frequency else target
+        )(weight, indices, offsets, by_frequency, *settings)
     if target is aten.copy.default:
         return lambda input, src, non_blocking=False: src.to(input.dtype).expand(input.shape)
     return target

@@ -47,6 +47,14 @@ BAGS = {
     "mean": (nn.EmbeddingBag(10, 3), torch.tensor([[1, 2, 2], [4, 9, 0]])),
     "sum": (nn.EmbeddingBag(10, 3, mode="sum"), torch.arange(7), torch.tensor([0, 3, 5])),
     "max": (nn.EmbeddingBag(10, 3, mode="max"), torch.tensor([[1, 2, 2], [4, 9, 0]])),
+    "by frequency": (
+        nn.EmbeddingBag(10, 3, scale_grad_by_freq=True),
+        torch.tensor([[1, 2, 2], [4, 4, 1]]),
+    ),
+    "rows by frequency": (
+        nn.Embedding(10, 3, padding_idx=4, scale_grad_by_freq=True),
+        torch.tensor([[1, 2, 2], [4, 4, 9]]),
+    ),
 }
 
 
@@ -74,6 +82,15 @@ FAST = {"rnn", "gru cell", "mean", "weight norm"}
 def test_layers_agree(name):
     net, *args = LAYERS[name]
     assert_agrees(net, *args, rtol=1e-4 if name in ATTENTION else 1e-5)
+
+
+def test_gradients_of_bags_are_divided_by_how_often_an_index_occurs():
+    net = nn.EmbeddingBag(4, 2, mode="sum", scale_grad_by_freq=True)
+    indices, starts = torch.tensor([2, 2, 2, 1, 0, 1]), torch.tensor([0, 2])
+    graph = na.trace_graph(net, indices, starts).to_backend("numpy")
+    assert graph.verify().ok
+    grads = na.grad(lambda v: na.sum(graph(indices.numpy(), starts.numpy(), v=v)))(graph.v)
+    np.testing.assert_allclose(host(grads.weight), [[1, 1], [1, 1], [1, 1], [0, 0]])
 
 
 # -- dtypes ---------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from torch.func import functional_call, grad, jacfwd, vmap
 from torch.nn import functional as F
 
 import nestarray as na
-from nestarray.errors import ConversionError
 
 
 class Gradients(nn.Module):
@@ -204,8 +203,17 @@ def test_bags_in_a_forward_that_differentiates() -> None:
     assert graph.to_backend("numpy").verify().ok
 
 
-def test_bags_whose_gradient_is_divided_by_counts_are_refused() -> None:
-    i, starts = torch.tensor([0, 2, 1, 1]), torch.tensor([0, 2])
-    function = lambda x: F.embedding_bag(i, x, starts, scale_grad_by_freq=True).sum()  # noqa: E731
-    with pytest.raises(ConversionError, match="embedding_bag: scale_grad_by_freq: got True"):
-        na.trace_graph(Of(function, grad), matrices(), dynamic={"x": {0: "rows"}})
+def test_bags_whose_gradient_is_divided_by_counts() -> None:
+    i, starts = torch.tensor([2, 2, 2, 1, 0, 1]), torch.tensor([0, 2])
+
+    def half_squares(x: torch.Tensor) -> torch.Tensor:
+        sums = F.embedding_bag(i, x, starts, mode="sum", scale_grad_by_freq=True, padding_idx=0)
+        return sums.square().sum() / 2
+
+    graph = na.trace_graph(Of(half_squares, grad), matrices(), dynamic={"x": {0: "rows"}})
+    x = torch.cat([matrices(), 2 * matrices()])
+    first, second = 2 * x[:, 2], x[:, 2] + 2 * x[:, 1]  # the padding at 0 does not count
+    expected = torch.stack([0 * first, second, (2 * first + second) / 3], 1)
+    torch.testing.assert_close(graph(x), expected)
+    found = na.to_backend(graph.to_backend("jax")(na.to_backend(x, "jax")), "torch")
+    torch.testing.assert_close(found, expected)

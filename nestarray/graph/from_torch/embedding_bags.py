@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from nestarray.errors import UnsupportedError
-
 _MEAN, _MAX = 1, 2
 
 
@@ -32,7 +30,7 @@ def bags(
     bag = (places[:, None] >= starts).sum(1) - 1
     counted = indices != (-1 if padding_idx is None else padding_idx)
     sizes = torch.zeros_like(starts).index_add(0, bag, counted.to(starts.dtype))
-    rows = weight.index_select(0, indices)
+    rows = torch.nn.functional.embedding(indices, weight, scale_grad_by_freq=scale_grad_by_freq)
     if mode == _MAX:
         is_inside = (bag == torch.arange(starts.shape[0], device=bag.device)[:, None]) & counted
         candidates = torch.where(is_inside[..., None], rows, -torch.inf)
@@ -66,12 +64,6 @@ def bags_backward(
     """aten._embedding_bag_backward: the gradient of the table."""
     import torch
 
-    if scale_grad_by_freq:
-        raise UnsupportedError(
-            "embedding_bag: scale_grad_by_freq: got True, expected False in a forward that "
-            "differentiates: PyTorch divides by how often other indices occur; divide the gradient by "
-            "torch.bincount(indices) instead"
-        )
     table = grad.new_zeros(num_weights, grad.shape[1])
     if mode == _MAX:
         return table.scatter_add(0, maximum_indices, torch.where(bag_size[:, None] > 0, grad, 0.0))
@@ -80,6 +72,9 @@ def bags_backward(
     scale = (indices != padding_idx).to(grad.dtype)
     if per_sample_weights is not None:
         scale = scale * per_sample_weights
+    if scale_grad_by_freq:
+        counts = torch.zeros_like(table[:, 0]).index_add(0, indices, torch.ones_like(scale))
+        scale = scale / counts.index_select(0, indices)
     rows = grad.index_select(0, offset2bag)
     return table.index_add(0, indices, rows * scale[:, None])
 

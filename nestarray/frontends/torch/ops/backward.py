@@ -23,6 +23,7 @@ from nestarray.frontends.torch.nn.functional import (
     pooling,
     vision,
 )
+from nestarray.frontends.torch.nn.functional.sparse import frequencies
 from nestarray.frontends.torch.promotion import cast
 from nestarray.typing import Array, DTypeLike
 
@@ -257,8 +258,7 @@ def embedding_dense_backward(
     counted = na.not_equal(index, padding_idx)
     dtype = dtypes.dtype_of(rows)
     if scale_grad_by_freq:
-        count = na.segment_sum(na.ones_like(index), index, num_segments=num_weights)
-        times = cast(na.take(count, index, axis=0), dtype)
+        times = frequencies(index, num_weights, dtype)
         rows = na.divide(rows, na.expand_dims(times, axis=1))
     rows = na.where(na.expand_dims(counted, axis=1), rows, na.zeros_like(rows))
     return na.segment_sum(rows, index, num_segments=num_weights)

@@ -7,8 +7,8 @@ from nestarray import dtypes
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.frontends.torch.dims import ndim_of, numel_of, shape_of
 from nestarray.frontends.torch.linalg import vector_norm
-from nestarray.frontends.torch.promotion import cast
-from nestarray.typing import Array
+from nestarray.frontends.torch.promotion import cast, with_derivative_of
+from nestarray.typing import Array, DTypeLike
 
 
 def embedding(
@@ -23,6 +23,7 @@ def embedding(
     """The rows of `weight` at the indices `input`; no gradient reaches the row `padding_idx`.
 
     Rows longer than `max_norm` are shortened; `weight` itself, which upstream overwrites, stays.
+    With `scale_grad_by_freq` the gradient of a row is divided by how often its index occurs.
     """
     if ndim_of(weight) != 2:
         raise ShapeError(f"embedding: weight: got {ndim_of(weight)} dimensions, expected a matrix")
@@ -30,11 +31,22 @@ def embedding(
         padding = na.equal(na.arange(shape_of(weight)[0], like=weight), padding_idx)
         weight = na.where(na.expand_dims(padding, axis=-1), na.stop_gradient(weight), weight)
     rows = na.embedding(input, weight)
+    if scale_grad_by_freq:
+        times = frequencies(input, shape_of(weight)[0], dtypes.dtype_of(rows))
+        shares = na.divide(rows, na.expand_dims(times, axis=-1))
+        rows = with_derivative_of(shares, na.stop_gradient(rows))
     if max_norm is None:
         return rows
     length = na.stop_gradient(vector_norm(rows, norm_type, -1, keepdim=True))
     shorter = na.divide(max_norm, na.add(length, 1e-7))
     return na.multiply(rows, na.where(na.greater(length, max_norm), shorter, na.ones_like(shorter)))
+
+
+def frequencies(index: Array, count: int, dtype: DTypeLike) -> Array:
+    """How often each index occurs among them all, of indices below `count`."""
+    flat = na.reshape(index, (-1,))
+    found = na.segment_sum(na.ones_like(flat), flat, num_segments=count)
+    return cast(na.take(found, index, axis=0), dtype)
 
 
 def one_hot(tensor: Array, num_classes: int = -1) -> Array:
@@ -64,10 +76,16 @@ def embedding_bag(
 
     Bags are the rows of a 2-d input, or begin at `offsets` of a 1-d one. Rows at `padding_idx`
     do not count, and an empty bag is 0. `weight` itself, which upstream overwrites where rows
-    are longer than `max_norm`, stays.
+    are longer than `max_norm`, stays. With `scale_grad_by_freq` the gradient of a row is divided
+    by how often its index occurs.
     """
     if mode not in ("sum", "mean", "max"):
         raise ArgumentError(f"embedding_bag: mode: got {mode!r}, expected 'sum', 'mean' or 'max'")
+    if scale_grad_by_freq and mode == "max":
+        raise ArgumentError(
+            "embedding_bag: scale_grad_by_freq: got True beside mode='max', expected False; "
+            "gradients are scaled with mode='sum' and mode='mean'"
+        )
     if per_sample_weights is not None and mode != "sum":
         raise ArgumentError(
             f"embedding_bag: per_sample_weights: got weights beside mode={mode!r}, expected None; "
@@ -92,7 +110,7 @@ def embedding_bag(
         )
     bag, count = _bags(input, offsets, include_last_offset)
     index = na.reshape(input, (-1,))
-    rows = embedding(index, weight, max_norm=max_norm, norm_type=norm_type)
+    rows = embedding(index, weight, None, max_norm, norm_type, scale_grad_by_freq)
     if per_sample_weights is not None:
         rows = na.multiply(rows, na.reshape(per_sample_weights, (-1, 1)))
     return _of_bags(rows, bag, count, _counted(index, weight, padding_idx), mode)
