@@ -424,6 +424,13 @@ def test_errors_of_dynamic(dynamic, error, message):
     assert _message(error, call) == message
 
 
+def test_an_example_serves_again_after_a_size_that_cannot_be_open():
+    x = torch.ones(4, 3)
+    with pytest.raises(errors.ConversionError, match="specialized it to be a constant"):
+        na.trace_graph(NeedsFour(), x, scale=2.0, dynamic={"x": {0: "batch"}})
+    assert na.trace_graph(NeedsFour(), x, scale=2.0).verify().ok
+
+
 def test_two_names_for_one_size():
     class Add(nn.Module):
         def forward(self, x, y):

@@ -56,12 +56,17 @@ class Dynamic:
             yield
             return
         import torch.fx.experimental._config as settings
+        from torch._export.non_strict_utils import _clean_dynamic_markers
         from torch.backends import opt_einsum
 
         # opt_einsum orders contractions by sizes, which would make them constants
         oblivious = settings.patch(backed_size_oblivious=True)  # type: ignore[attr-defined]
-        with oblivious, opt_einsum.flags(enabled=False), lines_of_constants(self._constants):
-            yield
+        try:
+            with oblivious, opt_einsum.flags(enabled=False), lines_of_constants(self._constants):
+                yield
+        finally:  # an export that fails leaves on the example which sizes it was asked to open
+            for tensor in filter(is_tensor, self.leaves.values()):
+                _clean_dynamic_markers(tensor)
 
     def _asked_of(self, place: str, leaf: Any) -> dict[int, Any] | None:
         """torch's words for what is asked of one leaf of the example."""
