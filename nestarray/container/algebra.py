@@ -129,6 +129,12 @@ def _remember(
         return
     if is_of_trees:
         served[known] = function, None
+        of_dtype = getattr(function, "of_dtype", None)
+        if of_dtype is not None and known.dtypes is not None:
+            numbers = [arg for arg in args if not isinstance(arg, Container)]
+            settled = of_dtype(known.dtypes, *numbers)
+            if settled is not None:
+                served[known] = settled, look_at(result)
     elif known.dtypes is not None:  # which chose the function
         served[known] = over_leaves(function, types), look_ahead(function, known, result)
 

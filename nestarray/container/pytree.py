@@ -21,6 +21,7 @@ from importlib.machinery import ModuleSpec
 from operator import attrgetter
 from typing import Any
 
+from nestarray.container import shortcuts
 from nestarray.container.container import (
     Container,
     ListContainer,
@@ -90,6 +91,7 @@ def _register_torch() -> None:
             from_dumpable_context=_from_plain,
             flatten_with_keys_fn=flatten_with_keys,
         )
+    shortcuts.LASTING.add(torch.Tensor)
     # so that torch.load, which executes nothing else, reads Containers that torch.save wrote
     makers = [from_leaves, from_rows, from_buffers, make_layout, Place]
     torch.serialization.add_safe_globals(makers)

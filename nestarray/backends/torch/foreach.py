@@ -3,7 +3,8 @@
 torch's ``foreach`` functions, which its optimizers are built on, take lists of tensors
 and save the way from Python to C++ and back for each of them. The values are those of
 the functions in `nestarray.backends.torch.elementwise`, for leaves whose dtypes settle
-promotion. A result of None says: not for these, go leaf by leaf.
+promotion. A result of None says: not for these, go leaf by leaf. Of leaves that are known to be
+of one dtype, what ``of_dtype`` gives looks at nothing, and what it returns is of one dtype too.
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ def _unary(native: Callable[[Any], Any]) -> _Many:
         except RuntimeError:  # a dtype without kernels; or leaf by leaf the error names the path
             return None
 
+    def alike(leaves: Any) -> tuple[torch.Tensor, ...] | None:
+        return None if is_observed() else tuple(native(leaves))
+
+    many.of_dtype = lambda dtype: alike  # type: ignore[attr-defined]
     return many
 
 
@@ -58,6 +63,16 @@ def _binary(native: Callable[[Any, Any], Any], *, commutes: bool = False) -> _Ma
         except AttributeError:  # a number among the leaves has no dtype
             return None
 
+    def alike(left: Any, right: Any) -> tuple[torch.Tensor, ...] | None:
+        if is_observed():
+            return None
+        return tuple(native(left, right) if left.__class__ is tuple else native(right, left))
+
+    def of_dtype(dtype: torch.dtype, *numbers: Any) -> _Many | None:
+        takes_numbers = dtype in _WIDE and all(n.__class__ in (int, float) for n in numbers)
+        return alike if takes_numbers or not numbers else None
+
+    many.of_dtype = of_dtype  # type: ignore[attr-defined]
     return many
 
 
