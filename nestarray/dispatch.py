@@ -246,12 +246,12 @@ class Op:
         """Raise our own error for a call that a framework refused, if there is one to raise.
 
         Returns:
-            the call to make instead: with arguments promoted to one dtype, or what the op is
-            of bools; or None.
+            the call to make instead: with settings as Python's numbers, with arguments promoted
+            to one dtype, or what the op is of bools; or None.
         """
-        in_one_dtype = self._in_one_dtype(args, kwargs)
-        if in_one_dtype is not None:
-            return in_one_dtype
+        instead = self._with_numbers(args, kwargs) or self._in_one_dtype(args, kwargs)
+        if instead is not None:
+            return instead
         of_bools = getattr(self.body, "of_bools", None)
         if of_bools is not None and truth.are_bools(self.arrays(args, kwargs), of_bools):
             return partial(of_bools, self.function, *args, **kwargs)
@@ -272,6 +272,19 @@ class Op:
         parameters = self.signature.parameters
         diagnosis.explain(self.name, self.chapter, error, given, parameters, body, again)
         return None
+
+    def _with_numbers(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Callable[[], Any] | None:
+        """The call with Python's numbers for settings that are scalars of NumPy, if any are."""
+        bound = self.signature.bind(*args, **kwargs)
+        numbers = {
+            name: value.item()
+            for name, value in bound.arguments.items()
+            if name not in self.array_parameters and _is_numpy_scalar(type(value))
+        }
+        bound.arguments.update(numbers)
+        return partial(self.function, *bound.args, **bound.kwargs) if numbers else None
 
     def _in_one_dtype(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -318,11 +331,15 @@ class Op:
         if "like" in self.array_parameters or all(t is type(None) for t in types):
             return function(*args, **kwargs)
         bound = self.signature.bind(*args, **kwargs)
-        for name in self.array_parameters:
-            value = bound.arguments.get(name)
-            if value.__class__ in (bool, int, float, complex):
-                bound.arguments[name] = _array_of(value, backend)
-        return function(*bound.args, **bound.kwargs)
+        arrays = {
+            name: _array_of(value, backend)
+            for name in self.array_parameters
+            if (value := bound.arguments.get(name)).__class__ in _NUMBERS
+        }
+        if not arrays:
+            return function(*args, **kwargs)
+        bound.arguments.update(arrays)
+        return self.function(*bound.args, **bound.kwargs)  # which explains errors over arrays
 
 
 def _array_of(number: Any, backend: str) -> Any:
@@ -589,9 +606,9 @@ def _types_of(record: Op) -> Callable[[Iterable[Any]], frozenset[type]]:
         if arrays is calls.ABSENT:
             raise record.misfit({record.sequence_parameters[0]: arrays})
         if not isinstance(arrays, (list, tuple)):
-            raise ArgumentError(
-                f"{record.name}: got {type(arrays).__name__}, expected a list or a tuple of arrays"
-            )
+            is_one = backends.backend_of_type(type(arrays)) is not None
+            got = "an array" if is_one else type(arrays).__name__
+            raise ArgumentError(f"{record.name}: got {got}, expected a list or a tuple of arrays")
         return frozenset(map(type, arrays))
 
     return types

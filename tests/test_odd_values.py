@@ -284,7 +284,9 @@ def test_arrays_without_elements(backend: str) -> None:
 def test_settings_that_are_not_ordinary(backend: str) -> None:
     x = on_backend(np.asarray([-2.0, 0.25, 0.75], "float32"), backend)
     np.testing.assert_array_equal(host(na.hard_shrink(x, threshold=NAN)), 0.0)
-    np.testing.assert_array_equal(host(na.threshold(x, threshold=NAN, value=7.0)), 7.0)
+    np.testing.assert_array_equal(host(na.threshold(x, threshold=NAN, value=7.0)), host(x))
+    unknown = on_backend(np.asarray([NAN, -1.0], "float32"), backend)
+    np.testing.assert_array_equal(host(na.threshold(unknown, threshold=0.0, value=7.0)), [NAN, 7.0])
     np.testing.assert_array_equal(host(na.logit(x, eps=NAN)), NAN)
     np.testing.assert_allclose(host(na.logit(x, eps=0.6)), scipy.special.logit(0.4), rtol=1e-6)
     target = on_backend(np.asarray([-1.0, -1.0, 1.0], "float32"), backend)

@@ -181,7 +181,7 @@ def floating(
         return native(x)
 
     def of_number(x: Any, /) -> Any:
-        return native(cast(x, dtypes.result_dtype(x, 1.0)))
+        return plain(cast(x, dtypes.result_dtype(x, 1.0)))
 
     def select(types: tuple[type, ...]) -> Function:
         return of_number if types[0] in _NUMBERS else call
@@ -293,6 +293,10 @@ def choosing(
         return native(condition, *promoted((x1, x2)))
 
     def of_number(condition: Any, x1: Any, x2: Any, /) -> Any:
+        if condition.__class__ in _NUMBERS:
+            if condition.__class__ is not bool:
+                raise TypeError("the condition is not bool")
+            condition = cast(condition, dtypes.bool)
         return native(condition, *promoted((x1, x2)))
 
     def select(types: tuple[type, ...]) -> Function:

@@ -424,7 +424,7 @@ def tanh_shrink(x: Array, /) -> Array:
 
 @op
 def threshold(x: Array, /, *, threshold: float, value: float) -> Array:
-    """x where it is above `threshold`, `value` elsewhere.
+    """`value` where x is at most `threshold`, x elsewhere; NaN stays.
 
     Args:
         x: any shape, floating.
@@ -446,7 +446,7 @@ def threshold(x: Array, /, *, threshold: float, value: float) -> Array:
     if not dtype.is_inexact:
         low, high = (0, 1) if dtype is dtypes.bool else (iinfo(dtype).min, iinfo(dtype).max)
         check_range("threshold", "value", value, low, high)
-    return ops.where(ops.greater(x, threshold), x, ops.full_like(x, value))
+    return ops.where(ops.less_equal(x, threshold), ops.full_like(x, value), x)
 
 
 @floating_op

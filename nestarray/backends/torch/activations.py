@@ -100,8 +100,7 @@ def soft_shrink(x: Any, /, *, threshold: float = 0.5) -> Any:
     return F.softshrink(x) if threshold == 0.5 else F.softshrink(x, threshold)
 
 
-# of integers torch wraps the value, beside NaN it leaves x as it is
-@supports("x.is_floating_point() and threshold == threshold")
+@supports("x.is_floating_point()")  # of integers torch wraps the value
 def threshold(x: Any, /, *, threshold: float, value: float) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.threshold.html"""
     return F.threshold(x, threshold, value)
@@ -123,7 +122,7 @@ def log_softmax(x: Any, /, *, axis: Any = -1) -> Any:
     return torch.log_softmax(x, axis)
 
 
-@at_defaults("F.glu(x)")
+@at_defaults("F.glu(x, axis)")
 @supports("x.shape[axis] % 2 == 0 and not x.is_complex()")
 def glu(x: Any, /, *, axis: int = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.glu.html"""
