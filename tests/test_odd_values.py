@@ -294,3 +294,18 @@ def test_settings_that_are_not_ordinary(backend: str) -> None:
     rows = na.stack([x, x])
     loss = na.cosine_embedding_loss(rows, rows, target[:2], margin=True)
     np.testing.assert_allclose(host(loss), 0.0, atol=1e-6)
+
+
+def test_places_that_are_nan(backend: str) -> None:
+    x = on_backend(np.arange(16, dtype="float32").reshape(1, 1, 4, 4), backend)
+    grid = on_backend(np.asarray([[[[NAN, 0.0], [0.0, 0.0]]]], "float32"), backend)
+    assert np.isnan(host(na.grid_sample(x, grid)).ravel()).tolist() == [True, False]
+    assert host(na.grid_sample(x, grid, mode="nearest")).ravel()[0] == 0.0
+    boxes = on_backend(np.asarray([[0, 0, 1, 1], [NAN, 0, 1, 1]], "float32"), backend)
+    images = on_backend(np.zeros(2, "int64"), backend)
+    np.testing.assert_allclose(
+        host(na.roi_align(x, boxes, images, output_size=1)).ravel(), [2.5, 0.0]
+    )
+    np.testing.assert_allclose(
+        host(na.crop_and_resize(x, boxes, images, crop_size=1)).ravel(), [7.5, 0.0]
+    )

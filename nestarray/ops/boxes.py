@@ -308,8 +308,9 @@ def _between(
     flat = ops.reshape(ops.permute_dims(x, (1, 0, 2, 3)), (channels, -1))
     image = ops.reshape(ops.astype(box_indices, dtypes.int64), (-1, 1, 1)) * (height * width)
     ends, shares = [], []
-    for position, size in zip(positions, (height, width)):
-        clipped = ops.clip(position, 0.0, float(size - 1))
+    for position, within, size in zip(positions, inside, (height, width)):
+        # NaN, which lies nowhere inside, is no place to read from
+        clipped = ops.clip(ops.where(within, position, 0.0), 0.0, float(size - 1))
         if is_nearest:
             ends.append([ops.astype(ops.floor(clipped + 0.5), dtypes.int64)])
             shares.append((ops.ones_like(clipped),))

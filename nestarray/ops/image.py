@@ -589,7 +589,7 @@ def _pick(x: Array, places: Sequence[Array]) -> Array:
     for place, size in zip(places, spatial):
         within = ops.logical_and(ops.greater_equal(place, 0.0), ops.less(place, float(size)))
         inside = within if inside is None else ops.logical_and(inside, within)
-        index = ops.astype(ops.clip(place, 0.0, size - 1.0), dtypes.int64)
+        index = ops.astype(ops.where(within, place, 0.0), dtypes.int64)
         flat = index if flat is None else flat * size + index
     index = ops.reshape(flat, (-1, 1, math.prod(out)))
     found = ops.take_along_axis(ops.reshape(x, (-1, channels, math.prod(spatial))), index, axis=-1)
