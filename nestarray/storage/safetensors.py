@@ -116,7 +116,7 @@ class SafetensorsSource(Source):
         while rest.nbytes:
             count = os.preadv(self._descriptor, [rest], place)
             if not count:
-                raise EOFError(f"{name!r} goes beyond the end of the file, which was cut")
+                raise EOFError("it goes beyond the end of the file, which was cut")
             place, rest = place + count, rest[count:]
         return elements
 

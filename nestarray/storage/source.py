@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import mmap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,6 +54,10 @@ class Source:
     def read(self, name: str) -> np.ndarray:
         """The elements of an array (see `elements`), in memory of their own."""
         return self.view(name).copy()
+
+    def read_all(self, names: Iterable[str]) -> Iterator[np.ndarray]:
+        """The elements of several arrays, one after another."""
+        return map(self.read, names)
 
     def view(self, name: str) -> np.ndarray:
         """The elements of an array, on the mapped file."""
@@ -126,7 +130,7 @@ def map_file(descriptor: int, *, writable: bool) -> mmap.mmap:
 
 
 class reading:
-    """Make one error of whatever a parser raises over a file; ``with reading(path): …``.
+    """Make one error of whatever a parser raises over a file, or over the array `name` in it.
 
     A class, because each array is read under one, and a generator costs ten times as much.
 
@@ -135,10 +139,10 @@ class reading:
         StorageError: anything else.
     """
 
-    __slots__ = ("_path",)
+    __slots__ = ("_name", "_path")
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, name: str | None = None) -> None:
+        self._path, self._name = path, name
 
     def __enter__(self) -> None:
         pass
@@ -150,6 +154,8 @@ class reading:
         where = f"Container.load: {str(self._path)!r}"
         if isinstance(error, FileNotFoundError) and not self._path.exists():
             raise MissingFileError(f"{where}: there is no such file") from error
+        if self._name is not None:
+            where = f"{where}: {self._name!r}"
         raise StorageError(f"{where} cannot be read: {reason(error)}") from error
 
 

@@ -67,18 +67,23 @@ class StoredArray:
 
     def read(self) -> Any:
         """The array, of the backend that `Container.load` was asked for."""
+        return self._array_of(self.elements())
+
+    def _array_of(self, elements: np.ndarray) -> Any:
         try:
-            return from_elements(self.elements(), self.dtype_name, self._backend)
+            return from_elements(elements, self.dtype_name, self._backend)
         except DtypeError as error:
             error.add_note(f"at the array {self._name!r} of {str(self._source.path)!r}")
             raise
 
     def elements(self) -> np.ndarray:
         """The elements as files hold them; see `nestarray.storage.elements`."""
-        with reading(self._source.path):
+        with reading(self._source.path, self._name):
             find = self._source.view if self._mapped else self._source.read
-            elements = find(self._name)
-        return elements.view(np.complex128).reshape(self.shape) if self._in_pairs() else elements
+            return self._whole(find(self._name))
+
+    def _whole(self, found: np.ndarray) -> np.ndarray:
+        return found.view(np.complex128).reshape(self.shape) if self._in_pairs() else found
 
     def _in_pairs(self) -> bool:
         """Whether the file, which has no complex128, holds pairs of real numbers."""
@@ -89,7 +94,7 @@ class StoredArray:
         if self._mapped or self._in_pairs():
             part = np.asarray(self.elements()[index])
         else:
-            with reading(self._source.path):
+            with reading(self._source.path, self._name):
                 part = self._source.part(self._name, index)
         return from_elements(part, self.dtype_name, self._backend)
 
@@ -122,13 +127,17 @@ def read(nest: Any, /) -> Any:
         ...     na.storage.read(c.select("b")).b
         array([0.])
     """
+    leaves, structure = tree.flatten(nest)
+    places: dict[tuple[Source, bool], dict[int, StoredArray]] = {}
+    for leaf in leaves:
+        if isinstance(leaf, StoredArray):
+            places.setdefault((leaf._source, leaf._mapped), {})[id(leaf)] = leaf
     arrays: dict[int, Any] = {}
-
-    def of_leaf(leaf: Any) -> Any:
-        if not isinstance(leaf, StoredArray):
-            return leaf
-        if id(leaf) not in arrays:
-            arrays[id(leaf)] = leaf.read()
-        return arrays[id(leaf)]
-
-    return tree.map(of_leaf, nest)
+    for (source, is_mapped), stored in places.items():
+        names = [leaf._name for leaf in stored.values()]
+        found = iter(map(source.view, names) if is_mapped else source.read_all(names))
+        for key, leaf in stored.items():
+            with reading(source.path, leaf._name):
+                elements = leaf._whole(next(found))
+            arrays[key] = leaf._array_of(elements)
+    return tree.unflatten(structure, [arrays.get(id(leaf), leaf) for leaf in leaves])

@@ -7,9 +7,11 @@ leads out of the directory, is refused.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ from nestarray import packages
 from nestarray.errors import StorageError
 from nestarray.storage.elements import BITS, NATIVE, num_bytes
 from nestarray.storage.plan import Plan, grouped
-from nestarray.storage.source import Entry, Source, check_size, is_forward_slice
+from nestarray.storage.source import Entry, Source, check_size, is_forward_slice, reading
 from nestarray.storage.structure import RESERVED
 
 NATIVE_DTYPES = NATIVE
@@ -32,11 +34,8 @@ _CODECS = frozenset((
     "zlib", "bz2", "lz4", "lzma", "shuffle", "crc32", "adler32", "fletcher32",
 ))  # fmt: skip
 
-#: What an array says whose chunks are its elements, in the order and the bytes that NumPy has them.
-_UNCOMPRESSED = (
-    ({"name": "bytes", "configuration": {"endian": "little"}},),
-    ({"name": "bytes"},),
-)
+#: How many bytes are read in one loop.
+_AT_ONCE = 2**24
 
 
 def library() -> Any:
@@ -44,65 +43,77 @@ def library() -> Any:
     return packages.optional("zarr", "Zarr stores need", extra="zarr")
 
 
-def write(path: Path, plan: Plan) -> None:
-    """Write a store in the format 3.
+@cache
+def _store_type() -> Any:
+    class Store(library().storage.LocalStore):
+        """Files that are read and written at once, by nobody but who waits for them.
 
-    Zarr says how arrays are described and cut; the files are written here, one after another.
-    Its own loop takes ten times as long for small arrays, and after a failure it would write on
-    into a directory that is being removed.
+        Zarr's own store hands each file to another thread, which takes longer than a small file.
+        """
+
+        async def get(self, key: str, prototype: Any = None, byte_range: Any = None) -> Any:
+            return self.get_sync(key, prototype=prototype, byte_range=byte_range)
+
+        async def set(self, key: str, value: Any) -> None:
+            self.set_sync(key, value)
+
+    return Store
+
+
+def _run(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """What a coroutine gives; nothing that it has begun goes on after it, also if it fails.
+
+    Zarr's own loop goes on, and would write into a directory that is being removed.
     """
-    attributes = {RESERVED: plan.structure, "metadata": plan.metadata}
-    groups = {"": _group(attributes)}
-    describe, inner = cache(_array), _group({})
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _run_here(coroutine)
+    with ThreadPoolExecutor(1) as executor:  # the loop of a notebook runs in this thread
+        return executor.submit(_run_here, coroutine).result()
+
+
+def _run_here(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    # which leaves the thread's current loop alone, as asyncio.run does not
+    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+        return runner.run(coroutine)
+
+
+def write(path: Path, plan: Plan) -> None:
+    """Write a store in the format 3."""
+    _run(_write(path, plan))
+
+
+async def _write(path: Path, plan: Plan) -> None:
+    zarr = library()
+    store, describe = _store_type()(path), cache(_array)
+    groups = {""}
     for name, (dtype, shape) in plan.entries.items():
-        description, array = describe(BITS.get(dtype, dtype), shape)
-        above, _, _ = name.rpartition("/")
-        while above not in groups:
-            groups[above] = inner
-            above, _, _ = above.rpartition("/")
-        _put(path / name / "zarr.json", description)
-        elements = plan.elements(name)
-        elements = elements.astype(elements.dtype.newbyteorder("<"), copy=False)
-        for file, region in _chunks(array):
-            _put(path / name / file, _padded(elements[region], array.chunks))
-    for name, description in groups.items():
-        _put(path / name / "zarr.json", description)
+        description, metadata = describe(BITS.get(dtype, dtype), shape)
+        await store.set(f"{name}/zarr.json", description)
+        place = zarr.storage.StorePath(store, name)
+        # empty chunks too, because what is stored says how large the array is
+        array = zarr.AsyncArray(metadata, place, {"write_empty_chunks": True})
+        await array.setitem(..., plan.elements(name))
+        keys = name.split("/")
+        groups |= {"/".join(keys[:end]) for end in range(1, len(keys))}
+    plain, root = _group({}), _group({RESERVED: plan.structure, "metadata": plan.metadata})
+    for name in groups:
+        await store.set(f"{name}/zarr.json" if name else "zarr.json", plain if name else root)
 
 
-def _put(file: Path, content: Any) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(content)
-
-
-def _group(attributes: dict[str, Any]) -> bytes:
+def _group(attributes: dict[str, Any]) -> Any:
     """The description of a group, asked of one in memory."""
     files: dict[str, Any] = {}
     library().create_group(files, zarr_format=3, attributes=attributes)
-    return files["zarr.json"].to_bytes()
+    return files["zarr.json"]
 
 
-def _array(dtype: str, shape: tuple[int, ...]) -> tuple[bytes, Any]:
-    """The description of an uncompressed array, asked of one in memory; and that array."""
+def _array(dtype: str, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    """The description of an uncompressed array, asked of one in memory: as a file, as zarr has it."""
     files: dict[str, Any] = {}
     array = library().create_array(files, shape=shape, dtype=dtype, compressors=None, zarr_format=3)
-    return files["zarr.json"].to_bytes(), array
-
-
-def _chunks(array: Any) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """The file of each chunk of an array in the format 3, and the part that is in it."""
-    counts = [-(-n // size) for n, size in zip(array.shape, array.chunks, strict=True)]
-    for place in np.ndindex(*counts):
-        region = [slice(i * n, (i + 1) * n) for i, n in zip(place, array.chunks, strict=True)]
-        yield array.metadata.encode_chunk_key(place), (*region, ...)
-
-
-def _padded(part: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """A part as its chunk: all chunks have one shape, also those at the end of an axis."""
-    if part.shape == shape:
-        return np.ascontiguousarray(part)
-    whole = np.zeros(shape, part.dtype)
-    whole[tuple(map(slice, part.shape))] = part
-    return whole
+    return files["zarr.json"], array.metadata
 
 
 class ZarrSource(Source):
@@ -112,19 +123,16 @@ class ZarrSource(Source):
 
     def __init__(self, path: Path) -> None:
         zarr = library()
-        store = zarr.storage.LocalStore(path, read_only=True)
+        store = _store_type()(path, read_only=True)
         described = cache(_described)  # many are alike, and zarr takes long to read one
         self._arrays: dict[str, Any] = {}
-        self._uncompressed: set[str] = set()
         entries: dict[str, Entry] = {}
         for name, text in sorted(_descriptions(path).items()):
             if (found := described(text)) is None:
                 continue
-            metadata, codecs, uncompressed = found
+            metadata, codecs = found
             array = zarr.Array(zarr.AsyncArray(metadata, zarr.storage.StorePath(store, name)))
             self._arrays[name], entries[name] = array, _entry(path, name, array, codecs)
-            if uncompressed:
-                self._uncompressed.add(name)
         if "" in entries:
             raise StorageError(
                 f"Container.load: {str(path)!r} is one array, expected a group of arrays"
@@ -138,32 +146,35 @@ class ZarrSource(Source):
 
     def read(self, name: str) -> np.ndarray:
         """The elements of an array."""
-        if name not in self._uncompressed:
-            return self.part(name, ...)
-        array, dtype = self._arrays[name], self.entries[name].dtype
-        elements = np.empty(array.shape, dtype)
-        for file, region in _chunks(array):
-            part = elements[region]
-            try:
-                content = (self.path / name / file).read_bytes()
-            except FileNotFoundError:  # what is all fill need not be there
-                part[...] = array.fill_value
-                continue
-            if len(content) != (expected := num_bytes(dtype, array.chunks)):
-                raise StorageError(
-                    f"Container.load: {str(self.path)!r}: {f'{name}/{file}'!r} has {len(content):,} "
-                    f"bytes, expected {expected:,}; the file is damaged"
-                )
-            chunk = np.frombuffer(content, np.dtype(dtype).newbyteorder("<"))
-            part[...] = chunk.reshape(array.chunks)[tuple(map(slice, part.shape))]
-        return elements
+        return self.part(name, ...)
+
+    def read_all(self, names: Iterable[str]) -> Iterator[np.ndarray]:
+        """The elements of several arrays, many small ones in one loop."""
+        batch, size = [], 0
+        for name in names:
+            batch.append(name)
+            size += num_bytes(*self.entries[name])
+            if size > _AT_ONCE:
+                yield from _run(self._read(batch))
+                batch, size = [], 0
+        yield from _run(self._read(batch))
+
+    async def _read(self, names: list[str]) -> list[np.ndarray]:
+        found = []
+        for name in names:
+            with reading(self.path, name):
+                elements = await self._arrays[name].async_array.getitem(...)
+            found.append(self._of_entry(name, elements))
+        return found
 
     def part(self, name: str, index: Any) -> np.ndarray:
         """The elements of a part of an array; only its chunks are read."""
         if not is_forward_slice(index):
             return super().part(name, index)
-        elements = np.asarray(self._arrays[name][index])
-        return elements.astype(self.entries[name].dtype, copy=False)
+        return self._of_entry(name, self._arrays[name][index])
+
+    def _of_entry(self, name: str, elements: Any) -> np.ndarray:
+        return np.asarray(elements).astype(self.entries[name].dtype, copy=False)
 
 
 def _descriptions(path: Path) -> dict[str, bytes]:
@@ -194,20 +205,14 @@ def _descriptions(path: Path) -> dict[str, bytes]:
     return found
 
 
-def _described(text: bytes) -> tuple[Any, set[str], bool] | None:
-    """What the text of a description says; None if it is a group's.
-
-    Returns:
-        (metadata, codecs, uncompressed): zarr's own object; the names of all codecs; whether
-        they are `_UNCOMPRESSED`.
-    """
+def _described(text: bytes) -> tuple[Any, set[str]] | None:
+    """What a description says, as zarr has it, and the names of all codecs; None if it is a group's."""
     zarr, node = library(), json.loads(text)
     if node.get("node_type", "array") == "group":
         return None
     nowhere = zarr.storage.StorePath(zarr.storage.MemoryStore())
     metadata = zarr.AsyncArray(node, nowhere).metadata
-    node = metadata.to_dict()
-    return metadata, _codec_names(node), tuple(node.get("codecs", ())) in _UNCOMPRESSED
+    return metadata, _codec_names(metadata.to_dict())
 
 
 def _entry(path: Path, name: str, array: Any, codecs: set[str]) -> Entry:

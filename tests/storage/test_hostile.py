@@ -10,6 +10,7 @@ import pickle
 import re
 import resource
 import struct
+import time
 import zipfile
 from pathlib import Path
 from typing import Any, NoReturn
@@ -215,7 +216,7 @@ def test_a_file_that_is_cut_while_it_is_open(tmp_path: Path) -> None:
     with pytest.raises(StorageError) as info:
         c.w.read()
     assert str(info.value) == (
-        f"Container.load: '{path}' cannot be read: 'w' goes beyond the end of the file, which was cut"
+        f"Container.load: '{path}': 'w' cannot be read: it goes beyond the end of the file, which was cut"
     )
 
 
@@ -479,18 +480,24 @@ def _no_space(source: Any, target: Any) -> NoReturn:
     raise OSError("No space left on device")
 
 
+@pytest.mark.parametrize("count", [1, 100])
 def test_a_failure_amid_the_files_of_a_zarr_store_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
-    write, files = Path.write_bytes, iter(range(100))
+    put, names = zarr.storage.LocalStore.set_sync, []
 
-    def to_full_disk(path: Path, content: bytes) -> int:
-        return write(path, content) if next(files) < 10 else _no_space(path, content)
+    def to_full_disk(store: Any, name: str, content: Any) -> None:
+        names.append(name)
+        return put(store, name, content) if len(names) != 10 else _no_space(name, content)
 
-    monkeypatch.setattr(Path, "write_bytes", to_full_disk)
+    monkeypatch.setattr(zarr.storage.LocalStore, "set_sync", to_full_disk)
+    leaf = np.ones((3, 10**6) if count == 1 else 3)  # of many chunks, or of one
     with pytest.raises(StorageError, match="No space left on device"):
-        na.Container({f"w{i}": np.ones(3) for i in range(100)}).save(tmp_path / "c.zarr")
+        na.Container({f"w{i}": leaf + i for i in range(count)}).save(tmp_path / "c.zarr")
     assert not any(tmp_path.iterdir())
+    begun = len(names)
+    time.sleep(0.05)
+    assert len(names) == begun  # nothing is written on behind the error
 
 
 def test_a_zarr_store_is_written_where_an_event_loop_runs(tmp_path: Path) -> None:
@@ -499,6 +506,16 @@ def test_a_zarr_store_is_written_where_an_event_loop_runs(tmp_path: Path) -> Non
         assert_same(na.Container.load(tmp_path / "c.zarr"), small())
 
     asyncio.run(main())
+
+
+def test_zarr_leaves_the_loop_of_the_thread_alone(tmp_path: Path) -> None:
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    small().save(tmp_path / "c.zarr")
+    assert_same(na.Container.load(tmp_path / "c.zarr"), small())
+    assert asyncio.get_event_loop() is loop
+    asyncio.set_event_loop(None)
+    loop.close()
 
 
 def test_a_program_that_is_interrupted_leaves_what_was_there(
