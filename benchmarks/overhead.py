@@ -12,12 +12,14 @@ import re
 import timeit
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.timing import Seconds, Table, readable
 from nestarray import backends
+from nestarray.backends.parameters import texts
+from nestarray.backends.templates import code_of, generated
 from nestarray.dispatch import OPS, Op
 
 BACKENDS = ("numpy", "torch", "jax")
@@ -49,22 +51,45 @@ def tables() -> list[Table]:
 
 
 def _worst(backend: str) -> Table:
-    rows = sorted(_measured(backend), key=lambda row: row[1] - row[2], reverse=True)
-    added = [ours - native for _, ours, native in rows]
-    within = sum(a <= GOAL for a in added)
+    rows = sorted(_measured(backend), key=lambda row: row.ours - row.native, reverse=True)
+    added = [row.ours - row.native for row in rows]
+    bare = [row.bare - row.native for row in rows]
+    beyond = [row.ours - row.bare for row in rows]
     table = Table(
         f"Added time of one call on {backend}: the worst of all ops",
-        ["call", "native", "nestarray", "added"],
-        f"{len(rows)} calls, of which {within} are within {readable(GOAL)}; the median adds "
-        f"{np.median(added) * 1e6:.2f} µs. The least of {_REPEATS} measurements each.",
+        ["call", "native", "bare", "nestarray", "added", "beyond bare"],
+        f"{len(rows)} calls, of which {_within(added)} are within {readable(GOAL)} of the native "
+        f"call and {_within(beyond)} of the bare one: a Python function of the op's signature that "
+        f"calls the native one and looks at nothing. The medians add {_median(added)}, of which "
+        f"{_median(bare)} are the bare function's. The least of {_REPEATS} measurements each.",
     )
-    for call, ours, native in rows[:SHOWN]:
-        table.add(call, readable(native), readable(ours), f"{(ours - native) * 1e6:.2f} µs")
+    for row in rows[:SHOWN]:
+        table.add(
+            row.call, readable(row.native), readable(row.bare), readable(row.ours),
+            f"{(row.ours - row.native) * 1e6:.2f} µs", f"{(row.ours - row.bare) * 1e6:.2f} µs",
+        )  # fmt: skip
     return table
 
 
-def _measured(backend: str) -> Iterator[tuple[str, Seconds, Seconds]]:
-    """(call, time of nestarray, time of the framework) of each op that can be compared."""
+def _within(added: list[Seconds]) -> int:
+    return sum(a <= GOAL for a in added)
+
+
+def _median(added: list[Seconds]) -> str:
+    return f"{np.median(added) * 1e6:.2f} µs"
+
+
+class Row(NamedTuple):
+    """The least times of a call."""
+
+    call: str
+    ours: Seconds
+    native: Seconds
+    bare: Seconds
+
+
+def _measured(backend: str) -> Iterator[Row]:
+    """Each op that can be compared."""
     for name, record in OPS.items():
         native = _native(backend, record)
         count = _number_of_arrays(record)
@@ -77,7 +102,9 @@ def _measured(backend: str) -> Iterator[tuple[str, Seconds, Seconds]]:
                 calls.append((f"{name}({kind}, axis=0)", {"axis": 0}, {axis: 0}))
             alike = [c for c in calls if _agree(record.function, native, arrays, c[1], c[2])]
             for text, ours, theirs in alike:
-                yield text, *_times(record.function, native, arrays, ours, theirs)
+                bare = _bare(record, native, theirs)
+                functions = [(record.function, ours), (native, theirs), (bare, ours)]
+                yield Row(text, *_times(arrays, functions))
             if alike:
                 break
 
@@ -152,19 +179,28 @@ def _same(x: Any, y: Any) -> bool:
     return is_same_kind and np.allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
 
 
-def _times(
-    ours: Function, native: Function, arrays: list[Any], own: Settings, settings: Settings
-) -> tuple[Seconds, Seconds]:
+def _bare(record: Op, native: Function, settings: Settings) -> Function:
+    """A function with the parameters of an op that hands its arrays and settings to `native`."""
+    passed = [p.name for p in record.parameters if p.default is p.empty]
+    # the axis, which frameworks call otherwise
+    passed += [f"{theirs}=axis" for theirs in settings]
+    declared, _ = texts(record.parameters)
+    source = f"def op({declared}):\n    return native({', '.join(passed)})\n"
+    code = code_of(source, "bare call")
+    return generated(code, {"native": native}, record.name, record.parameters)
+
+
+def _times(arrays: list[Any], functions: list[tuple[Function, Settings]]) -> list[Seconds]:
     """The least time of one call of each, in turn: what the machine does only adds."""
-    timers = (_timer(ours, arrays, own), _timer(native, arrays, settings))
-    least = [float("inf"), float("inf")]
+    timers = [_timer(function, arrays, settings) for function, settings in functions]
+    least = [float("inf")] * len(timers)
     for timer in timers:
         timer.timeit(20)
     count = max(1, int(_AT_LEAST / max(timers[1].timeit(3) / 3, 1e-8)))
     for _ in range(_REPEATS):
         for i, timer in enumerate(timers):
             least[i] = min(least[i], timer.timeit(count) / count)
-    return least[0], least[1]
+    return least
 
 
 def _timer(function: Function, arrays: list[Any], settings: Settings) -> timeit.Timer:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from inspect import Parameter
 from typing import Any, TypeVar
 
-from nestarray.backends.parameters import are_at_defaults, parameters_of, texts
+from nestarray.backends.parameters import are_at, parameters_of, texts
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
@@ -50,8 +50,7 @@ class FastPath:
 
     def unknown(self) -> set[str]:
         """What the texts speak of, but for `names` and what Python has."""
-        trees = (ast.parse(text or "0", mode="eval") for text in (self.condition, self.call))
-        words = {n.id for tree in trees for n in ast.walk(tree) if isinstance(n, ast.Name)}
+        words = _names(self.condition) | _names(self.call)
         return words - self.names.keys() - vars(builtins).keys()
 
     def with_names(self, new: Mapping[str, str]) -> FastPath:
@@ -69,6 +68,15 @@ class FastPath:
         names = {new.get(name, name): value for name, value in self.names.items()}
         return FastPath(text(self.condition), text(self.call), names, self.is_complete)
 
+    def with_defaults(self, defaults: Mapping[str, Any]) -> FastPath:
+        """The same, with these objects for equal ones in `are_at`, which asks first for identity."""
+        same = {
+            f"_{name}": value
+            for name, value in defaults.items()
+            if (type(value), value) == (type(known := self.names.get(f"_{name}")), known)
+        }
+        return FastPath(self.condition, self.call, {**self.names, **same}, self.is_complete)
+
 
 def noted(function: F, path: FastPath) -> F:
     """`function`, with `path` for what it gives where the path's condition holds."""
@@ -80,23 +88,43 @@ def noted(function: F, path: FastPath) -> F:
 def at_defaults(call: str, *, where: str = "") -> Callable[[F], F]:
     """Say of a function in a chapter file that the op gives `call` where no setting is given.
 
-    Neither what the function `supports` nor the kinds of its settings are asked for then; where
-    `call` raises, the op is called the general way.
+    A setting that `call` speaks of may be given, if it is of the class of its default, or an int
+    where that is None. Neither what the function `supports` nor the kinds of its settings are
+    asked for then; where `call` raises, the op is called the general way.
 
     Args:
-        call: the text of an expression of the array parameters and names of the module.
+        call: the text of an expression of the parameters and names of the module.
         where: that of a further condition.
     """
 
     def mark(function: F) -> F:
         known = inspect.unwrap(function).__globals__  # type: ignore[attr-defined]
-        condition, names = are_at_defaults(parameters_of(function))
-        condition = " and ".join(filter(None, [condition, where]))
-        used = {n for text in (condition, call) for n in compile(text or "0", "", "eval").co_names}
+        used = {n for text in (call, where) for n in _names(text)}
+        defaults = {p.name: p.default for p in parameters_of(function) if p.default is not p.empty}
+        handed_on = {name: value for name, value in defaults.items() if name in used}
+        fixed = {name: value for name, value in defaults.items() if name not in used}
+        conditions = [are_at(fixed), *map(_is_of_class, handed_on, handed_on.values()), where]
+        names = {f"_{name}": value for name, value in fixed.items()}
         names |= {name: known[name] for name in used if name in known}
-        return noted(function, FastPath(condition, call, names, is_complete=True))
+        condition = " and ".join(filter(None, conditions))
+        path = FastPath(condition, call, names, is_complete=True)
+        unknown = path.unknown() - {p.name for p in parameters_of(function)}
+        assert not unknown, f"{function.__name__}: what is {unknown}?"
+        return noted(function, path)
 
     return mark
+
+
+def _names(text: str) -> set[str]:
+    tree = ast.parse(text or "0", mode="eval")
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _is_of_class(name: str, default: Any) -> str:
+    """The text of the condition that a setting is what a native function takes as it is."""
+    if default is None:
+        return f"({name} is None or {name}.__class__ is int)"
+    return f"{name}.__class__ is {type(default).__name__}"
 
 
 def fast_path_of(function: Function, parameters: Sequence[Parameter]) -> FastPath:
@@ -111,6 +139,7 @@ def fast_path_of(function: Function, parameters: Sequence[Parameter]) -> FastPat
     if own is function and path is not None:
         pairs = zip(parameters_of(function), parameters)
         path = path.with_names({theirs.name: ours.name for theirs, ours in pairs})
+        path = path.with_defaults({p.name: p.default for p in parameters})
         if path.unknown() <= {p.name for p in parameters}:
             return path
     return FastPath("", f"_native({texts(parameters)[1]})", {"_native": function})

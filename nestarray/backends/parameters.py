@@ -41,15 +41,9 @@ def are_at(defaults: Mapping[str, Any]) -> str:
     return " and ".join(
         f"{name} is {value}"
         if value is None or isinstance(value, bool)
-        else f"{name}.__class__ is _{name}.__class__ and {name} == _{name}"
+        else f"({name} is _{name} or {name}.__class__ is _{name}.__class__ and {name} == _{name})"
         for name, value in defaults.items()
     )
-
-
-def are_at_defaults(parameters: Sequence[Parameter]) -> tuple[str, dict[str, Any]]:
-    """As `are_at`, for all parameters that have a default; and what its names mean."""
-    defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
-    return are_at(defaults), {f"_{name}": value for name, value in defaults.items()}
 
 
 def is_variadic(parameters: Sequence[Parameter]) -> bool:

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from nestarray.backends.base import lenient, refuse_complex
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.jax.compiled import compiled, compiled_for_any
+from nestarray.backends.jax.core import FLOATING  # noqa: F401  # in conditions given as text
 from nestarray.backends.jax.promotion import floating
 
 
@@ -70,7 +71,7 @@ def gelu(x: Any, /, *, approximate: bool = False) -> Any:
     return jax.nn.gelu(_floats(x), approximate)
 
 
-@at_defaults("jax.nn.softplus(x)", where="x.dtype.kind == 'f'")
+@at_defaults("jax.nn.softplus(x)", where="x.dtype in FLOATING")
 @lenient
 def softplus(x: Any, /, *, beta: float = 1.0, threshold: float | None = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.softplus.html"""

@@ -8,9 +8,11 @@ import jax.numpy as jnp
 
 from nestarray.backends.axes import are_plane  # noqa: F401  # in a condition given as text
 from nestarray.backends.base import lenient, supports
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.jax.compiled import compiled
 
 
+@at_defaults("jnp.rot90(x)")
 @supports("(axes == (0, 1) and x.ndim > 1) or are_plane(x, axes)")
 @lenient
 @compiled

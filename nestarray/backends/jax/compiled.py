@@ -108,6 +108,8 @@ def _compile(function: F, numbers: frozenset[str]) -> F:
         return noted(call, FastPath(are_at(defaults), f"_plain({arrays})", called))
     once = f"_at_once({by_position})"
     once = f"_plain({arrays}) if {at_defaults} else {once}" if has_plain else once
+    if has_plain and of_constants:  # which take longer to look at
+        of_constants = f"{at_defaults} or {of_constants}"
     return noted(call, FastPath(of_constants, once, called))
 
 

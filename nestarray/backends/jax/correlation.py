@@ -7,8 +7,9 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray.backends.base import mean_dtype, supports
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.jax.compiled import compiled
-from nestarray.backends.jax.core import native_dtype
+from nestarray.backends.jax.core import FLOATING, native_dtype  # noqa: F401  # in conditions given as text
 
 
 def _is_plain(x: Any, rowvar: bool, correction: float) -> bool:
@@ -18,6 +19,7 @@ def _is_plain(x: Any, rowvar: bool, correction: float) -> bool:
     return float(correction).is_integer() and x.shape[-1 if rowvar else 0] > correction
 
 
+@at_defaults("jnp.cov(x)", where="x.dtype in FLOATING and x.shape[-1] > 1")
 @supports("fweights is aweights is None and _is_plain(x, rowvar, correction)")
 @compiled
 def cov(
@@ -34,6 +36,7 @@ def cov(
     return jnp.cov(x, rowvar=rowvar, ddof=int(correction))
 
 
+@at_defaults("jnp.corrcoef(x)", where="x.dtype in FLOATING and len(x.shape) in (1, 2)")
 @supports("x.ndim in (1, 2)")
 @compiled
 def corrcoef(x: Any, /, *, rowvar: bool = True) -> Any:

@@ -21,6 +21,7 @@ from nestarray.backends.index import (
     without_ones,
 )
 from nestarray.backends.jax.compiled import compiled
+from nestarray.backends.jax.core import INTEGERS  # noqa: F401  # in conditions given as text
 from nestarray.backends.jax.promotion import cast
 
 _METHODS = {"replace": "set", "add": "add", "min": "min", "max": "max"}
@@ -96,7 +97,10 @@ def _multiplied(x: Any, index: Any, value: Any) -> Any:
     return multiplied(x, value)
 
 
-@at_defaults("jnp.take(x, indices)", where="indices.dtype.kind in 'iu'")
+@at_defaults(
+    "jnp.take(x, indices) if axis is None else jnp.take(x, indices, axis=axis)",
+    where="indices.dtype in INTEGERS",
+)
 @lenient
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take.html"""

@@ -22,7 +22,7 @@ swapaxes = jnp.swapaxes
 tile = lenient(partial(jnp.tile))
 
 
-@at_defaults("jnp.flip(x)")
+@at_defaults("jnp.flip(x) if axis is None else jnp.flip(x, axis=axis)")
 @lenient
 def flip(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.flip.html"""

@@ -8,9 +8,13 @@ import jax.numpy as jnp
 
 from nestarray.backends.base import lenient, refuse_complex
 from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.jax.core import FLOATING  # noqa: F401  # in conditions given as text
 
 
-@at_defaults("jnp.ptp(x)", where="x.dtype.kind == 'f'")
+@at_defaults(
+    "jnp.ptp(x) if axis is None else jnp.ptp(x, axis=axis)",
+    where="x.dtype in FLOATING",
+)
 @lenient
 def ptp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ptp.html"""

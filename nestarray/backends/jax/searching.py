@@ -11,20 +11,26 @@ import numpy as np
 from nestarray.backends.base import lenient, refuse_complex, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.jax.compiled import compiled, traced
-from nestarray.backends.jax.core import native_dtype
+from nestarray.backends.jax.core import FLOATING, native_dtype  # noqa: F401  # in conditions given as text
 from nestarray.backends.jax.promotion import cast, promoted
 from nestarray.backends.promotion import choosing
 from nestarray.backends.results import TopKResult
 
 
-@at_defaults("jnp.argmax(x)", where="x.dtype.kind == 'f'")
+@at_defaults(
+    "jnp.argmax(x) if axis is None else jnp.argmax(x, axis=axis)",
+    where="x.dtype in FLOATING",
+)
 @lenient
 def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.argmax.html"""
     return jnp.argmax(x, axis=axis, keepdims=keepdims)
 
 
-@at_defaults("jnp.argmin(x)", where="x.dtype.kind == 'f'")
+@at_defaults(
+    "jnp.argmin(x) if axis is None else jnp.argmin(x, axis=axis)",
+    where="x.dtype in FLOATING",
+)
 @lenient
 def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.argmin.html"""

@@ -11,7 +11,7 @@ from nestarray.backends.base import lenient, supports
 from nestarray.backends.fast_paths import at_defaults
 
 
-@at_defaults("np.rot90(x)", where="x.ndim > 1")
+@at_defaults("np.rot90(x, k)", where="x.ndim > 1")
 @supports("(axes == (0, 1) and x.ndim > 1) or are_plane(x, axes)")
 @lenient
 def rot90(x: Any, /, *, k: int = 1, axes: Any = (0, 1)) -> Any:

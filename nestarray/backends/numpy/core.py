@@ -55,6 +55,12 @@ class _Native(dict[DType, Any]):
 
 
 _NATIVE = _Native()
+#: To look a dtype up takes half the time of asking it for its kind.
+FLOATING = frozenset(map(np.dtype, "efd"))
+INEXACT = FLOATING.union(map(np.dtype, "FD"))
+PRECISE = frozenset(map(np.dtype, "fdFD"))
+INTEGERS = frozenset(map(np.dtype, "bBhHiIlLqQ"))
+ORDERED = FLOATING.union(INTEGERS, [np.dtype(bool)])
 
 
 def in_dtype(x: Any, dtype: Any) -> Any:

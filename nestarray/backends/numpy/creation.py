@@ -47,6 +47,7 @@ def full(
     return np.full(shape, fill_value, found)
 
 
+@at_defaults("np.zeros_like(x)")
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.zeros_like.html"""
     if dtype is device is None:
@@ -55,6 +56,7 @@ def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     return np.zeros_like(x, dtype=_dtype(dtype, x.dtype))
 
 
+@at_defaults("np.ones_like(x)")
 def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ones_like.html"""
     if dtype is device is None:
@@ -80,7 +82,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
     return np.full_like(x, fill_value, dtype=found)
 
 
-@at_defaults("np.tril(x)", where="x.ndim > 1")
+@at_defaults("np.tril(x, k)", where="x.ndim > 1")
 @lenient
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.tril.html"""
@@ -88,7 +90,7 @@ def tril(x: Any, /, *, k: int = 0) -> Any:
     return np.tril(x, index(k))
 
 
-@at_defaults("np.triu(x)", where="x.ndim > 1")
+@at_defaults("np.triu(x, k)", where="x.ndim > 1")
 @lenient
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.triu.html"""

@@ -10,6 +10,7 @@ import numpy as np
 from nestarray.backends import division, truth
 from nestarray.backends.base import lenient, refuse_integers, supports
 from nestarray.backends.fast_paths import FastPath, at_defaults, noted
+from nestarray.backends.numpy.core import FLOATING, INEXACT, INTEGERS  # noqa: F401  # in conditions given as text
 from nestarray.backends.numpy.promotion import floating, floating_pair, ordering, promoting
 from nestarray.dtypes import finfo
 
@@ -49,9 +50,14 @@ def _floor_divide(x1: Any, x2: Any) -> Any:
 noted(
     _floor_divide,
     FastPath(
-        "_are_finite(x1, x2)",
+        "x1.dtype in _integers or _isfinite(_vdot(x1, x2))",  # of unequal sizes there is no vdot
         "_floored(x1, x2)",
-        {"_are_finite": _are_finite, "_floored": np.floor_divide},
+        {
+            "_floored": np.floor_divide,
+            "_integers": INTEGERS,
+            "_isfinite": math.isfinite,
+            "_vdot": np.vdot,
+        },
     ),
 )
 
@@ -59,6 +65,14 @@ noted(
 def _nextafter(x1: Any, x2: Any) -> Any:
     refuse_integers(x1 if hasattr(x1, "dtype") else x2)
     return np.nextafter(x1, x2)
+
+
+noted(
+    _nextafter,
+    FastPath(
+        "x1.dtype in _floating", "_native(x1, x2)", {"_floating": FLOATING, "_native": np.nextafter}
+    ),
+)
 
 
 add = promoting(np.add)
@@ -91,7 +105,7 @@ def conj(x: Any, /) -> Any:
     return x.conj()
 
 
-@at_defaults("np.nan_to_num(x)", where="x.dtype.kind in 'fc'")
+@at_defaults("np.nan_to_num(x)", where="x.dtype in INEXACT")
 @lenient
 def nan_to_num(
     x: Any, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None

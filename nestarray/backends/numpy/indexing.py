@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import lenient, refuse_complex
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.fills import check_fill
 from nestarray.backends.index import check_mode, without_ones
+from nestarray.backends.numpy.core import INTEGERS  # noqa: F401  # in conditions given as text
 
 _COMBINE = {
     "add": np.add.at,
@@ -40,6 +42,7 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     return result
 
 
+@at_defaults("np.take(x, indices, axis=axis)", where="indices.dtype in INTEGERS")
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.take.html"""
     if indices.dtype.kind == "b":

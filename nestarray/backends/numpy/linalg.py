@@ -9,7 +9,7 @@ import numpy as np
 from nestarray.backends.base import lenient, mean_dtype, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.matrices import check_square
-from nestarray.backends.numpy.core import in_dtype, native_dtype
+from nestarray.backends.numpy.core import PRECISE, in_dtype, native_dtype  # noqa: F401  # in conditions given as text
 from nestarray.backends.numpy.promotion import cast, promoted
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import SlogdetResult, gathered
@@ -34,13 +34,17 @@ def matrix_power(x: Any, /, n: int) -> Any:
     return _power(x, n)
 
 
+@at_defaults("np.diagonal(x, offset)", where="x.ndim == 2")
 @lenient
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.diagonal.html"""
     return np.diagonal(x, offset, -2, -1)
 
 
-@at_defaults("np.cross(x1, x2)", where="x1.dtype is x2.dtype and x1.shape[-1] == x2.shape[-1] == 3")
+@at_defaults(
+    "np.cross(x1, x2, axis=axis)",
+    where="x1.dtype is x2.dtype and x1.shape[axis] == x2.shape[axis] == 3",
+)
 @lenient
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.cross.html"""
@@ -56,7 +60,7 @@ def kron(x1: Any, x2: Any, /) -> Any:
     return np.kron(*promoted((x1, x2)))
 
 
-@at_defaults("np.linalg.vector_norm(x)", where="x.dtype.char in 'fdFD'")
+@at_defaults("np.linalg.vector_norm(x, axis=axis)", where="x.dtype in PRECISE")
 @lenient
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.vector_norm.html"""
@@ -70,6 +74,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
     return found if found.dtype is dtype or dtype.kind == "c" else in_dtype(found, dtype)
 
 
+@at_defaults("gathered(SlogdetResult, np.linalg.slogdet(x))", where="x.dtype in PRECISE")
 @_single
 def slogdet(x: Any, /) -> SlogdetResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.slogdet.html"""

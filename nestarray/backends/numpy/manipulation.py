@@ -86,7 +86,7 @@ def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: c
     return np.pad(x, pad_widths(pad_width, x.ndim, "pad"), mode, **settings)
 
 
-@at_defaults("np.diff(x)")
+@at_defaults("np.diff(x, n, axis)")
 @lenient
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.diff.html"""

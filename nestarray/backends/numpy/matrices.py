@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import lenient, supports
+from nestarray.backends.fast_paths import at_defaults
 
 
+@at_defaults("np.diag(x, k)")
 @supports("x.ndim in (1, 2)")
 @lenient
 def diag(x: Any, /, *, k: int = 0) -> Any:

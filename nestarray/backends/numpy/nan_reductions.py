@@ -8,14 +8,14 @@ import numpy as np
 
 from nestarray.backends.base import accumulation_dtype, lenient, refuse_complex
 from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.numpy.core import native_dtype
+from nestarray.backends.numpy.core import FLOATING, native_dtype  # noqa: F401  # in conditions given as text
 
 
 def _axes(axis: Any) -> Any:
     return tuple(axis) if isinstance(axis, list) else axis
 
 
-@at_defaults("np.nansum(x)", where="x.dtype.kind == 'f'")
+@at_defaults("np.nansum(x, axis)", where="x.dtype in FLOATING")
 @lenient
 def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.nansum.html"""
@@ -27,7 +27,7 @@ def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = F
     return np.nansum(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
 
 
-@at_defaults("np.nanprod(x)", where="x.dtype.kind == 'f'")
+@at_defaults("np.nanprod(x, axis)", where="x.dtype in FLOATING")
 @lenient
 def nanprod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.nanprod.html"""

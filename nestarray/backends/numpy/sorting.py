@@ -9,6 +9,7 @@ import numpy as np
 from nestarray.backends.axes import has_place, one_axis
 from nestarray.backends.base import lenient, refuse_complex, supports
 from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.numpy.core import ORDERED  # noqa: F401  # in conditions given as text
 
 
 def _comparable(x: Any) -> Any:
@@ -24,7 +25,7 @@ def _comparable(x: Any) -> Any:
     return x
 
 
-@at_defaults("np.sort(x, stable=True)", where="x.dtype.kind in 'biuf'")
+@at_defaults("np.sort(x, axis, stable=True)", where="x.dtype in ORDERED")
 @lenient
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.sort.html"""
@@ -32,7 +33,7 @@ def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = 
     return np.flip(ordered, axis) if descending else ordered
 
 
-@at_defaults("np.argsort(x, stable=True)", where="x.dtype.kind in 'biuf' and x.ndim")
+@at_defaults("np.argsort(x, axis, stable=True)", where="x.dtype in ORDERED and x.ndim")
 @lenient
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.argsort.html"""

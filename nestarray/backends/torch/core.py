@@ -34,6 +34,7 @@ def native_dtype(dtype: Any) -> torch.dtype:
 _NATIVE: dict[DType, torch.dtype] = {d: getattr(torch, d.name) for d in dtypes.ALL}
 #: To look a dtype up takes less time than to ask an array what it is of.
 FLOATING = frozenset(d for d in _NATIVE.values() if d.is_floating_point)
+PRECISE = frozenset((torch.float32, torch.float64, torch.complex64, torch.complex128))
 INEXACT = FLOATING.union(d for d in _NATIVE.values() if d.is_complex)
 
 for _dtype in _NATIVE.values():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import torch
@@ -52,19 +51,12 @@ def _floored(x1: Any, x2: Any) -> Any:
 def _floor_divide(x1: Any, x2: Any) -> Any:
     if x1.dtype not in FLOATING:
         return integers.floor_divide(x1, x2)
-    if _are_finite(x1, x2):
-        return _floored(x1, x2)
+    if x1.is_cpu and not (x1.requires_grad or x2.requires_grad or is_observed()):
+        found = _floored(x1, x2)
+        # NaN where an operand is infinite; asked of no other memory, where it would be waited for
+        if torch.equal(found, torch.addcmul(found, found, x2, value=0)):
+            return found
     return division.floor_divided(torch, _floored, x1, x2)
-
-
-def _are_finite(x1: Any, x2: Any) -> bool:
-    """Whether floating operands are known to be finite, which is asked of no other memory."""
-    if x1.dtype not in FLOATING or not (x1.is_cpu and x2.is_cpu):
-        return False
-    if x1.requires_grad or x2.requires_grad or is_observed():
-        return False
-    # one sum sees both operands, in a fifth of the time of looking for infinities
-    return math.isfinite(torch.sum(x1 * x2).item())
 
 
 def _remainder(x1: Any, x2: Any) -> Any:

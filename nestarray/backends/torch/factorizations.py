@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import supports
+from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.matrices import check_matrices, check_reflections
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import (
@@ -18,6 +19,7 @@ from nestarray.backends.results import (
     SVDResult,
     gathered,
 )
+from nestarray.backends.torch.core import PRECISE  # noqa: F401  # in conditions given as text
 from nestarray.backends.torch.promotion import cast
 
 _single = in_single_precision(cast)
@@ -28,12 +30,14 @@ eigvalsh = _single(torch.linalg.eigvalsh)
 eigvals = _single(torch.linalg.eigvals)
 
 
+@at_defaults("torch.linalg.cholesky(x)", where="x.dtype in PRECISE")
 @_single
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.cholesky.html"""
     return torch.linalg.cholesky(x, upper=upper)
 
 
+@at_defaults("gathered(QRResult, torch.linalg.qr(x))", where="x.dtype in PRECISE")
 @supports("not pivoting")
 @_single
 def qr(x: Any, /, *, mode: str = "reduced", pivoting: bool = False) -> QRResult:
@@ -41,18 +45,21 @@ def qr(x: Any, /, *, mode: str = "reduced", pivoting: bool = False) -> QRResult:
     return gathered(QRResult, torch.linalg.qr(x, mode))
 
 
+@at_defaults("gathered(SVDResult, torch.linalg.svd(x, full_matrices))", where="x.dtype in PRECISE")
 @_single
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.svd.html"""
     return gathered(SVDResult, torch.linalg.svd(x, full_matrices))
 
 
+@at_defaults("gathered(EighResult, torch.linalg.eigh(x))", where="x.dtype in PRECISE")
 @_single
 def eigh(x: Any, /) -> EighResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.eigh.html"""
     return gathered(EighResult, torch.linalg.eigh(x))
 
 
+@at_defaults("gathered(EigResult, torch.linalg.eig(x))", where="x.dtype in PRECISE")
 @_single
 def eig(x: Any, /) -> EigResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.eig.html"""

@@ -11,7 +11,7 @@ from nestarray.backends.base import supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import SlogdetResult, gathered
-from nestarray.backends.torch.core import INEXACT
+from nestarray.backends.torch.core import INEXACT, PRECISE  # noqa: F401  # in conditions
 from nestarray.backends.torch.integers import through_int64
 from nestarray.backends.torch.promotion import cast, promoted
 from nestarray.backends.torch.statistical import _inexact
@@ -46,6 +46,10 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
 _cross = through_int64(torch.linalg.cross)
 
 
+@at_defaults(
+    "torch.linalg.cross(x1, x2, dim=axis)",
+    where="x1.dtype is x2.dtype and x1.dtype in INEXACT and x1.shape == x2.shape",
+)
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.cross.html"""
     dtype = x1.dtype
@@ -66,7 +70,9 @@ def kron(x1: Any, x2: Any, /) -> Any:
     return torch.kron(*promoted((x1, x2)))
 
 
-@at_defaults("torch.linalg.vector_norm(x)")
+@at_defaults(
+    "torch.linalg.vector_norm(x) if axis is None else torch.linalg.vector_norm(x, dim=axis)"
+)
 @supports("axis is None or isinstance(axis, int) or len(axis) > 0")
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html"""
@@ -83,12 +89,14 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     return torch.linalg.matrix_norm(x, "fro" if ord is None else ord, keepdim=keepdims)
 
 
+@at_defaults("gathered(SlogdetResult, torch.linalg.slogdet(x))", where="x.dtype in PRECISE")
 @_single
 def slogdet(x: Any, /) -> SlogdetResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.slogdet.html"""
     return gathered(SlogdetResult, torch.linalg.slogdet(x))
 
 
+@at_defaults("torch.linalg.matrix_exp(x)", where="x.dtype in PRECISE")
 @_single
 def expm(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_exp.html"""

@@ -152,7 +152,7 @@ def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: c
 _diff = through_int64(torch.diff)
 
 
-@at_defaults("torch.diff(x)")
+@at_defaults("torch.diff(x) if axis == -1 else torch.diff(x, 1, axis)")
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.diff.html"""
     if prepend is append is None and x.dtype not in LACKING:

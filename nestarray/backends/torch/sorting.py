@@ -31,7 +31,10 @@ def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = 
     return _sort(x, dim=axis, descending=descending, stable=stable)
 
 
-@at_defaults("torch.argsort(x, stable=True)", where="x.dtype not in LACKING and x.ndim")
+@at_defaults(
+    "torch.argsort(x, stable=True) if axis == -1 else torch.argsort(x, dim=axis, stable=True)",
+    where="x.dtype not in LACKING and x.ndim",
+)
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.argsort.html"""
     if x.dtype not in LACKING and x.ndim:
