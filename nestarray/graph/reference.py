@@ -77,8 +77,9 @@ class TorchReference:
             node = self.nodes.get(exported)
             node = node if isinstance(node, Node) else None  # a number that is known
             if exported.op == "placeholder":
-                if node is None:
-                    continue  # a constant argument
+                if node is None:  # an argument that is no array
+                    values[exported] = self.nodes[exported]
+                    continue
                 if node.source == "constants":  # its own: the graph has none that no call reads
                     value = self.program.constants[lifted[exported.name]]
                 elif node.source == "x":
@@ -388,11 +389,11 @@ def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
     """
     import torch
 
+    from nestarray.graph.from_torch import alignments, sequences
     from nestarray.graph.from_torch.embedding_bags import bags
-    from nestarray.graph.from_torch.sequences import native
 
     aten = torch.ops.aten
-    own = native(target)
+    own = sequences.native(target) or alignments.native(target)
     if own is not None:
         return own
     if target is torch.ops.higher_order.while_loop:

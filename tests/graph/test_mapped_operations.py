@@ -114,7 +114,22 @@ def masked(x: torch.Tensor) -> torch.Tensor:
 
 
 def histograms(x: torch.Tensor) -> torch.Tensor:
-    return torch.histc(x, 5) + torch.histc(x, 5, -1, 0.5) + torch.histc(0 * x, 5)
+    ends, edges = torch.linspace(-1, 1, 6), torch.histogram(x, 4)[1]
+    counts = torch.histogram(x, 5, range=(-1.0, 0.5), weight=x.exp(), density=True)[0]
+    between = torch.histogram(x, ends)[0] + torch.histogram(0 * x, 5)[0]
+    occurrences = torch.bincount((x > 0).long().flatten(), x.flatten(), minlength=5)
+    bins = torch.histc(x, 5) + torch.histc(x, 5, -1, 0.5) + torch.histc(0 * x, 5)
+    return bins + counts + between + edges + occurrences
+
+
+def aligned(x: torch.Tensor) -> torch.Tensor:
+    log_probs = torch.stack([x, 2 * x.T], 1).log_softmax(-1)
+    targets, lengths = torch.tensor([[1, 2], [2, 0]]), torch.tensor([[3, 2], [2, 1]])
+    loss = lambda *args, **settings: F.ctc_loss(log_probs, *args, *lengths, **settings)  # noqa: E731
+    in_a_row = targets.flatten()[:3]
+    alone = F.ctc_loss(log_probs[:, 0], targets[0], *lengths[:, 0])
+    each = loss(targets, reduction="none", zero_infinity=True)
+    return loss(targets) + 2 * loss(in_a_row, reduction="sum") + each[1] + alone
 
 
 def without_derivative(x: torch.Tensor) -> torch.Tensor:
@@ -148,6 +163,8 @@ CASES: dict[str, Callable[[], tuple[nn.Module, torch.Tensor]]] = {
     "bags": rows_of(bags),
     "masked": rows_of(masked),
     "histograms": rows_of(histograms, _itself),
+    "alignments": rows_of(aligned),
+    "alignments, no derivative": rows_of(aligned, _itself),
     "without a derivative": rows_of(without_derivative, _itself),
     "margins": rows_of(lambda x: F.multi_margin_loss(x.renorm(2, 1, 0.5), torch.arange(3)), _itself),
     "attention": rows_of(attended),

@@ -39,12 +39,6 @@ WITHOUT_GRADIENTS = {
 }
 
 
-#: Module → why its gradient is not compared here.
-OTHER_GRADIENTS = {
-    "CTCLoss": "upstream's is that of what a log_softmax before it was given, as test_sequences compares"
-}
-
-
 class Shifted(torch.nn.Module):
     """A module behind ``x + 0``, the zeros being a parameter."""
 
@@ -81,7 +75,6 @@ def _prove(name: str, backend: str, train: bool, limit: int) -> int:
             net = Shifted(module, given.args)
             graph = na.trace_graph(net, *given.args, train=train, **given.kwargs)
             both = backend != "jax" or (name, sample.desc) not in WITHOUT_GRADIENTS
-            both = both and name not in OTHER_GRADIENTS
             report = graph.to_backend(backend).verify(nodes=False, gradients=both)
             assert report.ok, f"{sample.desc}: {report}"
             count += 1

@@ -117,6 +117,25 @@ def test_compiled_where_the_compiler_need_not_know_sizes():
     assert named.sized_by_values is None
 
 
+class Means(nn.Module):
+    """The mean of the rows of each of so many groups."""
+
+    def forward(self, x, group, count):
+        sums = torch.zeros(count, x.shape[1]).index_add(0, group, x)
+        return sums / torch.bincount(group, minlength=count).clamp(min=1)[:, None]
+
+
+def test_counts_beside_arrays_of_a_known_size_are_compiled():
+    x, group = torch.randn(5, 3), torch.tensor([0, 2, 2, 1, 2])
+    graph = na.trace_graph(Means(), x, group, 4)
+    assert graph.sized_by_values is None
+    assert graph.verify().ok
+    for moved in (graph.to_backend("jax"), graph.to_backend("tensorflow").lower()):
+        given = [na.to_backend(a, moved.backend) for a in (x.flip(0), group)]
+        found = moved.compile()(*given, 4)
+        np.testing.assert_allclose(host(found), host(Means()(x.flip(0), group, 4)), rtol=1e-5)
+
+
 def test_numbers_of_python_are_refused_with_what_to_do():
     class Taken(nn.Module):
         def forward(self, x):

@@ -152,13 +152,17 @@ def histc(input: Array, bins: int = 100, min: float = 0, max: float = 0) -> Arra
 
 def bincount(input: Array, weights: Array | None = None, minlength: int = 0) -> Array:
     """How often each number from 0 on occurs; reads the largest value, so it is eager only."""
-    size = builtins.max(int(na.max(input)) + 1 if numel_of(input) else 0, minlength)
-    hits = na.equal(na.expand_dims(input, axis=-1), na.arange(size, like=input))
-    if weights is None:
-        return na.sum(na.astype(hits, dtypes.int64), axis=0)
-    dtype = dtypes.dtype_of(weights)
-    wide = dtype if dtype is dtypes.float32 else dtypes.float64
-    return na.matmul(cast(weights, wide), na.astype(hits, wide))
+    return counted(input, weights, minlength)
+
+
+def counted(
+    input: Array, weights: Array | None, minlength: int, length: int | None = None
+) -> Array:
+    """`bincount`, of which `length` says how many counts there are."""
+    if weights is not None and dtypes.dtype_of(weights) is not dtypes.float32:
+        weights = cast(weights, dtypes.float64)
+    found = na.bincount(input, weights, minlength=minlength, length=length)
+    return found if weights is not None else cast(found, dtypes.int64)
 
 
 # -- running values ------------------------------------------------------------------------

@@ -89,7 +89,7 @@ def histogramdd(
 
 def histogram(
     input: Array,
-    bins: Any,
+    bins: Any = 100,
     *,
     range: tuple[float, float] | None = None,
     weight: Array | None = None,

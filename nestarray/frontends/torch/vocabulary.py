@@ -335,6 +335,7 @@ EXCEPTIONS: dict[str, tuple[str, Callable[[Arguments], Arguments] | None]] = {
     "aten._conj": ("torch.conj", None),
     "aten._neg_view": ("torch.neg", None),
     "aten._to_copy": ("torch.Tensor.to", None),
+    "aten.bincount": ("torch.ops.aten.bincount", None),
     "aten.embedding": ("torch.nn.functional.embedding", _embedding),
     "aten._index_put_impl": ("torch.index_put", None),
     "aten._unsafe_index_put": ("torch.index_put", None),

@@ -18,6 +18,9 @@ from typing import Any
 
 from nestarray.errors import ConversionError
 
+#: Modules of functions that are recorded as they are: checkpoints and the like.
+_RECORDED = ("torch.", "nestarray.")
+
 #: Stands for g while s is found. No operation of a linear backward's transpose reads it.
 _MARK = 0.5772156649015329
 
@@ -56,7 +59,7 @@ def backwards_kept() -> Iterator[None]:
     original = torch.autograd.Function.__dict__["apply"]
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        if cls.__module__.startswith("torch."):  # checkpoints and the like, whose gradient is usual
+        if cls.__module__.startswith(_RECORDED):
             return original.__func__(cls, *args, **kwargs)
         if any(isinstance(x, torch.nn.Module) for x in args):
             # it saves memory for layers, whose parameters its backward reaches by side effect;

@@ -19,6 +19,7 @@ from typing import Any
 
 from nestarray.errors import ConversionError
 from nestarray.graph.from_torch import below_autograd
+from nestarray.graph.from_torch.alignments import alignments_traced
 from nestarray.graph.from_torch.autograd_functions import backwards_kept, check_linear
 from nestarray.graph.from_torch.cumulative_averages import averages_traced
 from nestarray.graph.from_torch.dynamic import Dynamic
@@ -187,6 +188,7 @@ def _replacements() -> Iterator[None]:
         gradient_modes_seen(),
         backwards_kept(),
         sequences_padded(),
+        alignments_traced(),
         averages_traced(),
         flexible_attention_written_out(),
         looks_written_out(),

@@ -89,7 +89,7 @@ class _Importer:
         self.module, self.program, self.train = module, program, train
         self.args, self.kwargs = args, kwargs
         self.taken: set[str] = set()
-        self.nodes: dict[Any, Node] = {}  # exported node → ours
+        self.nodes: dict[Any, Any] = {}  # exported node → ours, or a number that is known
         self.values: dict[str, dict[str, Any]] = {"v": {}, "s": {}, "constants": {}}
         self.variables: dict[tuple[str, str], Node] = {}
         self.lifted: dict[Any, Any] = {}  # exported node → a tensor of the program's own
@@ -141,8 +141,13 @@ class _Importer:
         ):
             kind = spec.kind.name
             if kind == "USER_INPUT":
-                is_constant = type(spec.arg).__name__ == "ConstantArgument"
-                flat.append(spec.arg.value if is_constant else self._argument(placeholder))
+                if type(spec.arg).__name__ == "ConstantArgument":
+                    self.nodes[placeholder] = (
+                        spec.arg.value
+                    )  # a size that equals it may be read here
+                else:
+                    self._argument(placeholder)
+                flat.append(self.nodes[placeholder])
             else:
                 self._variable(placeholder, kind, spec.target)
         spec = self.program.call_spec.in_spec
@@ -151,15 +156,13 @@ class _Importer:
         name_inputs([*zip(names, want_args, strict=True), *want_kwargs.items()], self.taken)
         return tuple(want_args), dict(want_kwargs)
 
-    def _argument(self, placeholder: Any) -> Node:
-        node = Node(
+    def _argument(self, placeholder: Any) -> None:
+        self.nodes[placeholder] = Node(
             name=placeholder.name,  # until `name_inputs`
             kind="input",
             source="x",
             aval=self._aval(placeholder.meta.get("val")),
         )
-        self.nodes[placeholder] = node
-        return node
 
     def _variable(self, placeholder: Any, kind: str, exported_name: str) -> None:
         target = own_name(exported_name)
@@ -206,6 +209,7 @@ class _Importer:
             args, kwargs = self._arguments(exported.args), {}
         else:
             named = {k: self._arguments(value) for k, value in by_schema_name(maker).items()}
+            named |= self._settled(maker)
             rule = rule_of(maker)
             if rule is not None:
                 target, name, args, kwargs, is_random = rule.call(named)
@@ -226,6 +230,19 @@ class _Importer:
             line=line,
             origin=str(maker.target),
         )
+
+    def _settled(self, exported: Any) -> dict[str, Any]:
+        """How many numbers ``bincount`` counts, where the program has a size for that.
+
+        Values decide it; but what is counted is mostly put beside arrays whose sizes are known.
+        """
+        import torch
+
+        aval = self._aval(exported.meta.get("val"))
+        if exported.target is not torch.ops.aten.bincount.default or aval is None:
+            return {}
+        (length,) = aval.shape
+        return {"length": length} if isinstance(length, int) else {}
 
     def _name(self, exported: Any) -> str:
         """What a node is called before it is made unique: a size by its own name."""

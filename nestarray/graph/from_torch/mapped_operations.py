@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from nestarray.errors import ConversionError
 from nestarray.graph.from_torch import embedding_bags
 
 #: Operations in whose first axis another may be, by the number of axes behind the channels.
@@ -119,7 +120,10 @@ def _written_out() -> dict[str, Callable[..., Any]]:
         "_weight_norm_interface_backward": _weight_norm_backward,
         "masked_scatter": _masked_scatter,
         "masked_scatter_backward": _masked_scatter_backward,
+        "bincount": _counts,
         "histc": _histogram,
+        "histogram.bin_ct": _histogram_of_range,
+        "histogram.bins_tensor": _histogram_between,
     }
 
 
@@ -150,7 +154,7 @@ def _rules() -> dict[str, Callable[..., Any]]:
     return found
 
 
-def _first(x: Any, dim: int | None, size: Any) -> Any:
+def in_front(x: Any, dim: int | None, size: Any) -> Any:
     """`x` with the mapped axis in front, repeated where it has none."""
     return x.expand(size, *x.shape) if dim is None else x.movedim(dim, 0)
 
@@ -165,7 +169,7 @@ def _of_rows(spatial: int, operation: Any, info: Any, dims: Any, *args: Any, **k
     def merged(x: Any, dim: int | None) -> Any:
         if not isinstance(x, torch.Tensor):
             return x
-        x = _first(x, dim, info.batch_size)
+        x = in_front(x, dim, info.batch_size)
         if x.ndim < spatial + 3:  # the images have no rows of their own
             return x
         rows.append(x.shape[1])
@@ -179,7 +183,7 @@ def _of_rows(spatial: int, operation: Any, info: Any, dims: Any, *args: Any, **k
 
 def _grouped(x: Any, dim: int | None, size: Any, axis: int) -> Any:
     """`x` with the mapped axis in front of the one at `axis`, as one axis."""
-    return _first(x, dim, size).movedim(0, axis).flatten(axis, axis + 1)
+    return in_front(x, dim, size).movedim(0, axis).flatten(axis, axis + 1)
 
 
 def _convolution(
@@ -188,7 +192,7 @@ def _convolution(
     """Rows, where the weights are not mapped; else groups."""
     size, (x_dim, weight_dim, bias_dim, *_) = info.batch_size, dims
     if weight_dim is None:
-        x = _first(x, x_dim, size)
+        x = in_front(x, x_dim, size)
         found = operation(x.flatten(0, 1), weight, None, *settings)
         found, out = found.unflatten(0, (size, x.shape[1])), 0
     else:
@@ -200,7 +204,7 @@ def _convolution(
         return found, out
     found = found.movedim(out, 0)
     ones = [1] * (found.ndim - 3)
-    bias = _first(bias, bias_dim, size)
+    bias = in_front(bias, bias_dim, size)
     return found + bias.reshape(bias.shape[0], 1, bias.shape[1], *ones), 0
 
 
@@ -218,24 +222,24 @@ def _convolution_backward(
     size, (grad_dim, x_dim, weight_dim, *_) = info.batch_size, dims
     *others, groups, (wants_x, wants_weight, wants_bias) = settings
     of_x = of_weight = of_bias = None
-    in_front = _first(grad, grad_dim, size)
+    grads = in_front(grad, grad_dim, size)
     if wants_x and weight_dim is None:
-        rows = in_front.shape[1]
-        inputs = _first(x, x_dim, size).flatten(0, 1)
+        rows = grads.shape[1]
+        inputs = in_front(x, x_dim, size).flatten(0, 1)
         mask = [True, False, False]
-        of_x = operation(in_front.flatten(0, 1), inputs, weight, None, *others, groups, mask)[0]
+        of_x = operation(grads.flatten(0, 1), inputs, weight, None, *others, groups, mask)[0]
         of_x = of_x.unflatten(0, (size, rows))
     if wants_weight or (wants_x and of_x is None):
         mask = [wants_x and of_x is None, wants_weight, False]
-        grads, inputs = _grouped(grad, grad_dim, size, 1), _grouped(x, x_dim, size, 1)
+        of_groups, inputs = _grouped(grad, grad_dim, size, 1), _grouped(x, x_dim, size, 1)
         weights = _grouped(weight, weight_dim, size, 0)
-        found = operation(grads, inputs, weights, None, *others, groups * size, mask)
+        found = operation(of_groups, inputs, weights, None, *others, groups * size, mask)
         if mask[0]:
             of_x = found[0].unflatten(1, (size, found[0].shape[1] // size)).movedim(1, 0)
         if wants_weight:
             of_weight = found[1].unflatten(0, (size, found[1].shape[0] // size))
     if wants_bias:
-        of_bias = in_front.sum((1, *range(3, in_front.ndim)))
+        of_bias = grads.sum((1, *range(3, grads.ndim)))
     found = of_x, of_weight, of_bias
     return found, tuple(None if part is None else 0 for part in found)
 
@@ -246,7 +250,7 @@ def _elementwise(operation: Any, info: Any, dims: Any, *args: Any, **kwargs: Any
 
 
 def _cat(operation: Any, info: Any, dims: Any, tensors: Any, dim: int = 0) -> Any:
-    placed = [_first(x, d, info.batch_size) for x, d in zip(tensors, dims[0], strict=True)]
+    placed = [in_front(x, d, info.batch_size) for x, d in zip(tensors, dims[0], strict=True)]
     return operation(placed, dim if dim < 0 else dim + 1), 0
 
 
@@ -254,7 +258,7 @@ def _places(indices: Any, dim: int | None, size: Any, length: Any) -> Any:
     """`indices` into `size` tables of `length` rows, one below the other."""
     import torch
 
-    indices = _first(indices, dim, size)
+    indices = in_front(indices, dim, size)
     starts = torch.arange(size, dtype=indices.dtype, device=indices.device) * length
     return indices + starts.reshape(-1, *[1] * (indices.ndim - 1))
 
@@ -281,8 +285,8 @@ def _embedding_backward(
     is_by_frequency: bool,
 ) -> Any:
     size, (grad_dim, indices_dim, *_) = info.batch_size, dims
-    grad = _first(grad, grad_dim, size)
-    is_padding = (_first(indices, indices_dim, size) == padding).unsqueeze(-1)
+    grad = in_front(grad, grad_dim, size)
+    is_padding = (in_front(indices, indices_dim, size) == padding).unsqueeze(-1)
     grad = grad.masked_fill(is_padding, 0.0)
     places = _places(indices, indices_dim, size, count)
     found = operation(grad, places, count * size, -1, is_by_frequency)
@@ -291,7 +295,7 @@ def _embedding_backward(
 
 def _aligned(size: Any, *given: tuple[Any, int | None, int]) -> list[Any]:
     """Arrays, mapped axes and axes of a matrix each, with as many axes of batches in all."""
-    placed = [(_first(x, dim, size), own) for x, dim, own in given]
+    placed = [(in_front(x, dim, size), own) for x, dim, own in given]
     most = max(x.ndim - own for x, own in placed)
     return [x.reshape(x.shape[0], *[1] * (most - x.ndim + own), *x.shape[1:]) for x, own in placed]
 
@@ -309,7 +313,7 @@ def _of_matrices(
 
 
 def _solve(operation: Any, info: Any, dims: Any, A: Any, B: Any, **settings: Any) -> Any:
-    A, B = (_first(x, dim, info.batch_size) for x, dim in zip((A, B), dims, strict=False))
+    A, B = (in_front(x, dim, info.batch_size) for x, dim in zip((A, B), dims, strict=False))
     is_vector = B.ndim == 2 or (A.ndim - 1 == B.ndim and A.shape[1:-1] == B.shape[1:])
     given = B.unsqueeze(-1) if is_vector else B
     result, *others = operation(*_aligned(info.batch_size, (A, 0, 2), (given, 0, 2)), **settings)
@@ -329,7 +333,7 @@ def _along(operation: Any, info: Any, dims: Any, *args: Any, **kwargs: Any) -> A
     is_number = given["self"].ndim == 1
     for name, x in given.items():
         if isinstance(x, torch.Tensor):
-            x = _first(x, mapped.get(name), info.batch_size)
+            x = in_front(x, mapped.get(name), info.batch_size)
             given[name] = x.unsqueeze(1) if is_number else x
         elif name in ("dim", "dim1", "dim2") and x >= 0:
             given[name] = x + 1
@@ -346,19 +350,66 @@ def _empty(
     return operation(x, (info.batch_size, *size), (span, *stride), **options), 0
 
 
+def _counts(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    import torch
+
+    if minlength == 0:
+        raise ConversionError(
+            "trace_graph: torch.bincount under vmap: minlength: got 0, expected how many counts each "
+            "row has; values would decide it"
+        )
+    if weights is None:
+        weights = torch.ones_like(x, dtype=torch.int64)
+    elif weights.dtype is not torch.float32:
+        weights = weights.double()
+    return weights.new_zeros(minlength).index_add(0, x.long(), weights)
+
+
+def _ends(x: Any, low: float, high: float) -> tuple[Any, Any]:
+    """Where bins begin and end: with the numbers, unless two ends are given; one apart of one number."""
+    import torch
+
+    ends = (x.min(), x.max()) if low == high else (x.new_full((), end) for end in (low, high))
+    first, last = ends
+    is_point = first == last
+    return torch.where(is_point, first - 1, first), torch.where(is_point, last + 1, last)
+
+
 def _histogram(x: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     import torch
 
     x = x.flatten()
-    low, high = (x.new_full((), end) for end in (min, max))
-    if min == max:
-        low, high = x.min(), x.max()
-        is_point = low == high
-        low, high = torch.where(is_point, low - 1, low), torch.where(is_point, high + 1, high)
+    low, high = _ends(x, min, max)
     places = ((x - low) * bins / (high - low)).floor().clamp(0, bins - 1)
     is_inside = (x >= low) & (x <= high)
     found = x.new_zeros(bins)
     return found.index_add(0, torch.where(is_inside, places, 0).long(), is_inside.to(x.dtype))
+
+
+def _histogram_of_range(
+    x: Any, bins: int = 100, *, range: Any = None, weight: Any = None, density: bool = False
+) -> tuple[Any, Any]:
+    import torch
+
+    low, high = _ends(x, *(range or (0, 0)))
+    places = torch.arange(bins + 1, dtype=x.dtype, device=x.device)
+    step = (high - low) / bins
+    is_low = places < (bins + 1) // 2  # as linspace counts from both ends
+    edges = torch.where(is_low, low + step * places, high - step * (bins - places))
+    return _histogram_between(x, edges, weight=weight, density=density)
+
+
+def _histogram_between(
+    x: Any, edges: Any, *, weight: Any = None, density: bool = False
+) -> tuple[Any, Any]:
+    import torch
+
+    x, bins = x.flatten(), edges.shape[0] - 1
+    weight = torch.ones_like(x) if weight is None else weight.flatten()
+    places = ((x.unsqueeze(-1) >= edges).sum(-1) - 1).clamp(0, bins - 1)
+    is_inside = (x >= edges[0]) & (x <= edges[-1])
+    found = x.new_zeros(bins).index_add(0, places, torch.where(is_inside, weight, 0.0))
+    return (found / found.sum() / edges.diff() if density else found), edges
 
 
 def _weight_norm_backward(grad: Any, v: Any, g: Any, norms: Any, dim: int) -> tuple[Any, Any]:

@@ -1,11 +1,10 @@
-"""Recurrent networks, and the CTC loss, over sequences of open or unequal lengths.
+"""Recurrent networks over sequences of open or unequal lengths.
 
 The exporter finds the shapes of an LSTM by running it step by step, which fixes how many steps
 there are, and of a packed sequence it would have to know the lengths, which are values. So while
 a module is traced, such a call is one operation of our own, and a packed sequence is what it was
 packed from: the padded tensor, and the lengths. What a module does with the rows of packed data
-one by one, as an embedding does, is done to the padded tensor; all else is refused. Of the loss
-the exporter would know the size of what its backward keeps, which the longest target decides.
+one by one, as an embedding does, is done to the padded tensor; all else is refused.
 """
 
 from __future__ import annotations
@@ -50,9 +49,7 @@ def native(target: Any) -> Callable[..., Any] | None:
     """What an operation of this file is in torch, with its gradient; None for other operations."""
     library, _, name = str(target).partition(".")
     kind = name.partition(".")[0]
-    if library != "nestarray":
-        return None
-    return _loss if kind == "ctc_loss" else partial(run_natively, kind)
+    return partial(run_natively, kind) if library == "nestarray" and kind in _KINDS else None
 
 
 def run_natively(
@@ -109,50 +106,6 @@ def _shapes(
     if kind == "lstm":
         last.append(input.new_empty(num_layers * directions, batch, params[0].shape[0] // 4))
     return outputs, *last
-
-
-@cache
-def _loss_operation() -> Any:
-    """``torch.ops.nestarray.ctc_loss``: torch's own function, whose result alone has a size."""
-    import torch
-
-    operation = torch.library.custom_op(
-        "nestarray::ctc_loss",
-        _loss,
-        mutates_args=(),
-        schema="(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, "
-        "int blank, int reduction, bool zero_infinity) -> Tensor",
-    )
-
-    def shape(log_probs: Any, *others: Any) -> Any:
-        *_, reduction, _ = others
-        is_each = reduction == 0 and log_probs.dim() == 3
-        return log_probs.new_empty((log_probs.shape[1],) if is_each else ())
-
-    operation.register_fake(shape)
-    return operation
-
-
-def _loss(*args: Any) -> Any:
-    import torch
-
-    return torch.ctc_loss(*args)
-
-
-def _traced_loss(
-    log_probs: Any,
-    targets: Any,
-    input_lengths: Any,
-    target_lengths: Any,
-    blank: int = 0,
-    reduction: int = 1,
-    zero_infinity: bool = False,
-) -> Any:
-    """A call of ``torch.ctc_loss``."""
-    import torch
-
-    lengths = [torch.as_tensor(n, dtype=torch.int64) for n in (input_lengths, target_lengths)]
-    return _loss_operation()(log_probs, targets, *lengths, blank, reduction, zero_infinity)
 
 
 # -- packed sequences -----------------------------------------------------------------------
@@ -276,16 +229,13 @@ def sequences_padded() -> Iterator[None]:
     replaced |= {"_pack_padded_sequence": _pack, "_pad_packed_sequence": _pad}
     checks = [(RNNBase, "get_expected_hidden_size"), (LSTM, "get_expected_cell_size")]
     kept = [(owner, name, owner.__dict__[name]) for owner, name in checks]
-    loss = torch.ctc_loss
     for name, function in replaced.items():
         setattr(functions, name, function)
-    torch.ctc_loss = _traced_loss
     for owner, name, check in kept:
         setattr(owner, name, _of_padded(check))
     try:
         yield
     finally:
-        torch.ctc_loss = loss
         for name in replaced:
             delattr(functions, name)
         for owner, name, check in kept:

@@ -48,6 +48,7 @@ from nestarray.frontends.torch.ops.backward import (
 from nestarray.frontends.torch.ops.backward import avg_pool2d_backward as avg_pool2d_backward
 from nestarray.frontends.torch.ops.backward import avg_pool3d_backward as avg_pool3d_backward
 from nestarray.frontends.torch.ops.backward import convolution_backward as convolution_backward
+from nestarray.frontends.torch.ops.backward import ctc_loss_backward as ctc_loss_backward
 from nestarray.frontends.torch.ops.backward import (
     embedding_dense_backward as embedding_dense_backward,
 )
@@ -96,6 +97,7 @@ from nestarray.frontends.torch.ops.uniqueness import unique_dim as unique_dim
 from nestarray.frontends.torch.ops.uniqueness import (
     unique_dim_consecutive as unique_dim_consecutive,
 )
+from nestarray.frontends.torch.ordering import counted as _counted
 from nestarray.frontends.torch.promotion import HALF, cast
 from nestarray.frontends.torch.sampling import randn_like as _randn_like
 from nestarray.typing import Array, DTypeLike
@@ -480,6 +482,13 @@ def _clamped(x: Array, indices: Sequence[Array | None]) -> tuple[Array | None, .
     return tuple(
         None if i is None else na.clip(i, -size, size - 1) for i, size in zip(indices, shape_of(x))
     )
+
+
+def bincount(
+    input: Array, weights: Array | None = None, minlength: int = 0, length: int | None = None
+) -> Array:
+    """`torch.bincount`; `length` is how many counts the program around it takes."""
+    return _counted(input, weights, minlength, length)
 
 
 def _embedding_bag(

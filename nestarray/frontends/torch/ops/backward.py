@@ -19,6 +19,7 @@ from nestarray.frontends.torch.nn.functional import (
     activation,
     convolution,
     distance,
+    loss,
     normalization,
     pooling,
     vision,
@@ -262,6 +263,24 @@ def embedding_dense_backward(
         rows = na.divide(rows, na.expand_dims(times, axis=1))
     rows = na.where(na.expand_dims(counted, axis=1), rows, na.zeros_like(rows))
     return na.segment_sum(rows, index, num_segments=num_weights)
+
+
+def ctc_loss_backward(
+    grad_output: Array,
+    log_probs: Array,
+    targets: Array,
+    input_lengths: Array,
+    target_lengths: Array,
+    blank: int,
+    reduction: str,
+    zero_infinity: bool,
+) -> Array:
+    """The cotangent of the probabilities of `ctc_loss`."""
+    settings = targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+    of_probs = lambda x: loss.ctc_loss(x, *settings)  # noqa: E731
+    (found,) = _pulled(of_probs, (log_probs,), grad_output)
+    assert found is not None
+    return found
 
 
 def _softmax_backward_data(

@@ -15,7 +15,12 @@ from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.frontends.torch.dims import ndim_of, shape_of
 from nestarray.frontends.torch.nn.functional.activation import log_softmax
 from nestarray.frontends.torch.nn.functional.distance import cosine_similarity, pairwise_distance
-from nestarray.frontends.torch.promotion import HALF, cast, promote_arrays
+from nestarray.frontends.torch.promotion import (
+    HALF,
+    cast,
+    promote_arrays,
+    with_derivative_of,
+)
 from nestarray.frontends.torch.special import xlogy
 from nestarray.typing import Array
 
@@ -400,15 +405,32 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Array:
-    """−ln Σ of the probabilities of all alignments that give the targets."""
+    """−ln Σ of the probabilities of all alignments that give the targets.
+
+    Upstream's gradient is that of what a `log_softmax` before it was given.
+    """
     lengths = [
         na.asarray(n, dtype=dtypes.int64, like=log_probs) for n in (input_lengths, target_lengths)
     ]
     if ndim_of(targets) == 1 and ndim_of(log_probs) == 3:
         targets = _padded_targets(targets, lengths[1])
-    return na.ctc_loss(
-        log_probs, targets, *lengths, blank=blank, reduction=reduction, zero_infinity=zero_infinity
-    )
+    losses = na.ctc_loss(log_probs, targets, *lengths, blank=blank, reduction="none")
+    with_mass = na.add(losses, _mass(log_probs, lengths[0]))
+    if zero_infinity:
+        losses = na.where(na.isinf(losses), na.zeros_like(losses), losses)
+    losses = with_derivative_of(with_mass, na.stop_gradient(losses))
+    if reduction == "mean":
+        count = na.maximum(lengths[1], na.ones_like(lengths[1]))
+        losses = na.divide(losses, cast(count, dtypes.dtype_of(losses)))
+    return _reduced("ctc_loss", losses, reduction)
+
+
+def _mass(log_probs: Array, lengths: Array) -> Array:
+    """Σ p over classes and the times before each length, whose gradient a `log_softmax` cancels."""
+    times = na.arange(shape_of(log_probs)[0], dtype=dtypes.int64, like=lengths)
+    is_before = na.less(na.reshape(times, (-1,) + (1,) * ndim_of(lengths)), lengths)
+    by_time = na.sum(na.exp(log_probs), axis=-1)
+    return na.sum(na.where(is_before, by_time, na.zeros_like(by_time)), axis=0)
 
 
 def _padded_targets(targets: Array, lengths: Array) -> Array:
