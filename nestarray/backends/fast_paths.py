@@ -70,10 +70,11 @@ class FastPath:
 
     def with_defaults(self, defaults: Mapping[str, Any]) -> FastPath:
         """The same, with these objects for equal ones in `are_at`, which asks first for identity."""
+        known = {name: self.names[f"_{name}"] for name in defaults if f"_{name}" in self.names}
         same = {
-            f"_{name}": value
-            for name, value in defaults.items()
-            if (type(value), value) == (type(known := self.names.get(f"_{name}")), known)
+            f"_{name}": defaults[name]
+            for name, value in known.items()
+            if type(value) is type(defaults[name]) and value == defaults[name]
         }
         return FastPath(self.condition, self.call, {**self.names, **same}, self.is_complete)
 
