@@ -32,7 +32,7 @@ def is_unknown_size(value: Any) -> bool:
 
 def _is_int(value: Any) -> bool:
     """Whether it counts; True does not, of which some frameworks would make axis 1."""
-    if isinstance(value, bool):
+    if isinstance(value, bool) or getattr(value, "shape", ()) != ():
         return False
     return hasattr(value, "__index__") or is_unknown_size(value)
 
@@ -50,12 +50,8 @@ def _is_ints(value: Any) -> bool:
 
 
 def _may_be_axes(value: Any) -> bool:
-    """Whether it is an int, None, or something to look into, which the ops do themselves."""
-    return (
-        value is None
-        or _is_int(value)
-        or (hasattr(value, "__iter__") and not isinstance(value, str))
-    )
+    """Whether it is an int, None, or a tuple or list, into which the ops look themselves."""
+    return value is None or isinstance(value, (tuple, list)) or _is_int(value)
 
 
 _SEVERAL = ("a sequence of ints", _is_ints)

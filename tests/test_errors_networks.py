@@ -203,7 +203,7 @@ WINDOWS: list[Row] = [
         lambda zeros: na.linear(zeros(2, 3), zeros(2, 3, 3)),
         ShapeError,
         "linear: got x of shape (2, 3) and weight of shape (2, 3, 3), expected x (*batch, in) and "
-        "weight (out, in)",
+        "weight (out, in) or (in,)",
     ),
     (
         "lp-rank",

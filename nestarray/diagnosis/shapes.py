@@ -130,14 +130,14 @@ def check_einsum(name: str, arguments: Arguments) -> None:
 def check_linear(name: str, arguments: Arguments) -> None:
     """Features of x are those of the weight, and the bias is one for each output."""
     x, weight = shape_of(arguments["x"]), shape_of(arguments["weight"])
-    if len(weight) != 2 or not x or x[-1] != weight[1]:
+    if len(weight) not in (1, 2) or not x or x[-1] != weight[-1]:
         raise ShapeError(
             f"{name}: got x of shape {x} and weight of shape {weight}, expected x (*batch, in) and "
-            "weight (out, in)"
+            "weight (out, in) or (in,)"
         )
     bias = arguments.get("bias")
-    if bias is not None and shape_of(bias) != weight[:1]:
-        raise ShapeError(f"{name}: bias: got shape {shape_of(bias)}, expected {weight[:1]}")
+    if bias is not None and shape_of(bias) != weight[:-1]:
+        raise ShapeError(f"{name}: bias: got shape {shape_of(bias)}, expected {weight[:-1]}")
 
 
 def check_square(name: str, arguments: Arguments) -> None:

@@ -56,13 +56,19 @@ def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     """
     from nestarray import ops
 
-    rank = len(weight.shape)
+    given, rank = weight, len(weight.shape)
     if rank not in (1, 2):
         check_linear("linear", {"x": x, "weight": weight})
     if rank == 2:
         weight = ops.permute_dims(weight, (1, 0))
     product = matmul(x, weight)
-    return product if bias is None else ops.add(product, bias)
+    if bias is None:
+        return product
+    result = ops.add(product, bias)
+    # the bias would repeat the product, or is not one number for the one output
+    if tuple(result.shape) != tuple(product.shape) or (rank == 1 and len(bias.shape)):
+        check_linear("linear", {"x": x, "weight": given, "bias": bias})
+    return result
 
 
 @primitive

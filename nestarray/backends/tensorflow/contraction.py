@@ -39,7 +39,8 @@ def _is_one_product(x: Any, weight: Any, bias: Any = None) -> bool:
     if x.dtype != weight.dtype or x.dtype in _WIDER or x.dtype.is_bool:
         return False
     sizes = x.shape.as_list()
-    return len(sizes) >= 2 and len(weight.shape) == 2 and None not in sizes[1:]
+    is_one = len(sizes) >= 2 and len(weight.shape) == 2 and None not in sizes[1:]
+    return is_one and (bias is None or bias.shape == weight.shape[:1])
 
 
 @supports(_is_one_product)
@@ -82,8 +83,43 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
     dtype = operands[0].dtype
     wider = _WIDER.get(dtype)
     if wider is None:
+        return _einsum(subscripts, operands)
+    return tf.cast(_einsum(subscripts, [tf.cast(x, wider) for x in operands]), dtype)
+
+
+def _einsum(subscripts: str, operands: Any) -> Any:
+    try:
         return tf.einsum(subscripts, *operands)
-    return tf.cast(tf.einsum(subscripts, *(tf.cast(x, wider) for x in operands)), dtype)
+    except (ValueError, tf.errors.InvalidArgumentError):
+        without_ones = _without_ones(subscripts.replace(" ", ""), operands)
+        if without_ones is None:
+            raise
+    subscripts, operands = without_ones
+    return tf.einsum(subscripts, *operands)
+
+
+def _without_ones(subscripts: str, operands: Any) -> tuple[str, list[Any]] | None:
+    """The equation without axes of length 1 whose letters are longer in other operands.
+
+    The other frameworks repeat those, TensorFlow does not; None: there are none.
+    """
+    terms, arrow, result = subscripts.partition("->")
+    if "..." in terms or len(terms.split(",")) != len(operands):
+        return None
+    if not arrow:
+        result = "".join(sorted(c for c in set(terms) - {","} if terms.count(c) == 1))
+    letters = [list(zip(term, x.shape)) for term, x in zip(terms.split(","), operands)]
+    longer = {c for axes in letters for c, length in axes if length != 1}
+    kept, arrays = [], []
+    for axes, x in zip(letters, operands):
+        if len(dict(axes)) != len(axes):  # a diagonal
+            return None
+        single = [i for i, (c, length) in enumerate(axes) if length == 1 and c in longer]
+        kept.append("".join(c for i, (c, _) in enumerate(axes) if i not in single))
+        arrays.append(tf.squeeze(x, single) if single else x)
+    if ",".join(kept) == terms:
+        return None
+    return f"{','.join(kept)}->{result}", arrays
 
 
 def _named(subscripts: str, operands: Any) -> tuple[str, list[Any]]:

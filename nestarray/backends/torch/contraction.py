@@ -13,6 +13,7 @@ from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.core import INEXACT  # noqa: F401 - in conditions
 from nestarray.backends.torch.integers import LACKING, through_int64
 from nestarray.backends.torch.promotion import promoted, promoting
+from nestarray.diagnosis.shapes import check_tensordot
 
 matmul = promoting(torch.matmul, otherwise=through_int64(torch.matmul))
 
@@ -33,7 +34,13 @@ _linear = through_int64(F.linear)
 _tensordot = through_int64(torch.tensordot)
 
 
-@at_defaults("torch.tensordot(x1, x2)")
+def _check_lengths(x1: Any, x2: Any, axes: Any) -> None:
+    """PyTorch would repeat a contracted axis of length 1."""
+    if 1 in x1.shape or 1 in x2.shape:
+        check_tensordot("tensordot", {"x1": x1, "x2": x2, "axes": axes})
+
+
+@at_defaults("torch.tensordot(x1, x2)", where="1 not in x1.shape and 1 not in x2.shape")
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.tensordot.html"""
     if (
@@ -41,9 +48,11 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
         and getattr(x1, "dtype", x1) is getattr(x2, "dtype", None)
         and x1.dtype not in LACKING
     ):
+        _check_lengths(x1, x2, axes)
         return torch.tensordot(x1, x2, axes)
     check_contracted(axes, "tensordot")
     x1, x2 = promoted((x1, x2))
+    _check_lengths(x1, x2, axes)
     if not isinstance(axes, int):
         axes = tuple([a] if isinstance(a, int) else list(a) for a in axes)
     return _tensordot(x1, x2, dims=axes)
@@ -63,9 +72,11 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.einsum.html"""
     operands = promoted(operands)
     try:
-        return torch.einsum(subscripts, *operands)
+        found = torch.einsum(subscripts, *operands)
     except NotImplementedError:
         return _einsum(*operands, subscripts=subscripts)
+    dtype = operands[0].dtype  # sums of small integers are int64
+    return found if found.dtype is dtype else found.to(dtype)
 
 
 @through_int64
