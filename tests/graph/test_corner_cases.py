@@ -132,6 +132,56 @@ def test_state_that_is_written_is_not_folded(x):
     np.testing.assert_array_equal(s["calls"], state["calls"])
 
 
+class Teacher(nn.Module):
+    """A layer beside one that follows it, as in self-supervised learning."""
+
+    def __init__(self, follow):
+        super().__init__()
+        torch.manual_seed(0)
+        self.fc, self.slow, self.follow = nn.Linear(3, 3), nn.Linear(3, 3), follow
+        self.slow.requires_grad_(False)
+
+    def forward(self, x):
+        if self.training:
+            with torch.no_grad():
+                for fast, slow in zip(self.fc.parameters(), self.slow.parameters(), strict=True):
+                    self.follow(fast, slow)
+        return (self.fc(x) - self.slow(x)).square().mean()
+
+
+def followed_in_place(fast, slow):
+    slow.mul_(0.9).add_(fast, alpha=0.1)
+
+
+def followed_by_assignment(fast, slow):
+    slow.data = slow.data * 0.9 + fast.data * 0.1
+
+
+@pytest.mark.parametrize("follow", [followed_in_place, followed_by_assignment])
+def test_a_parameter_that_follows_others_is_state(x, follow):
+    net = Teacher(follow)
+    graph = na.trace_graph(net, x, train=True)
+    assert graph.verify().ok
+    graph = graph.to_backend("numpy")
+    s = graph.s
+    for _ in range(2):
+        loss, s = graph(x.numpy(), s=s)
+        np.testing.assert_allclose(loss, net.train()(x).detach(), rtol=1e-5)
+    other = Teacher(follow)
+    other.load_state_dict(graph.to_torch_state_dict(s=s))
+    torch.testing.assert_close(other.slow.weight, net.slow.weight)
+
+
+def test_data_of_another_shape_is_refused(x):
+    def forward(self, x):
+        self.fc.bias.data = x
+        return self.fc(x)
+
+    text = r"Layer assigns float32\[4, 3\] to \.data of float32\[3\]; a graph keeps shapes"
+    with pytest.raises(errors.ConversionError, match=text):
+        na.trace_graph(Layer(forward), x)
+
+
 def test_writes_into_arguments_and_parameters_are_refused_with_their_line(x):
     def writes_argument(self, images):
         images.mul_(2)
@@ -151,8 +201,9 @@ def test_writes_into_arguments_and_parameters_are_refused_with_their_line(x):
         na.trace_graph(Layer(writes_argument), x.clone())
     with pytest.raises(
         errors.ConversionError,
-        match=r"Layer writes into its parameter 'fc\.weight'; make it a "
-        r"buffer, whose new value the graph returns, or compute with a copy",
+        match=r"Layer writes into its parameter 'fc\.weight', which has a gradient; compute with a "
+        r"copy of it, or write into it between the steps of training; of a parameter that is not "
+        r"trained, requires_grad_\(False\), a graph returns the new value as state",
     ):
         na.trace_graph(Layer(writes_parameter), x)
     first = nn.Sequential(nn.ReLU(inplace=True), nn.Linear(3, 3))

@@ -2,11 +2,11 @@
 
 - `sources`: what is given for a module; `exporting`: running the exporter; `failures`: advice.
 - `dynamic`, `size_names`: sizes that are left open.
-- `gradient_modes`, `reassigned_buffers`, `autograd_functions`: what the exporter forgets;
+- `gradient_modes`, `assignments`, `autograd_functions`: what the exporter forgets;
   `below_autograd`: what it does not see.
-- `sequences`, `looking_functions`, `transformed_normalizations`, `flexible_attention`,
-  `cumulative_averages`, `mapped_operations`, `embedding_bags`, `joined_tangents`: what it cannot
-  read, in other words while a module is traced.
+- `sequences`, `alignments`, `looking_functions`, `transformed_normalizations`,
+  `flexible_attention`, `cumulative_averages`, `mapped_operations`, `embedding_bags`,
+  `joined_tangents`: what it cannot read, in other words while a module is traced.
 - `foreign_draws`, `known_numbers`: numbers that would be constants, and those that are.
 - `coverage`: what becomes of each operation; `importer`, `control_flow`: the translation.
 """

@@ -20,6 +20,7 @@ from typing import Any
 from nestarray.errors import ConversionError
 from nestarray.graph.from_torch import below_autograd
 from nestarray.graph.from_torch.alignments import alignments_traced
+from nestarray.graph.from_torch.assignments import assignments_written
 from nestarray.graph.from_torch.autograd_functions import backwards_kept, check_linear
 from nestarray.graph.from_torch.cumulative_averages import averages_traced
 from nestarray.graph.from_torch.dynamic import Dynamic
@@ -29,7 +30,6 @@ from nestarray.graph.from_torch.gradient_modes import detach_regions, gradient_m
 from nestarray.graph.from_torch.joined_tangents import tangents_completed
 from nestarray.graph.from_torch.looking_functions import looks_written_out
 from nestarray.graph.from_torch.mapped_operations import batches_left_open
-from nestarray.graph.from_torch.reassigned_buffers import assignments_written
 from nestarray.graph.from_torch.sequences import check_padded, sequences_padded
 from nestarray.graph.from_torch.transformed_normalizations import normalizations_written_out
 

@@ -94,6 +94,7 @@ class _Importer:
         self.variables: dict[tuple[str, str], Node] = {}
         self.lifted: dict[Any, Any] = {}  # exported node → a tensor of the program's own
         self.canonical = _canonical_names(module)
+        self.written = self._written_parameters()
         placeholders = [n for n in program.graph.nodes if n.op == "placeholder"]
         specs = zip(placeholders, program.graph_signature.input_specs, strict=True)
         given = [n for n, spec in specs if spec.kind.name == "USER_INPUT"]
@@ -129,6 +130,22 @@ class _Importer:
             reference=TorchReference(self.program, self.nodes, self.args, self.kwargs),
             **containers,
         )
+
+    def _written_parameters(self) -> set[str]:
+        """The parameters that forward writes: state, if no gradient is asked for."""
+        found = set()
+        for spec in self.program.graph_signature.output_specs:
+            if spec.kind.name == "PARAMETER_MUTATION":
+                name = own_name(spec.target)
+                if _tensor_of(self.module, name).requires_grad:
+                    raise ConversionError(
+                        f"trace_graph: {type(self.module).__name__} writes into its parameter {name!r}, "
+                        "which has a gradient; compute with a copy of it, or write into it between the "
+                        "steps of training; of a parameter that is not trained, requires_grad_(False), "
+                        "a graph returns the new value as state"
+                    )
+                found.add(name)
+        return found
 
     # -- inputs ----------------------------------------------------------------------------
 
@@ -167,6 +184,8 @@ class _Importer:
     def _variable(self, placeholder: Any, kind: str, exported_name: str) -> None:
         target = own_name(exported_name)
         source = {"PARAMETER": "v", "BUFFER": "s"}.get(kind, "constants")
+        if kind == "PARAMETER" and target in self.written:
+            source = "s"
         if source == "constants":
             path, value = target, self.program.constants[exported_name]
             self.lifted[placeholder] = value
@@ -282,25 +301,20 @@ class _Importer:
             kind = spec.kind.name
             if kind == "USER_OUTPUT":
                 flat.append(self._arguments(value))
-            elif kind == "BUFFER_MUTATION":
+            elif kind in ("BUFFER_MUTATION", "PARAMETER_MUTATION"):
                 name = own_name(spec.target)
                 path = self.canonical.get(name, name).replace(".", "/")
                 updates[path] = self._arguments(value)
             else:
-                raise self._written(kind, spec.target, value)
+                raise self._written_argument(spec.target, value)
         output = _plain(self.program.call_spec.out_spec, iter(flat))
         return output, updates
 
-    def _written(self, kind: str, exported_name: str, value: Any) -> ConversionError:
-        """The error for a write into what a graph does not return."""
+    def _written_argument(self, exported_name: str, value: Any) -> ConversionError:
+        """The error for a write into an argument."""
         name = type(self.module).__name__
         places = [part for part in origin(value) if part and not part.startswith("<")]
         at = f" ({', '.join(places)})" if places else ""
-        if "INPUT" not in kind:
-            return ConversionError(
-                f"trace_graph: {name} writes into its parameter {own_name(exported_name)!r}{at}; "
-                "make it a buffer, whose new value the graph returns, or compute with a copy"
-            )
         placeholders = {n.name: n for n in self.program.graph.nodes if n.op == "placeholder"}
         argument = self.nodes[placeholders[exported_name]].path
         return ConversionError(

@@ -1,0 +1,75 @@
+"""Buffers and parameters that a module gives a new tensor, instead of writing into them.
+
+``torch.export`` sees writes and forgets assignments, ``self.cache = new`` of a buffer and
+``weight.data = new`` of any tensor. So each assignment becomes a write of the new value, while
+the module is traced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from nestarray.errors import ConversionError
+
+
+@contextlib.contextmanager
+def assignments_written(module: Any) -> Iterator[None]:
+    """Around a call of `module`: its buffers are the same tensors after it, with their new values.
+
+    Raises:
+        ConversionError: a tensor gets another shape or dtype, or a buffer its first value.
+    """
+    before = [
+        (part, path, name, buffer)
+        for path, part in module.named_modules()
+        for name, buffer in part._buffers.items()
+    ]
+    with _data_written(type(module).__name__):
+        yield
+    for part, path, name, old in before:
+        new = part._buffers.get(name, old)
+        if new is old:
+            continue
+        place = f"{path}.{name}" if path else name
+        if old is None or new is None or old.shape != new.shape or old.dtype != new.dtype:
+            raise ConversionError(
+                f"trace_graph: {type(module).__name__} assigns {_text(new)} to its buffer {place!r}, "
+                f"which was {_text(old)}; the state of a graph keeps its shapes: register the buffer "
+                "with the shape that it has in the end, and write into it"
+            )
+        old.copy_(new)
+        part._buffers[name] = old
+
+
+@contextlib.contextmanager
+def _data_written(source: str) -> Iterator[None]:
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    assign = torch.Tensor.data.__set__  # type: ignore[attr-defined]
+
+    class Written(TorchFunctionMode):
+        def __torch_function__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            if function != assign:
+                return function(*args, **(kwargs or {}))
+            old, new = args
+            if old.shape != new.shape or old.dtype != new.dtype:
+                raise ConversionError(
+                    f"trace_graph: {source} assigns {_text(new)} to .data of {_text(old)}; a graph "
+                    "keeps shapes and dtypes: make a new tensor of it"
+                )
+            with torch.no_grad():
+                return old.copy_(new)
+
+    with Written():
+        yield
+
+
+def _text(tensor: Any) -> str:
+    if tensor is None:
+        return "None"
+    return f"{str(tensor.dtype).removeprefix('torch.')}[{', '.join(map(str, tensor.shape))}]"
