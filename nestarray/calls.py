@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from nestarray import absent
 from nestarray.dynamo import read_as
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, counted
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,11 +50,12 @@ def opened(parameters: Sequence[Parameter]) -> list[Parameter]:
     return found
 
 
-def explained(name: str | None = None) -> Callable[[F], F]:
+def explained(name: str | None = None, *, of: str | None = None) -> Callable[[F], F]:
     """Let calls of a function that do not fit its signature raise an `ArgumentError` that helps.
 
     Args:
         name: what errors call the function; by default as it is defined.
+        of: the class whose method the function becomes, with its first argument as ``self``.
 
     Example:
         >>> @explained()
@@ -73,7 +74,9 @@ def explained(name: str | None = None) -> Callable[[F], F]:
             try:
                 return function(*args, **kwargs)
             except TypeError as error:
-                found = None if _is_from_inside(error) else _misfit(name, function, args, kwargs)
+                found = (
+                    None if _is_from_inside(error) else _misfit(name, of, function, args, kwargs)
+                )
                 if found is None:
                     raise
             raise found
@@ -92,12 +95,18 @@ def _is_from_inside(error: TypeError) -> bool:
 
 
 def _misfit(
-    name: str | None, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    name: str | None,
+    of: str | None,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> ArgumentError | None:
     label = name or function.__qualname__.rpartition("<locals>.")[2]
     if function.__name__ == "__init__":
         label = type(args[0]).__name__
     parameters = list(signature(function).parameters.values())
+    if of is not None:
+        label, parameters, args = f"{of}.{label}", parameters[1:], args[1:]
     kinds = {p.kind for p in parameters}
     by_place = [p.name for p in parameters if p.kind in _POSITIONAL]
     by_name = [p.name for p in parameters if p.kind not in (Parameter.POSITIONAL_ONLY, *_VARIADIC)]
@@ -143,7 +152,7 @@ def wrong(
         places = sum(p.kind in _POSITIONAL for p in parameters)
         others = any(p.kind is p.KEYWORD_ONLY for p in parameters)
         return ArgumentError(
-            f"{name}: got {places + more} positional arguments, expected {places}"
+            f"{name}: got {counted(places + more, 'positional argument')}, expected {places}"
             f"{', and the others by name' if others else ''}; {shown}"
         )
     return ArgumentError(f"{name}: {missing[0]}: got nothing, expected an argument; {shown}")

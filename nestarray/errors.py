@@ -124,3 +124,8 @@ def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | 
 
     near = difflib.get_close_matches(name, list(names), n=1, cutoff=cutoff)
     return near[0] if near else None
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """``1 leaf``, ``2 leaves``, ``1,024 elements``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -79,12 +79,18 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "attached method": (
         lambda: C.tree_norm(1),  # pyright: ignore[reportCallIssue]
+        "Container.tree_norm: got 1 positional argument, expected 0, and the others by name; "
+        "Container.tree_norm(*, ord=2)",
+    ),
+    "the same as a function": (
+        lambda: na.tree_norm(C, 1),  # pyright: ignore[reportCallIssue]
         "tree_norm: got 2 positional arguments, expected 1, and the others by name; "
         "tree_norm(c, /, *, ord=2)",
     ),
     "constructor": (
         lambda: na.Container.from_pytree(),  # pyright: ignore[reportCallIssue]
-        "from_pytree: pytree: got nothing, expected an argument; from_pytree(pytree, /)",
+        "Container.from_pytree: pytree: got nothing, expected an argument; "
+        "Container.from_pytree(pytree, /)",
     ),
     "transformation": (
         lambda: na.vmap(len, in_dims=0),  # pyright: ignore[reportCallIssue]

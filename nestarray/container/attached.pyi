@@ -1657,6 +1657,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: real; integers become float32.
         """
 
+    def exclude(self, /, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container[Leaf]:
+        """The leaves that `select` by the same patterns leaves out."""
+
     def exp(self, /) -> Container[Leaf]:
         """The exponential, eˣ.
 
@@ -3707,6 +3710,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             A scalar; with ``"none"`` the shape of x1.
         """
 
+    def mask(self, /, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container[bool]:
+        """True at the leaves that `select` takes, False elsewhere; what ``optax.masked`` wants."""
+
     def masked_fill(self, mask: Array, value: Array, /) -> Container[Leaf]:
         """`x` where `mask` is False, `value` where it is True.
 
@@ -4763,6 +4769,11 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             StructureError: a Container in `others` does not match.
             ArgumentError: `max_workers` is not positive.
         """
+
+    def partition(
+        self, /, *patterns: Any, dtype: Any = None, shape: Any = None
+    ) -> tuple[Container[Leaf], Container[Leaf]]:
+        """(`select`, `exclude`) by the same patterns; `combine` puts them together again."""
 
     def patch(self, diff: Diff, /) -> Container[Leaf]:
         """This tree with the changes of `diff`; exactly the new tree if `diff` was made from this one.
@@ -5936,6 +5947,20 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             `(num_segments, *rest)`; 0 where a number does not occur.
         """
 
+    def select(self, /, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container[Leaf]:
+        """The leaves that match any pattern and are of the dtype and shape, in their structure.
+
+        Args:
+            *patterns: each a glob on the path (``"**/bias"``, ``"layers/*/weight"``; what names
+                a node takes all below it), a tuple of keys, a compiled regular expression
+                (searched in the path), a type of leaves, or a predicate ``fn(path, leaf)`` or
+                ``fn(leaf)``. With a `dtype` or a `shape` none is needed.
+            dtype: a dtype, or a kind of the standard such as ``"real floating"``.
+            shape: sizes of the axes; None stands for any size.
+
+        Members of lists keep their numbers, so that `combine` restores the list.
+        """
+
     def selu(self, /) -> Container[Leaf]:
         """The self-normalizing exponential linear unit, 1.0507 · elu(x, alpha=1.6733).
 
@@ -6653,7 +6678,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """
 
     def threshold(self, /, *, threshold: float, value: float) -> Container[Leaf]:
-        """x where it is above `threshold`, `value` elsewhere.
+        """`value` where x is at most `threshold`, x elsewhere; NaN stays.
 
         Args:
             x: any shape, floating.
@@ -7197,6 +7222,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Returns:
             for each axis an array of the shape of `indices`, int64.
+
+        Raises:
+            ShapeError: `shape` has no elements, and there are indices.
         """
 
     def unstack(self, /, *, axis: int = 0) -> tuple[Container[Leaf], ...]:

@@ -16,19 +16,21 @@ F = TypeVar("F")  # a function, or a property
 
 def method(function: F) -> F:
     """Make a function of a Container, or a property, a method by its own name; for files above."""
-    return _attach(function)
+    return _attach(function, explained(of="Container"))
 
 
 def constructor(function: F) -> F:
     """Make a function that returns a Container reachable as ``Container.<its name>``."""
-    return _attach(function, staticmethod)
+    name = f"Container.{function.__name__}"  # type: ignore[attr-defined]
+    return _attach(function, lambda made: staticmethod(explained(name)(made)))
 
 
-def _attach(function: Any, kind: Callable[[Any], Any] = lambda function: function) -> Any:
+def _attach(function: Any, attached: Callable[[Any], Any]) -> Any:
     named = getattr(function, "fget", function)  # of a property, its function
     name = named.__name__
     assert name not in Container.__dict__, f"Container has a method {name!r} already"
-    if named is function and name[:2] != "__":  # nobody misspells arguments of operators
-        function = explained()(function)
-    setattr(Container, name, kind(function))
-    return function
+    if named is not function or name[:2] == "__":  # nobody misspells arguments of operators
+        setattr(Container, name, function)
+        return function
+    setattr(Container, name, attached(function))
+    return explained()(function)

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar, overload
 
 from nestarray.calls import explained
-from nestarray.container import access, arguments, changes, display, joins, selection
+from nestarray.container import access, arguments, changes, display, joins
 from nestarray.container.building import Parts, build, spliced
 from nestarray.container.other_names import class_message
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
@@ -476,60 +476,6 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         return from_leaves(changes.renamed(self._spec, names), self._leaves)
 
     @explained()
-    def select(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container[Leaf]:
-        """The leaves that match any pattern and are of the dtype and shape, in their structure.
-
-        Args:
-            *patterns: each a glob on the path (``"**/bias"``, ``"layers/*/weight"``; what names
-                a node takes all below it), a tuple of keys, a compiled regular expression
-                (searched in the path), a type of leaves, or a predicate ``fn(path, leaf)`` or
-                ``fn(leaf)``. With a `dtype` or a `shape` none is needed.
-            dtype: a dtype, or a kind of the standard such as ``"real floating"``.
-            shape: sizes of the axes; None stands for any size.
-
-        Members of lists keep their numbers, so that `combine` restores the list.
-
-        Example:
-            >>> import numpy as np, nestarray as na
-            >>> c = na.Container(a={"w": np.ones((2, 3)), "b": np.zeros(2)}, n=np.arange(3))
-            >>> c.select("a/*", shape=(None,)).paths(), c.select(dtype="integral").paths()
-            (('a/b',), ('n',))
-        """
-        hits = selection.matches(self._spec, self._leaves, patterns, dtype, shape)
-        return from_leaves(*selection.selected(self._spec, self._leaves, hits))
-
-    @explained()
-    def exclude(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container[Leaf]:
-        """The leaves that `select` by the same patterns leaves out.
-
-        Example:
-            >>> import nestarray as na
-            >>> na.Container(a={"w": 1, "b": 2}, n=3).exclude("**/b").to_dict()
-            {'a': {'w': 1}, 'n': 3}
-        """
-        hits = selection.matches(self._spec, self._leaves, patterns, dtype, shape)
-        return from_leaves(*selection.selected(self._spec, self._leaves, [not h for h in hits]))
-
-    @explained()
-    def partition(
-        self, *patterns: Any, dtype: Any = None, shape: Any = None
-    ) -> tuple[Container[Leaf], Container[Leaf]]:
-        """(`select`, `exclude`) by the same patterns; `combine` puts them together again.
-
-        Example:
-            >>> import nestarray as na
-            >>> head, frozen = na.Container(body={"w": 1}, head={"w": 2}).partition("head")
-            >>> head.map(lambda x: 10 * x).combine(frozen).to_dict()
-            {'head': {'w': 20}, 'body': {'w': 1}}
-        """
-        hits = selection.matches(self._spec, self._leaves, patterns, dtype, shape)
-        taken, rest = hits, [not h for h in hits]
-        return (
-            from_leaves(*selection.selected(self._spec, self._leaves, taken)),
-            from_leaves(*selection.selected(self._spec, self._leaves, rest)),
-        )
-
-    @explained()
     def combine(self, *others: Container[New]) -> Container[Leaf | New]:
         """The union of Containers without a common leaf; the inverse of `partition`.
 
@@ -549,18 +495,6 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
             arguments.check_container("Container.combine", f"others[{i}]", other)
             spec, leaves = changes.merged(spec, leaves, other._spec, other._leaves, disjoint=True)
         return from_leaves(spec, leaves)
-
-    @explained()
-    def mask(self, *patterns: Any, dtype: Any = None, shape: Any = None) -> Container[bool]:
-        """True at the leaves that `select` takes, False elsewhere; what ``optax.masked`` wants.
-
-        Example:
-            >>> import nestarray as na
-            >>> na.Container(a={"w": 1, "b": 2}).mask("**/w").to_dict()
-            {'a': {'w': True, 'b': False}}
-        """
-        hits = selection.matches(self._spec, self._leaves, patterns, dtype, shape)
-        return from_leaves(self._spec, tuple(hits))
 
     # -- map and reduce --------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from nestarray.container.outline import Gap, Row, array_text, describe, outline, range_text
 from nestarray.container.spec import Spec
+from nestarray.errors import counted
 
 #: Columns and lines where there is no terminal.
 WIDTH, HEIGHT = 100, 40
@@ -91,11 +92,6 @@ def totals(leaves: Sequence[Any]) -> str:
     frameworks = {type(a).__module__.partition(".")[0] for a in arrays}
     names = ", ".join(sorted({{"jaxlib": "jax"}.get(f, f) for f in frameworks}))
     return f"{text}, {counted(sum(map(size, arrays)), 'element')}, {names}"
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """``1 leaf``, ``2 leaves``, ``1,024 elements``."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def size(leaf: Any) -> int:

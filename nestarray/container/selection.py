@@ -1,4 +1,4 @@
-"""Which leaves a pattern takes: globs, regular expressions, types and predicates."""
+"""The leaves that a pattern takes: globs, regular expressions, types and predicates."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 
 from nestarray.container.access import Leaves, map_leaves
 from nestarray.container.arguments import refuse
+from nestarray.container.attaching import method
+from nestarray.container.container import Container, Leaf, from_leaves
 from nestarray.container.spec import LEAF, Spec, join_path, make_spec, part_of
 from nestarray.dtypes import dtype_of, isdtype
 from nestarray.dynamo import read_as, remembered
@@ -139,3 +141,79 @@ def _kept(spec: Spec, flags: Iterator[bool]) -> Spec | None:
         return None
     kind = spec.kind if len(left) == len(pairs) else part_of(spec.kind)
     return make_spec(kind, tuple(k for k, _ in left), tuple(c for _, c in left))
+
+
+@method
+def select(
+    c: Container[Leaf], /, *patterns: Any, dtype: Any = None, shape: Any = None
+) -> Container[Leaf]:
+    """The leaves that match any pattern and are of the dtype and shape, in their structure.
+
+    Args:
+        *patterns: each a glob on the path (``"**/bias"``, ``"layers/*/weight"``; what names
+            a node takes all below it), a tuple of keys, a compiled regular expression
+            (searched in the path), a type of leaves, or a predicate ``fn(path, leaf)`` or
+            ``fn(leaf)``. With a `dtype` or a `shape` none is needed.
+        dtype: a dtype, or a kind of the standard such as ``"real floating"``.
+        shape: sizes of the axes; None stands for any size.
+
+    Members of lists keep their numbers, so that `combine` restores the list.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> c = na.Container(a={"w": np.ones((2, 3)), "b": np.zeros(2)}, n=np.arange(3))
+        >>> c.select("a/*", shape=(None,)).paths(), c.select(dtype="integral").paths()
+        (('a/b',), ('n',))
+    """
+    hits = matches(c._spec, c._leaves, patterns, dtype, shape)
+    return from_leaves(*selected(c._spec, c._leaves, hits))
+
+
+@method
+def exclude(
+    c: Container[Leaf], /, *patterns: Any, dtype: Any = None, shape: Any = None
+) -> Container[Leaf]:
+    """The leaves that `select` by the same patterns leaves out.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.Container(a={"w": 1, "b": 2}, n=3).exclude("**/b").to_dict()
+        {'a': {'w': 1}, 'n': 3}
+    """
+    hits = matches(c._spec, c._leaves, patterns, dtype, shape)
+    return from_leaves(*selected(c._spec, c._leaves, [not h for h in hits]))
+
+
+@method
+def partition(
+    c: Container[Leaf], /, *patterns: Any, dtype: Any = None, shape: Any = None
+) -> tuple[Container[Leaf], Container[Leaf]]:
+    """(`select`, `exclude`) by the same patterns; `combine` puts them together again.
+
+    Example:
+        >>> import nestarray as na
+        >>> head, frozen = na.Container(body={"w": 1}, head={"w": 2}).partition("head")
+        >>> head.map(lambda x: 10 * x).combine(frozen).to_dict()
+        {'head': {'w': 20}, 'body': {'w': 1}}
+    """
+    hits = matches(c._spec, c._leaves, patterns, dtype, shape)
+    taken, rest = hits, [not h for h in hits]
+    return (
+        from_leaves(*selected(c._spec, c._leaves, taken)),
+        from_leaves(*selected(c._spec, c._leaves, rest)),
+    )
+
+
+@method
+def mask(
+    c: Container[Leaf], /, *patterns: Any, dtype: Any = None, shape: Any = None
+) -> Container[bool]:
+    """True at the leaves that `select` takes, False elsewhere; what ``optax.masked`` wants.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.Container(a={"w": 1, "b": 2}).mask("**/w").to_dict()
+        {'a': {'w': True, 'b': False}}
+    """
+    hits = matches(c._spec, c._leaves, patterns, dtype, shape)
+    return from_leaves(c._spec, tuple(hits))

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar, overload
 from weakref import WeakValueDictionary
 
 from nestarray.dynamo import is_read, read_as, settled
-from nestarray.errors import PathError, StructureError, nearest_name
+from nestarray.errors import PathError, StructureError, counted, nearest_name
 
 Key = str | int
 Path = tuple[Key, ...]
@@ -389,7 +389,8 @@ def explain_mismatch(left: Spec, right: Spec, what: str) -> StructureError:
             more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
             return StructureError(
                 f"{what}: Containers do not match: {name!r} is in the {sides[0]} one "
-                f"({here.num_leaves} leaves), not in the {sides[1]} one ({there.num_leaves} leaves)"
+                f"({counted(here.num_leaves, 'leaf', 'leaves')}), not in the {sides[1]} one "
+                f"({counted(there.num_leaves, 'leaf', 'leaves')})"
                 f"{hint}{more}. a.align(b, join='inner') takes the common part, "
                 "join='outer' with fill=… adds what is missing"
             )

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from nestarray import dtypes
-from nestarray.container.display import counted
+from nestarray.errors import counted
 from nestarray.graph.node import iter_nodes
 from nestarray.graph.passes.transposes import order_of
 

@@ -21,9 +21,14 @@ import numpy as np
 from nestarray import backends, ops
 from nestarray.config import check_backend_name, use_backend
 from nestarray.container import Container
-from nestarray.container.display import counted
 from nestarray.dynamo import is_read, settled
-from nestarray.errors import ArgumentError, ConversionError, NestarrayError, UnsupportedError
+from nestarray.errors import (
+    ArgumentError,
+    ConversionError,
+    NestarrayError,
+    UnsupportedError,
+    counted,
+)
 from nestarray.graph import codegen
 from nestarray.graph.binding import (
     bind_arguments,

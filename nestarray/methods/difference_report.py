@@ -13,8 +13,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from nestarray.container.display import counted
 from nestarray.container.spec import Path, join_path
+from nestarray.errors import counted
 
 if TYPE_CHECKING:
     from nestarray.methods.comparison import Statistics

@@ -18,7 +18,7 @@ import numpy as np
 from nestarray import backends, dispatch, ops
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
-from nestarray.container.display import counted, render
+from nestarray.container.display import render
 from nestarray.container.outline import describe
 from nestarray.dtypes import dtype_of
 from nestarray.errors import (
@@ -26,6 +26,7 @@ from nestarray.errors import (
     ImmutableError,
     ShapeError,
     StructureError,
+    counted,
     unknown_attribute,
 )
 from nestarray.methods.transposition import same_keys

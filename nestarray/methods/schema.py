@@ -18,11 +18,10 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast, overload
 from nestarray import calls
 from nestarray.calls import explained
 from nestarray.container import Container
-from nestarray.container.display import counted
 from nestarray.container.outline import array_text
 from nestarray.container.spec import join_path
 from nestarray.dtypes import DType, as_dtype
-from nestarray.errors import ArgumentError, DtypeError, SchemaError, nearest_name
+from nestarray.errors import ArgumentError, DtypeError, SchemaError, counted, nearest_name
 from nestarray.methods.axes import Sizes, Words, shape_of
 from nestarray.methods.patterns import Found, Pattern, escaped, escaped_path
 

@@ -241,7 +241,7 @@ def test_message_of_missing_leaves() -> None:
         na.Container(a=1.0) * na.Container(a=1.0, b=2.0, c=3.0)
     assert str(info.value) == (
         "multiply: Containers do not match: 'b' is in the right one (3 leaves), not in the left "
-        "one (1 leaves) (and 1 more). a.align(b, join='inner') takes the common part, "
+        "one (1 leaf) (and 1 more). a.align(b, join='inner') takes the common part, "
         "join='outer' with fill=… adds what is missing"
     )
 

@@ -12,8 +12,7 @@ from hypothesis import given
 
 import nestarray as na
 from nestarray import backends
-from nestarray.container.display import counted
-from nestarray.errors import ArgumentError, StructureError
+from nestarray.errors import ArgumentError, StructureError, counted
 from nestarray.methods.comparison import identical, statistics
 from tests.container.trees import LEAVES, roots, sample
 

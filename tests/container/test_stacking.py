@@ -221,8 +221,8 @@ MISMATCHES: list[tuple[Any, Any, type[Exception], str]] = [
     ),
     (
         {"w": 1}, {"v": 1}, StructureError,
-        "'b/0' and 'b/1': Containers do not match: 'w' is in the left one (1 leaves), not in the "
-        "right one (1 leaves).",
+        "'b/0' and 'b/1': Containers do not match: 'w' is in the left one (1 leaf), not in the "
+        "right one (1 leaf).",
     ),
     (
         {"w": 1}, 5, StructureError,
