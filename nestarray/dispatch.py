@@ -40,6 +40,7 @@ from nestarray.container.shortcuts import Leaves, Served, shortcut
 from nestarray.errors import (
     ArgumentError,
     MixedBackendError,
+    NestarrayError,
     UnsupportedError,
 )
 from nestarray.typing import holds_bool, quick_types
@@ -246,10 +247,10 @@ class Op:
         """Raise our own error for a call that a framework refused, if there is one to raise.
 
         Returns:
-            the call to make instead: with settings as Python's numbers, with arguments promoted
-            to one dtype, or what the op is of bools; or None.
+            the call to make instead: with numbers as the signature has them, with arguments
+            promoted to one dtype, or what the op is of bools; or None.
         """
-        instead = self._with_numbers(args, kwargs) or self._in_one_dtype(args, kwargs)
+        instead = self._as_declared(error, args, kwargs) or self._in_one_dtype(args, kwargs)
         if instead is not None:
             return instead
         of_bools = getattr(self.body, "of_bools", None)
@@ -273,18 +274,32 @@ class Op:
         diagnosis.explain(self.name, self.chapter, error, given, parameters, body, again)
         return None
 
-    def _with_numbers(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    def _as_declared(
+        self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Callable[[], Any] | None:
-        """The call with Python's numbers for settings that are scalars of NumPy, if any are."""
+        """The call with Python's numbers for scalars of NumPy, and arrays for ints beside arrays.
+
+        Floats would be of another dtype as arrays, which are not weak; errors of our own are over
+        the number itself.
+        """
         bound = self.signature.bind(*args, **kwargs)
-        numbers = {
-            name: value.item()
-            for name, value in bound.arguments.items()
-            if name not in self.array_parameters and _is_numpy_scalar(type(value))
-        }
-        bound.arguments.update(numbers)
-        return partial(self.function, *bound.args, **bound.kwargs) if numbers else None
+        given = bound.arguments
+        arrays = [given[name] for name in self.array_parameters if name in given]
+        like = next((x for x in arrays if backends.backend_of_type(type(x)) is not None), None)
+        instead = {}
+        for name, value in given.items():
+            if name not in self.array_parameters:
+                if _is_numpy_scalar(type(value)):
+                    instead[name] = value.item()
+            elif (
+                like is not None
+                and value.__class__ in (int, bool)
+                and name in self.required_arrays
+                and not isinstance(error, NestarrayError)
+            ):
+                instead[name] = OPS["asarray"].function(value, like=like)
+        given.update(instead)
+        return partial(self.function, *bound.args, **bound.kwargs) if instead else None
 
     def _in_one_dtype(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -388,10 +403,15 @@ def _checking_kinds(record: Op, body: Callable[..., Any]) -> Callable[..., Any]:
     if not types:
         return body
 
-    def check(*args: Any, **kwargs: Any) -> None:
-        given = record.signature.bind(*args, **kwargs).arguments
+    def otherwise(*args: Any, **kwargs: Any) -> Any:
+        bound = record.signature.bind(*args, **kwargs)
         own = partial(record.body, *args, **kwargs)
-        diagnosis.kinds_rule(record.signature.parameters, own)(record.name, given)
+        diagnosis.kinds_rule(record.signature.parameters, own)(record.name, bound.arguments)
+        for name in types:
+            value = bound.arguments.get(name)
+            if _is_numpy_scalar(type(value)):  # which is not weak, as Python's numbers are
+                bound.arguments[name] = value.item()
+        return body(*bound.args, **bound.kwargs)
 
     declared, passed = texts(record.parameters)
     condition = " or ".join(
@@ -401,12 +421,12 @@ def _checking_kinds(record: Op, body: Callable[..., Any]) -> Callable[..., Any]:
     source = (
         f"def op({declared}):\n"
         f"    if {condition}:\n"
-        f"        _check({passed})\n"
+        f"        return _otherwise({passed})\n"
         f"    return _body({passed})\n"
     )
     code = code_of(source, "kinds")
     known = {f"_types_{name}": found for name, found in types.items()}
-    namespace = {**known, "_check": check, "_body": body}
+    namespace = {**known, "_otherwise": otherwise, "_body": body}
     checking = wraps(body)(generated(code, namespace, record.name, record.parameters))
     return noted(
         checking, fast_path_of(body, record.parameters).behind(f"not ({condition})", known)

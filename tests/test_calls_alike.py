@@ -62,6 +62,40 @@ REFUSED: dict[str, tuple[Callable[[Any, Any], Any], type[Exception], str]] = {
         ShapeError,
         "linear: bias: got shape (2,), expected ()",
     ),
+    "no index of another rank": (
+        lambda x, array: na.take_along_axis(x, array(np.zeros(0, np.int64)), axis=1),
+        ShapeError,
+        "take_along_axis: indices: got shape (0,) for x of shape (2, 3), expected as many axes, "
+        "which broadcast with those of x but for axis 1",
+    ),
+    "not to gather": (
+        lambda x, array: na.gather(x, array(np.zeros(0, np.int64)), axis=1),
+        ShapeError,
+        "gather: indices: got shape (0,) for x of shape (2, 3), expected as many axes, none but "
+        "axis 1 longer",
+    ),
+    "nor to scatter": (
+        lambda x, array: na.scatter(x, array(np.zeros(0, np.int64)), 1.0, axis=1),
+        ShapeError,
+        "scatter: indices: got shape (0,) for x of shape (2, 3), expected as many axes, none but "
+        "axis 1 longer",
+    ),
+    "the shape before the values": (
+        lambda x, array: na.gather(x, array(np.full((1, 5), 9)), axis=0),
+        ShapeError,
+        "gather: indices: got shape (1, 5) for x of shape (2, 3), expected as many axes, none but "
+        "axis 0 longer",
+    ),
+    "places in nothing": (
+        lambda x, array: na.unravel_index(array(np.zeros(1, np.int64)), (2, 0)),
+        ShapeError,
+        "unravel_index: shape: got (2, 0), which has no elements, for indices of shape (1,)",
+    ),
+    "a number is no mask": (
+        lambda x, array: na.masked_fill(x, 1.5, 0.0),
+        DtypeError,
+        "masked_fill: mask: got float32, expected bool; compare it with 0 to make it one",
+    ),
 }
 
 
@@ -94,6 +128,10 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
         lambda x, array: na.soft_shrink(x, threshold=np.float32(0.5)),
         np.maximum(X - np.float32(0.5), 0),
     ),
+    "which is as weak as Python's": (
+        lambda x, array: na.leaky_relu(-x, negative_slope=np.float64(0.5)),
+        X * np.float32(-0.5),
+    ),
     "an axis of einsum repeated": (
         lambda x, array: na.einsum("ij,jk->ik", x, x[:1, :2] + 1),
         X.sum(axis=1, keepdims=True) * np.float32([[1, 2]]),
@@ -101,6 +139,15 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "and without a result": (
         lambda x, array: na.einsum("ij,jk", x, x[:1, :2] + 1),
         X.sum(axis=1, keepdims=True) * np.float32([[1, 2]]),
+    ),
+    "one place": (lambda x, array: na.take(x, 1, axis=1), X[:, 1]),
+    "one row": (lambda x, array: na.embedding(1, x), X[1]),
+    "one mask": (lambda x, array: na.masked_fill(x, True, 2.0), np.full_like(X, 2)),
+    "nothing in nothing": (
+        lambda x, array: na.astype(
+            na.unravel_index(array(np.zeros(0, np.int64)), (2, 0))[0], "float32"
+        ),
+        np.zeros(0, np.float32),
     ),
     "sums of small integers": (
         lambda x, array: na.einsum("ij->i", array(X.astype(np.uint8))),
@@ -117,3 +164,27 @@ def test_computed_alike(label: str, backend: str) -> None:
         found = backends.core(backend).to_numpy(call(array(X), array))
     assert found.dtype == expected.dtype
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "tensorflow"])
+def test_rows_are_not_counted_from_the_end(backend: str) -> None:
+    array = backends.core(backend).from_numpy
+    message = "^embedding: indices: got -1, expected 0 <= index < 2, which is the length of axis 0$"
+    with pytest.raises(IndexingError, match=message):
+        na.embedding(array(np.asarray([0, -1])), array(X))
+
+
+def test_what_is_replaced_keeps_its_dtype(backend: str) -> None:
+    array = backends.core(backend).from_numpy
+    x, wide, places = (
+        na.astype(array(X), na.bfloat16),
+        array(X[:, :1]),
+        array(np.zeros((2, 1), int)),
+    )
+    for found in (
+        na.scatter(x, places, wide, axis=1),
+        na.index_add(x, places[0], wide, axis=1),
+        na.masked_fill(x, na.greater(x, 1), wide),
+        na.broadcast_arrays(wide, x)[1],
+    ):
+        assert na.dtype_of(found) is na.bfloat16

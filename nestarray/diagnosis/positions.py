@@ -124,6 +124,22 @@ def check_images(name: str, arguments: Arguments) -> None:
 _FIRST_AXIS = {"embedding": 0, "index_add": 0, "take_along_axis": -1}
 
 
+def check_part(name: str, arguments: Arguments) -> None:
+    """`indices` have the axes of x, none but the one that they count along longer."""
+    own, whole = tuple(arguments["indices"].shape), tuple(arguments["x"].shape)
+    axis = one_axis(arguments["axis"], len(whole), name)
+    fits = len(own) == len(whole) and not any(
+        n is not None and m is not None and n > m
+        for i, (n, m) in enumerate(zip(own, whole))
+        if i != axis
+    )
+    if not fits:
+        raise ShapeError(
+            f"{name}: indices: got shape {own} for x of shape {whole}, expected as many axes, "
+            f"none but axis {axis} longer"
+        )
+
+
 def check_along(name: str, arguments: Arguments) -> None:
     """`indices` have the axes of x, and broadcast with it but for the one that they count along."""
     of_x, of_indices = shape_of(arguments["x"]), shape_of(arguments["indices"])

@@ -12,6 +12,7 @@ from nestarray.diagnosis.positions import (
     check_index_numbers,
     check_indices,
     check_masks,
+    check_part,
     check_positions,
     check_segments,
     check_updates,
@@ -84,9 +85,8 @@ RULES: dict[str, tuple[Rule, ...]] = {
     **dict.fromkeys(("cross_entropy", "multi_margin_loss", "nll_loss"), (check_classes,)),
     **dict.fromkeys(("crop_and_resize", "roi_align"), (check_images,)),
     **dict.fromkeys(("gather_nd", "scatter_nd"), (check_indices, check_positions)),
-    **dict.fromkeys(
-        ("embedding", "gather", "put_along_axis", "scatter"), (check_indices, check_bounds)
-    ),
+    **dict.fromkeys(("embedding", "put_along_axis"), (check_indices, check_bounds)),
+    **dict.fromkeys(("gather", "scatter"), (check_indices, check_part, check_bounds)),
     "index_add": (check_indices, check_axis, check_updates, check_bounds),
     "take_along_axis": (check_indices, check_axis, check_along, check_bounds),
     **dict.fromkeys(

@@ -20,7 +20,12 @@ from nestarray.backends.index import check_mode, check_rows
 from nestarray.backends.truth import updated_through_numbers
 from nestarray.config import current_backend
 from nestarray.container import Container
-from nestarray.diagnosis.positions import check_condition, check_positions, check_updates
+from nestarray.diagnosis.positions import (
+    check_condition,
+    check_part,
+    check_positions,
+    check_updates,
+)
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, Shape
@@ -183,7 +188,7 @@ def gather(x: Array, indices: Array, /, *, axis: int) -> Array:
     from nestarray import ops
 
     axis = one_axis(axis, len(x.shape), "gather")
-    _check_part("gather", x, indices, axis)
+    check_part("gather", {"x": x, "indices": indices, "axis": axis})
     return ops.getitem(x, _grid(indices, axis))
 
 
@@ -249,26 +254,11 @@ def scatter(
     from nestarray import ops
 
     axis = one_axis(axis, len(x.shape), "scatter")
-    _check_part("scatter", x, indices, axis)
+    check_part("scatter", {"x": x, "indices": indices, "axis": axis})
     if hasattr(updates, "shape") and tuple(updates.shape) != tuple(indices.shape):
         _check_covered("scatter", updates, indices)
         updates = ops.getitem(updates, tuple(slice(length) for length in indices.shape))
     return ops.setitem(x, _grid(indices, axis), updates, mode=check_mode(mode, "scatter"))
-
-
-def _check_part(name: str, x: Array, indices: Array, axis: int) -> None:
-    """`indices` has the dimensions of `x`, and is longer along `axis` at most."""
-    own, whole = tuple(indices.shape), tuple(x.shape)
-    fits = len(own) == len(whole) and not any(
-        n is not None and m is not None and n > m
-        for i, (n, m) in enumerate(zip(own, whole))
-        if i != axis
-    )
-    if not fits:
-        raise ShapeError(
-            f"{name}: indices: got shape {own} for x of shape {whole}, expected as many axes, "
-            f"none but axis {axis} longer"
-        )
 
 
 def _check_covered(name: str, updates: Array, indices: Array) -> None:
@@ -561,6 +551,9 @@ def unravel_index(indices: Array, /, shape: Shape) -> tuple[Array, ...]:
     Returns:
         for each axis an array of the shape of `indices`, int64.
 
+    Raises:
+        ShapeError: `shape` has no elements, and there are indices.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.unravel_index(np.asarray([1, 5]), (2, 3))
@@ -571,9 +564,15 @@ def unravel_index(indices: Array, /, shape: Shape) -> tuple[Array, ...]:
     """
     from nestarray import ops
 
+    lengths = tuple(shape)
+    if any(type(n) is int and n < 1 for n in lengths) and 0 not in indices.shape:
+        raise ShapeError(
+            f"unravel_index: shape: got {lengths}, which has no elements, for indices of shape "
+            f"{tuple(indices.shape)}"
+        )
     rest = ops.astype(indices, "int64", copy=False)
     coordinates = []
-    for length in reversed(tuple(shape)):
+    for length in reversed(lengths):
         coordinates.append(ops.remainder(rest, length))
         rest = ops.floor_divide(rest, length)
     return tuple(reversed(coordinates))

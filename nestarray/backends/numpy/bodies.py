@@ -19,7 +19,15 @@ from nestarray.backends.numpy.core import in_dtype, native_dtype
 from nestarray.dtypes import dtype_of
 
 #: Chapters whose ops hand elements on, or say themselves what half precision becomes.
-_AS_THEY_ARE = ("conversion", "creation", "data_type", "random", "signal")
+_AS_THEY_ARE = (
+    "conversion",
+    "creation",
+    "data_type",
+    "indexing",
+    "manipulation",
+    "random",
+    "signal",
+)
 
 #: Ops that draw numbers in the dtype of an argument: for float32 they would draw others.
 _DRAWING = ("gumbel_softmax", "rrelu")

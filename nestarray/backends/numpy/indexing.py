@@ -9,7 +9,7 @@ import numpy as np
 from nestarray.backends.base import lenient, refuse_complex
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.fills import check_fill
-from nestarray.backends.index import check_mode, without_ones
+from nestarray.backends.index import check_mode, check_rows, without_ones
 from nestarray.backends.numpy.core import INTEGERS  # noqa: F401  # in conditions given as text
 
 _COMBINE = {
@@ -48,6 +48,14 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     if indices.dtype.kind == "b":
         raise TypeError("NumPy takes False and True for 0 and 1")
     return np.take(x, indices, axis=axis)
+
+
+def embedding(indices: Any, weight: Any, /) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.take.html"""
+    check_rows(weight)
+    if indices.size and indices.min() < 0:
+        raise IndexError("NumPy counts negative indices from the end")
+    return take(weight, indices, axis=0)
 
 
 @lenient

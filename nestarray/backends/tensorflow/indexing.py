@@ -21,7 +21,7 @@ from nestarray.backends.index import (
 )
 from nestarray.backends.tensorflow.manipulation import shape
 from nestarray.backends.tensorflow.promotion import cast
-from nestarray.diagnosis.positions import check_masks
+from nestarray.diagnosis.positions import check_along, check_masks
 
 _SCATTER = {
     "replace": tf.tensor_scatter_nd_update,
@@ -164,6 +164,8 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/experimental/numpy/take_along_axis"""
     axis = one_axis(axis, len(x.shape), "take_along_axis")
+    if len(x.shape) != len(indices.shape):
+        check_along("take_along_axis", {"x": x, "indices": indices, "axis": axis})
     indices = _wrapped(_integers(indices), shape(x)[axis])
     last = len(x.shape) - 1
     order = [*range(axis), last, *range(axis + 1, last), axis] if axis != last else None

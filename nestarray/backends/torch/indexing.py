@@ -24,6 +24,7 @@ from nestarray.backends.index import (
 )
 from nestarray.backends.torch.core import INEXACT
 from nestarray.backends.torch.integers import LACKING, by_bits, by_order
+from nestarray.diagnosis.positions import check_along, check_part
 
 _REDUCE = {"mul": "prod", "min": "amin", "max": "amax"}
 
@@ -174,7 +175,9 @@ _gather = by_bits(torch.gather)
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.gather.html"""
     indices = _wrapped(indices, x.shape[axis])
-    if x.ndim == indices.ndim and x.shape != indices.shape:
+    if x.ndim != indices.ndim:  # PyTorch takes any without elements
+        check_along("take_along_axis", {"x": x, "indices": indices, "axis": axis})
+    if x.shape != indices.shape:
         of_x, of_indices = list(x.shape), list(indices.shape)
         of_x[axis] = of_indices[axis] = 1
         shape = list(torch.broadcast_shapes(of_x, of_indices))
@@ -185,12 +188,16 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
 
 def gather(x: Any, indices: Any, /, *, axis: int) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.gather.html"""
+    if x.ndim != indices.ndim:  # PyTorch takes any without elements
+        check_part("gather", {"x": x, "indices": indices, "axis": axis})
     return _gather(x, axis, _wrapped(indices, x.shape[axis]))
 
 
 def scatter(x: Any, indices: Any, updates: Any, /, *, axis: int, mode: str = "replace") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.scatter_reduce.html"""
     check_mode(mode, "scatter")
+    if x.ndim != indices.ndim:  # PyTorch takes any without elements
+        check_part("scatter", {"x": x, "indices": indices, "axis": axis})
     if not isinstance(updates, torch.Tensor):
         updates = torch.full_like(indices, updates, dtype=x.dtype)
     elif updates.shape != indices.shape:  # PyTorch takes it, but not in the derivative
@@ -202,6 +209,8 @@ def scatter(x: Any, indices: Any, updates: Any, /, *, axis: int, mode: str = "re
 
 def masked_fill(x: Any, mask: Any, value: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.masked_fill.html"""
+    if mask.__class__ is bool:
+        mask = torch.tensor(mask, device=x.device)
     if isinstance(value, torch.Tensor):
         return _filled(x, mask, value.to(x.dtype))
     if x.dtype in LACKING:
