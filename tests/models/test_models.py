@@ -30,7 +30,8 @@ def _marks(name):
     return [pytest.mark.full, _NEEDS_TIMM] if name == "timm_wrapper" else [pytest.mark.full]
 
 
-def _assert_agrees(graph, backend, rtol=1e-4, gradient_rtol=1e-3, **inputs):
+def _assert_agrees(graph, backend, rtol=None, gradient_rtol=None, **inputs):
+    # in float32 without tolerances of its own: on which side of a kink a value is, rounding decides
     # JAX would else compile each call of each model
     is_compiled = backend == "jax" and models.compiles(graph)
     report = graph.to_backend(backend).verify(
@@ -71,7 +72,7 @@ def test_training_mode(name):
     module, inputs = models.build(name)
     # float32 does not determine statistics of the few numbers that small images leave
     is_double = any("BatchNorm" in type(m).__name__ for m in module.modules())
-    tolerances = (1e-10, 1e-8) if is_double else (1e-4, 1e-3)
+    tolerances = (1e-10, 1e-8) if is_double else (None, None)
     with jax.enable_x64(is_double):
         if is_double:
             module, inputs = models.build_double(name)

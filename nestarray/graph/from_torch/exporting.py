@@ -30,6 +30,7 @@ from nestarray.graph.from_torch.gradient_modes import detach_regions, gradient_m
 from nestarray.graph.from_torch.joined_tangents import tangents_completed
 from nestarray.graph.from_torch.looking_functions import looks_written_out
 from nestarray.graph.from_torch.mapped_operations import batches_left_open
+from nestarray.graph.from_torch.seeded_draws import seeds_kept
 from nestarray.graph.from_torch.sequences import check_padded, sequences_padded
 from nestarray.graph.from_torch.transformed_normalizations import normalizations_written_out
 
@@ -196,6 +197,7 @@ def _replacements() -> Iterator[None]:
         normalizations_written_out(),
         tangents_completed(),
         fake_quantization_written_out(),
+        seeds_kept(),
         _arguments_unchecked(),
     ):
         yield
