@@ -400,9 +400,10 @@ def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
         return _while
     if target in (aten.view.default, aten._unsafe_view.default):
         return aten.reshape.default
-    if target in (aten._embedding_bag.default, aten._embedding_bag_forward_only.default):
+    of_bags = aten._embedding_bag.default
+    if target in (of_bags, aten._embedding_bag_forward_only.default):
         return lambda weight, indices, offsets, by_frequency=False, *settings: (
-            bags if by_frequency else target
+            bags if by_frequency else of_bags
         )(weight, indices, offsets, by_frequency, *settings)
     if target is aten.copy.default:
         return lambda input, src, non_blocking=False: src.to(input.dtype).expand(input.shape)

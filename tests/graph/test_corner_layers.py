@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 
 import numpy as np
@@ -82,6 +83,27 @@ FAST = {"rnn", "gru cell", "mean", "weight norm"}
 def test_layers_agree(name):
     net, *args = LAYERS[name]
     assert_agrees(net, *args, rtol=1e-4 if name in ATTENTION else 1e-5)
+
+
+@pytest.mark.parametrize("kind", [nn.Embedding, nn.EmbeddingBag])
+def test_rows_that_are_shortened_when_they_are_read(kind):
+    torch.manual_seed(0)
+    net, rows = kind(5, 3, max_norm=1.0, norm_type=1.0), torch.tensor([[0, 1], [1, 4]])
+    graph = na.trace_graph(copy.deepcopy(net), rows).to_backend("numpy")
+    assert graph.verify().ok
+    found = net(rows)
+    np.testing.assert_allclose(graph(rows.numpy()), found.detach(), rtol=1e-5, atol=1e-6)
+    found.square().sum().backward()
+    grads = na.grad(lambda v: na.sum(na.square(graph(rows.numpy(), v=v))))(graph.v)
+    np.testing.assert_allclose(grads.weight, net.weight.grad, rtol=1e-5, atol=1e-6)
+    text = (
+        r"max_norm: got 1\.0, expected None in training, where embedding(_bag)? overwrites rows of "
+        r"its parameter: leave it out, and shorten the rows between the steps: torch\.renorm"
+    )
+    with pytest.raises(errors.ConversionError, match=text):
+        na.trace_graph(net, rows, train=True)
+    net.weight.requires_grad_(False)
+    assert na.trace_graph(net, rows, train=True).verify(gradients=False).ok
 
 
 def test_gradients_of_bags_are_divided_by_how_often_an_index_occurs():

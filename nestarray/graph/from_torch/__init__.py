@@ -6,7 +6,8 @@
   `below_autograd`: what it does not see.
 - `sequences`, `alignments`, `looking_functions`, `transformed_normalizations`,
   `flexible_attention`, `cumulative_averages`, `mapped_operations`, `embedding_bags`,
-  `joined_tangents`: what it cannot read, in other words while a module is traced.
+  `joined_tangents`, `shortened_embeddings`: what it cannot read, in other words while a module is
+  traced.
 - `foreign_draws`, `seeded_draws`, `known_numbers`: numbers that would be constants, and those
   that are.
 - `coverage`: what becomes of each operation; `importer`, `control_flow`: the translation.

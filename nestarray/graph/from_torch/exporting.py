@@ -32,6 +32,7 @@ from nestarray.graph.from_torch.looking_functions import looks_written_out
 from nestarray.graph.from_torch.mapped_operations import batches_left_open
 from nestarray.graph.from_torch.seeded_draws import seeds_kept
 from nestarray.graph.from_torch.sequences import check_padded, sequences_padded
+from nestarray.graph.from_torch.shortened_embeddings import rows_shortened
 from nestarray.graph.from_torch.transformed_normalizations import normalizations_written_out
 
 
@@ -163,7 +164,7 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
         return program.run_decompositions({})
 
     try:
-        with _replacements():
+        with _replacements(), rows_shortened(module.training):
             try:
                 with below_autograd.derivatives_refused():
                     program = exported(adapter)

@@ -22,7 +22,8 @@ def embedding(
 ) -> Array:
     """The rows of `weight` at the indices `input`; no gradient reaches the row `padding_idx`.
 
-    Rows longer than `max_norm` are shortened; `weight` itself, which upstream overwrites, stays.
+    Rows longer than `max_norm` are shortened, of which gradients know nothing; `weight` itself,
+    which upstream overwrites, stays.
     With `scale_grad_by_freq` the gradient of a row is divided by how often its index occurs.
     """
     if ndim_of(weight) != 2:
@@ -39,7 +40,8 @@ def embedding(
         return rows
     length = na.stop_gradient(vector_norm(rows, norm_type, -1, keepdim=True))
     shorter = na.divide(max_norm, na.add(length, 1e-7))
-    return na.multiply(rows, na.where(na.greater(length, max_norm), shorter, na.ones_like(shorter)))
+    factor = na.where(na.greater(length, max_norm), shorter, na.ones_like(shorter))
+    return with_derivative_of(rows, na.stop_gradient(na.multiply(rows, factor)))
 
 
 def frequencies(index: Array, count: int, dtype: DTypeLike) -> Array:

@@ -1,0 +1,58 @@
+"""Embeddings with ``max_norm``, which overwrite their table with shorter rows when they are called.
+
+In evaluation that changes no result: rows are shortened whenever they are read, with the gradient
+that they have upstream, which sees none of it. In training an optimizer goes on from the table that
+was overwritten, and a graph returns no parameters.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from nestarray.errors import ConversionError
+
+
+@contextlib.contextmanager
+def rows_shortened(train: bool) -> Iterator[None]:
+    """Around an export in training mode or not."""
+    import torch.nn.functional as F
+    from torch.overrides import TorchFunctionMode
+
+    signatures = {f: inspect.signature(f) for f in (F.embedding, F.embedding_bag)}
+
+    class Shortened(TorchFunctionMode):
+        def __torch_function__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            kwargs = kwargs or {}
+            if function not in signatures:
+                return function(*args, **kwargs)
+            call = signatures[function].bind(*args, **kwargs)
+            call.apply_defaults()
+            given = call.arguments
+            most, weight = given["max_norm"], given["weight"]
+            if most is None:
+                return function(*args, **kwargs)
+            if train and weight.requires_grad:
+                name = function.__name__
+                raise ConversionError(
+                    f"trace_graph: {name}: max_norm: got {most}, expected None in training, where "
+                    f"{name} overwrites rows of its parameter: leave it out, and shorten the rows "
+                    "between the steps: torch.renorm(weight, 2, 0, max_norm)"
+                )
+            given |= {"max_norm": None, "weight": _shortened(weight, most, given["norm_type"])}
+            return function(*call.args, **call.kwargs)
+
+    with Shortened():
+        yield
+
+
+def _shortened(weight: Any, most: float, norm_type: float) -> Any:
+    import torch
+
+    lengths = torch.linalg.vector_norm(weight.detach(), norm_type, 1, keepdim=True)
+    factors = torch.where(lengths > most, most / (lengths + 1e-7), 1.0)
+    return weight + (weight * factors - weight).detach()
