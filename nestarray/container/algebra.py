@@ -134,7 +134,8 @@ def _remember(
             numbers = [arg for arg in args if not isinstance(arg, Container)]
             settled = of_dtype(known.dtypes, *numbers)
             if settled is not None:
-                served[known] = settled, look_at(result)
+                # torch's default dtype, which is a setting, decides what else quotients are of
+                served[known] = settled, known if look_at(result) is known else None
     elif known.dtypes is not None:  # which chose the function
         served[known] = over_leaves(function, types), look_ahead(function, known, result)
 

@@ -4,7 +4,7 @@ torch's ``foreach`` functions, which its optimizers are built on, take lists of 
 and save the way from Python to C++ and back for each of them. The values are those of
 the functions in `nestarray.backends.torch.elementwise`, for leaves whose dtypes settle
 promotion. A result of None says: not for these, go leaf by leaf. Of leaves that are known to be
-of one dtype, what ``of_dtype`` gives looks at nothing, and what it returns is of one dtype too.
+of one dtype, what ``of_dtype`` gives looks at none of them.
 """
 
 from __future__ import annotations
