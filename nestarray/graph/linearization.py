@@ -64,6 +64,5 @@ class Along:
         twin = self.twin(node)
         if twin is None or twin.aval is None:
             return value
-        own = self[twin]
-        is_inexact = dtypes.dtype_of(own).is_inexact
-        return with_derivative_of(value, ops.astype(own, value.dtype)) if is_inexact else own
+        own = ops.astype(self[twin], value.dtype)  # JAX's integers may be shorter
+        return with_derivative_of(value, own) if dtypes.dtype_of(own).is_inexact else own
