@@ -350,7 +350,7 @@ def test_a_value_at_a_kink_is_told_from_a_wrong_derivative():
     assert not any(c.is_at_fault for c in report.nodes)
     assert report.wrong_slope is None
     assert str(report).endswith(
-        "  derivatives of single calls: 10 agree on the source's inputs, so a value is at a kink (relu "
+        "  derivatives of single calls: 11 agree on the source's inputs, so a value is at a kink (relu "
         "at 0, two equal maxima) or a slope is steep; verify in float64, or with other inputs"
     )
 
