@@ -82,6 +82,9 @@ EXPRESSIONS: dict[str, Callable[[Any, Callable[..., Any]], Any]] = {
     "torch.ops.aten.native_batch_norm": lambda t, x: t.ops.aten.native_batch_norm(
         x(4, 3, 5), x(3), x(3), None, None, True, 0.1, 1e-5
     ),
+    "torch.ops.aten.bincount": lambda t, x: t.ops.aten.bincount(
+        t.tensor([0, 2, 2]), t.tensor([1.0, 2.0, 3.0]), 5
+    ),
     "torch.sym_float": lambda t, x: t.sym_float(2),
     "torch.sym_int": lambda t, x: t.sym_int(2.7),
     "torch.sym_ite": lambda t, x: t.sym_ite(True, 2, 3),
