@@ -277,10 +277,10 @@ class Op:
     def _as_declared(
         self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Callable[[], Any] | None:
-        """The call with Python's numbers for scalars of NumPy, and arrays for ints beside arrays.
+        """The call with Python's numbers for scalars of NumPy, and arrays for numbers beside arrays.
 
-        Floats would be of another dtype as arrays, which are not weak; errors of our own are over
-        the number itself.
+        As arrays those are of the dtype that they promote to. Errors of our own are over the
+        number itself.
         """
         bound = self.signature.bind(*args, **kwargs)
         given = bound.arguments
@@ -291,13 +291,12 @@ class Op:
             if name not in self.array_parameters:
                 if _is_numpy_scalar(type(value)):
                     instead[name] = value.item()
-            elif (
-                like is not None
-                and value.__class__ in (int, bool)
-                and name in self.required_arrays
-                and not isinstance(error, NestarrayError)
-            ):
-                instead[name] = OPS["asarray"].function(value, like=like)
+            elif like is None or value.__class__ not in _NUMBERS:
+                continue
+            elif name in self.required_arrays and not isinstance(error, NestarrayError):
+                dtype = dtypes.result_dtype(like, value) if name in self.promoted else None
+                if dtype is not None or value.__class__ in (int, bool):  # an index, or a mask
+                    instead[name] = OPS["asarray"].function(value, dtype=dtype, like=like)
         given.update(instead)
         return partial(self.function, *bound.args, **bound.kwargs) if instead else None
 

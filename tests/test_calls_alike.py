@@ -96,6 +96,48 @@ REFUSED: dict[str, tuple[Callable[[Any, Any], Any], type[Exception], str]] = {
         DtypeError,
         "masked_fill: mask: got float32, expected bool; compare it with 0 to make it one",
     ),
+    "a weight for each class": (
+        lambda x, array: na.nll_loss(x, array(np.asarray([0, 2])), x[0, :1]),
+        ShapeError,
+        "nll_loss: weight: got shape (1,), expected (3,), one for each class",
+    ),
+    "a scale for each channel": (
+        lambda x, array: na.batch_norm_training(x, x[0, :1]),
+        ShapeError,
+        "batch_norm_training: weight: got shape (1,), expected (3,), as axis 1 of x (2, 3)",
+    ),
+    "of groups": (
+        lambda x, array: na.group_norm(x, bias=x[0, :1], num_groups=3),
+        ShapeError,
+        "group_norm: bias: got shape (1,), expected (3,), as axis 1 of x (2, 3)",
+    ),
+    "of examples": (
+        lambda x, array: na.instance_norm(x[None], x[0, 0]),
+        ShapeError,
+        "instance_norm: weight: got shape (), expected (2,), as axis 1 of x (1, 2, 3)",
+    ),
+    "no norm is negative": (
+        lambda x, array: na.normalize(x, eps=-1.0),
+        ArgumentError,
+        "normalize: eps: got -1.0, expected a number of at least 0",
+    ),
+    "a position for each element": (
+        lambda x, array: na.searchsorted(x[0], x, sorter=array(np.asarray([1], np.int32))),
+        ShapeError,
+        "searchsorted: sorter: got int32 of shape (1,), expected integers of shape (3,), which "
+        "na.argsort(x1) gives",
+    ),
+    "numbers are no vector": (
+        lambda x, array: na.searchsorted(1j, x),
+        ShapeError,
+        "searchsorted: x1: got shape (), expected (n,)",
+    ),
+    "a part of an element is not repeated": (
+        lambda x, array: na.repeat(x, 1.5, axis=1),
+        ArgumentError,
+        "repeat: cannot be computed for x float32 (2, 3), repeats 1.5, axis 1; help(na.repeat) "
+        "says what it takes",
+    ),
 }
 
 
@@ -148,6 +190,31 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
             na.unravel_index(array(np.zeros(0, np.int64)), (2, 0))[0], "float32"
         ),
         np.zeros(0, np.float32),
+    ),
+    "one axis and a list of one": (lambda x, array: na.moveaxis(x, [0], -1), X.T),
+    "one element before all": (
+        lambda x, array: na.diff(x, prepend=x[0, 0], axis=0),
+        np.diff(X, prepend=X[0, 0], axis=0),
+    ),
+    "a number for a target": (
+        lambda x, array: na.binary_cross_entropy_with_logits(x, 1.0, reduction="sum"),
+        np.log1p(np.exp(-X)).sum(),
+    ),
+    "images without channels": (
+        lambda x, array: na.max_pool1d(x[:, None][:, :0], kernel_size=3),
+        np.zeros((2, 0, 1), np.float32),
+    ),
+    "made larger": (
+        lambda x, array: na.interpolate(x[:, None][:, :0], size=6),
+        np.zeros((2, 0, 6), np.float32),
+    ),
+    "as many parts as elements": (
+        lambda x, array: na.adaptive_avg_pool1d(x[None], output_size=(None,)),
+        X[None],
+    ),
+    "one step for all axes": (
+        lambda x, array: na.unfold(x[None, None], kernel_size=[2], stride=[1]),
+        np.float32([[[0, 1], [1, 2], [3, 4], [4, 5]]]),
     ),
     "sums of small integers": (
         lambda x, array: na.einsum("ij->i", array(X.astype(np.uint8))),

@@ -82,7 +82,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
         lambda x, t, e: na.linear(x, t),
         ShapeError,
         "linear: got x of shape (2, 3) and weight of shape (3, 2), expected x (*batch, in) and weight "
-        "(out, in)",
+        "(out, in) or (in,)",
     ),
     (
         lambda x, t, e: na.tensordot(x, x, axes=1),

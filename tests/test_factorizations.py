@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
+import torch
 
 import nestarray as na
 from nestarray import Container, backends
@@ -243,3 +244,12 @@ def test_qr_of_large_elements(backend: str, dtype: str) -> None:
     q, r = na.qr(backends.core(backend).from_numpy(a))
     to_numpy = backends.core(backend).to_numpy
     np.testing.assert_allclose(to_numpy(q) @ (to_numpy(r) / 1e37), a / 1e37, rtol=1e-5, atol=1e-5)
+
+
+def test_eigenvalues_of_nan_do_not_end_the_process() -> None:
+    for value in (np.nan, np.inf):
+        x = on("torch", np.full((3, 3), value, "float32"))
+        with pytest.raises(torch.linalg.LinAlgError, match="got infinities or NaN"):
+            na.eigvals(x)
+    mapped = torch.func.vmap(na.eigvals)(torch.ones(2, 3, 3))
+    assert tuple(mapped.shape) == (2, 3)

@@ -198,6 +198,17 @@ def check_indices(name: str, arguments: Arguments) -> None:
         )
 
 
+def check_sorter(name: str, arguments: Arguments) -> None:
+    """`sorter` has a position for each element of x1."""
+    sorter, expected = arguments["sorter"], tuple(arguments["x1"].shape)
+    dtype = dtypes.dtype_of(sorter)
+    if not dtype.is_integer or tuple(sorter.shape) != expected:
+        raise ShapeError(
+            f"{name}: sorter: got {dtype.name} of shape {tuple(sorter.shape)}, expected integers of "
+            f"shape {expected}, which na.argsort(x1) gives"
+        )
+
+
 def check_condition(name: str, arguments: Arguments) -> None:
     """`condition`, or `mask`, is bool."""
     argument = "condition" if "condition" in arguments else "mask"

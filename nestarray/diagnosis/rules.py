@@ -15,6 +15,7 @@ from nestarray.diagnosis.positions import (
     check_part,
     check_positions,
     check_segments,
+    check_sorter,
     check_updates,
     check_value,
 )
@@ -97,7 +98,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "einsum": (check_einsum,),
     "expand_dims": (check_new_axis,),
     "getitem": (check_masks, check_index_numbers),
-    "searchsorted": (check_side,),
+    "searchsorted": (check_side, check_sorter),
     "setitem": (check_masks, check_index_numbers, check_value),
     "linear": (check_linear,),
     "matmul": (check_contraction,),

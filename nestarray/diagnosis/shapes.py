@@ -224,8 +224,9 @@ def check_side(name: str, arguments: Arguments) -> None:
     side = arguments.get("side", "left")
     if side not in ("left", "right"):
         raise ArgumentError(f"{name}: side: got {side!r}, expected 'left' or 'right'")
-    if len(arguments["x1"].shape) != 1:
-        raise ShapeError(f"{name}: x1: got shape {shape_of(arguments['x1'])}, expected (n,)")
+    shape = tuple(getattr(arguments["x1"], "shape", ()))
+    if len(shape) != 1:
+        raise ShapeError(f"{name}: x1: got shape {shape}, expected (n,)")
 
 
 def check_elements(name: str, arguments: Arguments) -> None:

@@ -360,6 +360,11 @@ def _class_loss(
     shape = tuple(log_probs.shape)
     expected = shape[:axis] + shape[axis + 1 :]
     _check_target(name, tuple(target.shape), expected, "class indices")
+    classes = (shape[axis],)
+    if weight is not None and None not in (*classes, *weight.shape) and weight.shape != classes:
+        raise ShapeError(
+            f"{name}: weight: got shape {tuple(weight.shape)}, expected {classes}, one for each class"
+        )
     counts = ops.not_equal(target, ignore_index)
     index = ops.where(counts, target, 0)
     share = ops.astype(counts, dtypes.dtype_of(log_probs))

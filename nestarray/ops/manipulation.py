@@ -675,7 +675,8 @@ def diff(
         x: array of at least one dimension.
         axis: the axis along which elements are neighbours.
         n: how often to take the difference, 0 or more times.
-        prepend: an array to put before `x` along the axis, of the dtype of `x`.
+        prepend: an array to put before `x` along the axis, of the dtype of `x`; one of no axes
+            stands for as many elements as it takes.
         append: an array to put after it.
 
     Returns:
@@ -697,7 +698,11 @@ def diff(
     check_range("diff", "n", n, 0)
     axis = one_axis(axis, len(x.shape), "diff")
     if prepend is not None or append is not None:
-        x = ops.concat([a for a in (prepend, x, append) if a is not None], axis=axis)
+        one = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+        ends = [
+            a if a is None or len(a.shape) else ops.broadcast_to(a, one) for a in (prepend, append)
+        ]
+        x = ops.concat([a for a in (ends[0], x, ends[1]) if a is not None], axis=axis)
     before = (slice(None),) * axis
     for _ in range(n):
         later = ops.getitem(x, (*before, slice(1, None)))

@@ -106,7 +106,8 @@ def batch_norm_training(
         https://arxiv.org/abs/1502.03167
     """
     refuse_complex(x)
-    at = axis % len(x.shape)
+    at = one_axis(axis, len(x.shape), "batch_norm_training")
+    _check_vectors("batch_norm_training", x, at, weight=weight, bias=bias)
     others = tuple(i for i in range(len(x.shape)) if i != at)
     mean = ops.mean(x, axis=others, keepdims=True)
     centered = ops.subtract(x, mean)
@@ -234,6 +235,7 @@ def group_norm(
             f"group_norm: x has shape {shape}, num_groups is {num_groups}; expected "
             "(batch, channels, *spatial) with num_groups a divisor of the channels"
         )
+    _check_vectors("group_norm", x, channel, weight=weight, bias=bias)
     scale = None if weight is None else _on_axis(x, weight, channel)
     shift = None if bias is None else _on_axis(x, bias, channel)
     if 0 in shape:  # of no elements −1 stands for no length
@@ -292,6 +294,7 @@ def instance_norm(
             "with at least one spatial axis"
         )
     channel = _channel_axis("instance_norm", tuple(x.shape), axis)
+    _check_vectors("instance_norm", x, channel, weight=weight, bias=bias)
     spatial = tuple([i for i in range(1, len(x.shape)) if i != channel])
     centered = ops.subtract(x, ops.mean(x, axis=spatial, keepdims=True))
     variance = ops.mean(centered * centered, axis=spatial, keepdims=True)
@@ -354,7 +357,7 @@ def normalize(
         The shape and dtype of x.
 
     Raises:
-        ArgumentError: `ord` is not positive.
+        ArgumentError: `ord` is not positive, or `eps` negative.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -366,6 +369,7 @@ def normalize(
     """
     if not ord > 0:
         raise ArgumentError(f"normalize: ord: got {ord!r}, expected a positive number")
+    check_range("normalize", "eps", eps, 0)
     axes = many_axes(axis, len(x.shape), "normalize")
     if ord == 2:
         # The floor goes under the root: the root's slope at zero is infinite.

@@ -15,6 +15,7 @@ from nestarray.backends.jax.core import FLOATING, native_dtype  # noqa: F401  # 
 from nestarray.backends.jax.promotion import cast, promoted
 from nestarray.backends.promotion import choosing
 from nestarray.backends.results import TopKResult
+from nestarray.diagnosis.positions import check_sorter
 
 
 @at_defaults(
@@ -50,6 +51,8 @@ where = choosing(jnp.where, cast, boolean=np.dtype(bool), finish=traced)
 @compiled
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.searchsorted.html"""
+    if sorter is not None:
+        check_sorter("searchsorted", {"x1": x1, "sorter": sorter})
     x1, x2 = promoted((x1, x2))
     refuse_complex(x1)
     return jnp.searchsorted(x1, x2, side=side, sorter=sorter).astype(native_dtype("int64"))

@@ -131,6 +131,7 @@ def logsumexp(
     return_sign: bool = False,
 ) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.logsumexp.html"""
+    x = x.astype(native_dtype(mean_dtype(x)))
     return jax.nn.logsumexp(x, axis=_axes(axis), keepdims=keepdims)
 
 

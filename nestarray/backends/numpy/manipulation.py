@@ -42,6 +42,8 @@ def repeat(
     """https://numpy.org/doc/stable/reference/generated/numpy.repeat.html"""
     if axis is not None:
         one_axis(axis, x.ndim, "repeat")  # NumPy takes 0 for an axis of an array that has none
+    if isinstance(repeats, float):
+        raise TypeError("NumPy cuts off the fraction")
     return x.repeat(repeats, axis)
 
 

@@ -10,6 +10,7 @@ from nestarray.backends.base import supports
 from nestarray.backends.promotion import choosing
 from nestarray.backends.results import TopKResult
 from nestarray.backends.tensorflow.promotion import cast, promoted, truth
+from nestarray.diagnosis.positions import check_sorter
 
 
 def _where(condition: Any, x1: Any, x2: Any) -> Any:
@@ -56,11 +57,18 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
     """https://www.tensorflow.org/api_docs/python/tf/searchsorted"""
     if len(x1.shape) != 1:
         raise ValueError("x1 is no vector")
-    x1, x2 = promoted((x1, x2))
+    if side not in _BOUNDS:
+        raise ValueError("neither left nor right")
     if sorter is not None:
+        check_sorter("searchsorted", {"x1": x1, "sorter": sorter})
         x1 = tf.gather(x1, sorter)
-    found = tf.searchsorted(x1, tf.reshape(x2, (-1,)), side, tf.int64)
+    x1, x2 = promoted((x1, x2))
+    # what tf.searchsorted calls, without the reshapes for sequences of sequences
+    found = _BOUNDS[side](sorted_inputs=x1[None], values=tf.reshape(x2, (1, -1)), out_type=tf.int64)
     return tf.reshape(found, tf.shape(x2))
+
+
+_BOUNDS = {"left": tf.raw_ops.LowerBound, "right": tf.raw_ops.UpperBound}
 
 
 def _takes_last(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> bool:

@@ -127,9 +127,11 @@ conv_transpose3d = _transposed_convolution(3)
 @supports(
     lambda x, *, kernel_size, stride=1, padding=0, dilation=1: (
         x.ndim == 4
+        and x.shape[1]
         and (x.is_floating_point() or x.is_complex())
         and not isinstance(padding, str)
         and _is_native(padding)
+        and all(isinstance(n, int) or len(n) == 2 for n in (kernel_size, stride, dilation))
     )
 )
 def unfold(

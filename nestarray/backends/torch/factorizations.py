@@ -21,13 +21,29 @@ from nestarray.backends.results import (
 )
 from nestarray.backends.torch.core import PRECISE  # noqa: F401  # in conditions given as text
 from nestarray.backends.torch.promotion import cast
+from nestarray.dynamo import is_read
 
 _single = in_single_precision(cast)
 _single_pair = in_single_precision(cast, arrays=(0, 1))
 
 svdvals = _single(torch.linalg.svdvals)
 eigvalsh = _single(torch.linalg.eigvalsh)
-eigvals = _single(torch.linalg.eigvals)
+
+
+@_single
+def eigvals(x: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.linalg.eigvals.html"""
+    if x.is_cpu and not is_read() and _has_nonfinite(x):
+        raise torch.linalg.LinAlgError("eigvals: x: got infinities or NaN, expected finite numbers")
+    return torch.linalg.eigvals(x)
+
+
+def _has_nonfinite(x: Any) -> bool:
+    """Whether there are infinities or NaN, at which LAPACK ends the process; eig looks itself."""
+    try:
+        return not torch.isfinite(x).all()
+    except RuntimeError:  # tracers and torch.func.vmap know no values
+        return False
 
 
 @at_defaults("torch.linalg.cholesky(x)", where="x.dtype in PRECISE")

@@ -38,6 +38,7 @@ def _is_native(
         data_format != "channels_first"
         or not (x.is_floating_point() or x.dtype is torch.uint8)
         or spelling is None
+        or not x.shape[1]
         or (size is None) == (scale_factor is None)
     ):
         return False

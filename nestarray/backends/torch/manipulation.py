@@ -10,6 +10,7 @@ from nestarray.backends.axes import (
     check_order,
     expanded_shape,
     many_axes,
+    moved_axes,
     one_axis,
     pad_widths,
     part_sizes,
@@ -30,7 +31,10 @@ def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.movedim.html"""
     if not x.ndim:  # PyTorch takes 0 and -1 for axes of it
         many_axes(source, 0, "moveaxis", "source")
-    return torch.movedim(x, source, destination)
+    try:
+        return torch.movedim(x, source, destination)
+    except TypeError:  # one axis and a list of one
+        return x.permute(moved_axes(source, destination, x.ndim, "moveaxis"))
 
 
 def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
@@ -153,6 +157,7 @@ _diff = through_int64(torch.diff)
 
 
 @at_defaults("torch.diff(x) if axis == -1 else torch.diff(x, 1, axis)")
+@supports("(prepend is None or prepend.ndim) and (append is None or append.ndim)")
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.diff.html"""
     if prepend is append is None and x.dtype not in LACKING:

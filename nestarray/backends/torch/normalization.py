@@ -26,8 +26,9 @@ def _given_moments(
     axis: int = 1,
     eps: float = 1e-5,
 ) -> bool:
-    # torch knows no derivative by running moments, and refuses a negative eps
-    is_one = x.ndim > 1 and axis == 1 and _fits(x, mean) and eps >= 0
+    # torch knows no derivative by running moments, refuses a negative eps, and looks at no moments
+    # of no channels
+    is_one = x.ndim > 1 and axis == 1 and x.shape[1] and _fits(x, mean) and eps >= 0
     return is_one and is_constant(mean) and is_constant(variance)
 
 
@@ -49,7 +50,7 @@ def batch_norm(
 
 @supports(
     lambda x, weight=None, bias=None, *, axis=1, eps=1e-5: (
-        x.ndim > 1 and axis == 1 and x.numel() > x.shape[1] and _fits(x, weight) and eps >= 0
+        x.ndim > 1 and axis == 1 and x.numel() > x.shape[1] and _fits(x, weight) and eps > 0
     )
 )
 @lenient
@@ -149,7 +150,7 @@ def local_response_norm(
     return F.local_response_norm(x, size, alpha, beta, k)
 
 
-@supports("isinstance(axis, int) and ord > 0 and x.ndim")
+@supports("isinstance(axis, int) and ord > 0 and eps >= 0 and x.ndim")
 def normalize(x: Any, /, *, ord: float = 2.0, axis: Any = -1, eps: float = 1e-12) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.normalize.html"""
     return F.normalize(x, ord, axis, eps)

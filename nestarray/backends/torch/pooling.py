@@ -14,6 +14,8 @@ def _is_native(x: Any, count: int, kernel_size: Any, padding: Any) -> bool:
     """Whether torch itself reads this padding: symmetric, and half a window at most."""
     if x.ndim != count + 2 or not x.is_floating_point() or isinstance(padding, str):
         return False
+    if not x.shape[1]:
+        return False
     pads = (padding,) * count if isinstance(padding, int) else tuple(padding)
     kernel = (kernel_size,) * count if isinstance(kernel_size, int) else tuple(kernel_size)
     return (
@@ -109,11 +111,13 @@ def _adaptive(name: str, count: int) -> Callable[..., Any]:
     native = getattr(F, f"{name}{count}d")
 
     def is_native(x: Any, /, *, output_size: Any) -> bool:
-        if x.ndim != count + 2 or not x.is_floating_point() or 0 in x.shape[2:]:
+        if x.ndim != count + 2 or not x.is_floating_point() or 0 in x.shape[1:]:
             return False
         if isinstance(output_size, int):
             return output_size > 0
-        return len(output_size) == count and all(n is None or n > 0 for n in output_size)
+        if len(output_size) != count or output_size == (None,):
+            return False
+        return all(n is None or n > 0 for n in output_size)
 
     @supports(is_native)
     def adaptive_pool(x: Any, /, *, output_size: Any) -> Any:
