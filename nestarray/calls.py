@@ -8,6 +8,7 @@ by what they take longer, so those that have settings take any argument that com
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -21,6 +22,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 _VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+
+#: In annotations of what takes several numbers or arrays: ``zeros(2, 3)`` means ``zeros((2, 3))``.
+_SEVERAL = re.compile(r"\b(Sequence|Shape|Axis|Ints)\b")
 
 
 class _Absent:
@@ -50,12 +54,15 @@ def opened(parameters: Sequence[Parameter]) -> list[Parameter]:
     return found
 
 
-def explained(name: str | None = None, *, of: str | None = None) -> Callable[[F], F]:
+def explained(
+    name: str | None = None, *, of: str | None = None, functions: str = ""
+) -> Callable[[F], F]:
     """Let calls of a function that do not fit its signature raise an `ArgumentError` that helps.
 
     Args:
         name: what errors call the function; by default as it is defined.
         of: the class whose method the function becomes, with its first argument as ``self``.
+        functions: the names of the parameters that are functions, which are looked at before.
 
     Example:
         >>> @explained()
@@ -69,8 +76,18 @@ def explained(name: str | None = None, *, of: str | None = None) -> Callable[[F]
     """
 
     def mark(function: Any) -> Any:
+        places = [(n, function.__code__.co_varnames.index(n)) for n in functions.split()]
+
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
+            for parameter, place in places:
+                given = args[place] if place < len(args) else kwargs.get(parameter, len)
+                if not callable(given):
+                    label, parameters = _as_called(name, of, function, args)
+                    raise ArgumentError(
+                        f"{label}: {parameter}: got {type(given).__name__}, expected a function; "
+                        f"{_shown(label, parameters)}"
+                    )
             try:
                 return function(*args, **kwargs)
             except TypeError as error:
@@ -94,6 +111,22 @@ def _is_from_inside(error: TypeError) -> bool:
     return error.__traceback__ is None or error.__traceback__.tb_next is not None
 
 
+def _as_called(
+    name: str | None, of: str | None, function: Callable[..., Any], args: tuple[Any, ...]
+) -> tuple[str, list[Parameter]]:
+    """What errors call a function, and the parameters that who calls it fills."""
+    label = name or function.__qualname__.rpartition("<locals>.")[2]
+    if function.__name__ == "__init__":
+        label = type(args[0]).__name__
+    parameters = list(signature(function).parameters.values())
+    return (label, parameters) if of is None else (f"{of}.{label}", parameters[1:])
+
+
+def _shown(name: str, parameters: Iterable[Parameter]) -> str:
+    shown = [p.replace(annotation=p.empty) for p in parameters if p.name not in ("self", "cls")]
+    return f"{name}{Signature(shown)}"
+
+
 def _misfit(
     name: str | None,
     of: str | None,
@@ -101,12 +134,9 @@ def _misfit(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> ArgumentError | None:
-    label = name or function.__qualname__.rpartition("<locals>.")[2]
-    if function.__name__ == "__init__":
-        label = type(args[0]).__name__
-    parameters = list(signature(function).parameters.values())
+    label, parameters = _as_called(name, of, function, args)
     if of is not None:
-        label, parameters, args = f"{of}.{label}", parameters[1:], args[1:]
+        args = args[1:]
     kinds = {p.kind for p in parameters}
     by_place = [p.name for p in parameters if p.kind in _POSITIONAL]
     by_name = [p.name for p in parameters if p.kind not in (Parameter.POSITIONAL_ONLY, *_VARIADIC)]
@@ -136,7 +166,7 @@ def wrong(
         missing: parameters that were not given.
     """
     parameters = [p for p in parameters if p.name not in ("self", "cls")]
-    shown = f"{name}{Signature([p.replace(annotation=p.empty) for p in parameters])}"
+    shown = _shown(name, parameters)
     stars = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
     names = [stars.get(p.kind, "") + p.name for p in parameters]
     for argument in unknown:
@@ -149,10 +179,12 @@ def wrong(
             said = "got it by name, expected it by position"
         return ArgumentError(f"{name}: {argument}: {said}; {shown}")
     if more:
-        places = sum(p.kind in _POSITIONAL for p in parameters)
+        places = [p for p in parameters if p.kind in _POSITIONAL]
+        of_several = [p.name for p in places if _SEVERAL.search(str(p.annotation))]
         others = any(p.kind is p.KEYWORD_ONLY for p in parameters)
         return ArgumentError(
-            f"{name}: got {counted(places + more, 'positional argument')}, expected {places}"
+            f"{name}: got {counted(len(places) + more, 'positional argument')}, expected {len(places)}"
+            f"{f', {of_several[-1]} as one tuple' if of_several else ''}"
             f"{', and the others by name' if others else ''}; {shown}"
         )
     return ArgumentError(f"{name}: {missing[0]}: got nothing, expected an argument; {shown}")

@@ -205,7 +205,7 @@ def _fill(outer: Any, leaves: Iterator[Any], build: _Build) -> Any:
     )
 
 
-@explained("tree.map")
+@explained("tree.map", functions="fn")
 def map(fn: Callable[..., Any], nest: Any, *others: Any) -> Any:  # as jax.tree.map
     """Apply `fn` to every leaf of a nest, with those of others; `Container.map` has paths too.
 

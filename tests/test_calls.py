@@ -92,6 +92,33 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
         "Container.from_pytree: pytree: got nothing, expected an argument; "
         "Container.from_pytree(pytree, /)",
     ),
+    "sizes that are no tuple": (
+        lambda: na.zeros(2, 3),  # pyright: ignore[reportCallIssue]
+        "zeros: got 2 positional arguments, expected 1, shape as one tuple, and the others by name; "
+        "zeros(shape, *, dtype=None, device=None, like=None)",
+    ),
+    "axes that are no tuple": (
+        lambda: C.permute_dims(1, 0),  # pyright: ignore[reportCallIssue]
+        "permute_dims: got 3 positional arguments, expected 2, axes as one tuple; "
+        "permute_dims(x, /, axes)",
+    ),
+    "no function": (
+        lambda: na.grad(3),  # pyright: ignore[reportArgumentType]
+        "grad: fn: got int, expected a function; "
+        "grad(fn, argnums=0, has_aux=False, *, holomorphic=False, wrt=None)",
+    ),
+    "arguments exchanged": (
+        lambda: na.tree.map(C, np.exp),  # pyright: ignore[reportArgumentType]
+        "tree.map: fn: got Container, expected a function; tree.map(fn, nest, *others)",
+    ),
+    "values in place of functions": (
+        lambda: na.cond(True, 1, 2),  # pyright: ignore[reportArgumentType]
+        "cond: true_fn: got int, expected a function; cond(pred, true_fn, false_fn, *operands)",
+    ),
+    "a branch that is none": (
+        lambda: na.switch(0, [abs, 2], 1.0),  # pyright: ignore[reportArgumentType]
+        "switch: branches[1]: got 2, expected a function, called as branch(*operands)",
+    ),
     "transformation": (
         lambda: na.vmap(len, in_dims=0),  # pyright: ignore[reportCallIssue]
         "vmap: in_dims: there is no such argument, it is in_axes; "

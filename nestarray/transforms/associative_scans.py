@@ -15,7 +15,7 @@ from nestarray.transforms.loop_arguments import axes_of
 from nestarray.typing import Nest
 
 
-@explained()
+@explained(functions="fn")
 def associative_scan(
     fn: Callable[..., Any], elems: Nest, *, axis: int = 0, reverse: bool = False
 ) -> Nest:

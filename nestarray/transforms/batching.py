@@ -30,7 +30,7 @@ from nestarray.typing import Nest
 Axes = Any
 
 
-@explained()
+@explained(functions="fn")
 def vmap(
     fn: Callable[..., Any],
     in_axes: Axes = 0,

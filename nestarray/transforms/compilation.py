@@ -26,7 +26,7 @@ from nestarray.container.outline import short_dtype
 from nestarray.errors import ArgumentError, ShapeError, StructureError
 
 
-@explained()
+@explained(functions="fn")
 def jit(
     fn: Callable[..., Any],
     *,

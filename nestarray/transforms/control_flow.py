@@ -18,6 +18,7 @@ from nestarray import backends, dtypes, ops, tree
 from nestarray.backends import control_flow as native
 from nestarray.calls import explained
 from nestarray.config import current_backend
+from nestarray.container.arguments import check_function
 from nestarray.errors import ArgumentError, MixedBackendError, ShapeError
 from nestarray.transforms.arguments import describe
 from nestarray.transforms.carries import (
@@ -37,7 +38,7 @@ from nestarray.typing import Array, Nest
 Function = Callable[..., Any]
 
 
-@explained()
+@explained(functions="true_fn false_fn")
 def cond(pred: Array, true_fn: Function, false_fn: Function, *operands: Nest) -> Nest:
     """``true_fn(*operands)`` if `pred` is true, else ``false_fn(*operands)``.
 
@@ -105,6 +106,8 @@ def switch(index: Array, branches: Sequence[Function], *operands: Nest) -> Nest:
     branches = tuple(branches)
     if not branches:
         raise ArgumentError("switch: branches: got none, expected at least one function")
+    for i, branch in enumerate(branches):
+        check_function("switch", f"branches[{i}]", branch, "branch(*operands)")
     index = scalar("switch", "index", index, "int")
     value = _known(index)
     if value is not None:
@@ -116,7 +119,7 @@ def switch(index: Array, branches: Sequence[Function], *operands: Nest) -> Nest:
     return _branched("switch", index, branches, operands)
 
 
-@explained()
+@explained(functions="cond_fn body_fn")
 def while_loop(
     cond_fn: Function, body_fn: Function, init: Nest, *, max_steps: int | None = None
 ) -> Nest:
@@ -159,7 +162,7 @@ def while_loop(
     return form.nest(found)
 
 
-@explained()
+@explained(functions="body_fn")
 def fori_loop(
     lower: Array,
     upper: Array,
@@ -230,7 +233,7 @@ def fori_loop(
     return form.nest(found[1:])
 
 
-@explained()
+@explained(functions="fn")
 def scan(
     fn: Function,
     init: Nest,
@@ -279,7 +282,7 @@ def scan(
     return _scanned("scan", fn, init, xs, length, reverse, unroll)
 
 
-@explained()
+@explained(functions="fn")
 def map(fn: Function, xs: Nest, *, batch_size: int | None = None) -> Nest:
     """Apply `fn` to each row of the first axis of `xs`, one after the other, and stack the results.
 

@@ -67,7 +67,7 @@ class custom_vjp:
         https://docs.jax.dev/en/latest/_autosummary/jax.custom_vjp.html
     """
 
-    @explained()
+    @explained(functions="fn")
     def __init__(
         self,
         fn: Callable[..., Any],
@@ -203,7 +203,7 @@ class custom_jvp:
         https://docs.jax.dev/en/latest/_autosummary/jax.custom_jvp.html
     """
 
-    @explained()
+    @explained(functions="fn")
     def __init__(
         self,
         fn: Callable[..., Any],
@@ -325,7 +325,7 @@ POLICIES = (
 )
 
 
-@explained()
+@explained(functions="fn")
 def checkpoint(
     fn: Callable[..., Any], *, policy: str | Callable[..., Any] = "nothing_saveable"
 ) -> Callable[..., Any]:

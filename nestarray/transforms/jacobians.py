@@ -21,7 +21,7 @@ from nestarray.transforms.products import Results
 from nestarray.typing import Array
 
 
-@explained()
+@explained(functions="fn")
 def jacrev(
     fn: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -87,7 +87,7 @@ def jacrev(
     return call
 
 
-@explained()
+@explained(functions="fn")
 def jacfwd(
     fn: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -156,7 +156,7 @@ def jacfwd(
     return call
 
 
-@explained()
+@explained(functions="fn")
 def jacobian(
     fn: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -199,7 +199,7 @@ def jacobian(
     return call
 
 
-@explained()
+@explained(functions="fn")
 def hessian(
     fn: Callable[..., Any],
     argnums: int | Sequence[int] = 0,

@@ -28,7 +28,7 @@ from nestarray.transforms.gradients import grad, split_aux
 from nestarray.typing import Nest
 
 
-@explained()
+@explained(functions="fn")
 def vjp(fn: Callable[..., Any], /, *primals: Nest, has_aux: bool = False) -> tuple[Any, ...]:
     """f(x), and the function that multiplies a cotangent with the Jacobian's (conjugate) transpose.
 
@@ -68,7 +68,7 @@ def vjp(fn: Callable[..., Any], /, *primals: Nest, has_aux: bool = False) -> tup
     return (value, pullback, aux) if has_aux else (value, pullback)
 
 
-@explained()
+@explained(functions="fn")
 def jvp(
     fn: Callable[..., Any],
     primals: Sequence[Nest],
@@ -132,7 +132,7 @@ def _still(x: Any) -> Any:
     return ops.zeros_like(x)
 
 
-@explained()
+@explained(functions="fn")
 def linearize(fn: Callable[..., Any], /, *primals: Nest, has_aux: bool = False) -> tuple[Any, ...]:
     """f(x), and the linear function t ↦ J t of tangents at x.
 
@@ -180,7 +180,7 @@ def zero_tangent(nest: Nest) -> Nest:
     return tree.map(lambda x: ops.zeros_like(x) if hasattr(x, "dtype") else x, nest)
 
 
-@explained()
+@explained(functions="fn")
 def linear_transpose(fn: Callable[..., Any], /, *primals: Nest) -> Callable[[Nest], Any]:
     """The (conjugate) transpose of a function that is linear in its arguments.
 
@@ -204,7 +204,7 @@ def linear_transpose(fn: Callable[..., Any], /, *primals: Nest) -> Callable[[Nes
     return vjp(fn, *primals)[1]
 
 
-@explained()
+@explained(functions="fn")
 def hvp(fn: Callable[..., Any], primals: Sequence[Nest], tangents: Sequence[Nest]) -> Any:
     """The product of the Hessian of a scalar function with a direction, H t, without H.
 
@@ -231,7 +231,7 @@ def hvp(fn: Callable[..., Any], primals: Sequence[Nest], tangents: Sequence[Nest
     return _jvp("hvp", gradient, primals, tangents)[1]
 
 
-@explained()
+@explained(functions="fn loss")
 def gauss_newton_vp(
     fn: Callable[[Nest], Any], loss: Callable[[Any], Any], v: Nest, tangent: Nest
 ) -> Nest:

@@ -119,8 +119,6 @@ def flat_function(
     kind: type[Any], fn: Callable[..., Any], settings: tuple[Any, ...], key: Any, *, keep: bool
 ) -> Any:
     """``kind`` around `fn`: with `keep` the one that was made for an equal `key` before."""
-    if not callable(fn):
-        raise ArgumentError(f"{settings[0]}: got {describe(fn)}, expected a function")
     if keep:
         try:
             made = _kept.setdefault(fn, {})
