@@ -4633,7 +4633,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             The shape and dtype of x.
 
         Raises:
-            ArgumentError: `ord` is not positive.
+            ArgumentError: `ord` is not positive, or `eps` negative.
         """
 
     def not_equal(self, x2: Array, /) -> Container[Leaf]:
