@@ -36,6 +36,7 @@ from nestarray.backends.templates import (
 )
 from nestarray.config import current_backend
 from nestarray.container import Container, algebra, pytree
+from nestarray.container.arguments import what_takes
 from nestarray.container.shortcuts import Leaves, Served, shortcut
 from nestarray.errors import (
     ArgumentError,
@@ -327,6 +328,8 @@ class Op:
             hint += ", or merge it in with c.update(...)" if self.name == "bitwise_or" else ""
         if backends.core("numpy").is_masked(found):
             hint = "; pass x.filled(value), or x.data and x.mask as two arrays"
+        if instead := what_takes(found):
+            hint = f"; {instead}"
         which = ", ".join(self.array_parameters)
         return ArgumentError(
             f"{self.name}: array argument ({which}): got {found.__name__}, expected {expected}{hint}"

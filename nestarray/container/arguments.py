@@ -35,25 +35,31 @@ def check_container(function: str, name: str, value: Any) -> None:
         )
 
 
-#: Classes of modules, by the library and the name of a base, and what takes their arrays.
-_MODULES = {
-    ("torch", "Module"): "Container.from_torch_module(tree) takes its parameters",
-    ("keras", "Layer"): "Container.from_keras(tree) takes its variables",
-    ("equinox", "Module"): "Container.from_equinox(tree) takes its arrays",
+#: Classes of what holds arrays, by the library and the name of a base, and what takes these.
+_HOLDERS = {
+    ("torch", "Module"): "Container.from_torch_module takes its parameters",
+    ("keras", "Layer"): "Container.from_keras takes its variables",
+    ("equinox", "Module"): "Container.from_equinox takes its arrays",
     ("flax", "Module"): "Container.from_flax takes an nnx module, or what init of linen returns",
+    ("flax", "Variable"): "Container.from_flax takes the arrays of a whole nnx state",
 }
 
 
-def check_no_record(tree: Any) -> None:
-    """Raise an error for a module, a dataclass or an object of attrs, which would be one leaf."""
-    cls = type(tree)
+def what_takes(cls: type) -> str | None:
+    """What takes the arrays of a module, a dataclass or an object of attrs; None of others."""
     bases = [(base.__module__.partition(".")[0], base.__name__) for base in cls.__mro__]
-    instead = next((_MODULES[base] for base in bases if base in _MODULES), None)
+    instead = next((_HOLDERS[base] for base in bases if base in _HOLDERS), None)
     if hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__"):
-        instead = instead or "Container.from_object(tree) takes its fields"
+        return instead or "Container.from_object takes its fields"
+    return instead
+
+
+def check_no_record(tree: Any) -> None:
+    """Raise an error for an object that holds arrays, which would be one leaf."""
+    instead = what_takes(type(tree))
     if instead is not None:
         raise ArgumentError(
-            f"Container: tree: got a {cls.__name__}, which would be one leaf; {instead}, "
+            f"Container: tree: got a {type(tree).__name__}, which would be one leaf; {instead}, "
             "Container({'name': tree}) keeps it whole"
         )
 

@@ -294,7 +294,7 @@ def test_records_are_no_leaf_by_mistake() -> None:
             na.Container(record)
         name = type(record).__name__
         assert str(info.value) == (
-            f"Container: tree: got a {name}, which would be one leaf; Container.from_object(tree) "
+            f"Container: tree: got a {name}, which would be one leaf; Container.from_object "
             "takes its fields, Container({'name': tree}) keeps it whole"
         )
         assert na.Container.from_object(record).to_dict() == {"step": 3}
@@ -309,10 +309,10 @@ def test_modules_are_no_leaf_by_mistake() -> None:
     import torch
 
     modules: dict[str, tuple[Any, str]] = {
-        "from_torch_module": (torch.nn.Linear(2, 3), "Container.from_torch_module(tree) takes its parameters"),
-        "from_keras": (keras.layers.Dense(3), "Container.from_keras(tree) takes its variables"),
+        "from_torch_module": (torch.nn.Linear(2, 3), "Container.from_torch_module takes its parameters"),
+        "from_keras": (keras.layers.Dense(3), "Container.from_keras takes its variables"),
         "from_flax": (flax.nnx.Linear(2, 3, rngs=flax.nnx.Rngs(0)), "Container.from_flax takes an nnx module, or what init of linen returns"),
-        "from_equinox": (equinox.nn.Linear(2, 3, key=jax.random.key(0)), "Container.from_equinox(tree) takes its arrays"),
+        "from_equinox": (equinox.nn.Linear(2, 3, key=jax.random.key(0)), "Container.from_equinox takes its arrays"),
     }  # fmt: skip
     modules["from_keras"][0].build((1, 2))
     for constructor, (module, words) in modules.items():
@@ -324,3 +324,17 @@ def test_modules_are_no_leaf_by_mistake() -> None:
             "Container({'name': tree}) keeps it whole"
         )
         assert len(getattr(na.Container, constructor)(module).leaves()) == 2
+        with pytest.raises(ArgumentError) as info:
+            na.exp(module)
+        assert str(info.value).endswith(f"a Container or a number; {words}")
+
+
+def test_variables_of_nnx_are_no_arrays() -> None:
+    import flax.nnx
+
+    state = flax.nnx.state(flax.nnx.Linear(2, 3, rngs=flax.nnx.Rngs(0)))
+    with pytest.raises(ArgumentError) as info:
+        na.Container(state) * 2
+    assert str(info.value).endswith("; Container.from_flax takes the arrays of a whole nnx state")
+    assert info.value.__notes__ == ["at the Container path 'bias'"]
+    assert (na.Container.from_flax(state) * 2).paths() == ("params/bias", "params/kernel")
