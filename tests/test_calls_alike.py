@@ -138,6 +138,26 @@ REFUSED: dict[str, tuple[Callable[[Any, Any], Any], type[Exception], str]] = {
         "repeat: cannot be computed for x float32 (2, 3), repeats 1.5, axis 1; help(na.repeat) "
         "says what it takes",
     ),
+    "one element is no vector of three": (
+        lambda x, array: na.cross(x, x[:, :1]),
+        ShapeError,
+        "cross: got vectors of length 1 along axis -1, expected 3",
+    ),
+    "a range goes somewhere": (
+        lambda x, array: na.arange(0.0, 1.0, 0.0, like=x),
+        ArgumentError,
+        "arange: step: got 0.0, expected a number but 0",
+    ),
+    "in integers too": (
+        lambda x, array: na.arange(0, 4, 0, like=x),
+        ArgumentError,
+        "arange: step: got 0, expected a number but 0",
+    ),
+    "samples are apart": (
+        lambda x, array: na.fftfreq(4, d=0.0, like=x),
+        ArgumentError,
+        "fftfreq: d: got 0.0, expected a number but 0",
+    ),
 }
 
 
@@ -215,6 +235,14 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "one step for all axes": (
         lambda x, array: na.unfold(x[None, None], kernel_size=[2], stride=[1]),
         np.float32([[[0, 1], [1, 2], [3, 4], [4, 5]]]),
+    ),
+    "the angle of NaN": (
+        lambda x, array: na.angle(na.where(na.less(x, 3), np.nan, -x)),
+        np.where(X < 3, np.float32(np.nan), np.float32(np.pi)),
+    ),
+    "a number before an array of floats": (
+        lambda x, array: na.gammainc(1.0, x),
+        np.float32(1 - np.exp(-X)),
     ),
     "sums of small integers": (
         lambda x, array: na.einsum("ij->i", array(X.astype(np.uint8))),

@@ -278,6 +278,8 @@ def arange(
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.arange.html
     """
     # The frameworks disagree on the length and the rounding of floating ranges: one computes them.
+    if step.__class__ in (int, float) and not step:
+        raise ArgumentError(f"arange: step: got {step!r}, expected a number but 0")
     first, end = (0, start) if stop is None else (start, stop)
     host = np.arange(first, end, step)
     return ops.asarray(host, dtype=_range_dtype(start, stop, step, dtype), device=device, like=like)

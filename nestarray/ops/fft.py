@@ -481,6 +481,8 @@ def _frequencies(
 
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise ArgumentError(f"{name}: n: got {n!r}, expected an int of at least 1")
+    if not d:
+        raise ArgumentError(f"{name}: d: got {d!r}, expected a number but 0")
     wanted = as_dtype("float32" if dtype is None else dtype)
     if not wanted.is_floating:
         raise DtypeError(f"{name}: dtype: got {wanted.name}, expected a real floating dtype")

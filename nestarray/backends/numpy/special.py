@@ -34,11 +34,16 @@ def _pair_in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
     """As `_in_float32`, for two operands of one dtype or of one and a number."""
 
     def call(x1: Any, x2: Any, /) -> Any:
-        dtype = x1.dtype if hasattr(x1, "dtype") else x2.dtype
+        try:
+            dtype = x1.dtype
+            x2 = x2 if hasattr(x2, "dtype") else dtype.type(x2)  # SciPy makes float64 of numbers
+        except AttributeError:
+            dtype = x2.dtype
+            x1 = dtype.type(x1)
         if dtype == np.float32 or dtype == np.float64:
             return native(x1, x2)
         if dtype.kind == "c":
-            refuse_complex(x1 if hasattr(x1, "dtype") else x2)
+            refuse_complex(x1)
         result = native(np.asarray(x1, np.float32), np.asarray(x2, np.float32))
         return result if dtype.kind in "biu" else result.astype(dtype)
 

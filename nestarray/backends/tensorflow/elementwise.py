@@ -86,6 +86,11 @@ def _pow(x1: Any, x2: Any) -> Any:
     return tf.cast(tf.math.pow(tf.cast(x1, tf.int64), tf.cast(x2, tf.int64)), dtype)
 
 
+def _angle(x: Any) -> Any:
+    found = tf.math.angle(x)
+    return found if x.dtype.is_complex else tf.where(tf.equal(x, x), found, x)  # of NaN it is 0
+
+
 abs = on_integers(tf.math.abs, tf.identity)  # unsigned integers
 negative = on_integers(tf.math.negative, _negative_unsigned)
 positive = tf.identity
@@ -98,7 +103,7 @@ trunc = on_integers(_trunc, tf.identity)
 real = tf.math.real
 imag = tf.math.imag
 conj = tf.math.conj
-angle = floating(tf.math.angle)
+angle = floating(_angle)
 
 add = promoting(tf.math.add)
 subtract = promoting(tf.math.subtract)

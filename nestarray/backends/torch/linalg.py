@@ -57,7 +57,10 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
         return torch.linalg.cross(x1, x2, dim=axis)
     x1, x2 = promoted((x1, x2))
     if x1.shape != x2.shape:
-        one_axis(axis, min(x1.ndim, x2.ndim), "cross")  # before a number is spread to vectors
+        # before a number is spread to vectors, and one element to three
+        one_axis(axis, min(x1.ndim, x2.ndim), "cross")
+        if x1.shape[axis] != x2.shape[axis]:
+            raise ValueError("vectors of unequal lengths")
         x1, x2 = torch.broadcast_tensors(x1, x2)
     return _cross(x1, x2, dim=axis)
 
