@@ -38,8 +38,8 @@ of PyTorch goes as far when inputs and weights move by a unit in their last plac
 normalization over eight numbers, a hyperbolic tangent of numbers up to 27 that agree to 4e-6, the
 gradient of a bias before a normalization, which is zero); or a number so close to zero has been
 rectified that rounding decides where its gradient goes, and PyTorch's own gradient at the values
-that the graph has computed is the graph's, within the tolerance. In bold is what goes further, or
-what was measured before that was looked at (vits on JAX); the same in float64 stands beside it.
+that the graph has computed is the graph's, within the tolerance. In bold would be what goes
+further, with the same in float64 beside it.
 On TensorFlow and NumPy graphs run operation by operation; on JAX the graph and its gradient are
 one program of `jax.jit`, but for the cells that were measured first and for models in which values
 decide a size on the way (jetmoe, higgs_audio_v2).
