@@ -36,9 +36,19 @@ def render(
     width, height = width or columns, height or lines
     if spec.kind == "leaf":
         return _bare(f"Container({leaves[0]!r})", height)
-    head = f"Container({totals(leaves)})" if leaves else "Container(empty)"
+    head = heading(spec, leaves)
     root = outline(spec, leaves, height - 1, max_depth=max(width // 4, 1))
     return "\n".join(clipped(line, width) for line in (head, *_lines(root, leaves, "  ", width)))
+
+
+def heading(spec: Spec, leaves: Sequence[Any]) -> str:
+    """``Container(6 leaves, 15 elements, numpy) [list]``."""
+    return f"Container({totals(leaves) if leaves else 'empty'}){mark(spec)}"
+
+
+def mark(spec: Spec) -> str:
+    """What is said of a node that is no dict, behind its name."""
+    return "" if spec.kind == "dict" else f" [{spec.kind}]"
 
 
 def _bare(text: str, height: int) -> str:
@@ -66,12 +76,12 @@ def _lines(row: Row, leaves: Sequence[Any], indent: str, width: int) -> Iterator
             pad = " " * (column - cells(name))
             yield f"{indent}{name}{pad}  {times}{describe(leaves[child.start])}"
             continue
-        mark = "" if child.spec.kind == "dict" else f" [{child.spec.kind}]"
+        name += mark(child.spec)
         if child.children is None:
             part = leaves[child.start : child.start + child.spec.num_leaves]
-            yield f"{indent}{name}{mark}  {times}{{{contents(part) if part else ''}}}"
+            yield f"{indent}{name}  {times}{{{contents(part) if part else ''}}}"
         else:
-            yield f"{indent}{name}{mark}{'  ' + times.rstrip() if times else ''}"
+            yield f"{indent}{name}{'  ' + times.rstrip() if times else ''}"
             yield from _lines(child, leaves, indent + "  ", width)
 
 

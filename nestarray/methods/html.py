@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from nestarray.container import Container, method
-from nestarray.container.display import contents, itemsize, size, totals
+from nestarray.container.display import contents, heading, itemsize, mark, size
 from nestarray.container.outline import Gap, Row, describe, key_text, outline, range_text
 from nestarray.methods.statistics import histogram, sample_of
 from nestarray.methods.table import Table, bytes_text
@@ -79,7 +79,7 @@ def _repr_html_(c: Container, /) -> str:
     if c.spec.kind == "leaf":
         head, body = "Container", [_leaf_html("", leaves[0], "", _histogram(leaves[0]))]
     else:
-        head, body = f"Container({totals(leaves) if leaves else 'empty'})", _Page(root, leaves)
+        head, body = heading(c.spec, leaves), _Page(root, leaves)
     return (
         f'<div class="nestarray"><style>{_STYLE}</style>\n<details open><summary>'
         f"{_escaped(head)}{_bytes_note(leaves)}</summary><div>\n{''.join(body)}</div></details></div>"
@@ -113,9 +113,8 @@ class _Page:
 
     def _node(self, row: Row, room: int) -> Iterator[str]:
         part = self.leaves[row.start : row.start + row.spec.num_leaves]
-        kind = "" if row.spec.kind == "dict" else f" [{row.spec.kind}]"
         which = f" (here {_escaped(key_text(row.key))})" if row.count > 1 else ""
-        note = f"{kind} {_times(row)}{contents(part)}{which}"
+        note = f"{mark(row.spec)} {_times(row)}{contents(part)}{which}"
         head = f'{_key_html(range_text(row))}<span class="note">{note}</span>{_bytes_note(part)}'
         if not row.children:
             yield f'<div class="leaf"><span>{head}</span></div>\n'

@@ -262,3 +262,15 @@ def test_a_container_in_the_place_of_a_leaf() -> None:
         "Container(1 leaf)",
         "  w  Container(1 leaf, 4 elements, jax) w f32[2, 2]",
     ]
+
+
+def test_the_kind_of_the_root_is_shown() -> None:
+    c = na.Container([1, 2, 3])
+    assert repr(c).splitlines()[0] == "Container(3 leaves) [list]"
+    assert repr(c.exclude("1")).splitlines()[0] == "Container(2 leaves) [part of list]"
+    assert repr(na.Container((np.ones(2),))).splitlines()[0] == (
+        "Container(1 leaf, 2 elements, numpy) [tuple]"
+    )
+    assert repr(na.Container([])) == "Container(empty) [list]"
+    assert "Container(3 leaves) [list]" in c._repr_html_()
+    assert repr(na.Container(np.ones(1))) == "Container(array([1.]))"
