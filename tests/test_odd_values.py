@@ -309,3 +309,21 @@ def test_places_that_are_nan(backend: str) -> None:
     np.testing.assert_allclose(
         host(na.crop_and_resize(x, boxes, images, crop_size=1)).ravel(), [7.5, 0.0]
     )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_squares_in_half_precision_do_not_overflow(dtype: str, backend: str) -> None:
+    x = na.astype(on_backend(np.asarray([[300.0, -300.0, 600.0]], "float32"), backend), dtype)
+    wide = np.asarray([[300.0, -300.0, 600.0]])
+    centered = wide - wide.mean()
+    expected = {
+        na.layer_norm: centered / centered.std(),
+        na.rms_norm: wide / np.sqrt((wide * wide).mean()),
+        na.normalize: wide / np.linalg.norm(wide),
+    }
+    for op, values in expected.items():
+        found = op(x)
+        assert na.dtype_of(found) is na.as_dtype(dtype)
+        np.testing.assert_allclose(host(na.astype(found, "float32")), values, rtol=1e-2)
+    zeros = host(na.astype(na.normalize(na.zeros_like(x)), "float32"))
+    np.testing.assert_array_equal(zeros, 0.0)

@@ -150,7 +150,8 @@ def local_response_norm(
     return F.local_response_norm(x, size, alpha, beta, k)
 
 
-@supports("isinstance(axis, int) and ord > 0 and eps >= 0 and x.ndim")
+# in half precision torch divides zeros by an eps that is 0
+@supports("isinstance(axis, int) and ord > 0 and eps >= 0 and x.ndim and x.itemsize > 2")
 def normalize(x: Any, /, *, ord: float = 2.0, axis: Any = -1, eps: float = 1e-12) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.normalize.html"""
     return F.normalize(x, ord, axis, eps)
