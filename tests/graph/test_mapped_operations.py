@@ -209,6 +209,24 @@ def test_open_rows(name: str) -> None:
             torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("rows", [torch.tensor([[0, 1, 2]]), torch.tensor([[0, 1, 1], [2, 0, 2]])])
+def test_mapped_tables_have_no_gradient_at_the_padding(rows: torch.Tensor) -> None:
+    class Tables(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(matrices())
+
+        def forward(self, rows: torch.Tensor) -> torch.Tensor:
+            return vmap(lambda table: F.embedding(rows, table, padding_idx=0))(self.weight)
+
+    net = Tables()
+    net(rows).square().sum().backward()
+    assert net.weight.grad is not None
+    graph = na.trace_graph(net, rows).to_backend("numpy")
+    grads = na.grad(lambda v: na.sum(na.square(graph(rows.numpy(), v=v))))(graph.v)
+    torch.testing.assert_close(torch.from_numpy(grads.weight), net.weight.grad)
+
+
 def test_bags_in_a_forward_that_differentiates() -> None:
     class Slopes(nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:

@@ -264,14 +264,28 @@ def _places(indices: Any, dim: int | None, size: Any, length: Any) -> Any:
 
 
 def _embedding(
-    operation: Any, info: Any, dims: Any, weight: Any, indices: Any, *settings: Any
+    operation: Any,
+    info: Any,
+    dims: Any,
+    weight: Any,
+    indices: Any,
+    padding: int = -1,
+    is_by_frequency: bool = False,
+    sparse: bool = False,
 ) -> Any:
+    import torch
+
     weight_dim, indices_dim, *_ = dims
     if weight_dim is None:
-        return operation(weight, indices.movedim(indices_dim, 0), *settings), 0
+        indices = indices.movedim(indices_dim, 0)
+        return operation(weight, indices, padding, is_by_frequency, sparse), 0
     weight = weight.movedim(weight_dim, 0)
-    places = _places(indices, indices_dim, info.batch_size, weight.shape[1])
-    return operation(weight.flatten(0, 1), places), 0  # other settings are those of gradients
+    count = weight.shape[1]
+    if padding >= 0:  # of each table; the operation knows one of all
+        is_padding = torch.arange(count, device=weight.device).unsqueeze(-1) == padding
+        weight = torch.where(is_padding, weight.detach(), weight)
+    places = _places(indices, indices_dim, info.batch_size, count)
+    return operation(weight.flatten(0, 1), places, -1, is_by_frequency), 0
 
 
 def _embedding_backward(
