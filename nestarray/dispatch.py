@@ -410,7 +410,7 @@ def _checking_kinds(record: Op, body: Callable[..., Any]) -> Callable[..., Any]:
         own = partial(record.body, *args, **kwargs)
         diagnosis.kinds_rule(record.signature.parameters, own)(record.name, bound.arguments)
         for name in types:
-            value = bound.arguments.get(name)
+            value: Any = bound.arguments.get(name)
             if _is_numpy_scalar(type(value)):  # which is not weak, as Python's numbers are
                 bound.arguments[name] = value.item()
         return body(*bound.args, **bound.kwargs)

@@ -32,7 +32,7 @@ REFUSED: dict[str, tuple[Callable[[Any, Any], Any], type[Exception], str]] = {
         "concat: got an array, expected a list or a tuple of arrays",
     ),
     "a set has no order": (
-        lambda x, array: na.softmax(x, axis={0}),
+        lambda x, array: na.softmax(x, axis={0}),  # type: ignore[arg-type]
         ArgumentError,
         "softmax: axis: got {0}, expected an int",
     ),
@@ -183,11 +183,11 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
         np.asarray(1.0, np.float32),
     ),
     "a scalar of NumPy is a flag": (
-        lambda x, array: na.sum(x, axis=0, keepdims=np.True_),
+        lambda x, array: na.sum(x, axis=0, keepdims=np.True_),  # type: ignore[arg-type]
         X.sum(axis=0, keepdims=True),
     ),
     "and a number": (
-        lambda x, array: na.soft_shrink(x, threshold=np.float32(0.5)),
+        lambda x, array: na.soft_shrink(x, threshold=np.float32(0.5)),  # type: ignore[arg-type]
         np.maximum(X - np.float32(0.5), 0),
     ),
     "which is as weak as Python's": (
@@ -196,11 +196,11 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     ),
     "an axis of einsum repeated": (
         lambda x, array: na.einsum("ij,jk->ik", x, x[:1, :2] + 1),
-        X.sum(axis=1, keepdims=True) * np.float32([[1, 2]]),
+        X.sum(axis=1, keepdims=True) * np.asarray([[1, 2]], np.float32),
     ),
     "and without a result": (
         lambda x, array: na.einsum("ij,jk", x, x[:1, :2] + 1),
-        X.sum(axis=1, keepdims=True) * np.float32([[1, 2]]),
+        X.sum(axis=1, keepdims=True) * np.asarray([[1, 2]], np.float32),
     ),
     "one place": (lambda x, array: na.take(x, 1, axis=1), X[:, 1]),
     "one row": (lambda x, array: na.embedding(1, x), X[1]),
@@ -234,7 +234,7 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     ),
     "one step for all axes": (
         lambda x, array: na.unfold(x[None, None], kernel_size=[2], stride=[1]),
-        np.float32([[[0, 1], [1, 2], [3, 4], [4, 5]]]),
+        np.asarray([[[0, 1], [1, 2], [3, 4], [4, 5]]], np.float32),
     ),
     "the angle of NaN": (
         lambda x, array: na.angle(na.where(na.less(x, 3), np.nan, -x)),

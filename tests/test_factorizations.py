@@ -249,7 +249,7 @@ def test_qr_of_large_elements(backend: str, dtype: str) -> None:
 def test_eigenvalues_of_nan_do_not_end_the_process() -> None:
     for value in (np.nan, np.inf):
         x = on("torch", np.full((3, 3), value, "float32"))
-        with pytest.raises(torch.linalg.LinAlgError, match="got infinities or NaN"):
+        with pytest.raises(RuntimeError, match="got infinities or NaN"):
             na.eigvals(x)
     mapped = torch.func.vmap(na.eigvals)(torch.ones(2, 3, 3))
     assert tuple(mapped.shape) == (2, 3)
