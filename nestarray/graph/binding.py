@@ -143,7 +143,7 @@ def bind_variables(
         StructureError: one has other keys than the graph's.
     """
     pairs = []
-    for letter, given, own in (("v", v, graph.v), ("s", s, graph.s)):
+    for letter, given, own, other in (("v", v, graph.v, s), ("s", s, graph.s, v)):
         if given is None:
             if letter in graph.abstract:
                 raise ArgumentError(
@@ -156,7 +156,7 @@ def bind_variables(
                 f"{graph.name}: {letter}: got {type(given).__name__}, expected a Container"
             )
         elif given.spec is not own.spec and given.spec.permutation_to(own.spec) is None:
-            given = _without_other_names(graph, letter, given, own)
+            given = _by_own_names(graph, letter, given, own, other)
         pairs.append(given)
     return pairs[0], pairs[1]
 
@@ -188,17 +188,27 @@ def check_variables(graph: Graph, v: Container, s: Container) -> None:
             )
 
 
-def _without_other_names(graph: Graph, letter: str, given: Container, own: Container) -> Container:
-    """`given` with the keys of `own`: less the other names of tied weights, as torch has them."""
+def _by_own_names(
+    graph: Graph, letter: str, given: Container, own: Container, other: Any
+) -> Container:
+    """`given` with the keys of `own`: less the other names of tied weights, as torch has them.
+
+    A parameter that forward writes in training is state there: evaluation finds it in `other`, what
+    is given on the other side.
+    """
     leaves, paths = dict(given.flat_items()), own.paths()
-    missing = [p for p in paths if p not in leaves]
+    beside = dict(other.flat_items()) if isinstance(other, Container) else leaves
+    moved = {p: beside[p] for p in paths if p not in leaves and p in beside}
+    missing = [p for p in paths if p not in leaves and p not in moved]
     known = set(paths)
     extra = [p for p in leaves if p not in known and _letter(graph, p) != letter]
+    extra = [p for p in extra if p in beside or _letter(graph, p) is None]
     if missing or extra:
         which = f"no {missing[0]!r}" if missing else f"an unexpected {extra[0]!r}"
         raise StructureError(
             f"{graph.name}: {letter} has {which}; expected the keys of graph.{letter}"
         )
+    leaves |= moved
     return from_leaves(own.spec, [leaves[p] for p in paths])
 
 

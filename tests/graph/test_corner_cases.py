@@ -170,6 +170,11 @@ def test_a_parameter_that_follows_others_is_state(x, follow):
     other = Teacher(follow)
     other.load_state_dict(graph.to_torch_state_dict(s=s))
     torch.testing.assert_close(other.slow.weight, net.slow.weight)
+    evaluated = na.trace_graph(Teacher(follow), x).to_backend("numpy")
+    expected = net.eval()(x).detach()
+    np.testing.assert_allclose(evaluated(x.numpy(), v=graph.v, s=s), expected, rtol=1e-5)
+    with pytest.raises(errors.StructureError, match="v has no 'slow/weight'"):
+        evaluated(x.numpy(), v=graph.v)
 
 
 def test_data_of_another_shape_is_refused(x):
