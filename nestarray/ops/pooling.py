@@ -45,6 +45,8 @@ def max_pool1d(
 ) -> Array:
     """The largest element under windows over one spatial axis.
 
+    NaN where there is one under the window, but on TensorFlow, which passes it over.
+
     Args:
         x: `(batch, channels, length)`, real.
         kernel_size: the size of a window; an integer.
@@ -87,6 +89,8 @@ def max_pool2d(
     ceil_mode: bool = False,
 ) -> Array:
     """The largest element under windows over two spatial axes.
+
+    NaN where there is one under the window, but on TensorFlow, which passes it over.
 
     Args:
         x: `(batch, channels, height, width)`, real.
@@ -131,6 +135,8 @@ def max_pool3d(
     ceil_mode: bool = False,
 ) -> Array:
     """The largest element under windows over three spatial axes.
+
+    NaN where there is one under the window, but on TensorFlow, which passes it over.
 
     Args:
         x: `(batch, channels, depth, height, width)`, real.
