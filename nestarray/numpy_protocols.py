@@ -108,9 +108,23 @@ def of_function(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any
     return record.function(*arrays, *extra, **settings)
 
 
+#: The parameters of functions of which NumPy itself tells them since 2.4 only.
+BUILT_IN: dict[str, Function] = {
+    "np.bincount": lambda x, /, weights=None, minlength=0: None,
+    "np.concatenate": lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": None,
+    "np.empty_like": (
+        lambda prototype, /, dtype=None, order="K", subok=True, shape=None, *, device=None: None
+    ),
+    "np.ravel_multi_index": lambda multi_index, dims, mode="raise", order="C": None,
+    "np.unravel_index": lambda indices, shape, order="C": None,
+    "np.where": lambda condition, x=None, y=None, /: None,
+}
+
+
 @cache
 def _parameters(function: Function) -> tuple[list[str], dict[str, Any]]:
-    parameters = inspect.signature(function).parameters.values()
+    told = BUILT_IN.get(spelled_name(function), function)
+    parameters = inspect.signature(told).parameters.values()
     names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return names, {p.name: p.default for p in parameters if p.default is not p.empty}
 

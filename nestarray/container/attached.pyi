@@ -3906,6 +3906,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     ) -> Container[Leaf]:
         """The largest element under windows over one spatial axis.
 
+        NaN where there is one under the window, but on TensorFlow, which passes it over.
+
         Args:
             x: `(batch, channels, length)`, real.
             kernel_size: the size of a window; an integer.
@@ -3933,6 +3935,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     ) -> Container[Leaf]:
         """The largest element under windows over two spatial axes.
 
+        NaN where there is one under the window, but on TensorFlow, which passes it over.
+
         Args:
             x: `(batch, channels, height, width)`, real.
             kernel_size: the size of a window; an integer, or one for each axis.
@@ -3959,6 +3963,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         ceil_mode: bool = False,
     ) -> Container[Leaf]:
         """The largest element under windows over three spatial axes.
+
+        NaN where there is one under the window, but on TensorFlow, which passes it over.
 
         Args:
             x: `(batch, channels, depth, height, width)`, real.

@@ -157,6 +157,6 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
         >>> import numpy as np, nestarray as na
         >>> na.einsum("bij,bjk->bik", np.ones((2, 3, 4)), np.ones((2, 4, 5))).shape
         (2, 3, 5)
-        >>> na.einsum("ii", np.eye(3))
-        np.float64(3.0)
+        >>> float(na.einsum("ii", np.eye(3)))
+        3.0
     """

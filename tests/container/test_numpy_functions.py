@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,7 @@ import scipy.special
 import torch
 
 import nestarray as na
-from nestarray import errors
+from nestarray import errors, numpy_protocols
 from nestarray.testing import assert_close
 
 W = np.asarray([[0.5, -1.0, 2.0], [3.0, 0.25, -0.75], [1.0, 1.5, -2.0]])
@@ -81,6 +82,15 @@ def test_a_function_of_numpy_is_the_op_of_its_name(name: str) -> None:
     assert found.paths() == ("a/w", "b")
     for leaf, x in zip(found.leaves(), (TREE["a"]["w"], TREE["b"]), strict=True):
         assert_close(np.asarray(leaf), np.asarray(fn(x)))
+
+
+@pytest.mark.parametrize("name", numpy_protocols.BUILT_IN)
+def test_parameters_that_older_versions_of_numpy_do_not_tell(name: str) -> None:
+    ours = inspect.signature(numpy_protocols.BUILT_IN[name]).parameters.values()
+    theirs = inspect.signature(getattr(np, name.removeprefix("np."))).parameters.values()
+    assert [(p.name, p.kind, p.default) for p in ours] == [
+        (p.name, p.kind, p.default) for p in theirs
+    ]
 
 
 def test_whatever_the_leaves_are_arrays_of() -> None:
