@@ -58,7 +58,10 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     return _tensordot(x1, x2, dims=axes)
 
 
-@at_defaults("torch.linalg.vecdot(x1, x2)", where="x1.shape[-1] == x2.shape[-1]")
+@at_defaults(
+    "torch.linalg.vecdot(x1, x2) if axis == -1 else torch.linalg.vecdot(x1, x2, dim=axis)",
+    where="x1.shape == x2.shape",
+)
 # torch takes no integers; of unequal lengths it would broadcast one
 @supports("x1.dtype in INEXACT and x1.shape[axis] == x2.shape[axis]")
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
