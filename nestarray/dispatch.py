@@ -103,7 +103,9 @@ class Op:
             for name in self.array_parameters
             if (name not in besides.split() if is_floating else name in promoted.split())
         ]
-        self.required_arrays = {p.name for p in self.parameters if str(p.annotation) == "Array"}
+        self.required_arrays = {
+            p.name for p in self.parameters if _holds_arrays(p) and "None" not in str(p.annotation)
+        }
         self.optional_arrays = {
             p.name for p in self.parameters if str(p.annotation) == "Array | None"
         }

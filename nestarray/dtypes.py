@@ -112,6 +112,14 @@ def as_dtype(dtype: Any) -> DType:
         return _learn_dtype(dtype)
 
 
+def dtype_for(name: str, dtype: Any) -> DType:
+    """`as_dtype` of an argument of the function `name`, which the error speaks of."""
+    try:
+        return as_dtype(dtype)
+    except DtypeError as error:
+        raise DtypeError(f"{name}: {error}") from None
+
+
 def _learn_dtype(dtype: Any) -> DType:
     # np.dtype and tf.DType have a name; np.float32, a class, has __name__; torch prints "torch.x".
     name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)

@@ -140,7 +140,7 @@ def check_key(key: Array, *, can_be_many: bool = False) -> None:
 
 def check_bits_dtype(name: str, dtype: DTypeLike) -> dtypes.DType:
     """`dtype` as a `DType`, if it is an unsigned integer type."""
-    wanted = dtypes.as_dtype(dtype)
+    wanted = dtypes.dtype_for(name, dtype)
     if wanted.kind != "uint":
         raise DtypeError(f"{name}: dtype: got {wanted}, expected uint8, uint16, uint32 or uint64")
     return wanted
@@ -148,7 +148,7 @@ def check_bits_dtype(name: str, dtype: DTypeLike) -> dtypes.DType:
 
 def check_uniform_dtype(name: str, dtype: DTypeLike) -> tuple[dtypes.DType, int, int]:
     """(`dtype`, its mantissa bits, the bits to draw), if it is a floating type."""
-    wanted = dtypes.as_dtype(dtype)
+    wanted = dtypes.dtype_for(name, dtype)
     if wanted not in MANTISSA:
         raise DtypeError(f"{name}: dtype: got {wanted}, expected a floating type")
     return wanted, *MANTISSA[wanted]
@@ -156,7 +156,7 @@ def check_uniform_dtype(name: str, dtype: DTypeLike) -> tuple[dtypes.DType, int,
 
 def integer_type(name: str, dtype: DTypeLike) -> dtypes.DType:
     """`dtype` as a `DType`, if it is an integer type."""
-    wanted = dtypes.as_dtype(dtype)
+    wanted = dtypes.dtype_for(name, dtype)
     if not wanted.is_integer:
         raise DtypeError(f"{name}: dtype: got {wanted}, expected an integer type")
     return wanted

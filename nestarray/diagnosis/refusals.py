@@ -59,6 +59,8 @@ def explain(
     if not is_ours or hasattr(error, "inner"):
         rules += [_body_rule(body), _handed_on(error)]
         rules += [kernel_rule(error, again), _last_rule(error, parameters)]
+    else:
+        rules.append(_handed_on(error))
     for rule in rules:
         try:
             rule(name, arguments)

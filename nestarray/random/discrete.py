@@ -302,7 +302,7 @@ def rademacher(key: Array, shape: Shape = (), dtype: DTypeLike = "int32") -> Arr
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.random.rademacher.html
     """
-    wanted = dtypes.as_dtype(dtype)
+    wanted = dtypes.dtype_for("random.rademacher", dtype)
     if not (wanted.is_floating or wanted.kind == "int"):
         raise DtypeError(
             f"random.rademacher: dtype: got {wanted}, expected a floating or a signed integer type"

@@ -91,7 +91,7 @@ def switch(index: Array, branches: Sequence[Function], *operands: Nest) -> Nest:
         what the function returned, with arrays for numbers.
 
     Raises:
-        ArgumentError: there are no branches.
+        ArgumentError: `branches` are no functions, or there are none.
         ShapeError, DtypeError: `index` is no integer scalar; or as for `cond`.
         StructureError: as for `cond`.
 
@@ -103,7 +103,11 @@ def switch(index: Array, branches: Sequence[Function], *operands: Nest) -> Nest:
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.lax.switch.html
     """
-    branches = tuple(branches)
+    try:
+        branches = tuple(branches)
+    except TypeError:
+        got = type(branches).__name__
+        raise ArgumentError(f"switch: branches: got {got}, expected a list of functions") from None
     if not branches:
         raise ArgumentError("switch: branches: got none, expected at least one function")
     for i, branch in enumerate(branches):

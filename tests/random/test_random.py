@@ -221,6 +221,8 @@ def test_errors() -> None:
         na.random.randint(key, (2,), 0, 5, "float32")
     with pytest.raises(errors.DtypeError, match=r"dtype: got int8, expected uint8"):
         na.random.bits(key, (2,), "int8")
+    with pytest.raises(errors.DtypeError, match=r"^random\.normal: dtype: got 3, expected one of"):
+        na.random.normal(key, 2, 3)  # type: ignore[arg-type]
     with pytest.raises(errors.ShapeError, match=r"expected fewer than 2\*\*32"):
         na.random.uniform(key, (2**20, 2**20))
     with pytest.raises(errors.ShapeError, match=r"expected an axis to shuffle"):

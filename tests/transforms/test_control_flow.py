@@ -510,6 +510,9 @@ def test_errors_of_tests_and_lengths(backend: str) -> None:
     assert raised(lambda: na.switch(True, [keep], x)) == (
         "ArgumentError: switch: index: got a bool, expected an integer scalar"
     )
+    assert raised(lambda: na.switch(0, keep, x)) == (
+        "ArgumentError: switch: branches: got function, expected a list of functions"
+    )
     assert raised(lambda: na.switch(0, [], x)) == (
         "ArgumentError: switch: branches: got none, expected at least one function"
     )
