@@ -510,7 +510,7 @@ def test_errors_of_tests_and_lengths(backend: str) -> None:
     assert raised(lambda: na.switch(True, [keep], x)) == (
         "ArgumentError: switch: index: got a bool, expected an integer scalar"
     )
-    assert raised(lambda: na.switch(0, keep, x)) == (
+    assert raised(lambda: na.switch(0, keep, x)) == (  # type: ignore[arg-type]
         "ArgumentError: switch: branches: got function, expected a list of functions"
     )
     assert raised(lambda: na.switch(0, [], x)) == (
