@@ -159,9 +159,8 @@ class _Importer:
             kind = spec.kind.name
             if kind == "USER_INPUT":
                 if type(spec.arg).__name__ == "ConstantArgument":
-                    self.nodes[placeholder] = (
-                        spec.arg.value
-                    )  # a size that equals it may be read here
+                    # a size that equals it may be read here
+                    self.nodes[placeholder] = spec.arg.value
                 else:
                     self._argument(placeholder)
                 flat.append(self.nodes[placeholder])
