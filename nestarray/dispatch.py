@@ -44,7 +44,7 @@ from nestarray.errors import (
     NestarrayError,
     UnsupportedError,
 )
-from nestarray.typing import holds_bool, quick_types
+from nestarray.typing import holds_bool, quick_types, takes_several
 
 F = TypeVar("F", bound=Callable[..., Any])
 Resolved = tuple[Callable[..., Any], Callable[..., Any] | None]
@@ -283,17 +283,19 @@ class Op:
         """The call with Python's numbers for scalars of NumPy, and arrays for numbers beside arrays.
 
         As arrays those are of the dtype that they promote to. Errors of our own are over the
-        number itself.
+        number itself. Ranges are tuples where sequences of ints are asked for.
         """
         bound = self.signature.bind(*args, **kwargs)
         given = bound.arguments
         arrays = [given[name] for name in self.array_parameters if name in given]
         like = next((x for x in arrays if backends.backend_of_type(type(x)) is not None), None)
-        instead = {}
+        parameters, instead = self.signature.parameters, {}
         for name, value in given.items():
             if name not in self.array_parameters:
                 if _is_numpy_scalar(type(value)):
                     instead[name] = value.item()
+                elif type(value) is range and takes_several(str(parameters[name].annotation)):
+                    instead[name] = tuple(value)
             elif like is None or value.__class__ not in _NUMBERS:
                 continue
             elif name in self.required_arrays and not isinstance(error, NestarrayError):

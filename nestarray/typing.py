@@ -7,7 +7,7 @@ settings are read by `check_kind` when a call has failed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any, TypeAlias
 
 from nestarray.errors import ArgumentError
@@ -20,6 +20,7 @@ DTypeLike: TypeAlias = Any
 Nest: TypeAlias = Any
 Shape: TypeAlias = Sequence[int]
 Axis: TypeAlias = int | Sequence[int] | None
+Axes: TypeAlias = int | Sequence[int]
 
 
 def is_unknown_size(value: Any) -> bool:
@@ -43,15 +44,18 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_ints(value: Any) -> bool:
-    """Whether it is a sequence of ints, or of sizes that are known at run time only (None)."""
+    """Whether it is a sequence of ints, or of sizes that are known at run time only (None).
+
+    Sets have no order, and iterators are empty after one look.
+    """
     if isinstance(value, (list, tuple)):
         return all(x is None or _is_int(x) for x in value)
-    return hasattr(value, "__iter__") and not isinstance(value, str)
+    return hasattr(value, "__iter__") and not isinstance(value, (str, Set, Iterator))
 
 
 def _may_be_axes(value: Any) -> bool:
-    """Whether it is an int, None, or a tuple or list, into which the ops look themselves."""
-    return value is None or isinstance(value, (tuple, list)) or _is_int(value)
+    """Whether it is an int, or a tuple or list, into which the ops look themselves."""
+    return isinstance(value, (tuple, list)) or _is_int(value)
 
 
 _SEVERAL = ("a sequence of ints", _is_ints)
@@ -67,8 +71,14 @@ _KINDS: dict[str, list[tuple[str, Callable[[Any], bool]]]] = {
     "Shape": [_SEVERAL],
     "Sequence[int]": [_SEVERAL],
     "Ints": [("an int", _is_int), _SEVERAL],
-    "Axis": [("an int", _may_be_axes)],
+    "Axes": [("an int", _may_be_axes)],
+    "Axis": [("an int", lambda value: value is None or _may_be_axes(value))],
 }
+
+
+def takes_several(annotation: str) -> bool:
+    """Whether it asks for a sequence of ints."""
+    return any(_SEVERAL in _KINDS.get(word, ()) for word in annotation.split(" | "))
 
 
 #: The types of which values are of a kind. Who reads sequences looks into them, and strings are
@@ -80,6 +90,7 @@ _QUICK: dict[str, tuple[type, ...]] = {
     "float": (float, int),
     "complex": (bool, complex, float, int),
     "Ints": (int,),
+    "Axes": (int, tuple, list),
     "Axis": (int, tuple, list, type(None)),
     "Sequence[int]": (tuple, list),
 }

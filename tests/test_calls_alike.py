@@ -41,6 +41,21 @@ REFUSED: dict[str, tuple[Callable[[Any, Any], Any], type[Exception], str]] = {
         ArgumentError,
         "sum: axis: got range(0, 1), expected an int",
     ),
+    "nor for a place": (
+        lambda x, array: na.expand_dims(x, range(1)),  # type: ignore[arg-type]
+        ArgumentError,
+        "expand_dims: axis: got range(0, 1), expected an int",
+    ),
+    "nor for a source": (
+        lambda x, array: na.moveaxis(x, {0}, -1),  # type: ignore[arg-type]
+        ArgumentError,
+        "moveaxis: source: got {0}, expected an int",
+    ),
+    "steps have an order": (
+        lambda x, array: na.roll(x, {1}, axis=0),  # type: ignore[arg-type]
+        ArgumentError,
+        "roll: shift: got {1}, expected an int or a sequence of ints",
+    ),
     "contracted axes are not repeated": (
         lambda x, array: na.tensordot(x[:, :1], array(np.ones((3, 2), np.float32)), axes=1),
         ShapeError,
@@ -219,6 +234,24 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "a number for a target": (
         lambda x, array: na.binary_cross_entropy_with_logits(x, 1.0, reduction="sum"),
         np.log1p(np.exp(-X)).sum(),
+    ),
+    "a range is a sequence": (lambda x, array: na.permute_dims(x, range(1, -1, -1)), X.T),
+    "of steps too": (
+        lambda x, array: na.roll(x, range(1, 3), axis=(0, 1)),
+        np.roll(X, (1, 2), (0, 1)),
+    ),
+    "one step for several axes": (
+        lambda x, array: na.roll(x, (1,), axis=(0, 1)),
+        np.roll(X, 1, (0, 1)),
+    ),
+    "a number beside a matrix": (lambda x, array: na.kron(1.5, x), X * np.float32(1.5)),
+    "patches without channels": (
+        lambda x, array: na.unfold(x[None, None][:, :0], kernel_size=2),
+        np.zeros((1, 0, 2), np.float32),
+    ),
+    "put back": (
+        lambda x, array: na.fold(x[:, None][:, :0, :2], output_size=(2, 3), kernel_size=2),
+        np.zeros((2, 0, 2, 3), np.float32),
     ),
     "images without channels": (
         lambda x, array: na.max_pool1d(x[:, None][:, :0], kernel_size=3),

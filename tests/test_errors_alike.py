@@ -169,7 +169,7 @@ COMPUTED_SOMEWHERE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "of moved axes": (lambda x: na.flip(x, axis=True), "flip: axis: got True, expected an int"),
     "of a new axis": (
         lambda x: na.expand_dims(x, axis=True),
-        "expand_dims: axis: got True, expected an int or a sequence of ints",
+        "expand_dims: axis: got True, expected an int",
     ),
     "of chosen elements": (
         lambda x: na.argmax(x, axis=True),

@@ -78,6 +78,22 @@ def expanded_shape(shape: Sequence[Any], axis: Any, op: str) -> list[Any]:
     return [1 if place in places else next(rest) for place in range(len(shape) + count)]
 
 
+def rolled_axes(shift: Any, axis: Any, ndim: int) -> tuple[list[Any], list[int]]:
+    """How far `roll` moves, and along which axes: one number stands for each of the other."""
+    axes = axis if isinstance(axis, (tuple, list)) else [axis]
+    axes = [one_axis(a, ndim, "roll") for a in axes]
+    if not isinstance(shift, Sequence):
+        return [shift] * len(axes), axes
+    shifts = list(shift)
+    if len(axes) == 1:
+        return [sum(shifts)], axes
+    if len(shifts) not in (1, len(axes)):
+        raise ShapeError(
+            f"roll: shift: got {shift!r} for {len(axes)} axes, expected a number, or one for each"
+        )
+    return shifts * (len(axes) // len(shifts)), axes
+
+
 def squeezed_axes(shape: Sequence[Any], axis: Any, op: str) -> tuple[int, ...]:
     """The axes that `squeeze` drops: those of `axis`, or all of length 1 (None).
 

@@ -42,6 +42,7 @@ from nestarray.methods.merging import Resolve
 from nestarray.methods.table import Table
 from nestarray.ops.representation import Frexp
 from nestarray.typing import Array
+from nestarray.typing import Axes
 from nestarray.typing import Axis
 from nestarray.typing import DTypeLike
 from nestarray.typing import Shape
@@ -1698,7 +1699,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ArgumentError: `shape` holds no integers.
         """
 
-    def expand_dims(self, /, axis: int | Sequence[int]) -> Container[Leaf]:
+    def expand_dims(self, /, axis: Axes) -> Container[Leaf]:
         """`x` with new axes of length 1.
 
         Args:
@@ -1779,7 +1780,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
                 or a length is below 1.
         """
 
-    def fftshift(self, /, *, axes: int | Sequence[int] | None = None) -> Container[Leaf]:
+    def fftshift(self, /, *, axes: Axis = None) -> Container[Leaf]:
         """The spectrum with the frequency 0 in the middle, as `fftfreq` moved by half its length.
 
         Args:
@@ -2848,7 +2849,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
                 or a length is below 1.
         """
 
-    def ifftshift(self, /, *, axes: int | Sequence[int] | None = None) -> Container[Leaf]:
+    def ifftshift(self, /, *, axes: Axis = None) -> Container[Leaf]:
         """The inverse of `fftshift`: the frequency 0 from the middle back to the front.
 
         Args:
@@ -4164,9 +4165,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             StructureError: something is at `new`, or `new` lies inside `old`.
         """
 
-    def moveaxis(
-        self, source: int | Sequence[int], destination: int | Sequence[int], /
-    ) -> Container[Leaf]:
+    def moveaxis(self, source: Axes, destination: Axes, /) -> Container[Leaf]:
         """`x` with some axes at other places, the others in their order.
 
         Args:
@@ -4625,7 +4624,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """
 
     def normalize(
-        self, /, *, ord: float = 2.0, axis: int | Sequence[int] = -1, eps: float = 1e-12
+        self, /, *, ord: float = 2.0, axis: Axes = -1, eps: float = 1e-12
     ) -> Container[Leaf]:
         """Divide by the norm over `axis`: x / max(‖x‖, eps).
 

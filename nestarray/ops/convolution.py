@@ -368,7 +368,8 @@ def unfold(
     )
     output = at.output(x.shape[2:])
     columns = _patches(_padded(x, at.padding), at, output)
-    return ops.reshape(columns, (-1, x.shape[1] * math.prod(at.kernel), math.prod(output)))
+    lead = -1 if x.shape[1] else x.shape[0]  # of no elements, -1 is any number
+    return ops.reshape(columns, (lead, x.shape[1] * math.prod(at.kernel), math.prod(output)))
 
 
 @op
@@ -419,7 +420,8 @@ def fold(
             f"fold: x has shape {tuple(x.shape)}, expected (batch, channels · {size}, "
             f"{math.prod(output)}): the patches of size {at.kernel} of an array of size {sizes}"
         )
-    patches = ops.reshape(x, (-1, x.shape[1] // size, size, *output))
+    lead = -1 if x.shape[1] else x.shape[0]
+    patches = ops.reshape(x, (lead, x.shape[1] // size, size, *output))
     padded = [n + low + high for n, (low, high) in zip(sizes, at.padding)]
     total = None
     for index, place in enumerate(at.offsets(output)):

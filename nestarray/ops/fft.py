@@ -24,7 +24,7 @@ from nestarray.backends.fourier import (
 from nestarray.dispatch import op, primitive
 from nestarray.dtypes import as_dtype, dtype_of
 from nestarray.errors import ArgumentError, DtypeError
-from nestarray.typing import Array, DTypeLike
+from nestarray.typing import Array, Axis, DTypeLike
 
 __all__ = [
     "fft",
@@ -490,7 +490,7 @@ def _frequencies(
 
 
 @op
-def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+def fftshift(x: Array, /, *, axes: Axis = None) -> Array:
     """The spectrum with the frequency 0 in the middle, as `fftfreq` moved by half its length.
 
     Args:
@@ -518,7 +518,7 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
 
 
 @op
-def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+def ifftshift(x: Array, /, *, axes: Axis = None) -> Array:
     """The inverse of `fftshift`: the frequency 0 from the middle back to the front.
 
     Args:

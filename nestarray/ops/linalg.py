@@ -178,7 +178,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     )
 
 
-@op
+@op(promoted="x1 x2")
 @through_numbers
 def kron(x1: Array, x2: Array, /) -> Array:
     """The Kronecker product: each element of x1 times all of x2.

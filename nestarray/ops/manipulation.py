@@ -21,7 +21,7 @@ from nestarray.backends.windows import Ints
 from nestarray.dispatch import op, primitive
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ShapeError
-from nestarray.typing import Array, Axis, Shape, check_range
+from nestarray.typing import Array, Axes, Axis, Shape, check_range
 
 __all__ = [
     "array_split",
@@ -118,7 +118,7 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
 
 
 @primitive
-def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
+def expand_dims(x: Array, /, axis: Axes) -> Array:
     """`x` with new axes of length 1.
 
     Args:
@@ -551,7 +551,7 @@ def repeat(
 
 
 @op
-def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[int], /) -> Array:
+def moveaxis(x: Array, source: Axes, destination: Axes, /) -> Array:
     """`x` with some axes at other places, the others in their order.
 
     Args:

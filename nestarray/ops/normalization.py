@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import refuse_complex
 from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.typing import Array, check_range
+from nestarray.typing import Array, Axes, check_range
 
 __all__ = [
     "batch_norm",
@@ -157,7 +157,7 @@ def layer_norm(
     weight: Array | None = None,
     bias: Array | None = None,
     *,
-    axis: int | Sequence[int] = -1,
+    axis: Axes = -1,
     eps: float = 1e-5,
 ) -> Array:
     """Normalize over `axis`: (x − mean) / √(variance + eps) · w + b, the variance biased.
@@ -197,7 +197,7 @@ def rms_norm(
     x: Array,
     weight: Array | None = None,
     *,
-    axis: int | Sequence[int] = -1,
+    axis: Axes = -1,
     eps: float = 1e-6,
 ) -> Array:
     """Divide by the root mean square over `axis`: x / √(mean(x²) + eps) · w.
@@ -377,9 +377,7 @@ def local_response_norm(
 
 @floating_op
 @_rounded_once
-def normalize(
-    x: Array, /, *, ord: float = 2.0, axis: int | Sequence[int] = -1, eps: float = 1e-12
-) -> Array:
+def normalize(x: Array, /, *, ord: float = 2.0, axis: Axes = -1, eps: float = 1e-12) -> Array:
     """Divide by the norm over `axis`: x / max(‖x‖, eps).
 
     Args:
@@ -516,7 +514,7 @@ def spectral_norm(
     return weight / sigma, u
 
 
-def _axes(name: str, x: Array, axis: int | Sequence[int]) -> tuple[int, ...]:
+def _axes(name: str, x: Array, axis: Axes) -> tuple[int, ...]:
     return tuple(sorted(many_axes(axis, len(x.shape), name)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -13,6 +14,7 @@ from nestarray.backends.axes import (
     one_axis,
     pad_widths,
     part_sizes,
+    rolled_axes,
     squeezed_axes,
 )
 from nestarray.backends.base import supports
@@ -101,15 +103,10 @@ def flip(x: Any, /, *, axis: Any = None) -> Any:
 def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/roll"""
     if axis is None:
-        total = sum(shift) if isinstance(shift, (tuple, list)) else shift
+        total = sum(shift) if isinstance(shift, Sequence) else shift
         return tf.reshape(tf.roll(tf.reshape(x, (-1,)), total, 0), tf.shape(x))
-    axes = axis if isinstance(axis, (tuple, list)) else [axis]
-    shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift] * len(axes)
-    if not axes:
-        return tf.identity(x)
-    if len(axes) == 1:
-        shifts = [sum(shifts)]
-    return tf.roll(x, shifts, [one_axis(a, len(x.shape), "roll") for a in axes])
+    shifts, axes = rolled_axes(shift, axis, len(x.shape))
+    return tf.roll(x, shifts, axes) if axes else tf.identity(x)
 
 
 def tile(x: Any, repetitions: Any, /) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from nestarray.backends.axes import (
     one_axis,
     pad_widths,
     part_sizes,
+    rolled_axes,
     squeezed_axes,
     windows_of,
 )
@@ -113,14 +115,11 @@ def flip(x: Any, /, *, axis: Any = None) -> Any:
 def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.roll.html"""
     if axis is None:
-        return torch.roll(x, sum(shift) if isinstance(shift, (tuple, list)) else shift)
-    if isinstance(axis, int) and isinstance(shift, (tuple, list)):
-        shift = sum(shift)
-    elif isinstance(axis, (tuple, list)) and isinstance(shift, int):
-        shift = (shift,) * len(axis)
-    if axis in ((), []):
-        return torch.clone(x)
-    return torch.roll(x, shift, axis)
+        return torch.roll(x, sum(shift) if isinstance(shift, Sequence) else shift)
+    if isinstance(axis, int) and isinstance(shift, int):
+        return torch.roll(x, shift, axis)
+    shifts, axes = rolled_axes(shift, axis, x.ndim)
+    return torch.roll(x, shifts, axes) if axes else torch.clone(x)
 
 
 def tile(x: Any, repetitions: Any, /) -> Any:
