@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import jax
@@ -23,6 +24,11 @@ from nestarray.backends.results import (
 )
 
 _single = in_single_precision(cast)
+
+#: JAX has these since 0.10.1.
+_HAS_DERIVATIVES_OF_VECTORS = (
+    "enable_eigvec_derivs" in inspect.signature(jax.lax.linalg.eig).parameters
+)
 
 svdvals = compiled(_single(jnp.linalg.svdvals))
 
@@ -73,9 +79,8 @@ def eig(x: Any, /) -> EigResult:
     if not x.size:  # JAX has no derivatives of the vectors of nothing
         x = jax.lax.stop_gradient(x)
     # the derivative is that of vectors of length 1, whose phase nothing may depend on
-    return EigResult(
-        *jax.lax.linalg.eig(x, compute_left_eigenvectors=False, enable_eigvec_derivs=x.size > 0)
-    )
+    derivatives = {"enable_eigvec_derivs": x.size > 0} if _HAS_DERIVATIVES_OF_VECTORS else {}
+    return EigResult(*jax.lax.linalg.eig(x, compute_left_eigenvectors=False, **derivatives))
 
 
 @compiled
