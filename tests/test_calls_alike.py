@@ -168,6 +168,18 @@ REFUSED: dict[str, tuple[Callable[[Any, Any], Any], type[Exception], str]] = {
         ArgumentError,
         "arange: step: got 0, expected a number but 0",
     ),
+    "no count of half precision": (
+        lambda x, array: na.segment_sum(x, na.astype(x[:, 0], "bfloat16"), num_segments=2),
+        DtypeError,
+        "segment_sum: segment_ids: got bfloat16, expected integers; cast with na.astype",
+    ),
+    "nor a rate": (
+        lambda x, array: na.random_poisson(
+            array(np.asarray([1, 2], np.uint32)), na.astype(x, "bfloat16")
+        ),
+        DtypeError,
+        "random_poisson: lam: got bfloat16, expected float32",
+    ),
     "samples are apart": (
         lambda x, array: na.fftfreq(4, d=0.0, like=x),
         ArgumentError,
@@ -257,6 +269,10 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
         lambda x, array: na.max_pool1d(x[:, None][:, :0], kernel_size=3),
         np.zeros((2, 0, 1), np.float32),
     ),
+    "and their places": (
+        lambda x, array: na.max_pool_with_indices(x[:, None][:, :0], kernel_size=3)[0],
+        np.zeros((2, 0, 1), np.float32),
+    ),
     "made larger": (
         lambda x, array: na.interpolate(x[:, None][:, :0], size=6),
         np.zeros((2, 0, 6), np.float32),
@@ -310,8 +326,18 @@ def test_what_is_replaced_keeps_its_dtype(backend: str) -> None:
         na.index_add(x, places[0], wide, axis=1),
         na.masked_fill(x, na.greater(x, 1), wide),
         na.broadcast_arrays(wide, x)[1],
+        na.setdiff1d(x, wide),
     ):
         assert na.dtype_of(found) is na.bfloat16
+
+
+@pytest.mark.parametrize("name", ["huber_loss", "log_cosh", "mse_loss", "smooth_l1_loss"])
+def test_errors_of_complex_numbers_are_refused(name: str, backend: str) -> None:
+    x = backends.core(backend).from_numpy(X)
+    message = f"{name}: {backend} cannot compute it for complex64; cast to a dtype that it takes "
+    for target in (1j, na.astype(x, "complex64")):
+        with pytest.raises(DtypeError, match=f"^{message}with na.astype$"):
+            getattr(na, name)(x, target)
 
 
 def test_a_number_beside_floats_keeps_their_dtype() -> None:

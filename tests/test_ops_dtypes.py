@@ -253,8 +253,8 @@ def takes_floats(case: Case) -> bool:
     return "f" in kinds and "c" not in kinds
 
 
-#: Ops with a dtype of their own for half precision.
-SINGLE = {"astype", "irfft", "hfft", "dct", "idct", "random_poisson"}
+#: Ops with a dtype of their own for half precision, or that refuse it on all backends.
+SINGLE = {"astype", "irfft", "hfft", "dct", "idct", "random_binomial", "random_poisson"}
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,8 @@ def mse_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.mse_loss.html
     """
-    refuse_complex(x)
     error = x - target
+    refuse_complex(error)
     return reduced("mse_loss", error * error, reduction)
 
 
@@ -95,9 +95,10 @@ def huber_loss(x: Array, target: Array, /, *, delta: float = 1.0, reduction: str
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.huber_loss.html
     """
-    refuse_complex(x)
     check_range("huber_loss", "delta", delta, 0, above=True)
-    error = ops.abs(x - target)
+    error = x - target
+    refuse_complex(error)
+    error = ops.abs(error)
     loss = ops.where(ops.less(error, delta), error * error * 0.5, (error - delta / 2) * delta)
     return reduced("huber_loss", loss, reduction)
 
@@ -125,9 +126,10 @@ def smooth_l1_loss(
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.smooth_l1_loss.html
     """
-    refuse_complex(x)
     check_range("smooth_l1_loss", "beta", beta, 0)
-    error = ops.abs(x - target)
+    error = x - target
+    refuse_complex(error)
+    error = ops.abs(error)
     if beta == 0:
         return reduced("smooth_l1_loss", error, reduction)
     loss = ops.where(ops.less(error, beta), error * error * (0.5 / beta), error - beta / 2)
@@ -209,6 +211,7 @@ def gaussian_nll_loss(
     """
     variance = ops.maximum(variance, eps)
     error = x - target
+    refuse_complex(error)
     loss = (ops.log(variance) + error * error / variance) * 0.5
     if full:
         loss = loss + 0.5 * math.log(_TWO_PI)
@@ -236,5 +239,6 @@ def log_cosh(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
         https://keras.io/api/losses/regression_losses/#logcosh-class
     """
     error = x - target
+    refuse_complex(error)
     loss = error + ops.softplus(error * -2.0) - math.log(2.0)
     return reduced("log_cosh", loss, reduction)

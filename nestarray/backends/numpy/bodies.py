@@ -17,6 +17,7 @@ import numpy as np
 from nestarray import dtypes
 from nestarray.backends.numpy.core import in_dtype, native_dtype
 from nestarray.dtypes import dtype_of
+from nestarray.errors import DtypeError
 
 #: Chapters whose ops hand elements on, or say themselves what half precision becomes.
 _AS_THEY_ARE = (
@@ -26,6 +27,8 @@ _AS_THEY_ARE = (
     "indexing",
     "manipulation",
     "random",
+    "rejection",
+    "sets",
     "signal",
 )
 
@@ -84,8 +87,12 @@ def _in_single_precision(
 ) -> Any:
     narrow, single = native_dtype(dtypes.bfloat16), native_dtype(dtypes.float32)
     floating = [d for x in _arrays((args, kwargs)) if (d := dtype_of(x)).is_inexact]
-    args, kwargs = _cast((args, kwargs), narrow, single)
-    result = body(*args, **kwargs)
+    cast_args, cast_kwargs = _cast((args, kwargs), narrow, single)
+    try:
+        result = body(*cast_args, **cast_kwargs)
+    except DtypeError:
+        body(*args, **kwargs)  # which names the dtype that came
+        raise
     if any(d is not dtypes.bfloat16 for d in floating) or kwargs.get("dtype") is not None:
         return result
     return _cast(result, single, narrow)

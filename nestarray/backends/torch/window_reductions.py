@@ -24,7 +24,11 @@ def _is_native(
         return False
     fits = all(n + 2 * padding >= kernel_size > 0 for n in x.shape[2:])
     return (
-        x.ndim in (3, 4, 5) and x.is_floating_point() and fits and 0 <= padding <= kernel_size // 2
+        x.ndim in (3, 4, 5)
+        and x.shape[1]
+        and x.is_floating_point()
+        and fits
+        and 0 <= padding <= kernel_size // 2
     )
 
 
