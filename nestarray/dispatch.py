@@ -282,7 +282,7 @@ class Op:
     ) -> Callable[[], Any] | None:
         """The call with Python's numbers for scalars of NumPy, and arrays for numbers beside arrays.
 
-        As arrays those are of the dtype that they promote to. Errors of our own are over the
+        As arrays those are of the dtype that they promote to. Errors of the op's own are over the
         number itself. Ranges are tuples where sequences of ints are asked for.
         """
         bound = self.signature.bind(*args, **kwargs)
@@ -290,6 +290,9 @@ class Op:
         arrays = [given[name] for name in self.array_parameters if name in given]
         like = next((x for x in arrays if backends.backend_of_type(type(x)) is not None), None)
         parameters, instead = self.signature.parameters, {}
+        is_over_numbers = isinstance(error, NestarrayError) and str(error).startswith(
+            f"{self.name}: "
+        )
         for name, value in given.items():
             if name not in self.array_parameters:
                 if _is_numpy_scalar(type(value)):
@@ -298,7 +301,7 @@ class Op:
                     instead[name] = tuple(value)
             elif like is None or value.__class__ not in _NUMBERS:
                 continue
-            elif name in self.required_arrays and not isinstance(error, NestarrayError):
+            elif name in self.required_arrays and not is_over_numbers:
                 dtype = dtypes.result_dtype(like, value) if name in self.promoted else None
                 if dtype is not None or value.__class__ in (int, bool):  # an index, or a mask
                     instead[name] = OPS["asarray"].function(value, dtype=dtype, like=like)

@@ -257,6 +257,18 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
         np.roll(X, 1, (0, 1)),
     ),
     "a number beside a matrix": (lambda x, array: na.kron(1.5, x), X * np.float32(1.5)),
+    "a number of twos": (
+        lambda x, array: na.ldexp(1.5, array(np.asarray([1, 2]))),
+        np.asarray([3, 6], np.float32),
+    ),
+    "a number between arrays": (
+        lambda x, array: na.random_between(0.5, x[0], x[1]),
+        np.asarray([1.5, 2.5, 3.5], np.float32),
+    ),
+    "one rate": (
+        lambda x, array: na.random_poisson(array(np.asarray([1, 2], np.uint32)), 1.5),
+        np.asarray(2, np.int32),
+    ),
     "patches without channels": (
         lambda x, array: na.unfold(x[None, None][:, :0], kernel_size=2),
         np.zeros((1, 0, 2), np.float32),
@@ -338,6 +350,15 @@ def test_errors_of_complex_numbers_are_refused(name: str, backend: str) -> None:
     for target in (1j, na.astype(x, "complex64")):
         with pytest.raises(DtypeError, match=f"^{message}with na.astype$"):
             getattr(na, name)(x, target)
+
+
+@pytest.mark.parametrize("name", ["cbrt", "erf", "hypot"])
+def test_no_function_of_complex_numbers(name: str, backend: str) -> None:
+    arrays = [backends.core(backend).from_numpy(X)] if name == "hypot" else []
+    found = "float32 and complex64" if arrays else "complex64"
+    message = f"{name}: {backend} cannot compute it for {found}; cast to a dtype that it takes"
+    with na.use_backend(backend), pytest.raises(DtypeError, match=f"^{message}"):
+        getattr(na, name)(*arrays, 1j)
 
 
 def test_a_number_beside_floats_keeps_their_dtype() -> None:

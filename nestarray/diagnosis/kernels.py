@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, dtypes
+from nestarray.config import current_backend
 from nestarray.diagnosis.arguments import Arguments, Rule, arrays_in, is_any_traced
 from nestarray.errors import DtypeError
 
@@ -23,7 +24,7 @@ OVER_VALUES = re.compile(
 #: How the frameworks, and ops about ops that they are made of, say that they have no kernel for a
 #: dtype, or for two together.
 _NO_KERNEL = re.compile(
-    "not implemented for ('|complex)|does not support .* dtypes"
+    "not implemented for ('|complex)|not well defined for complex|does not support .* dtypes"
     "|Expected a floating point or complex tensor|not supported for complex"
     "|not in the list of allowed values|Could not find device for node"
     "|not supported for the input types|did not contain a loop with signature"
@@ -64,15 +65,18 @@ def kernel_rule(error: Exception, again: Callable[[Arguments], Any]) -> Rule:
     def check_kernel(name: str, arguments: Arguments) -> None:
         """The framework has a kernel for the dtypes."""
         arrays = [x for _, x in arrays_in(arguments)]
-        if not arrays or not (
+        numbers = [x for x in arguments.values() if isinstance(x, complex)]
+        if not (arrays or numbers) or not (
             _NO_KERNEL.search(str(error)) or _is_computed_in_float32(arguments, again)
         ):
             return
         if OVER_VALUES.search(str(error)):
             return
-        found = " and ".join(dict.fromkeys(dtypes.dtype_of(x).name for x in arrays))
+        found = map(dtypes.result_dtype, [*arrays, *numbers])
+        listed = " and ".join(dict.fromkeys(dtype.name for dtype in found))
+        backend = backends.backend_of(arrays[0]) if arrays else current_backend()
         raise DtypeError(
-            f"{name}: {backends.backend_of(arrays[0])} cannot compute it for {found}; cast to "
+            f"{name}: {backend} cannot compute it for {listed}; cast to "
             "a dtype that it takes with na.astype"
         )
 
