@@ -326,6 +326,19 @@ def test_rows_are_not_counted_from_the_end(backend: str) -> None:
         na.embedding(array(np.asarray([0, -1])), array(X))
 
 
+@pytest.mark.parametrize("backend", ["numpy", "torch", "tensorflow"])
+def test_lengths_are_those_of_sequences(backend: str) -> None:
+    array = backends.core(backend).from_numpy
+    log_probs, targets = array(np.zeros((4, 1, 3), np.float32)), array(np.asarray([[1, 2]]))
+    lengths = [array(np.asarray([n])) for n in (4, 2, 5, 3)]
+    message = "^ctc_loss: input_lengths: got 5, expected 0 to 4, the length of log_probs$"
+    with pytest.raises(ArgumentError, match=message):
+        na.ctc_loss(log_probs, targets, lengths[2], lengths[1])
+    message = "^ctc_loss: target_lengths: got 3, expected 0 to 2, the length of targets$"
+    with pytest.raises(ArgumentError, match=message):
+        na.ctc_loss(log_probs, targets, lengths[0], lengths[3])
+
+
 def test_what_is_replaced_keeps_its_dtype(backend: str) -> None:
     array = backends.core(backend).from_numpy
     x, wide, places = (

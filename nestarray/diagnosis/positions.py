@@ -27,7 +27,7 @@ from nestarray.diagnosis.arguments import (
     shape_of,
     size_of,
 )
-from nestarray.errors import DtypeError, IndexingError, ShapeError
+from nestarray.errors import ArgumentError, DtypeError, IndexingError, ShapeError
 
 
 def check_masks(name: str, arguments: Arguments) -> None:
@@ -110,6 +110,22 @@ def check_classes(name: str, arguments: Arguments) -> None:
     host = on_the_host(target)
     counted = host[host != arguments.get("ignore_index", -100)]
     _check_inside(name, "target", counted, 0, count, "the number of classes")
+
+
+def check_lengths(name: str, arguments: Arguments) -> None:
+    """`input_lengths` and `target_lengths` count steps and targets that there are."""
+    for argument, counted, axis in (
+        ("input_lengths", "log_probs", 0),
+        ("target_lengths", "targets", -1),
+    ):
+        lengths, most = arguments[argument], shape_of(arguments[counted])[axis]
+        if is_any_traced({argument: lengths}):
+            continue
+        wrong = outside(on_the_host(lengths), 0, most + 1)
+        if wrong is not None:
+            raise ArgumentError(
+                f"{name}: {argument}: got {wrong}, expected 0 to {most}, the length of {counted}"
+            )
 
 
 def check_images(name: str, arguments: Arguments) -> None:
