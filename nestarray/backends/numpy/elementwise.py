@@ -50,7 +50,7 @@ def _floor_divide(x1: Any, x2: Any) -> Any:
 noted(
     _floor_divide,
     FastPath(
-        "x1.dtype in _integers or _isfinite(_vdot(x1, x2))",  # of unequal sizes there is no vdot
+        "x1.dtype in _integers or x1.size == x2.size and _isfinite(_vdot(x1, x2))",
         "_floored(x1, x2)",
         {
             "_floored": np.floor_divide,

@@ -170,7 +170,7 @@ def _in_dtype(running: Any, x: Any, dim: int, dtype: Any) -> Any:
     return running(x, dim, dtype=wanted)
 
 
-@at_defaults("torch.cumsum(x, axis)", where="x.dtype in FLOATING and x.ndim")
+@at_defaults("torch.cumsum(x, axis)", where="axis is not None and x.dtype in FLOATING and x.ndim")
 @supports("include_initial is False")
 def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
@@ -184,7 +184,7 @@ def cumulative_sum(
     return _in_dtype(torch.cumsum, x, dim, dtype)
 
 
-@at_defaults("torch.cumprod(x, axis)", where="x.dtype in FLOATING and x.ndim")
+@at_defaults("torch.cumprod(x, axis)", where="axis is not None and x.dtype in FLOATING and x.ndim")
 @supports("include_initial is False")
 def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
@@ -212,7 +212,7 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
     return _cummin(*_flat(x, axis))
 
 
-@at_defaults("torch.logsumexp(x, axis)", where="x.dtype in INEXACT and x.ndim")
+@at_defaults("torch.logsumexp(x, axis)", where="axis is not None and x.dtype in INEXACT and x.ndim")
 @supports("b is None and return_sign is False")
 def logsumexp(
     x: Any,
@@ -230,7 +230,9 @@ def logsumexp(
     return torch.logsumexp(x, tuple(range(x.ndim)) if dim is None else dim, keepdim)
 
 
-@at_defaults("torch.logcumsumexp(x, axis)", where="x.dtype in INEXACT and x.ndim")
+@at_defaults(
+    "torch.logcumsumexp(x, axis)", where="axis is not None and x.dtype in INEXACT and x.ndim"
+)
 def cumulative_logsumexp(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.logcumsumexp.html"""
     if axis.__class__ is int and x.ndim and x.dtype in INEXACT:
