@@ -217,6 +217,8 @@ def check_indices(name: str, arguments: Arguments) -> None:
 def check_sorter(name: str, arguments: Arguments) -> None:
     """`sorter` has a position for each element of x1."""
     sorter, expected = arguments["sorter"], tuple(arguments["x1"].shape)
+    if sorter is None:
+        return
     dtype = dtypes.dtype_of(sorter)
     if not dtype.is_integer or tuple(sorter.shape) != expected:
         raise ShapeError(
