@@ -146,7 +146,7 @@ def written(name: str, attribute: Any, names: Names) -> str:
     is_static = isinstance(attribute, staticmethod)
     body = record.body if record is not None else function
     if name[:2] == "__" and (record is not None or function.__module__ == "nestarray.ops"):
-        return _operator(name, body, record)
+        return _operator(name, record)
     signature = inspect.signature(body)
     parameters = list(signature.parameters.values())
     shown = ["self"] if not is_static else []
@@ -172,7 +172,7 @@ _PYTHONS_OWN = {
 }
 
 
-def _operator(name: str, body: Any, record: Op | None) -> str:
+def _operator(name: str, record: Op | None) -> str:
     if name in _PYTHONS_OWN:
         return f"def {name}{_PYTHONS_OWN[name]}: ...\n"
     is_unary = record is not None and len(record.parameters) == 1

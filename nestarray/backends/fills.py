@@ -13,8 +13,6 @@ from typing import Any
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
 
-_REAL = (float, bool)
-
 
 def check_fill(name: str, argument: str, value: Any, dtype: Any) -> None:
     """Raise where `value` is a Python number that elements of `dtype` are not set to.

@@ -53,10 +53,6 @@ def sorted_and_values(rng: Rng) -> tuple[Any, ...]:
     return x, np.concatenate([x[:4], rng.uniform(-1, 5, 2)]).reshape(2, 3)
 
 
-def unsorted(rng: Rng) -> tuple[Any, ...]:
-    return rng.permutation(6) / 2, rng.uniform(-1, 4, 5)
-
-
 def greatest(x: np.ndarray, k: int, axis: int = -1, largest: bool = True) -> Any:
     order = np.argsort(-x if largest else x, axis=axis, kind="stable")
     indices = np.take(order, np.arange(k), axis=axis)

@@ -447,7 +447,7 @@ def test_the_report_counts(residual: na.Graph) -> None:
     assert str(optimized).splitlines()[1] == "  transposes: 1"
 
 
-def test_flops_are_those_of_torch(residual: na.Graph, images: torch.Tensor) -> None:
+def test_flops_are_those_of_torch(images: torch.Tensor) -> None:
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.utils.flop_counter import FlopCounterMode
 

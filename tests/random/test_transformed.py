@@ -13,7 +13,6 @@ import scipy.special
 import nestarray as na
 
 SHAPES = np.asarray([0.3, 1.0, 2.5, 40.0], np.float32)
-RATES = np.asarray([0.5, 3.0, 20.0, 300.0], np.float32)
 
 DRAWS: dict[str, Callable[[Any, Any], Any]] = {
     "gamma": lambda key, x: na.random.gamma(key, x, (3, 4)),
