@@ -44,13 +44,11 @@ from nestarray.errors import (
     NestarrayError,
     UnsupportedError,
 )
-from nestarray.typing import holds_bool, quick_types, takes_several
+from nestarray.typing import NUMBERS, holds_bool, quick_types, takes_several
 
 F = TypeVar("F", bound=Callable[..., Any])
 Resolved = tuple[Callable[..., Any], Callable[..., Any] | None]
 Handler = Callable[["Op", tuple[Any, ...], dict[str, Any]], Any]
-
-_NUMBERS = (bool, int, float, complex)
 
 #: Frameworks whose functions compute something for settings of many wrong kinds, and take so long
 #: for each call that a look at them does not count.
@@ -169,7 +167,7 @@ class Op:
                 raise self.misfit({name: calls.ABSENT})
             if found is type(None) and name in self.required_arrays:
                 raise self._bad_type(found)
-            if found in _NUMBERS and name in self.optional_arrays:
+            if found in NUMBERS and name in self.optional_arrays:
                 raise ArgumentError(f"{self.name}: {name}: got {found.__name__}, expected an array")
         flat = [t for item in types for t in (item if isinstance(item, frozenset) else (item,))]
         function = self._find(flat)
@@ -230,7 +228,7 @@ class Op:
         for t in types:
             name = backends.backend_of_type(t)
             if name is None:
-                if not issubclass(t, (*_NUMBERS, type(None))):
+                if not issubclass(t, (*NUMBERS, type(None))):
                     raise self._bad_type(t)
             elif name == "numpy" and _is_numpy_scalar(t):
                 numpy_scalars = True
@@ -299,7 +297,7 @@ class Op:
                     instead[name] = value.item()
                 elif type(value) is range and takes_several(str(parameters[name].annotation)):
                     instead[name] = tuple(value)
-            elif like is None or value.__class__ not in _NUMBERS:
+            elif like is None or value.__class__ not in NUMBERS:
                 continue
             elif name in self.required_arrays and not is_over_numbers:
                 dtype = dtypes.result_dtype(like, value) if name in self.promoted else None
@@ -358,7 +356,7 @@ class Op:
         arrays = {
             name: _array_of(value, backend)
             for name in self.array_parameters
-            if (value := bound.arguments.get(name)).__class__ in _NUMBERS
+            if (value := bound.arguments.get(name)).__class__ in NUMBERS
         }
         if not arrays:
             return function(*args, **kwargs)

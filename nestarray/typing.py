@@ -22,6 +22,9 @@ Shape: TypeAlias = Sequence[int]
 Axis: TypeAlias = int | Sequence[int] | None
 Axes: TypeAlias = int | Sequence[int]
 
+#: The types of Python's numbers; the first that a number is an instance of is its kind.
+NUMBERS = (bool, int, float, complex)
+
 
 def is_unknown_size(value: Any) -> bool:
     """Whether it is a size that a tracer does not know: an expression on JAX, else a scalar tensor."""

@@ -15,6 +15,7 @@ from nestarray.backends.base import Function, own_code
 from nestarray.backends.fast_paths import FastPath, fast_path_of, noted
 from nestarray.backends.parameters import parameters_of
 from nestarray.dynamo import is_read
+from nestarray.typing import NUMBERS
 
 Cast = Callable[[Any, Any], Any]
 
@@ -122,7 +123,7 @@ def promoting(
         return takes and _stays(number, dtypes.as_dtype(dtype).kind)
 
     def select(types: tuple[type, ...]) -> Function:
-        numbers = [issubclass(t, _NUMBERS) for t in types]
+        numbers = [issubclass(t, NUMBERS) for t in types]
         if not any(numbers):
             return call
         if all(numbers):
@@ -141,12 +142,9 @@ def promoting(
     return call
 
 
-_NUMBERS = (bool, int, float, complex)
-
-
 def _example(kind: type) -> Any:
     """A number of the type `kind`, or of the one that it enumerates."""
-    plain = next(t for t in _NUMBERS if issubclass(kind, t))
+    plain = next(t for t in NUMBERS if issubclass(kind, t))
     return kind(1) if hasattr(kind, "dtype") else plain(1)
 
 
@@ -184,7 +182,7 @@ def floating(
         return plain(cast(x, dtypes.result_dtype(x, 1.0)))
 
     def select(types: tuple[type, ...]) -> Function:
-        return of_number if types[0] in _NUMBERS else call
+        return of_number if types[0] in NUMBERS else call
 
     call = finish(plain)
     call.select = select  # type: ignore[attr-defined]
@@ -287,20 +285,20 @@ def choosing(
     def with_scalar(condition: Any, x1: Any, x2: Any, /) -> Any:
         if boolean is not None and condition.dtype is not boolean:
             raise TypeError("the condition is not bool")
-        array, scalar = (x2, x1) if isinstance(x1, _NUMBERS) else (x1, x2)
+        array, scalar = (x2, x1) if isinstance(x1, NUMBERS) else (x1, x2)
         if _stays(scalar, dtypes.dtype_of(array).kind) and scalar_ok(array.dtype):
             return native(condition, x1, x2)
         return native(condition, *promoted((x1, x2)))
 
     def of_number(condition: Any, x1: Any, x2: Any, /) -> Any:
-        if condition.__class__ in _NUMBERS:
+        if condition.__class__ in NUMBERS:
             if condition.__class__ is not bool:
                 raise TypeError("the condition is not bool")
             condition = cast(condition, dtypes.bool)
         return native(condition, *promoted((x1, x2)))
 
     def select(types: tuple[type, ...]) -> Function:
-        numbers = [issubclass(t, _NUMBERS) for t in types]
+        numbers = [issubclass(t, NUMBERS) for t in types]
         if numbers[0] or all(numbers[1:]):
             return of_number
         return with_scalar if any(numbers) else call

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from nestarray.container.container import Container, ListContainer, TupleContainer, from_leaves
+from nestarray.typing import NUMBERS
 
 #: Takes the leaves of each tree, and numbers; gives the leaves of the result, or None: not for these.
 Serve = Callable[..., Any]
 
 _TREES = (Container, ListContainer, TupleContainer)
-_NUMBERS = (bool, int, float, complex)
 
 #: Types of arrays that keep their dtype, so that it need not be looked at again. Parameters of
 #: torch do not: ``module.half()`` changes them in place.
@@ -121,7 +121,7 @@ def shortcut(
         leafwise: does so where what was `served` declines.
     """
     are_trees = [t in _TREES for t in types]
-    if not any(are_trees) or not all(t in _TREES or t in _NUMBERS for t in types):
+    if not any(are_trees) or not all(t in _TREES or t in NUMBERS for t in types):
         return general
 
     def of_one(x: Any, /) -> Any:

@@ -17,6 +17,7 @@ from nestarray.dtypes import as_dtype, dtype_of
 from nestarray.errors import ArgumentError, StructureError
 from nestarray.interchange.fitting import check_names, check_shapes
 from nestarray.interop import move
+from nestarray.typing import NUMBERS
 
 
 @constructor
@@ -151,7 +152,7 @@ def _value(variable: Any) -> Any:
 
 
 def _is_number(leaf: Any) -> bool:
-    if isinstance(leaf, (bool, int, float, complex)):
+    if isinstance(leaf, NUMBERS):
         return True
     return backends.backend_of_type(type(leaf)) is not None
 

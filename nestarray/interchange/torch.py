@@ -11,6 +11,7 @@ from nestarray.dynamo import identity
 from nestarray.errors import ArgumentError, StructureError
 from nestarray.interchange.fitting import check_names, check_shapes
 from nestarray.interop import move
+from nestarray.typing import NUMBERS
 
 
 @constructor
@@ -169,7 +170,7 @@ def to_torch_state_dict(c: Container, /) -> dict[str, Any]:
 def _tensor(path: str, leaf: Any) -> Any:
     torch = packages.optional("torch", "to_torch_state_dict needs", extra="torch")
 
-    if isinstance(leaf, (bool, int, float, complex)):
+    if isinstance(leaf, NUMBERS):
         return torch.as_tensor(leaf)
     if backends.backend_of_type(type(leaf)) is None:
         raise ArgumentError(

@@ -14,6 +14,7 @@ from typing import Any
 from nestarray import dtypes
 from nestarray.container.outline import array_text
 from nestarray.errors import ArgumentError, DtypeError
+from nestarray.typing import NUMBERS
 
 #: Name of a kind of dtypes → `DType.kind` of those in it.
 KINDS = {
@@ -107,7 +108,7 @@ def _check_axis(token: str, text: str, where: str) -> None:
 
 
 def _is_array(leaf: Any) -> bool:
-    return isinstance(leaf, (bool, int, float, complex)) or array_text(leaf) is not None
+    return isinstance(leaf, NUMBERS) or array_text(leaf) is not None
 
 
 def _dtype(leaf: Any) -> tuple[str, str]:
@@ -122,7 +123,7 @@ def _dtype(leaf: Any) -> tuple[str, str]:
 
 def shape_of(leaf: Any) -> tuple[int | None, ...] | None:
     """The shape of a leaf, None for sizes that are not known yet, and for a whole shape that is not."""
-    if isinstance(leaf, (bool, int, float, complex)):
+    if isinstance(leaf, NUMBERS):
         return ()
     try:
         return tuple(leaf.shape)

@@ -22,6 +22,7 @@ from nestarray.container.container import from_leaves
 from nestarray.container.fused import Layout, Place, from_buffers, make_layout
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError
+from nestarray.typing import NUMBERS
 
 #: The chapters whose ops act on each element for itself, but for those named beside.
 _CHAPTERS = (
@@ -147,8 +148,7 @@ def _shortcut(
     op: dispatch.Op, types: tuple[type, ...], general: Callable[..., Any]
 ) -> Callable[..., Any]:
     """What serves one or two arguments of these types: the op on one buffer, else `general`."""
-    number = (bool, int, float, complex)
-    if not is_elementwise(op) or not all(t is FusedContainer or t in number for t in types):
+    if not is_elementwise(op) or not all(t is FusedContainer or t in NUMBERS for t in types):
         return general
     function, are_two = op.function, types == (FusedContainer, FusedContainer)
     place = types.index(FusedContainer)

@@ -14,6 +14,7 @@ from nestarray.container.spec import Path
 from nestarray.dtypes import dtype_of
 from nestarray.errors import DtypeError
 from nestarray.methods.parameter_names import name_of
+from nestarray.typing import NUMBERS
 
 
 @dataclass(eq=False)
@@ -86,7 +87,7 @@ def _shape(leaf: Any) -> tuple[int, ...]:
 
 def _kind(leaf: Any) -> str:
     dtype = getattr(leaf, "dtype", None)
-    if dtype is None and not isinstance(leaf, (bool, int, float, complex)):
+    if dtype is None and not isinstance(leaf, NUMBERS):
         return type(leaf).__name__
     try:
         return dtype_of(leaf).kind

@@ -31,6 +31,7 @@ from nestarray.errors import (
 )
 from nestarray.methods.transposition import same_keys
 from nestarray.ops import attach_operators
+from nestarray.typing import NUMBERS
 
 
 class LazyStack:
@@ -301,9 +302,7 @@ def _beside(x: Any, mask: Any) -> Any:
 
 
 def _is_number(leaf: Any) -> bool:
-    return isinstance(leaf, (bool, int, float, complex)) or (
-        backends.backend_of_type(type(leaf)) is not None
-    )
+    return isinstance(leaf, NUMBERS) or (backends.backend_of_type(type(leaf)) is not None)
 
 
 def _shape(x: Any) -> tuple[int, ...]:

@@ -20,6 +20,7 @@ from nestarray.container import Container, method
 from nestarray.container.access import line_up
 from nestarray.dtypes import dtype_of, float32, promote_types
 from nestarray.errors import ArgumentError, ShapeError, StructureError
+from nestarray.typing import NUMBERS
 
 
 @method
@@ -217,9 +218,7 @@ def _numbers(name: str, c: Any) -> list[Any]:
 
 
 def _is_number(leaf: Any) -> bool:
-    return isinstance(leaf, (bool, int, float, complex)) or (
-        backends.backend_of_type(type(leaf)) is not None
-    )
+    return isinstance(leaf, NUMBERS) or (backends.backend_of_type(type(leaf)) is not None)
 
 
 def _refuse_unread(name: str, c: Any) -> None:
@@ -261,7 +260,7 @@ def _differ_in_shape(x: Any, y: Any) -> bool:
 
 def _is_scalar(x: Any) -> bool:
     """Whether `x` is a number of Python, which belongs to no backend and stays one."""
-    return type(x) in (bool, int, float, complex)
+    return type(x) in NUMBERS
 
 
 def _is_complex(x: Any) -> bool:

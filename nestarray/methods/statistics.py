@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nestarray import backends
+from nestarray.typing import NUMBERS
 
 _PIECE = 1 << 20
 
@@ -33,7 +34,7 @@ class Statistics(NamedTuple):
 
 def has_values(leaf: Any) -> bool:
     """Whether `leaf` is an array, or a number, whose elements can be read now."""
-    if isinstance(leaf, (bool, int, float, complex)):
+    if isinstance(leaf, NUMBERS):
         return True
     backend = backends.backend_of_type(type(leaf))
     if backend is None or backends.core(backend).is_traced(leaf):
@@ -54,7 +55,7 @@ def values_of(leaf: Any) -> np.ndarray | None:
     """
     if not has_values(leaf):
         return None
-    if isinstance(leaf, (bool, int, float, complex)):
+    if isinstance(leaf, NUMBERS):
         return _numbers(np.asarray(leaf).reshape(-1))
     backend = backends.backend_of_type(type(leaf))
     if backend == "torch":
@@ -80,7 +81,7 @@ def sample_of(leaf: Any, count: int) -> np.ndarray | None:
 
     Of an array on another device only these are brought over.
     """
-    if has_values(leaf) and not isinstance(leaf, (bool, int, float, complex)):
+    if has_values(leaf) and not isinstance(leaf, NUMBERS):
         core = backends.core(str(backends.backend_of_type(type(leaf))))
         is_dense = not getattr(leaf, "is_sparse", False)
         if core.device_of(leaf) != "cpu" and is_dense and len(leaf.shape):

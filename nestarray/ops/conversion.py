@@ -11,7 +11,7 @@ from nestarray.config import current_backend
 from nestarray.container import Container
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError
-from nestarray.typing import Array, DTypeLike
+from nestarray.typing import NUMBERS, Array, DTypeLike
 
 __all__ = ["asarray", "from_dlpack", "from_numpy"]
 
@@ -131,20 +131,17 @@ def _host_array(obj: Any, dtype: Any) -> np.ndarray:
     return host
 
 
-_NUMBERS = frozenset((bool, int, float, complex))
-
-
 def _hides_elements(obj: Any) -> bool:
     """Whether elements of `obj` are behind a mask of ``numpy.ma``, which an array does not have."""
     if isinstance(obj, (list, tuple)):
-        return not _NUMBERS.issuperset(map(type, obj)) and any(map(_hides_elements, obj))
+        return not set(map(type, obj)).issubset(NUMBERS) and any(map(_hides_elements, obj))
     return backends.core("numpy").is_masked(type(obj)) and bool(np.any(obj.mask))
 
 
 def _is_python(obj: Any) -> bool:
     if isinstance(obj, (list, tuple)):
         return all(_is_python(x) for x in obj)
-    return type(obj) in (bool, int, float, complex)
+    return type(obj) in NUMBERS
 
 
 @op

@@ -16,6 +16,7 @@ from nestarray import backends, dtypes
 from nestarray.container import Container
 from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError
+from nestarray.typing import NUMBERS
 
 #: (rtol, atol) of results computed in a dtype; integers and booleans must be equal.
 TOLERANCES: dict[DType, tuple[float, float]] = {
@@ -146,7 +147,7 @@ def _difference(
 
 
 def _is_number(x: Any) -> bool:
-    return isinstance(x, (bool, int, float, complex))
+    return isinstance(x, NUMBERS)
 
 
 def _host(x: Any) -> np.ndarray:

@@ -17,9 +17,7 @@ from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.errors import DtypeError, ShapeError, StructureError
 from nestarray.transforms.arguments import backend_of_leaf, describe, name_of
-from nestarray.typing import Array, Nest
-
-_NUMBERS = (bool, int, float, complex)
+from nestarray.typing import NUMBERS, Array, Nest
 
 
 class _Array:
@@ -90,7 +88,7 @@ def take_apart(
 ) -> tuple[tuple[Any, ...], Form]:
     """The arrays of a nest, and its form; `numbers` says whether numbers are among the arrays."""
     leaves, structure = tree.flatten(nest, unfused=unfused)
-    places = [is_array(leaf) or (numbers and isinstance(leaf, _NUMBERS)) for leaf in leaves]
+    places = [is_array(leaf) or (numbers and isinstance(leaf, NUMBERS)) for leaf in leaves]
     pairs = list(zip(leaves, places, strict=True))
     rest = tuple([ARRAY if hit else leaf for leaf, hit in pairs])
     return tuple([leaf for leaf, hit in pairs if hit]), Form(structure, rest, unfused)
@@ -118,7 +116,7 @@ class Aval(NamedTuple):
         """That of an array, or of a number that becomes one of a backend."""
         if is_array(x):
             return cls(shape_of(x), _dtype_of(x))
-        zero = next(t for t in _NUMBERS if isinstance(x, t))()
+        zero = next(t for t in NUMBERS if isinstance(x, t))()
         native = backends.core(backend).native_dtype(dtypes.scalar_dtype(zero))
         return cls((), dtypes.as_dtype(native), zero)
 
@@ -279,7 +277,7 @@ class Wanted:
                 self._refuse(want, got, path, fn)
             items = [self._like(a, b, (*path, i), fn) for i, (a, b) in enumerate(zip(want, got))]
             return type(want)(*items) if hasattr(want, "_fields") else type(want)(items)  # type: ignore[call-arg]
-        got_array = is_array(got) or isinstance(got, _NUMBERS)
+        got_array = is_array(got) or isinstance(got, NUMBERS)
         if got_array if want is not ARRAY else not got_array:
             self._refuse(want, got, path, fn)
         if want is not ARRAY and want != got:

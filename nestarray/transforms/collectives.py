@@ -26,7 +26,7 @@ from nestarray.dynamo import ContextVariable
 from nestarray.errors import ArgumentError, UnsupportedError
 from nestarray.transforms.arguments import is_inexact
 from nestarray.transforms.control_flow import current_recorder
-from nestarray.typing import Array, Nest
+from nestarray.typing import NUMBERS, Array, Nest
 
 #: Of the values of all examples, (examples, *inside, *shape), and the number of mapped axes
 #: inside: what each example gets, (*inside, …).
@@ -455,7 +455,7 @@ def _names(axis_name: Any) -> Sequence[Any]:
 
 
 def _is_number(x: Any) -> bool:
-    return isinstance(x, (bool, int, float, complex))
+    return isinstance(x, NUMBERS)
 
 
 def _place(function: str, name: Any) -> int:

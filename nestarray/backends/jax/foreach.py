@@ -10,11 +10,12 @@ from typing import Any
 import jax
 
 from nestarray.backends.foreach import Columns, Run, parts, when_it_pays
+from nestarray.typing import NUMBERS
 
 
 def covers(t: type) -> bool:
     """Whether arguments of type `t` are arrays that are there, or numbers, which are weak."""
-    if t in (bool, int, float, complex):
+    if t in NUMBERS:
         return True
     return issubclass(t, jax.Array) and not issubclass(t, jax.core.Tracer)
 

@@ -14,14 +14,14 @@ import tensorflow as tf
 from tensorflow.python.eager import record
 
 from nestarray.backends.foreach import Columns, Run, parts, when_it_pays
+from nestarray.typing import NUMBERS
 
 _EAGER = tf.__internal__.EagerTensor  # type(tf.constant(…)) is another while a graph is made
-_NUMBERS = (bool, int, float, complex)
 
 
 def covers(t: type) -> bool:
     """Whether arguments of type `t` are tensors that are there, or numbers."""
-    return t is _EAGER or t in _NUMBERS
+    return t is _EAGER or t in NUMBERS
 
 
 def _as_written() -> bytes:
@@ -38,11 +38,11 @@ def of_op(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...] | None]
     """`function`, which takes a leaf of each argument, on all leaves."""
 
     def prepare(columns: Columns) -> Run:
-        numbers = [c for c in columns if c.__class__ in _NUMBERS]
+        numbers = [c for c in columns if c.__class__ in NUMBERS]
         functions = [_graph(function, part) for part in parts(columns)]
 
         def run(*columns: Any) -> tuple[Any, ...]:
-            given = [c for c in columns if c.__class__ in _NUMBERS]
+            given = [c for c in columns if c.__class__ in NUMBERS]
             if [repr(c) for c in given] != [repr(c) for c in numbers]:
                 raise LookupError("other numbers than were compiled")
             results: list[Any] = []
@@ -80,7 +80,7 @@ def _graph(function: Callable[..., Any], part: Columns) -> _Graph:
             if c.__class__ is tuple:
                 rows.append([next(rest) for _ in c])
             else:
-                rows.append(repeat(c if c.__class__ in _NUMBERS else next(rest)))
+                rows.append(repeat(c if c.__class__ in NUMBERS else next(rest)))
         return tuple(map(function, *rows))
 
     specs = [tf.TensorSpec(None, t.dtype) for t in _tensors(part)]
@@ -92,6 +92,6 @@ def _tensors(part: Columns) -> list[Any]:
     for c in part:
         if c.__class__ is tuple:
             found += c
-        elif c.__class__ not in _NUMBERS:
+        elif c.__class__ not in NUMBERS:
             found.append(c)
     return found
