@@ -11,6 +11,20 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 import nestarray as na
 from nestarray.errors import PathError
+from tests.container.plain_dicts import (
+    can_be_set,
+    find,
+    flat,
+    has,
+    mapped,
+    merge,
+    nodes,
+    of_leaves,
+    ordered,
+    places,
+    pruned,
+    put,
+)
 
 KEYS = st.text(alphabet="abc", min_size=1, max_size=2)
 PATHS = st.lists(KEYS, min_size=1, max_size=3).map(tuple)
@@ -34,14 +48,10 @@ class Histories(RuleBasedStateMachine):
 
     @rule(path=PATHS, value=TREES)
     def set(self, path: tuple[str, ...], value: Any) -> None:
-        above = [find(self.model, path[:i]) for i in range(1, len(path))]
-        if any(node is not None and not isinstance(node, dict) for node in above):
+        if not can_be_set(self.model, path):
             return raises(lambda: self.c.set(path, value))
         self.become(self.c.set(path, value))
-        node = self.model
-        for key in path[:-1]:
-            node = node.setdefault(key, {})
-        node[path[-1]] = copy.deepcopy(value)
+        put(self.model, path, copy.deepcopy(value))
         return None
 
     @rule(path=PATHS)
@@ -71,9 +81,7 @@ class Histories(RuleBasedStateMachine):
     def exclude(self, letter: str) -> None:
         kept = {p: x for p, x in flat(self.model).items() if not p[-1].startswith(letter)}
         self.become(self.c.exclude(lambda path, leaf: path.rpartition("/")[2].startswith(letter)))
-        self.model = {}
-        for path, leaf in kept.items():
-            merge(self.model, nested(path, leaf))
+        self.model = of_leaves(kept)
 
     @precondition(lambda self: self.model)
     @rule(data=st.data())
@@ -97,15 +105,10 @@ class Histories(RuleBasedStateMachine):
         old = data.draw(st.sampled_from(sorted(places(self.model))))
         rest = copy.deepcopy(self.model)
         part = find(rest, old[:-1]).pop(old[-1])
-        above = [find(rest, new[:i]) for i in range(1, len(new))]
-        is_free = not has(rest, new) and all(n is None or isinstance(n, dict) for n in above)
-        if not is_free or new[: len(old)] == old:
+        if has(rest, new) or not can_be_set(rest, new) or new[: len(old)] == old:
             return
         self.become(self.c.move(old, new))
-        node = rest
-        for key in new[:-1]:
-            node = node.setdefault(key, {})
-        node[new[-1]] = part
+        put(rest, new, part)
         self.model = rest
 
     @precondition(lambda self: self.model)
@@ -138,9 +141,7 @@ class Histories(RuleBasedStateMachine):
     def cut(self, depth: int) -> None:
         kept = {path: x for path, x in flat(self.model).items() if len(path) <= depth}
         self.become(self.c.cut(depth=depth))
-        self.model = {}
-        for path, leaf in kept.items():
-            merge(self.model, nested(path, leaf))
+        self.model = of_leaves(kept)
 
     @rule()
     def prune(self) -> None:
@@ -206,60 +207,6 @@ def raises(call: Any) -> None:
     except PathError:
         return
     raise AssertionError("expected a PathError")
-
-
-def find(tree: Any, path: tuple[str, ...]) -> Any:
-    for key in path:
-        tree = tree.get(key) if isinstance(tree, dict) else None
-    return tree
-
-
-def merge(into: dict[str, Any], other: dict[str, Any]) -> None:
-    for key, value in other.items():
-        if isinstance(value, dict) and isinstance(into.get(key), dict):
-            merge(into[key], value)
-        else:
-            into[key] = value
-
-
-def flat(tree: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
-    if not isinstance(tree, dict):
-        return {path: tree}
-    return {p: x for k, v in tree.items() for p, x in flat(v, (*path, k)).items()}
-
-
-def has(tree: Any, path: tuple[str, ...]) -> bool:
-    node = find(tree, path[:-1])
-    return isinstance(node, dict) and path[-1] in node
-
-
-def places(tree: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """The paths of everything in a tree, nodes and leaves."""
-    if not isinstance(tree, dict):
-        return []
-    return [p for k, v in tree.items() for p in ((*path, k), *places(v, (*path, k)))]
-
-
-def pruned(tree: Any) -> Any:
-    if not isinstance(tree, dict):
-        return tree
-    return {k: pruned(v) for k, v in tree.items() if not isinstance(v, dict) or flat(v)}
-
-
-def nested(path: tuple[str, ...], leaf: Any) -> Any:
-    return {path[0]: nested(path[1:], leaf)} if path else leaf
-
-
-def nodes(tree: dict[str, Any]) -> list[dict[str, Any]]:
-    return [tree, *(n for v in tree.values() if isinstance(v, dict) for n in nodes(v))]
-
-
-def ordered(tree: Any) -> Any:
-    return {k: ordered(tree[k]) for k in sorted(tree)} if isinstance(tree, dict) else tree
-
-
-def mapped(fn: Any, tree: Any) -> Any:
-    return {k: mapped(fn, v) for k, v in tree.items()} if isinstance(tree, dict) else fn(tree)
 
 
 TestHistories = Histories.TestCase
