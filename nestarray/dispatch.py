@@ -286,7 +286,7 @@ class Op:
         bound = self.signature.bind(*args, **kwargs)
         given = bound.arguments
         arrays = [given[name] for name in self.array_parameters if name in given]
-        like = next((x for x in arrays if backends.backend_of_type(type(x)) is not None), None)
+        like = next((x for x in arrays if backends.is_array(x)), None)
         parameters, instead = self.signature.parameters, {}
         is_over_numbers = isinstance(error, NestarrayError) and str(error).startswith(
             f"{self.name}: "
@@ -633,7 +633,7 @@ def _types_of(record: Op) -> Callable[[Iterable[Any]], frozenset[type]]:
         if arrays is calls.ABSENT:
             raise record.misfit({record.sequence_parameters[0]: arrays})
         if not isinstance(arrays, (list, tuple)):
-            is_one = backends.backend_of_type(type(arrays)) is not None
+            is_one = backends.is_array(arrays)
             got = "an array" if is_one else type(arrays).__name__
             raise ArgumentError(f"{record.name}: got {got}, expected a list or a tuple of arrays")
         return frozenset(map(type, arrays))

@@ -18,6 +18,7 @@ from nestarray import packages
 from nestarray.config import BACKENDS, check_backend_name
 from nestarray.dynamo import remembered
 from nestarray.errors import ArgumentError, MixedBackendError
+from nestarray.typing import NUMBERS
 
 
 @remembered
@@ -52,6 +53,16 @@ def backend_of_type(cls: type) -> str | None:
         if sys.modules.get(name) is not None and core(name).is_array_type(cls):
             return name
     return None
+
+
+def is_array(x: Any) -> bool:
+    """Whether `x` is an array of one of the frameworks."""
+    return backend_of_type(type(x)) is not None
+
+
+def is_array_or_number(x: Any) -> bool:
+    """Whether `x` is an array of one of the frameworks, or a number of Python."""
+    return isinstance(x, NUMBERS) or is_array(x)
 
 
 def backend_of_value(x: Any) -> str | None:

@@ -47,7 +47,7 @@ def promoted(
 
 def _arrays(value: Any) -> list[Any]:
     many = value if isinstance(value, (list, tuple)) else [value]
-    return [x for x in many if backends.backend_of_type(type(x)) is not None]
+    return [x for x in many if backends.is_array(x)]
 
 
 def guarded(

@@ -107,7 +107,7 @@ def are_bools(arguments: Mapping[str, Any], of_bools: Function) -> bool:
         dtypes.dtype_of(x)
         for name, value in arguments.items()
         for x in (value if isinstance(value, (list, tuple)) else [value])
-        if name not in besides and backends.backend_of_type(type(x)) is not None
+        if name not in besides and backends.is_array(x)
     ]
     return bool(found) and all(dtype is dtypes.bool for dtype in found)
 

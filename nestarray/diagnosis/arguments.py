@@ -23,7 +23,7 @@ def is_any_traced(arguments: Arguments) -> bool:
 
 def shown(value: Any) -> str:
     """An array by dtype and shape, anything else as it prints."""
-    if backends.backend_of_type(type(value)) is None:
+    if not backends.is_array(value):
         if isinstance(value, (list, tuple)) and arrays_in({"": value}):
             return f"[{', '.join(map(shown, value))}]"
     else:
@@ -45,7 +45,7 @@ def arrays_in(arguments: Arguments) -> list[tuple[str, Any]]:
     for name, value in arguments.items():
         many = isinstance(value, (list, tuple))
         for i, item in enumerate(value if many else [value]):
-            if backends.backend_of_type(type(item)) is not None:
+            if backends.is_array(item):
                 found.append((f"{name}[{i}]" if many else name, item))
     return found
 

@@ -79,11 +79,6 @@ def host(x: Any) -> np.ndarray:
     return array.astype(np.float64) if dtypes.dtype_of(x) is dtypes.bfloat16 else array
 
 
-def is_array(x: Any) -> bool:
-    """Whether `x` is an array of one of the backends."""
-    return backends.backend_of_type(type(x)) is not None
-
-
 def _magnitude(x: np.ndarray) -> float:
     finite = np.abs(x[np.isfinite(x)]) if x.dtype.kind in "fc" else np.abs(x.astype(np.float64))
     return float(finite.max()) if finite.size else 0.0

@@ -21,6 +21,7 @@ from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
 from nestarray import backends, dtypes, ops, tree
+from nestarray.backends import is_array
 from nestarray.container import Container
 from nestarray.dispatch import INTERPRETERS, OPS, Op
 from nestarray.errors import (
@@ -360,7 +361,7 @@ class Recorder:
         return Kept(node, old.target, used, settings)
 
     def _traced(self, result: Any, node: Node, name: str) -> Any:
-        if backends.backend_of_type(type(result)) is not None:
+        if is_array(result):
             node.name, node.aval = valid_name(name, self.taken), _aval(result)
             self.nodes.append(node)
             return Traced(result, node, self)
@@ -498,11 +499,6 @@ def _holds_array(nest: Any) -> bool:
     if isinstance(nest, (tuple, list)):
         return any(map(_holds_array, nest))
     return is_array(nest)
-
-
-def is_array(x: Any) -> bool:
-    """Whether `x` is an array of a framework."""
-    return backends.backend_of_type(type(x)) is not None
 
 
 def _aval(value: Any) -> Aval:

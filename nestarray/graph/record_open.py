@@ -15,6 +15,7 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 from nestarray import dtypes, ops
+from nestarray.backends import is_array
 from nestarray.dispatch import INTERPRETERS, OPS, WITHOUT_ARRAYS, Op
 from nestarray.errors import ArgumentError
 from nestarray.graph.codegen import valid_name
@@ -29,7 +30,7 @@ from nestarray.graph.open_sizes import (
     values_of,
     written,
 )
-from nestarray.graph.record import Draw, Recorder, Traced, is_array, map_leaves
+from nestarray.graph.record import Draw, Recorder, Traced, map_leaves
 from nestarray.graph.sizes import Sizes, names_in
 from nestarray.transforms.control_flow import recording
 

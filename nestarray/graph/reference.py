@@ -303,9 +303,7 @@ class PythonReference:
     ) -> tuple[Any, dict[str, Any]]:
         """(result, new state by path) of the code for flat inputs."""
         given = iter(inputs)
-        leaves = [
-            x if backends.backend_of_type(type(x)) is None else next(given) for x in self._leaves
-        ]
+        leaves = [next(given) if backends.is_array(x) else x for x in self._leaves]
         args, kwargs = tree.unflatten(self._structure, leaves)
         with use_backend(self.backend):
             if not isinstance(self.source, Module):
@@ -360,8 +358,8 @@ class PythonReference:
 
 def _varies(node: Node, x: Any) -> bool:
     """Whether derivatives by the value of a node are asked for: buffers have none."""
-    is_array = backends.backend_of_type(type(x)) is not None
-    return is_array and node.source not in ("s", "constants") and dtypes.dtype_of(x).is_inexact
+    is_state = node.source in ("s", "constants")
+    return not is_state and backends.is_array(x) and dtypes.dtype_of(x).is_inexact
 
 
 def _last_draws(graph: Graph) -> dict[Node | None, set[Node]]:

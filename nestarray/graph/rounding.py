@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, ops, tree
-from nestarray.graph.comparison import difference, host, is_array
+from nestarray.backends import is_array
+from nestarray.graph.comparison import difference, host
 
 #: What passes, in changes of the source by the farthest of its moves. Measured, two programs that
 #: compute the same are 1 to 3 of them apart in deep networks, and 6 where one of the two adds up

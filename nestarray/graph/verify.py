@@ -30,10 +30,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nestarray import dtypes, ops, random, tree
+from nestarray.backends import is_array
 from nestarray.container import Container
 from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
 from nestarray.graph.codegen import last_uses
-from nestarray.graph.comparison import compare, compare_together, host, is_array
+from nestarray.graph.comparison import compare, compare_together, host
 from nestarray.graph.derived import DerivedReference
 from nestarray.graph.execution import Steps, compute, given_values, result_of, steps
 from nestarray.graph.graph import Graph

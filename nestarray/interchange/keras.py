@@ -11,13 +11,13 @@ import sys
 from typing import Any
 
 from nestarray import backends, ops
+from nestarray.backends import is_array_or_number
 from nestarray.config import BACKENDS
 from nestarray.container import Container, constructor, method
 from nestarray.dtypes import as_dtype, dtype_of
 from nestarray.errors import ArgumentError, StructureError
 from nestarray.interchange.fitting import check_names, check_shapes
 from nestarray.interop import move
-from nestarray.typing import NUMBERS
 
 
 @constructor
@@ -107,7 +107,7 @@ def load_into_keras(c: Container, /, model: Any) -> Any:
     )
     check_names(function, type(model).__name__, new, required, variables, advice)
     for name, leaf in new.items():
-        if not _is_number(leaf):
+        if not is_array_or_number(leaf):
             raise ArgumentError(
                 f"{function}: {name!r} is a {type(leaf).__name__}, expected an array or a number; "
                 "leave it out with c.exclude(...)"
@@ -151,15 +151,9 @@ def _value(variable: Any) -> Any:
     return variable.value
 
 
-def _is_number(leaf: Any) -> bool:
-    if isinstance(leaf, NUMBERS):
-        return True
-    return backends.backend_of_type(type(leaf)) is not None
-
-
 def _fitted(leaf: Any, variable: Any) -> Any:
     """The leaf in the dtype of a variable, as an array of the framework that Keras runs on."""
-    if backends.backend_of_type(type(leaf)) is None:
+    if not backends.is_array(leaf):
         return leaf
     dtype = as_dtype(variable.value.dtype)  # not variable.dtype: some are stored as another one
     if dtype_of(leaf) != dtype:

@@ -172,7 +172,7 @@ def _tensor(path: str, leaf: Any) -> Any:
 
     if isinstance(leaf, NUMBERS):
         return torch.as_tensor(leaf)
-    if backends.backend_of_type(type(leaf)) is None:
+    if not backends.is_array(leaf):
         raise ArgumentError(
             f"to_torch_state_dict: {path!r} is a {type(leaf).__name__}, expected an array or a "
             "number; leave it out with c.exclude(...)"

@@ -159,7 +159,7 @@ def _dtypes(c: Container) -> set[Any]:
 
 
 def _is_inexact(leaf: Any) -> bool:
-    return backends.backend_of_type(type(leaf)) is not None and dtype_of(leaf).is_inexact
+    return backends.is_array(leaf) and dtype_of(leaf).is_inexact
 
 
 def _in_dtype_of(x: Any, y: Any) -> Any:

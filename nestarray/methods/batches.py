@@ -17,7 +17,8 @@ from numbers import Integral
 from operator import index
 from typing import Any
 
-from nestarray import backends, ops
+from nestarray import ops
+from nestarray.backends import is_array
 from nestarray.container import Container, Leaf, method
 from nestarray.container.access import map_leaves
 from nestarray.container.container import from_leaves
@@ -37,7 +38,7 @@ def batch_shape(c: Container, /) -> tuple[Any, ...]:
         >>> na.Container(image=np.ones((32, 5, 28, 28)), label=np.ones((32, 5)), n=1).batch_shape
         (32, 5)
     """
-    shapes = [tuple(leaf.shape) for leaf in c.leaves() if _is_array(leaf)]
+    shapes = [tuple(leaf.shape) for leaf in c.leaves() if is_array(leaf)]
     common = []
     for lengths in zip(*shapes):
         if lengths.count(lengths[0]) < len(lengths):
@@ -163,13 +164,9 @@ def expand_batch(
     return _map_arrays(c, expanded)
 
 
-def _is_array(leaf: Any) -> bool:
-    return backends.backend_of_type(type(leaf)) is not None
-
-
 def _map_arrays(c: Container, fn: Callable[[Any], Any]) -> Container:
     return from_leaves(
-        c.spec, map_leaves(c.spec, lambda x: fn(x) if _is_array(x) else x, [c.leaves()])
+        c.spec, map_leaves(c.spec, lambda x: fn(x) if is_array(x) else x, [c.leaves()])
     )
 
 
@@ -182,7 +179,7 @@ def _batch(c: Container, ndim: int | None, name: str) -> tuple[Any, ...]:
         raise ArgumentError(
             f"Container.{name}: ndim: got {ndim!r}, expected an integer that is not negative"
         )
-    if ndim > len(common) and any(map(_is_array, c.leaves())):
+    if ndim > len(common) and any(map(is_array, c.leaves())):
         raise ShapeError(
             f"Container.{name}: expected {ndim} axes in front that all arrays have in common, got "
             f"the batch {common}"

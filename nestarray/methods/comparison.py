@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, ops
+from nestarray.backends import is_array
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, DtypeError
 
@@ -51,11 +52,6 @@ class Statistics:
     def fraction(self) -> float:
         """The fraction of elements that changed."""
         return self.changed / self.size
-
-
-def is_array(leaf: Any) -> bool:
-    """Whether `leaf` is an array of one of the four frameworks."""
-    return backends.backend_of_type(type(leaf)) is not None
 
 
 def check_has_values(name: str, path: str, leaf: Any) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from nestarray.backends import backend_of_type, is_array
 from nestarray.container import Container, Leaf, method
 from nestarray.container.arguments import check_container
 from nestarray.container.container import from_leaves
@@ -24,7 +25,6 @@ from nestarray.methods.comparison import (
     check_has_values,
     differing_aspects,
     identical,
-    is_array,
     same_values,
     statistics,
 )
@@ -329,8 +329,6 @@ def _describe_both(old: Any, new: Any, aspects: tuple[str, ...]) -> tuple[str, s
 
 
 def _framework(x: Any) -> str:
-    from nestarray.backends import backend_of_type
-
     return backend_of_type(type(x)) or type(x).__name__
 
 

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from nestarray import dtypes, ops
+from nestarray.backends import is_array
 from nestarray.container import Container, Leaf, method
 from nestarray.container.arguments import check_container
 from nestarray.container.container import from_leaves
@@ -28,7 +29,6 @@ from nestarray.methods.comparison import (
     check_has_values,
     differing_aspects,
     identical,
-    is_array,
 )
 from nestarray.methods.moves import moved_leaves
 

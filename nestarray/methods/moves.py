@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from nestarray.backends import is_array
 from nestarray.container import Container
 from nestarray.container.spec import Path
-from nestarray.methods.comparison import fingerprint, identical, is_array
+from nestarray.methods.comparison import fingerprint, identical
 
 
 def moved_leaves(c: Container, other: Container) -> dict[int, int]:

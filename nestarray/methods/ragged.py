@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nestarray import backends, dispatch, ops
+from nestarray.backends import is_array_or_number
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.container.display import render
@@ -31,7 +32,6 @@ from nestarray.errors import (
 )
 from nestarray.methods.transposition import same_keys
 from nestarray.ops import attach_operators
-from nestarray.typing import NUMBERS
 
 
 class LazyStack:
@@ -223,11 +223,11 @@ class LazyStack:
         spec = self._members[0].spec
         leaves = []
         for path, *row in zip(spec.path_names, *[m.leaves() for m in self._members], strict=True):
-            if all(map(_is_number, row)):
+            if all(map(is_array_or_number, row)):
                 leaves.append(join(path, row))
                 continue
             for i, leaf in enumerate(row):
-                if leaf is not row[0] and (_is_number(leaf) or leaf != row[0]):
+                if leaf is not row[0] and (is_array_or_number(leaf) or leaf != row[0]):
                     raise StructureError(
                         f"LazyStack.{name}: {path!r} is {_shown(row[0])} in member 0, {_shown(leaf)} "
                         f"in member {i}, expected arrays or numbers, or one value in all"
@@ -245,7 +245,7 @@ class _Summary:
     @classmethod
     def of(cls, leaves: tuple[Any, ...]) -> Any:
         """A summary of arrays of one rank and dtype; of anything else a word."""
-        if any(backends.backend_of_type(type(x)) is None for x in leaves):
+        if any(not backends.is_array(x) for x in leaves):
             texts = list(dict.fromkeys(map(describe, leaves)))
             return _Word(", ".join(texts[:3]) + (", …" if len(texts) > 3 else ""))
         ranks, dtypes = {len(x.shape) for x in leaves}, {dtype_of(x) for x in leaves}
@@ -301,16 +301,12 @@ def _beside(x: Any, mask: Any) -> Any:
     return core.from_numpy(mask, None if core.is_traced(x) else core.device_of(x))
 
 
-def _is_number(leaf: Any) -> bool:
-    return isinstance(leaf, NUMBERS) or (backends.backend_of_type(type(leaf)) is not None)
-
-
 def _shape(x: Any) -> tuple[int, ...]:
     return tuple(getattr(x, "shape", ()))
 
 
 def _shown(leaf: Any) -> str:
-    return f"a {type(leaf).__name__}" if _is_number(leaf) else repr(leaf)
+    return f"a {type(leaf).__name__}" if is_array_or_number(leaf) else repr(leaf)
 
 
 # -- ops --------------------------------------------------------------------------------------

@@ -104,5 +104,5 @@ def _chosen(c: Any, leaves: tuple[Any, ...], patterns: tuple[Any, ...]) -> list[
     return [
         i
         for i, (leaf, hit) in enumerate(zip(leaves, hits, strict=True))
-        if hit and backends.backend_of_type(type(leaf)) is not None
+        if hit and backends.is_array(leaf)
     ]

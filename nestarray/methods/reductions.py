@@ -16,6 +16,7 @@ from numbers import Real
 from typing import Any
 
 from nestarray import backends, ops, tree
+from nestarray.backends import is_array_or_number
 from nestarray.container import Container, method
 from nestarray.container.access import line_up
 from nestarray.dtypes import dtype_of, float32, promote_types
@@ -67,7 +68,7 @@ def tree_mean(c: Any, /) -> Any:
         raise ArgumentError("tree_mean: got a tree without numbers, which has no mean")
     count: Any = sum(math.prod(_shape(x)) for x in leaves)
     total = _total(_sum(_widened(x)) for x in leaves)
-    if backends.backend_of_type(type(count)) is not None:  # a size that is not known yet
+    if backends.is_array(count):  # a size that is not known yet
         count = ops.astype(count, dtype_of(total))
     mean = ops.divide(total, count)
     exact = reduce(promote_types, [dtype_of(x) for x in leaves if hasattr(x, "dtype")] or [float32])
@@ -103,14 +104,14 @@ def tree_dot(a: Any, b: Any, /) -> Any:
             f"tree_dot: the trees have {len(left)} and {len(right)} leaves, expected one structure"
         )
     for i, (x, y) in enumerate(zip(left, right, strict=True)):
-        if _is_number(x) and _is_number(y) and _differ_in_shape(x, y):
+        if is_array_or_number(x) and is_array_or_number(y) and _differ_in_shape(x, y):
             paths = a.paths() if isinstance(a, Container) and len(left) == len(a.leaves()) else ()
             place = repr(paths[i]) if paths else f"leaf {i}"
             raise ShapeError(
                 f"tree_dot: {place}: got the shapes {_known_shape(x)} and {_known_shape(y)}, "
                 "expected one shape"
             )
-    pairs = [(x, y) for x, y in zip(left, right, strict=True) if _is_number(x)]
+    pairs = [(x, y) for x, y in zip(left, right, strict=True) if is_array_or_number(x)]
     return _total(_sum(ops.multiply(_conjugate(x), y)) for x, y in pairs)
 
 
@@ -211,20 +212,16 @@ def tree_any(c: Any, /) -> Any:
 def _numbers(name: str, c: Any) -> list[Any]:
     """The numbers and arrays of a tree."""
     leaves = tree.flatten(c)[0]
-    numbers = [leaf for leaf in leaves if _is_number(leaf)]
+    numbers = [leaf for leaf in leaves if is_array_or_number(leaf)]
     if len(numbers) < len(leaves):
         _refuse_unread(name, c)
     return numbers
 
 
-def _is_number(leaf: Any) -> bool:
-    return isinstance(leaf, NUMBERS) or (backends.backend_of_type(type(leaf)) is not None)
-
-
 def _refuse_unread(name: str, c: Any) -> None:
     """What stands for an array (one in a file, a variable of Flax) is no label to be passed by."""
     for path, leaf in Container(c).flat_items():
-        if not _is_number(leaf) and hasattr(leaf, "dtype") and hasattr(leaf, "shape"):
+        if not is_array_or_number(leaf) and hasattr(leaf, "dtype") and hasattr(leaf, "shape"):
             raise ArgumentError(
                 f"{name}: {path!r} is a {type(leaf).__name__}, expected an array of numpy, jax, torch "
                 "or tensorflow, or a number; read or convert it with c.map(fn), or leave it out with "

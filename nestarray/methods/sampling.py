@@ -60,7 +60,7 @@ def random_like(
         array([[2., 0.],
                [2., 2.]], dtype=float32)
     """
-    if backends.backend_of_type(type(key)) is None:
+    if not backends.is_array(key):
         raise ArgumentError(
             f"Container.random_like: key: got {type(key).__name__}, expected a key such as "
             "na.random.key(0)"

@@ -13,6 +13,7 @@ from collections.abc import Collection
 from typing import Any
 
 from nestarray import backends, ops
+from nestarray.backends import is_array
 from nestarray.container import Container, Leaf, TupleContainer, method
 from nestarray.container.access import Leaves
 from nestarray.container.building import build
@@ -212,16 +213,16 @@ def _stacked(names: list[str], members: list[Any]) -> tuple[Spec, Leaves]:
     for row, path in zip(zip(*columns, strict=True), spec.path_names, strict=True):
         for name, leaf in zip(names, row, strict=True):
             _check_alike(row[0], leaf, _joined(names[0], path), _joined(name, path))
-        leaves.append(ops.stack(row) if _is_array(row[0]) else row[0])
+        leaves.append(ops.stack(row) if is_array(row[0]) else row[0])
     return spec, tuple(leaves)
 
 
 def _check_alike(first: Any, leaf: Any, first_name: str, name: str) -> None:
-    if _is_array(first) != _is_array(leaf):
+    if is_array(first) != is_array(leaf):
         there, here = type(first).__name__, type(leaf).__name__
         problem = f"{first_name!r} is a {there}, {name!r} a {here}"
         raise StructureError(f"Container.stack_keys: {problem}, expected arrays in all, or in none")
-    if not _is_array(first):
+    if not is_array(first):
         if first is not leaf and (type(first) is not type(leaf) or first != leaf):
             raise StructureError(
                 f"Container.stack_keys: {first_name!r} is {first!r}, {name!r} {leaf!r}, expected one "
@@ -246,10 +247,6 @@ def _joined(*names: str) -> str:
     return "/".join(name for name in names if name)
 
 
-def _is_array(leaf: Any) -> bool:
-    return backends.backend_of_type(type(leaf)) is not None
-
-
 # -- unstacking -------------------------------------------------------------------------------
 
 
@@ -257,7 +254,7 @@ def _unstacked(stacked: Container, name: str, keys: Collection[Key] | None) -> l
     """The members, of which there are as many as the first axis of all arrays is long."""
     lengths = {}
     for path, leaf in stacked.flat_items():
-        if _is_array(leaf):
+        if is_array(leaf):
             where = _joined(name, path)
             if not len(leaf.shape):
                 raise ShapeError(
@@ -282,7 +279,7 @@ def _unstacked(stacked: Container, name: str, keys: Collection[Key] | None) -> l
             f"Container.unstack_keys: keys: got {list(keys)!r}, expected {count} different ones, for "
             f"the first axis of {next(iter(lengths.values()), name)!r}"
         )
-    columns = [ops.unstack(x) if _is_array(x) else (x,) * count for x in stacked.leaves()]
+    columns = [ops.unstack(x) if is_array(x) else (x,) * count for x in stacked.leaves()]
     return [from_leaves(stacked.spec, tuple([c[i] for c in columns])) for i in range(count)]
 
 

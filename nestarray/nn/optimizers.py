@@ -191,8 +191,7 @@ def _floating(c: Any, method: str, name: str) -> Container:
 
 
 def _is_floating(leaf: Any) -> bool:
-    is_array = backends.backend_of_type(type(leaf)) is not None
-    return is_array and dtypes.dtype_of(leaf).is_floating
+    return backends.is_array(leaf) and dtypes.dtype_of(leaf).is_floating
 
 
 class SGD(Optimizer):

@@ -100,9 +100,7 @@ def _holds_framework_arrays(obj: Any) -> bool:
 
 def _is_stand_in(obj: Any) -> bool:
     """Whether `obj` stands for an array while code is recorded, or differentiated on NumPy."""
-    is_recorded = (
-        backends.backend_of_type(type(obj)) is None and backends.backend_of_value(obj) is not None
-    )
+    is_recorded = not backends.is_array(obj) and backends.backend_of_value(obj) is not None
     return is_recorded or backends.core("numpy").stands_in(obj)
 
 
@@ -180,7 +178,7 @@ def from_dlpack(
     if _is_stand_in(x):
         return x
     target = current_backend() if like is None else backends.backend_of(like)
-    if backends.backend_of_type(type(x)) is None:
+    if not backends.is_array(x):
         x = np.from_dlpack(x)
     return move(x, target, device=device, copy=copy)
 

@@ -48,11 +48,6 @@ def _name(dtype: Any) -> str:
     return str(getattr(dtype, "name", dtype)).rpartition(".")[2]
 
 
-def is_array(leaf: Any) -> bool:
-    """Whether a leaf is an array of some framework."""
-    return backends.backend_of_type(type(leaf)) is not None
-
-
 def dtype_name(leaf: Any, path: str) -> str:
     """The name of the dtype of an array that is to be stored.
 

@@ -9,10 +9,11 @@ from urllib.parse import quote
 
 import numpy as np
 
+from nestarray.backends import is_array
 from nestarray.container import Container
 from nestarray.container.spec import Path as KeyPath
 from nestarray.errors import ArgumentError
-from nestarray.storage.elements import dtype_name, is_array, num_bytes, to_elements
+from nestarray.storage.elements import dtype_name, num_bytes, to_elements
 from nestarray.storage.source import Entry
 from nestarray.storage.stored import StoredArray
 from nestarray.storage.structure import RESERVED, Reference, encode

@@ -109,7 +109,7 @@ def _check(
 
 
 def _is_floating(x: Any) -> bool:
-    return backends.backend_of_type(type(x)) is not None and dtypes.dtype_of(x).is_floating
+    return backends.is_array(x) and dtypes.dtype_of(x).is_floating
 
 
 def _random(nest: Nest, rng: np.random.Generator) -> Nest:

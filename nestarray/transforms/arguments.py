@@ -206,7 +206,7 @@ def name_of(fn: Callable[..., Any]) -> str:
 
 def describe(value: Any) -> str:
     """What a function returned, as error messages speak of it."""
-    if backends.backend_of_type(type(value)) is not None:
+    if backends.is_array(value):
         return f"an array of {dtypes.dtype_of(value)}, shape {tuple(value.shape)}"
     return f"a {type(value).__name__}"
 

@@ -198,7 +198,7 @@ def iinfo(type: DTypeLike) -> dtypes.IntegerInfo:
 
 def is_tensor(obj: Any) -> builtins.bool:
     """torch.is_tensor: whether `obj` is an array of one of the frameworks."""
-    return backends.backend_of_type(type(obj)) is not None
+    return backends.is_array(obj)
 
 
 def is_floating_point(input: Array) -> builtins.bool:
