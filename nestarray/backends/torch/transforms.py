@@ -31,6 +31,7 @@ from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 from nestarray import tree
 from nestarray.backends.torch.core import native_dtype
 from nestarray.backends.torch.donation import writing_over
+from nestarray.dynamo import identity
 from nestarray.errors import UnsupportedError
 
 #: How many gradients are being taken around the running code.
@@ -203,8 +204,8 @@ class _Custom(torch.autograd.Function):
     @staticmethod
     def forward(rule: _Rule, *inputs: Any) -> Any:
         found, rule.residuals[:] = rule.with_residuals(*inputs)
-        given = set(map(id, inputs))  # which may not be saved and returned as they are
-        return tuple([y.view_as(y) if id(y) in given else y for y in found])
+        given = set(map(identity, inputs))  # which may not be saved and returned as they are
+        return tuple([y.view_as(y) if identity(y) in given else y for y in found])
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:

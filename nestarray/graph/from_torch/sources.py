@@ -25,6 +25,10 @@ _WRAPPED = {
 }
 
 
+#: What a part of the module that is traced has as an attribute while it is.
+_IS_PART = "_is_part_of_what_is_traced"
+
+
 def as_module(source: Any) -> Any:
     """The ``torch.nn.Module`` to export for a module or a function of torch tensors.
 
@@ -102,11 +106,12 @@ def no_other_modules(module: Any) -> Iterator[None]:
     """
     from torch.nn.modules.module import register_module_forward_pre_hook
 
-    # a module that has two places is called through a proxy of the exporter's, with its members
-    known = {id(part._parameters) for part in module.modules()}
+    # a mark and no set of ids, for a module that has two places is called through a proxy of
+    # the exporter's, which has the attributes of the module, and torch.cond compiles the check
+    parts = list(module.modules())
 
     def check(called: Any, args: Any) -> None:
-        is_known = id(called._parameters) in known
+        is_known = _IS_PART in called.__dict__
         if any(map(is_foreign, args)):
             name = type(called if is_known else module).__name__  # or the exporter's own
             raise ConversionError(
@@ -122,7 +127,11 @@ def no_other_modules(module: Any) -> Iterator[None]:
             )
 
     handle = register_module_forward_pre_hook(check)
+    for part in parts:
+        part.__dict__[_IS_PART] = True
     try:
         yield
     finally:
+        for part in parts:
+            del part.__dict__[_IS_PART]
         handle.remove()
