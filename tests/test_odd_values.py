@@ -327,3 +327,39 @@ def test_squares_in_half_precision_do_not_overflow(dtype: str, backend: str) -> 
         np.testing.assert_allclose(host(na.astype(found, "float32")), values, rtol=1e-2)
     zeros = host(na.astype(na.normalize(na.zeros_like(x)), "float32"))
     np.testing.assert_array_equal(zeros, 0.0)
+
+
+#: What sums 3,000 ones in two columns, and what that is.
+OF_ONES: dict[str, tuple[Callable[[Any], Any], float]] = {
+    "sum": (lambda x: na.sum(x, axis=0), 3000.0),
+    "mean": (lambda x: na.mean(x, axis=0), 1.0),
+    "var": (lambda x: na.var(x, axis=0), 0.0),
+    "std": (lambda x: na.std(x, axis=0), 0.0),
+    "cov": (lambda x: na.cov(x, rowvar=False), 0.0),
+    "nansum": (lambda x: na.nansum(x, axis=0), 3000.0),
+    "nanmean": (lambda x: na.nanmean(x, axis=0), 1.0),
+    "cumulative_sum": (lambda x: na.cumulative_sum(x, axis=0)[-1], 3000.0),
+    "nancumsum": (lambda x: na.nancumsum(x, axis=0)[-1], 3000.0),
+    "logsumexp": (lambda x: na.logsumexp(x, axis=0), 1.0 + np.log(3000.0)),
+    "segment_sum": (
+        lambda x: na.segment_sum(x, na.zeros(3000, dtype="int32", like=x), num_segments=1),
+        3000.0,
+    ),
+    "segment_mean": (
+        lambda x: na.segment_mean(x, na.zeros(3000, dtype="int32", like=x), num_segments=1),
+        1.0,
+    ),
+    "avg_pool1d": (
+        lambda x: na.avg_pool1d(na.permute_dims(x, (1, 0))[None], kernel_size=3000),
+        1.0,
+    ),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("op", OF_ONES)
+def test_sums_in_half_precision_do_not_stand_still(op: str, dtype: str, backend: str) -> None:
+    call, expected = OF_ONES[op]
+    found = call(na.astype(on_backend(np.ones((3000, 2), "float32"), backend), dtype))
+    assert na.dtype_of(found) is na.as_dtype(dtype)
+    np.testing.assert_allclose(host(na.astype(found, "float32")), expected, rtol=4e-3)

@@ -1,13 +1,16 @@
-"""Functions of matrices in dtypes that LAPACK lacks: computed in single precision.
+"""What is computed in single precision and rounded at its end.
 
 The libraries behind the frameworks factor matrices of float32, float64, complex64 and
 complex128 only. Half precision goes through float32 and comes back; integers and bools become
 float32, as in all functions whose results are no integers.
+So do sums and squares of half precision: a sum in bfloat16 stands still at 256 ones, and
+squares of numbers above 255 are infinite in float16.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from nestarray import dtypes
@@ -65,3 +68,33 @@ def _narrowed(result: Any, own: dtypes.DType, cast: Callable[[Any, Any], Any]) -
     if isinstance(result, tuple) and hasattr(result, "_fields"):
         return type(result)(*(_narrowed(part, own, cast) for part in result))
     return cast(result, own) if dtype_of(result) is dtypes.float32 else result
+
+
+def is_half(dtype: dtypes.DType) -> bool:
+    """Whether it is float16 or bfloat16."""
+    return dtype.is_floating and dtype.bits == 16
+
+
+def rounded_once(body: F) -> F:
+    """The body of an op with half precision computed in float32: that of its first array."""
+
+    @wraps(body)
+    def call(x: Any, *args: Any, **kwargs: Any) -> Any:
+        from nestarray import ops
+
+        own = dtype_of(x)
+        if not is_half(own):
+            return body(x, *args, **kwargs)
+
+        def cast(value: Any, old: dtypes.DType, new: dtypes.DType) -> Any:
+            is_old = hasattr(value, "dtype") and dtype_of(value) is old
+            return ops.astype(value, new) if is_old else value
+
+        wide = [cast(value, own, dtypes.float32) for value in (x, *args)]
+        named = {name: cast(value, own, dtypes.float32) for name, value in kwargs.items()}
+        result = body(*wide, **named)
+        if isinstance(result, tuple):
+            return tuple([cast(part, dtypes.float32, own) for part in result])
+        return cast(result, dtypes.float32, own)
+
+    return call  # type: ignore[return-value]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, TypeVar
 
 from nestarray import dtypes, ops
 from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import refuse_complex
+from nestarray.backends.precision import rounded_once
 from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, Axes, check_range
@@ -27,34 +25,9 @@ __all__ = [
     "weight_norm",
 ]
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def _rounded_once(body: F) -> F:
-    """`body` with half precision computed in float32: squares of numbers above 255 are infinite in it."""
-
-    @wraps(body)
-    def call(x: Array, *args: Any, **kwargs: Any) -> Any:
-        own = dtypes.dtype_of(x)
-        if not own.is_floating or own.bits > 16:
-            return body(x, *args, **kwargs)
-
-        def cast(value: Any, old: dtypes.DType, new: dtypes.DType) -> Any:
-            is_old = hasattr(value, "dtype") and dtypes.dtype_of(value) is old
-            return ops.astype(value, new) if is_old else value
-
-        wide = [cast(value, own, dtypes.float32) for value in (x, *args)]
-        named = {name: cast(value, own, dtypes.float32) for name, value in kwargs.items()}
-        result = body(*wide, **named)
-        if isinstance(result, tuple):
-            return tuple([cast(part, dtypes.float32, own) for part in result])
-        return cast(result, dtypes.float32, own)
-
-    return call  # type: ignore[return-value]
-
 
 @floating_op
-@_rounded_once
+@rounded_once
 def batch_norm(
     x: Array,
     mean: Array,
@@ -102,7 +75,7 @@ def batch_norm(
 
 
 @floating_op
-@_rounded_once
+@rounded_once
 def batch_norm_training(
     x: Array,
     weight: Array | None = None,
@@ -151,7 +124,7 @@ def batch_norm_training(
 
 
 @floating_op
-@_rounded_once
+@rounded_once
 def layer_norm(
     x: Array,
     weight: Array | None = None,
@@ -192,7 +165,7 @@ def layer_norm(
 
 
 @floating_op
-@_rounded_once
+@rounded_once
 def rms_norm(
     x: Array,
     weight: Array | None = None,
@@ -225,7 +198,7 @@ def rms_norm(
 
 
 @floating_op
-@_rounded_once
+@rounded_once
 def group_norm(
     x: Array,
     weight: Array | None = None,
@@ -287,7 +260,7 @@ def group_norm(
 
 
 @floating_op
-@_rounded_once
+@rounded_once
 def instance_norm(
     x: Array,
     weight: Array | None = None,
@@ -339,7 +312,7 @@ def instance_norm(
 
 
 @floating_op
-@_rounded_once
+@rounded_once
 def local_response_norm(
     x: Array, /, *, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Array:
@@ -376,7 +349,7 @@ def local_response_norm(
 
 
 @floating_op
-@_rounded_once
+@rounded_once
 def normalize(x: Array, /, *, ord: float = 2.0, axis: Axes = -1, eps: float = 1e-12) -> Array:
     """Divide by the norm over `axis`: x / max(‖x‖, eps).
 
@@ -421,7 +394,7 @@ def normalize(x: Array, /, *, ord: float = 2.0, axis: Axes = -1, eps: float = 1e
 
 
 @floating_op
-@_rounded_once
+@rounded_once
 def weight_norm(weight: Array, g: Array, /, *, axis: int | None = 0) -> Array:
     """A weight as length and direction: g · weight / ‖weight‖, the norm over all axes but `axis`.
 
@@ -461,7 +434,7 @@ def weight_norm(weight: Array, g: Array, /, *, axis: int | None = 0) -> Array:
 
 
 @floating_op
-@_rounded_once
+@rounded_once
 def spectral_norm(
     weight: Array, u: Array, /, *, axis: int = 0, num_steps: int = 1, eps: float = 1e-12
 ) -> tuple[Array, Array]:

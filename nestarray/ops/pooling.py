@@ -9,6 +9,7 @@ from functools import reduce
 from nestarray import dtypes, ops
 from nestarray.backends import windows
 from nestarray.backends.base import mean_dtype, refuse_complex
+from nestarray.backends.precision import rounded_once
 from nestarray.backends.truth import through_numbers
 from nestarray.backends.windows import Ints, Padding
 from nestarray.dispatch import op
@@ -168,6 +169,7 @@ def max_pool3d(
 
 
 @op
+@rounded_once
 def avg_pool1d(
     x: Array,
     /,
@@ -214,6 +216,7 @@ def avg_pool1d(
 
 
 @op
+@rounded_once
 def avg_pool2d(
     x: Array,
     /,
@@ -261,6 +264,7 @@ def avg_pool2d(
 
 
 @op
+@rounded_once
 def avg_pool3d(
     x: Array,
     /,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nestarray.backends.base import mean_dtype
+from nestarray.backends.precision import rounded_once
 from nestarray.backends.truth import through_numbers
 from nestarray.dispatch import op
 from nestarray.dtypes import dtype_of
@@ -16,6 +17,7 @@ __all__ = ["segment_max", "segment_mean", "segment_min", "segment_prod", "segmen
 
 @op
 @through_numbers
+@rounded_once
 def segment_sum(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
     """The sums of the slices of `x` that carry one number, Σ x[i] over segment_ids[i] = s.
 
@@ -95,6 +97,7 @@ def segment_min(x: Array, segment_ids: Array, /, *, num_segments: int | None = N
 
 @op
 @through_numbers
+@rounded_once
 def segment_prod(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
     """The products of the slices of `x` that carry one number, Π x[i] over segment_ids[i] = s.
 
@@ -120,6 +123,7 @@ def segment_prod(x: Array, segment_ids: Array, /, *, num_segments: int | None = 
 
 
 @op
+@rounded_once
 def segment_mean(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
     """The means of the slices of `x` that carry one number.
 

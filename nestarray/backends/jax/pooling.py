@@ -96,11 +96,13 @@ def _avg_pool(count: int) -> Callable[..., Any]:
             ceil_mode=ceil_mode,
             divisor=divisor_override,
         )
-        total = _reduce(x, at, np.asarray(0, x.dtype), lax.add)
+        wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
+        total = _reduce(wide, at, np.asarray(0, wide.dtype), lax.add)
         if divisor_override is not None:
-            return total / divisor_override
+            return (total / divisor_override).astype(x.dtype)
         numbers = windows.counts(at, x.shape[2:], count_include_pad=count_include_pad)
-        return total / np.asarray(reduce(np.multiply.outer, numbers), x.dtype)
+        elements = np.asarray(reduce(np.multiply.outer, numbers), wide.dtype)
+        return (total / elements).astype(x.dtype)
 
     return avg_pool
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import lenient, mean_dtype, supports
-from nestarray.backends.numpy.core import in_dtype, native_dtype
+from nestarray.backends.base import lenient, supports
+from nestarray.backends.numpy.promotion import cast
+from nestarray.backends.precision import in_single_precision
 
 
 def _is_plain(
@@ -27,6 +28,7 @@ def _is_plain(
 
 @supports(_is_plain)
 @lenient
+@in_single_precision(cast)
 def cov(
     x: Any,
     /,
@@ -37,13 +39,12 @@ def cov(
     aweights: Any = None,
 ) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.cov.html"""
-    dtype = native_dtype(mean_dtype(x))
-    return in_dtype(np.cov(x, rowvar=rowvar, ddof=int(correction), dtype=dtype), dtype)
+    return np.cov(x, rowvar=rowvar, ddof=int(correction), dtype=x.dtype)
 
 
 @supports(lambda x, rowvar=True: x.ndim in (1, 2))
 @lenient
+@in_single_precision(cast)
 def corrcoef(x: Any, /, *, rowvar: bool = True) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.corrcoef.html"""
-    dtype = native_dtype(mean_dtype(x))
-    return in_dtype(np.corrcoef(x, rowvar=rowvar, dtype=dtype), dtype)
+    return np.corrcoef(x, rowvar=rowvar, dtype=x.dtype)

@@ -6,37 +6,36 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import accumulation_dtype, lenient, refuse_complex
+from nestarray.backends.base import lenient, refuse_complex
 from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.numpy.core import FLOATING, native_dtype  # noqa: F401  # in conditions given as text
+from nestarray.backends.numpy.core import PRECISE
+from nestarray.backends.numpy.statistical import accumulated
 
 
 def _axes(axis: Any) -> Any:
     return tuple(axis) if isinstance(axis, list) else axis
 
 
-@at_defaults("np.nansum(x, axis)", where="x.dtype in FLOATING")
+@at_defaults("np.nansum(x, axis)", where="x.dtype in PRECISE")
 @lenient
 def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.nansum.html"""
-    if dtype is None and x.dtype.kind == "f" and axis.__class__ is not list:
+    if dtype is None and x.dtype in PRECISE and axis.__class__ is not list:
         return np.nansum(x, axis) if keepdims is False else np.nansum(x, axis, keepdims=keepdims)
-    dtype = native_dtype(accumulation_dtype(x, dtype))
     if x.dtype.kind == "V":
         x = np.where(np.isnan(x), 0, x).astype(x.dtype)  # NumPy sees no NaN in bfloat16
-    return np.nansum(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
+    return accumulated(np.nansum, x, _axes(axis), dtype, None, keepdims)
 
 
-@at_defaults("np.nanprod(x, axis)", where="x.dtype in FLOATING")
+@at_defaults("np.nanprod(x, axis)", where="x.dtype in PRECISE")
 @lenient
 def nanprod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.nanprod.html"""
-    if dtype is None and x.dtype.kind == "f" and axis.__class__ is not list:
+    if dtype is None and x.dtype in PRECISE and axis.__class__ is not list:
         return np.nanprod(x, axis) if keepdims is False else np.nanprod(x, axis, keepdims=keepdims)
-    dtype = native_dtype(accumulation_dtype(x, dtype))
     if x.dtype.kind == "V":
         x = np.where(np.isnan(x), 1, x).astype(x.dtype)  # NumPy sees no NaN in bfloat16
-    return np.nanprod(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
+    return accumulated(np.nanprod, x, _axes(axis), dtype, None, keepdims)
 
 
 # nanmean, nanvar and nanmedian of NumPy warn where a slice is all NaN; the bodies are silent,

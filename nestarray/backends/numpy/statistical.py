@@ -15,7 +15,9 @@ from nestarray.backends.base import (
     refuse_complex,
     supports,
 )
-from nestarray.backends.numpy.core import native_dtype
+from nestarray.backends.numpy.core import PRECISE, in_dtype, native_dtype
+from nestarray.backends.numpy.promotion import cast
+from nestarray.backends.precision import in_single_precision, is_half
 
 
 def _axes(x: Any, axis: Any) -> Any:
@@ -25,9 +27,16 @@ def _axes(x: Any, axis: Any) -> Any:
     return tuple(axis) if axis.__class__ is list else axis
 
 
-def _inexact(x: Any) -> Any:
-    """`x`, integers as float32."""
-    return x if x.dtype.kind in "fc" else x.astype(native_dtype(mean_dtype(x)), copy=False)
+def accumulated(total: Any, x: Any, axis: Any, dtype: Any, *settings: Any) -> Any:
+    """A sum or a product of `x` in `dtype`; None: in that of the op.
+
+    NumPy rounds half precision at each step, or at most of them, so it goes through float32.
+    """
+    wanted = accumulation_dtype(x, dtype)
+    own = native_dtype(wanted)
+    if not is_half(wanted):
+        return total(x, axis, own, *settings)
+    return total(x.astype(own, copy=False), axis, np.float32, *settings).astype(own)
 
 
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
@@ -36,9 +45,9 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
         axis = _axes(x, axis)
     if keepdims is not False:
         flag(keepdims)
-    if dtype is not None or x.dtype.kind != "f":
-        dtype = native_dtype(accumulation_dtype(x, dtype))
-    return np.add.reduce(x, axis, dtype, None, keepdims)  # what np.sum comes to
+    if dtype is None and x.dtype in PRECISE:
+        return np.add.reduce(x, axis, None, None, keepdims)  # what np.sum comes to
+    return accumulated(np.add.reduce, x, axis, dtype, None, keepdims)
 
 
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
@@ -47,9 +56,9 @@ def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
         axis = _axes(x, axis)
     if keepdims is not False:
         flag(keepdims)
-    if dtype is not None or x.dtype.kind != "f":
-        dtype = native_dtype(accumulation_dtype(x, dtype))
-    return np.multiply.reduce(x, axis, dtype, None, keepdims)  # what np.prod comes to
+    if dtype is None and x.dtype in PRECISE:
+        return np.multiply.reduce(x, axis, None, None, keepdims)  # what np.prod comes to
+    return accumulated(np.multiply.reduce, x, axis, dtype, None, keepdims)
 
 
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
@@ -60,13 +69,8 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
         flag(keepdims)
     if x.dtype.kind in "fc":
         return x.mean(axis, None, None, keepdims)  # what np.mean comes to
-    return np.mean(
-        x,
-        axis,
-        native_dtype(mean_dtype(x)),
-        None,
-        keepdims,
-    )
+    found = np.mean(x, axis, np.float32, None, keepdims)
+    return in_dtype(found, native_dtype(mean_dtype(x)))
 
 
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
@@ -112,6 +116,7 @@ def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 # a whole number of degrees of freedom that is a float takes NumPy a microsecond longer
 
 
+@in_single_precision(cast)
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.var.html"""
     if axis is not None:
@@ -119,9 +124,10 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     if keepdims is not False:
         flag(keepdims)
     ddof = int(correction) if correction % 1 == 0 else correction
-    return _inexact(x).var(axis, None, None, ddof, keepdims)  # what np.var comes to
+    return x.var(axis, None, None, ddof, keepdims)  # what np.var comes to
 
 
+@in_single_precision(cast)
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.std.html"""
     if axis is not None:
@@ -129,7 +135,7 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     if keepdims is not False:
         flag(keepdims)
     ddof = int(correction) if correction % 1 == 0 else correction
-    return _inexact(x).std(axis, None, None, ddof, keepdims)  # what np.std comes to
+    return x.std(axis, None, None, ddof, keepdims)  # what np.std comes to
 
 
 @supports("include_initial is False")
@@ -137,11 +143,11 @@ def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.cumsum.html"""
-    if dtype is not None or x.dtype.kind != "f":
-        dtype = native_dtype(accumulation_dtype(x, dtype))
     if axis is not None:
         axis = _axes(x, axis)
-    return x.cumsum(axis, dtype)
+    if dtype is None and x.dtype in PRECISE:
+        return x.cumsum(axis)
+    return accumulated(np.cumsum, x, axis, dtype)
 
 
 @supports("include_initial is False")
@@ -149,11 +155,11 @@ def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.cumprod.html"""
-    if dtype is not None or x.dtype.kind != "f":
-        dtype = native_dtype(accumulation_dtype(x, dtype))
     if axis is not None:
         axis = _axes(x, axis)
-    return x.cumprod(axis, dtype)
+    if dtype is None and x.dtype in PRECISE:
+        return x.cumprod(axis)
+    return accumulated(np.cumprod, x, axis, dtype)
 
 
 def _accumulated(ufunc: Any, x: Any, axis: Any) -> Any:
@@ -174,6 +180,7 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
 
 @supports("b is None and return_sign is False")
 @lenient
+@in_single_precision(cast)
 def logsumexp(
     x: Any,
     /,
@@ -186,7 +193,6 @@ def logsumexp(
     """https://numpy.org/doc/stable/reference/generated/numpy.log.html"""
     if axis is not None:
         axis = _axes(x, axis)
-    x = _inexact(x)
     if not x.size:
         return np.full_like(np.sum(x, axis=axis, keepdims=keepdims), -np.inf)
     greatest = np.max(x.real, axis=axis, keepdims=True)
@@ -197,6 +203,7 @@ def logsumexp(
 
 
 @supports("x.dtype.kind != 'c'")
+@in_single_precision(cast)
 def cumulative_logsumexp(x: Any, /, *, axis: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ufunc.accumulate.html"""
-    return _accumulated(np.logaddexp, _inexact(x), axis)
+    return _accumulated(np.logaddexp, x, axis)

@@ -10,6 +10,7 @@ import tensorflow as tf
 from nestarray import dtypes
 from nestarray.backends.axes import one_axis
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
+from nestarray.backends.precision import is_half
 from nestarray.backends.tensorflow import products
 from nestarray.backends.tensorflow.core import native_dtype
 from nestarray.backends.tensorflow.promotion import truth
@@ -20,13 +21,20 @@ def _axes(axis: Any) -> Any:
     return list(axis) if isinstance(axis, tuple) else axis
 
 
+def _rounded_once(function: Callable[..., Any], x: Any, *settings: Any) -> Any:
+    """`function` of `x`, of half precision in float32: TensorFlow would round it at each step."""
+    if not is_half(dtypes.as_dtype(x.dtype)):
+        return function(x, *settings)
+    return tf.cast(function(tf.cast(x, tf.float32), *settings), x.dtype)
+
+
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/reduce_sum"""
     wanted = accumulation_dtype(x, dtype)
     if wanted is dtypes.bool:
         return any(x, axis=axis, keepdims=keepdims)
     x = tf.cast(x, native_dtype(wanted))
-    return tf.reduce_sum(x, _axes(axis), keepdims)
+    return _rounded_once(tf.reduce_sum, x, _axes(axis), keepdims)
 
 
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
@@ -35,12 +43,13 @@ def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
     if wanted is dtypes.bool:
         return all(x, axis=axis, keepdims=keepdims)
     x = tf.cast(x, native_dtype(wanted))
-    return products.total(x, _axes(axis), keepdims)
+    return _rounded_once(products.total, x, _axes(axis), keepdims)
 
 
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/reduce_mean"""
-    return tf.reduce_mean(tf.cast(x, native_dtype(mean_dtype(x))), _axes(axis), keepdims)
+    x = tf.cast(x, native_dtype(mean_dtype(x)))
+    return _rounded_once(tf.reduce_mean, x, _axes(axis), keepdims)
 
 
 def _extreme(name: str, reduce: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> Any:
@@ -83,7 +92,7 @@ def _along(name: str, running: Callable[..., Any], x: Any, axis: Any, dtype: Any
     is_bool = wanted is dtypes.bool
     x = tf.cast(truth(x) if is_bool else x, tf.int64 if is_bool else native_dtype(wanted))
     flat, axis = (tf.reshape(x, (-1,)), 0) if axis is None else (x, axis)
-    found = running(flat, one_axis(axis, len(flat.shape), name))
+    found = _rounded_once(running, flat, one_axis(axis, len(flat.shape), name))
     return tf.cast(found, tf.bool) if is_bool else found
 
 
@@ -114,4 +123,4 @@ def logsumexp(
     return_sign: bool = False,
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/reduce_logsumexp"""
-    return tf.reduce_logsumexp(x, _axes(axis), keepdims)
+    return _rounded_once(tf.reduce_logsumexp, x, _axes(axis), keepdims)
