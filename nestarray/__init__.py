@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from nestarray import storage as _storage  # noqa: F401  # Container.save and load are there
+from nestarray import when_imported as _when_imported
 from nestarray.array_api import array_namespace as array_namespace
 from nestarray.array_api import e as e
 from nestarray.array_api import inf as inf
@@ -17,7 +18,6 @@ from nestarray.config import set_compiled_trees as set_compiled_trees
 from nestarray.config import use_backend as use_backend
 from nestarray.config import use_compiled_trees as use_compiled_trees
 from nestarray.container import Container as Container
-from nestarray.container import pytree as _pytree
 from nestarray.dtypes import as_dtype as as_dtype
 from nestarray.dtypes import bfloat16 as bfloat16
 from nestarray.dtypes import bool as bool
@@ -141,4 +141,4 @@ _attach(
 
 __version__ = "0.1.0"
 
-_pytree.install()
+_when_imported.install()

@@ -23,7 +23,7 @@ from functools import partial, wraps
 from types import CodeType
 from typing import Any, TypeVar, overload
 
-from nestarray import backends, calls, diagnosis, dtypes, dynamo
+from nestarray import backends, calls, diagnosis, dtypes, dynamo, when_imported
 from nestarray.backends import floating, foreach, truth
 from nestarray.backends.fast_paths import fast_path_of, noted
 from nestarray.backends.parameters import texts
@@ -35,7 +35,7 @@ from nestarray.backends.templates import (
     recompile,
 )
 from nestarray.config import current_backend
-from nestarray.container import Container, algebra, pytree
+from nestarray.container import Container, algebra
 from nestarray.container.arguments import what_takes
 from nestarray.container.shortcuts import Leaves, Served, shortcut
 from nestarray.errors import (
@@ -560,7 +560,7 @@ def _let_torch_compile_read() -> None:
     dynamo.guard_context()
 
 
-pytree.REGISTER["torch._dynamo"] = _let_torch_compile_read
+when_imported.AFTER["torch._dynamo"] = _let_torch_compile_read
 
 
 def _read(record: Op) -> Callable[..., Any]:

@@ -1,5 +1,6 @@
 """`Container`: one immutable nested mapping of arrays, flat inside."""
 
+from nestarray.container import pytree as pytree  # frameworks are told when they are imported
 from nestarray.container import selection as selection  # its methods are attached
 from nestarray.container.attaching import constructor as constructor
 from nestarray.container.attaching import method as method

@@ -1,8 +1,6 @@
 """Containers as pytrees of JAX, PyTorch, TensorFlow and optree, and as state that Flax stores.
 
-Each framework is told about Containers when it is imported, before or after
-nestarray, and is never imported for that purpose: a finder at the front of
-``sys.meta_path`` lets the ordinary import happen and registers afterwards.
+Each framework is told about Containers when it is imported (`nestarray.when_imported`).
 
 A Container is one pytree node whose children are all its leaves, or its buffers if it is
 fused. Frameworks thus flatten a deep tree with one call; key paths name leaves as ``"a/b/c"``. dm-tree and
@@ -15,12 +13,10 @@ axes, it wants a value for all or one for each leaf, which `nestarray.tree.broad
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
-from importlib.machinery import ModuleSpec
 from operator import attrgetter
 from typing import Any
 
+from nestarray import when_imported
 from nestarray.container import shortcuts
 from nestarray.container.container import (
     Container,
@@ -194,8 +190,7 @@ def _from_bytes(text: bytes) -> Any:
     return _from_plain(json.loads(text))
 
 
-#: What is called when a framework is imported; files above add to it.
-REGISTER: dict[str, Callable[[], None]] = {
+when_imported.AFTER |= {
     "jax": _register_jax,
     "torch": _register_torch,
     "optree": _register_optree,
@@ -203,45 +198,3 @@ REGISTER: dict[str, Callable[[], None]] = {
     "tensorflow.python.autograph.core.config": _stay_as_written,
     "tensorflow.python.data.util.structure": _give_tf_data_specs,
 }
-
-
-class _RegisteringLoader:
-    """Runs a module's own loader, then registers Containers with the module."""
-
-    def __init__(self, loader: Any, register: Callable[[], None]) -> None:
-        self._loader, self._register = loader, register
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
-
-    def create_module(self, spec: ModuleSpec) -> Any:
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: Any) -> None:
-        module.__spec__.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        self._register()
-
-
-class _Finder:
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: Any = None
-    ) -> ModuleSpec | None:
-        register = REGISTER.pop(name, None)
-        if register is None:
-            return None
-        for finder in sys.meta_path:
-            spec = None if finder is self else finder.find_spec(name, path, target)
-            if spec is not None:
-                if spec.loader is not None:
-                    spec.loader = _RegisteringLoader(spec.loader, register)  # type: ignore[assignment]
-                return spec
-        REGISTER[name] = register  # not installed (yet)
-        return None
-
-
-def install() -> None:
-    """Register with the frameworks already imported, and with the others when they are."""
-    for name in [n for n in REGISTER if sys.modules.get(n) is not None]:
-        REGISTER.pop(name)()
-    sys.meta_path.insert(0, _Finder())

@@ -13,9 +13,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from nestarray import ops
+from nestarray import ops, when_imported
 from nestarray.absent import OURS
-from nestarray.container import Container, pytree
+from nestarray.container import Container
 from nestarray.dispatch import OPS
 from nestarray.errors import ArgumentError
 
@@ -70,5 +70,5 @@ def _let_torch_compile_read_matmul() -> None:
         of_objects().setdefault(operator.matmul, (names, operator.matmul))
 
 
-pytree.REGISTER["torch._dynamo.variables.builtin"] = _let_torch_compile_read_matmul
+when_imported.AFTER["torch._dynamo.variables.builtin"] = _let_torch_compile_read_matmul
 Container.__torch_function__ = staticmethod(_torch_function)  # type: ignore[attr-defined]

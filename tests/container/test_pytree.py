@@ -444,51 +444,6 @@ def test_tree_map(tree: dict[str, Any]) -> None:
     assert na.tree.map(lambda x: x, {"inner": c})["inner"].spec is c.spec
 
 
-# -- registration does not depend on the order of imports ---------------------------------------
-
-
-REGISTERED = """
-import optree, torch.utils._pytree as torch_tree, jax
-c = na.Container(a=1, b=[2])
-for leaves in (jax.tree.leaves, torch_tree.tree_leaves, optree.tree_leaves):
-    assert leaves(c) == [1, 2], leaves
-"""
-
-
-@pytest.mark.parametrize(
-    ("first", "name"),
-    [
-        ("nestarray", "jax.numpy"),
-        ("frameworks", "jax"),
-        pytest.param("nestarray", "jax", marks=pytest.mark.full),
-        pytest.param("frameworks", "jax.numpy", marks=pytest.mark.full),
-    ],
-)
-def test_order_of_imports(first: str, name: str) -> None:
-    imports = ["import nestarray as na", f"import {name}, torch, optree"]
-    lines = [*(imports if first == "nestarray" else reversed(imports)), REGISTERED]
-    code = "import warnings; warnings.simplefilter('ignore')\n" + "\n".join(lines)
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-
-
-def test_a_framework_that_is_not_installed_stays_an_import_error() -> None:
-    code = (
-        "import sys, importlib.util, nestarray\n"
-        "class Hide:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'optree': raise ModuleNotFoundError('hidden', name='optree')\n"
-        "sys.meta_path.insert(0, Hide())\n"
-        "try:\n    import optree\n"
-        "except ModuleNotFoundError as error: print(error)\n"
-        "sys.meta_path.pop(0)\n"
-        "import optree\n"
-        "print(optree.tree_leaves(nestarray.Container(a=1)))\n"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.splitlines() == ["hidden", "[1]"]
-
-
 # -- what other libraries do with trees, against plain dicts and their own modules -----------------
 
 SHARDED = """

@@ -15,7 +15,17 @@ PACKAGE = Path(na.__file__).parent
 
 #: The layers of ARCHITECTURE.md, bottom first; a file may import its own layer and those below.
 LAYERS = [
-    {"absent", "calls", "errors", "config", "dynamo", "lazy", "packages", "typing"},
+    {
+        "absent",
+        "calls",
+        "errors",
+        "config",
+        "dynamo",
+        "lazy",
+        "packages",
+        "typing",
+        "when_imported",
+    },
     {"dtypes"},
     {"container"},
     {"tree"},
