@@ -37,7 +37,7 @@ from nestarray.backends.templates import (
 from nestarray.config import current_backend
 from nestarray.container import Container, algebra
 from nestarray.container.arguments import what_takes
-from nestarray.container.shortcuts import Leaves, Served, shortcut
+from nestarray.container.shortcuts import LeafKinds, Served, shortcut
 from nestarray.errors import (
     ArgumentError,
     MixedBackendError,
@@ -112,7 +112,7 @@ class Op:
         #: for Containers, by the tuple of types: the function, and the one for many arrays
         self.resolved: dict[tuple[Any, ...], Resolved] = {}
         #: for Containers, by the types of the arguments: what served leaves that are alike
-        self.served: dict[tuple[type, ...], dict[Leaves, Served]] = {}
+        self.served: dict[tuple[type, ...], dict[LeafKinds, Served]] = {}
         #: whether it has no settings: there is nothing that a call could name wrongly
         self.is_of_arrays = all(
             p.kind is p.POSITIONAL_ONLY and p.name in self.array_parameters for p in self.parameters

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
 from numbers import Integral
 from operator import index as _as_integer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nestarray.container.arguments import check_mapping, check_separator
 from nestarray.container.other_names import instead_of
@@ -18,9 +18,6 @@ from nestarray.container.spec import (
     nearest_key,
 )
 from nestarray.errors import ArgumentError, StructureError
-
-if TYPE_CHECKING:
-    pass
 
 Leaves = tuple[Any, ...]
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray.container.access import bare, line_up, map_leaves
 from nestarray.container.container import Container, from_leaves
-from nestarray.container.shortcuts import Leaves, dtypes_of, look_ahead, look_at, over_leaves
+from nestarray.container.shortcuts import LeafKinds, dtypes_of, look_ahead, look_at, over_leaves
 from nestarray.container.spec import Spec
 from nestarray.dynamo import identity, is_read
 from nestarray.errors import StructureError
@@ -55,13 +55,13 @@ def apply(
         return _apply_bound(op, args, kwargs)
     first: Container | None = None
     columns: list[Any] = []
-    known_leaves: list[Leaves | None] = []
+    known_leaves: list[LeafKinds | None] = []
     key: list[type | None] = []
     for parameter, arg in zip(op.parameters, args):
         if parameter.name not in names:
             columns.append(repeat(arg if arg.__class__ in _SETTINGS else bare(arg)))
             continue
-        known: Leaves | None = None
+        known: LeafKinds | None = None
         if not isinstance(arg, Container):
             column = repeat(arg)
             key.append(type(arg))
@@ -112,7 +112,7 @@ def apply(
 def _remember(
     op: Op,
     args: tuple[Any, ...],
-    known_leaves: list[Leaves | None],
+    known_leaves: list[LeafKinds | None],
     function: Callable[..., Any],
     result: Container,
     *,
@@ -144,7 +144,7 @@ def _without_promotion(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     columns: list[Any],
-    known_leaves: list[Leaves | None],
+    known_leaves: list[LeafKinds | None],
 ) -> Callable[..., Any]:
     """The framework's own function, if `function` only promotes and the dtypes settle that."""
     trees = [i for i, column in enumerate(columns) if column.__class__ is tuple]

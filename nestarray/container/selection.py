@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import repeat
+from itertools import compress, repeat
 from typing import Any
 
 from nestarray.container.access import Leaves, map_leaves
@@ -126,10 +126,10 @@ def _checked_shape(shape: Any) -> tuple[int | None, ...]:
     return tuple(shape)
 
 
-def selected(spec: Spec, leaves: Leaves, hits: list[bool]) -> tuple[Spec, Leaves]:
-    """The leaves at which `hits` is true, and their structure."""
-    changed = _kept(spec, iter(hits)) or make_spec("dict")
-    return changed, tuple(leaf for leaf, hit in zip(leaves, hits, strict=True) if hit)
+def selected(c: Container[Leaf], hits: Sequence[bool]) -> Container[Leaf]:
+    """The leaves at which `hits` is true, in their structure."""
+    spec = _kept(c._spec, iter(hits)) or make_spec("dict")
+    return from_leaves(spec, tuple(compress(c._leaves, hits)))
 
 
 def _kept(spec: Spec, flags: Iterator[bool]) -> Spec | None:
@@ -165,8 +165,7 @@ def select(
         >>> c.select("a/*", shape=(None,)).paths(), c.select(dtype="integral").paths()
         (('a/b',), ('n',))
     """
-    hits = matches(c._spec, c._leaves, patterns, dtype, shape)
-    return from_leaves(*selected(c._spec, c._leaves, hits))
+    return selected(c, matches(c._spec, c._leaves, patterns, dtype, shape))
 
 
 @method
@@ -181,7 +180,7 @@ def exclude(
         {'a': {'w': 1}, 'n': 3}
     """
     hits = matches(c._spec, c._leaves, patterns, dtype, shape)
-    return from_leaves(*selected(c._spec, c._leaves, [not h for h in hits]))
+    return selected(c, [not hit for hit in hits])
 
 
 @method
@@ -197,11 +196,7 @@ def partition(
         {'head': {'w': 20}, 'body': {'w': 1}}
     """
     hits = matches(c._spec, c._leaves, patterns, dtype, shape)
-    taken, rest = hits, [not h for h in hits]
-    return (
-        from_leaves(*selected(c._spec, c._leaves, taken)),
-        from_leaves(*selected(c._spec, c._leaves, rest)),
-    )
+    return selected(c, hits), selected(c, [not hit for hit in hits])
 
 
 @method

@@ -29,7 +29,7 @@ _TREES = (Container, ListContainer, TupleContainer)
 LASTING: set[type] = {np.ndarray}
 
 
-class Leaves:
+class LeafKinds:
     """What is known of the leaves of a Container: their types and, if that is `LASTING`, dtypes.
 
     Of leaves that are alike there is one object for each kind, by which calls are looked up.
@@ -51,12 +51,12 @@ class Leaves:
 
 
 #: What served leaves, and what is known of the leaves that it gives.
-Served = tuple[Serve, Leaves | None]
+Served = tuple[Serve, LeafKinds | None]
 
-_alike: dict[tuple[type, Any, bool], Leaves] = {}
+_alike: dict[tuple[type, Any, bool], LeafKinds] = {}
 
 
-def look_at(c: Container) -> Leaves:
+def look_at(c: Container) -> LeafKinds:
     """What the leaves are; found out once."""
     known = c._note if c.__class__ in _TREES else None
     if known is None:
@@ -66,26 +66,28 @@ def look_at(c: Container) -> Leaves:
     return known
 
 
-def _look_at(leaves: tuple[Any, ...]) -> Leaves:
+def _look_at(leaves: tuple[Any, ...]) -> LeafKinds:
     kinds = set(map(type, leaves))
     if len(kinds) != 1:
-        return Leaves(kinds, None, are_alike=False)
+        return LeafKinds(kinds, None, are_alike=False)
     kind = leaves[0].__class__
     found, have_axes = None, False
     if kind in LASTING:
         found = dtypes_of(leaves)
         if found.__class__ is list:
-            return Leaves(kinds, found, are_alike=False)
+            return LeafKinds(kinds, found, are_alike=False)
         have_axes = kind is np.ndarray and 0 not in [x.ndim for x in leaves]
     identity = kind, found, have_axes
     known = _alike.get(identity)
     if known is None:  # of two threads that look at once, both get the same
-        known = Leaves(kinds, found, are_alike=True, have_axes=have_axes)
+        known = LeafKinds(kinds, found, are_alike=True, have_axes=have_axes)
         known = _alike.setdefault(identity, known)
     return known
 
 
-def look_ahead(function: Callable[..., Any], known: Leaves, result: Container) -> Leaves | None:
+def look_ahead(
+    function: Callable[..., Any], known: LeafKinds, result: Container
+) -> LeafKinds | None:
     """What all results of `function` on such leaves are, if the first shows that."""
     is_exact = isinstance(function, np.ufunc) and function.signature is None
     return look_at(result) if is_exact and known.have_axes else None
@@ -108,7 +110,7 @@ def over_leaves(function: Callable[..., Any], types: tuple[type, ...]) -> Serve:
 
 def shortcut(
     types: tuple[type, ...],
-    served: dict[Leaves, Served],
+    served: dict[LeafKinds, Served],
     general: Callable[..., Any],
     leafwise: Callable[..., Any],
 ) -> Callable[..., Any]:

@@ -210,7 +210,7 @@ def _taken(c: Container, chosen: list[int]) -> Container:
     hits = [False] * c.spec.num_leaves
     for i in chosen:
         hits[i] = True
-    return from_leaves(*selected(c.spec, c.leaves(), hits))
+    return selected(c, hits)
 
 
 def _put(c: Container, chosen: list[int], new: Container) -> Container:

@@ -330,7 +330,7 @@ def cut(
     else:
         check_depth("Container.cut", "height", height, 0)
         hits = _high_enough(c.spec, height or 0)
-    return from_leaves(*selected(c.spec, c.leaves(), hits))
+    return selected(c, hits)
 
 
 def _high_enough(spec: Spec, height: int) -> list[bool]:

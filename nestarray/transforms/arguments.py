@@ -16,7 +16,6 @@ from nestarray import backends, dtypes, ops, tree
 from nestarray.config import current_backend
 from nestarray.container import Container
 from nestarray.container.access import line_up
-from nestarray.container.container import from_leaves
 from nestarray.container.selection import matches, selected
 from nestarray.errors import ArgumentError, MixedBackendError, StructureError, UnsupportedError
 from nestarray.typing import Array, Nest
@@ -146,7 +145,7 @@ class Arguments:
         if self._masks is None:
             return nests
         pairs = zip(nests, self._masks, strict=True)
-        return [from_leaves(*selected(c.spec, c.leaves(), mask)) for c, mask in pairs]
+        return [selected(c, mask) for c, mask in pairs]
 
     def _rebuilt(self, leaves: list[Any]) -> list[Any]:
         nests, start = [], 0
