@@ -126,6 +126,13 @@ def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | 
     return near[0] if near else None
 
 
+def listed(texts: Iterable[str], most: int = 3) -> str:
+    """``a, b, c and 4 more``: the first `most` of several texts, and how many there are besides."""
+    texts = list(texts)
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
+
+
 def counted(count: int, one: str, many: str = "") -> str:
     """``1 leaf``, ``2 leaves``, ``1,024 elements``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -17,6 +17,7 @@ from nestarray.container.spec import (
     merged_node,
     parse_path,
     part_of,
+    path_text,
     take_key,
 )
 from nestarray.errors import PathError, StructureError
@@ -141,10 +142,8 @@ def renamed(spec: Spec, names: Mapping[Key | Path, Key] | Callable[[Key], Key]) 
     for path, new in names.items():
         spec.locate(path, "Container.rename")
         if isinstance(new, bool) or not isinstance(new, (str, int)):
-            shown = join_path(path) if isinstance(path, tuple) else path
-            refuse(
-                "Container.rename", f"names[{shown!r}]", new, "the new key, a string or an integer"
-            )
+            place = f"names[{path_text(path)}]"
+            refuse("Container.rename", place, new, "the new key, a string or an integer")
         new_keys[_located_keys(spec, path)] = new
     nodes = _nodes_above(new_keys)
 

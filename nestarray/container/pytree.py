@@ -3,9 +3,10 @@
 Each framework is told about Containers when it is imported (`nestarray.when_imported`).
 
 A Container is one pytree node whose children are all its leaves, or its buffers if it is
-fused. Frameworks thus flatten a deep tree with one call; key paths name leaves as ``"a/b/c"``. dm-tree and
-other libraries that treat any Mapping as a node need no registration: `Container`,
-`ListContainer` and `TupleContainer` rebuild themselves from (key, value) pairs.
+fused. Frameworks thus flatten a deep tree with one call; key paths name leaves as
+``"a/b/c"``. dm-tree and other libraries that treat any Mapping as a node need no
+registration: `Container`, `ListContainer` and `TupleContainer` rebuild themselves from
+(key, value) pairs.
 
 Hence a Container of fewer levels is no prefix to JAX: where it takes one, of shardings or of
 axes, it wants a value for all or one for each leaf, which `nestarray.tree.broadcast` makes.

@@ -3,10 +3,12 @@
 A `Spec` is a node: a kind, its keys, and a child spec for each key; `LEAF` is the
 spec of a bare leaf. The kinds of nodes are ``dict``, ``list`` and ``tuple``, and
 ``part of list`` and ``part of tuple`` for what is left of a list when members are
-taken out by `select`: they keep their numbers, so that `combine` restores the list. Specs are interned, so two Containers have the same structure
-exactly when their specs are the same object: matching structures costs one ``is``.
-Everything derived from a structure (paths, key look-up, the permutation between two
-key orders) is computed once per spec and kept on it.
+taken out by `select`: they keep their numbers, so that `combine` restores the list.
+
+Specs are interned, so two Containers have the same structure exactly when their specs
+are the same object: matching structures costs one ``is``. Everything derived from a
+structure (paths, key look-up, the permutation between two key orders) is computed once
+per spec and kept on it.
 """
 
 from __future__ import annotations
@@ -241,10 +243,10 @@ def _missing_key_message(spec: Spec, done: list[Key], key: Key, path: Any) -> st
     where = f"under {join_path(tuple(done))!r}" if done else "at the top"
     if spec.kind == "leaf":
         leaf = f"{join_path(tuple(done))!r} is a leaf" if done else "this is a bare array"
-        return f"no {_show(path)}: {leaf}, it has no keys"
+        return f"no {path_text(path)}: {leaf}, it has no keys"
     is_glob = isinstance(key, str) and "*" in key
     hint = "; c.select and c.exclude take patterns" if is_glob else _slashed(key, spec)
-    return f"no {_show(path)}: no key {key!r} {where}{hint}"
+    return f"no {path_text(path)}: no key {key!r} {where}{hint}"
 
 
 def _slashed(key: Key, spec: Spec) -> str:
@@ -259,7 +261,8 @@ def _slashed(key: Key, spec: Spec) -> str:
     return nearest_key(key, spec.keys)
 
 
-def _show(path: Any) -> str:
+def path_text(path: Any) -> str:
+    """A path as messages name it."""
     return repr(join_path(path) if isinstance(path, tuple) else path)
 
 

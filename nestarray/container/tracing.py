@@ -42,12 +42,8 @@ class ContainerTraceType(_TraceType):
         """The narrowest type of which this one and `others` are subtypes."""
         if not all(self._matches(other) for other in others):
             return None
-        columns = zip(*(other.leaves for other in others), strict=True) if others else None
-        rows = list(columns) if columns is not None else [()] * len(self.leaves)
-        common = tuple(
-            leaf.most_specific_common_supertype(list(row))
-            for leaf, row in zip(self.leaves, rows, strict=True)
-        )
+        columns = zip(self.leaves, *(other.leaves for other in others), strict=True)
+        common = tuple(leaf.most_specific_common_supertype(rest) for leaf, *rest in columns)
         return None if None in common else ContainerTraceType(self.spec, common)
 
     def placeholder_value(self, placeholder_context: Any) -> Container:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray import backends, dtypes, ops, random
 from nestarray.config import check_backend_name, use_backend
-from nestarray.errors import ConversionError, DtypeError, MissingOpError, counted
+from nestarray.errors import ConversionError, DtypeError, MissingOpError, counted, listed
 from nestarray.graph.execution import compute, where_of
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
@@ -307,9 +307,7 @@ def _about(graph: Graph) -> list[str]:
         calls = counted(len(graph.random_numbers), "call")
         notes.append(f"random numbers are drawn by {calls}: pass key=")
     if graph.state_updates:
-        names = list(graph.state_updates)
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        notes.append(f"state is written: {', '.join(names[:3])}{more}")
+        notes.append(f"state is written: {listed(graph.state_updates)}")
     return notes
 
 

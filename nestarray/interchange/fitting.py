@@ -12,7 +12,7 @@ from typing import Any
 from nestarray.backends import backend_of_type
 from nestarray.container import Container
 from nestarray.container.spec import Spec
-from nestarray.errors import ShapeError, StructureError, nearest_name
+from nestarray.errors import ShapeError, StructureError, listed, nearest_name
 from nestarray.interop import move
 
 
@@ -45,19 +45,14 @@ def check_names(
         return
     parts = []
     if missing:
-        parts.append(f"no leaf for {_some(missing)}")
+        parts.append(f"no leaf for {listed(map(repr, missing))}")
     if unexpected:
         near = nearest_name(unexpected[0], places)
         hint = f" (the nearest is {near!r})" if near is not None else ""
-        parts.append(f"no place for {_some(unexpected)}{hint}")
+        parts.append(f"no place for {listed(map(repr, unexpected))}{hint}")
     raise StructureError(
         f"{function}: the Container does not fit {target}: {'; '.join(parts)}. {advice}"
     )
-
-
-def _some(names: list[str]) -> str:
-    shown = ", ".join(repr(n) for n in names[:3])
-    return shown + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def check_shapes(function: str, new: Mapping[str, Any], places: Mapping[str, Any]) -> None:

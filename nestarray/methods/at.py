@@ -12,7 +12,7 @@ from nestarray.container.access import is_leaf_index
 from nestarray.container.container import from_leaves
 from nestarray.container.selection import matches, selected
 from nestarray.container.spec import Key, Path
-from nestarray.errors import ArgumentError, PathError, unknown_attribute
+from nestarray.errors import ArgumentError, PathError, listed, unknown_attribute
 
 
 @method
@@ -156,7 +156,7 @@ class At(Generic[Leaf]):
         chosen = [i for i, hit in enumerate(matches(c.spec, c.leaves(), (place,))) if hit]
         if not chosen:
             raise PathError(
-                f"Container.at: no leaf matches {place!r}; the leaves are {_some(c.paths())}"
+                f"Container.at: no leaf matches {place!r}; the leaves are {listed(map(repr, c.paths()), 5)}"
             )
         return chosen
 
@@ -218,8 +218,3 @@ def _put(c: Container, chosen: list[int], new: Container) -> Container:
     for i, leaf in zip(chosen, new.leaves(), strict=True):
         leaves[i] = leaf
     return from_leaves(c.spec, tuple(leaves))
-
-
-def _some(paths: tuple[str, ...]) -> str:
-    shown = ", ".join(repr(p) for p in paths[:5])
-    return shown + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")

@@ -19,7 +19,7 @@ from nestarray.container.arguments import check_container
 from nestarray.container.container import from_leaves
 from nestarray.container.display import describe
 from nestarray.container.spec import LEAF, Path, Spec, join_path
-from nestarray.errors import ArgumentError, StructureError
+from nestarray.errors import ArgumentError, StructureError, listed
 from nestarray.methods.comparison import (
     Statistics,
     check_has_values,
@@ -435,9 +435,8 @@ def _recognized(c: Container, diff: Diff, tokens: list[_Token]) -> tuple[_Token,
 
 def _does_not_apply(paths: list[Path]) -> str:
     names = [repr(join_path(path) or ".") for path in paths]
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return (
         f"patch: diff does not apply: not as it was in the tree that it was made from: "
-        f"{', '.join(names[:5])}{more}. Nothing was changed; make a new diff, or use "
+        f"{listed(names, 5)}. Nothing was changed; make a new diff, or use "
         "base.merge(ours, theirs), which can resolve conflicts"
     )

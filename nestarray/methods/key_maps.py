@@ -19,11 +19,9 @@ from nestarray.container import Container
 from nestarray.container.arguments import check_container
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import LEAF, Path, Spec, join_path
-from nestarray.errors import PathError, ShapeError, StructureError
+from nestarray.errors import PathError, ShapeError, StructureError, listed
 from nestarray.methods import key_map_files
 from nestarray.methods.merging import MISSING
-
-_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -219,7 +217,9 @@ class KeyMap:
             parts.append(f"{_count(self.ambiguous)} ambiguous, such as {name!r}, maybe {shown}")
         for names, side in ((old, "source"), (new, "target")):
             if names:
-                parts.append(f"{_count(names)} of the {side} unmatched: {_some(names)}")
+                parts.append(
+                    f"{_count(names)} of the {side} unmatched: {listed(map(repr, names), 5)}"
+                )
         if parts:
             raise StructureError(
                 f"KeyMap.apply: {'; '.join(parts)}. Say what belongs together with "
@@ -328,15 +328,10 @@ def _converted(pair: Pair, leaf: Any) -> Any:
 def _wrong_tree(lacking: list[str], extra: list[str]) -> str:
     parts = []
     if lacking:
-        parts.append(f"c lacks {_some(lacking)}")
+        parts.append(f"c lacks {listed(map(repr, lacking), 5)}")
     if extra:
-        parts.append(f"the map does not know {_some(extra)}")
+        parts.append(f"the map does not know {listed(map(repr, extra), 5)}")
     return f"KeyMap.apply: {'; '.join(parts)}. Leave these out with strict=False, or match again"
-
-
-def _some(names: Any) -> str:
-    shown = ", ".join(repr(name) for name in list(names)[:_SHOWN])
-    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def _count(names: Any) -> str:

@@ -20,7 +20,16 @@ from nestarray.container.arguments import (
 from nestarray.container.building import build
 from nestarray.container.container import from_leaves
 from nestarray.container.selection import selected
-from nestarray.container.spec import LEAF, Key, Path, Spec, join_path, nearest_key, parse_path
+from nestarray.container.spec import (
+    LEAF,
+    Key,
+    Path,
+    Spec,
+    join_path,
+    nearest_key,
+    parse_path,
+    path_text,
+)
 from nestarray.errors import ArgumentError, PathError, StructureError
 
 
@@ -147,16 +156,12 @@ def move(c: Container[Leaf], old: Key | Path, new: Key | Path, /) -> Container[L
     part, rest = from_leaves(spec, c.leaves()[start:stop]), c.delete(old)
     if new in rest:
         raise StructureError(
-            f"Container.move: there is a {_shown(new)} already; delete it first, or move it"
+            f"Container.move: there is a {path_text(new)} already; delete it first, or move it"
         )
     before, after = parse_path(old), parse_path(new, "Container.move")
     if after[: len(before)] == before:
-        raise StructureError(f"Container.move: {_shown(new)} lies inside {_shown(old)}")
+        raise StructureError(f"Container.move: {path_text(new)} lies inside {path_text(old)}")
     return rest.set(new, part)
-
-
-def _shown(path: Key | Path) -> str:
-    return repr(join_path(path) if isinstance(path, tuple) else path)
 
 
 @method

@@ -25,7 +25,7 @@ from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import Spec, explain_mismatch
 from nestarray.dynamo import ContextVariable, is_read, settled
-from nestarray.errors import ArgumentError, PathError, ShapeError, StructureError
+from nestarray.errors import ArgumentError, PathError, ShapeError, StructureError, listed
 from nestarray.methods.table import Table
 from nestarray.nn.initializers import Initializer
 from nestarray.typing import Array, DTypeLike
@@ -526,15 +526,10 @@ def _explain(expected: Spec, given: Spec, what: str) -> StructureError:
         return explain_mismatch(expected, given, what)
     parts = []
     if missing:
-        parts.append(f"lacks {_some(missing)}")
+        parts.append(f"lacks {listed(map(repr, missing))}")
     if extra:
-        parts.append(f"has {_some(extra)}, which the model does not declare")
+        parts.append(f"has {listed(map(repr, extra))}, which the model does not declare")
     return StructureError(f"{what}: {' and '.join(parts)}")
-
-
-def _some(paths: list[str]) -> str:
-    shown = ", ".join(map(repr, paths[:3]))
-    return shown + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
 
 
 def _show(value: Any) -> str:
