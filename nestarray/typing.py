@@ -143,6 +143,16 @@ def check_range(
     raise ArgumentError(f"{name}: {parameter}: got {value!r}, expected a number {span}")
 
 
+def check_not_zero(name: str, parameter: str, value: Any) -> None:
+    """Raise where a Python number is 0, which nothing is divided by; arrays are not looked at.
+
+    Raises:
+        ArgumentError: it is 0.
+    """
+    if isinstance(value, (int, float)) and not value:
+        raise ArgumentError(f"{name}: {parameter}: got {value!r}, expected a number but 0")
+
+
 def check_kind(name: str, parameter: str, annotation: str, value: Any) -> None:
     """Raise where a setting is not of the kind that its annotation names.
 

@@ -180,6 +180,31 @@ REFUSED: dict[str, tuple[Callable[[Any, Any], Any], type[Exception], str]] = {
         DtypeError,
         "random_poisson: lam: got bfloat16, expected float32",
     ),
+    "nothing is divided by 0": (
+        lambda x, array: na.celu(x, alpha=0),
+        ArgumentError,
+        "celu: alpha: got 0, expected a number but 0",
+    ),
+    "a set is no order of axes": (
+        lambda x, array: na.permute_dims(x, {0, 1}),  # type: ignore[arg-type]
+        ArgumentError,
+        "permute_dims: axes: got {0, 1}, expected a sequence of ints",
+    ),
+    "True is no length": (
+        lambda x, array: na.zeros(True, like=x),
+        ArgumentError,
+        "zeros: shape: got True, expected an int or a sequence of ints",
+    ),
+    "nor one of several": (
+        lambda x, array: na.full((True,), 1.0, like=x),
+        ArgumentError,
+        "full: shape: got True, expected an int",
+    ),
+    "nor a number of rows": (
+        lambda x, array: na.eye(True, like=x),
+        ArgumentError,
+        "eye: n_rows: got True, expected an int",
+    ),
     "samples are apart": (
         lambda x, array: na.fftfreq(4, d=0.0, like=x),
         ArgumentError,
@@ -297,6 +322,35 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
         lambda x, array: na.unfold(x[None, None], kernel_size=[2], stride=[1]),
         np.asarray([[[0, 1], [1, 2], [3, 4], [4, 5]]], np.float32),
     ),
+    "no distance is too far": (
+        lambda x, array: na.soft_shrink(x, threshold=np.inf),
+        np.zeros_like(X),
+    ),
+    "what is above 0 knows no slope": (
+        lambda x, array: na.celu(x + 1, alpha=np.nan),
+        X + 1,
+    ),
+    "shares outside of all": (
+        lambda x, array: na.normal_quantile(array(np.asarray([1.5, 1, 0, -1, -2], np.float32))),
+        np.asarray([np.nan, np.inf, 0, -np.inf, np.nan], np.float32),
+    ),
+    "windows of bfloat16": (
+        lambda x, array: na.astype(
+            na.fractional_max_pool1d(
+                na.astype(array(np.arange(40, dtype=np.float32)[None, None]), "bfloat16"),
+                array(np.asarray([1, 2], np.uint32)),
+                kernel_size=2,
+                output_size=3,
+            ),
+            "float32",
+        ),
+        na.fractional_max_pool1d(
+            np.arange(40, dtype=np.float32)[None, None],
+            np.asarray([1, 2], np.uint32),
+            kernel_size=2,
+            output_size=3,
+        ),
+    ),
     "the angle of NaN": (
         lambda x, array: na.angle(na.where(na.less(x, 3), np.nan, -x)),
         np.where(X < 3, np.float32(np.nan), np.float32(np.pi)),
@@ -365,7 +419,40 @@ def test_errors_of_complex_numbers_are_refused(name: str, backend: str) -> None:
             getattr(na, name)(x, target)
 
 
-@pytest.mark.parametrize("name", ["cbrt", "erf", "hypot"])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "int16", "int32", "int64"])
+def test_more_twos_than_there_are(dtype: str, backend: str) -> None:
+    most = np.iinfo(dtype if dtype != "int64" or backend != "jax" else "int32").max
+    x2 = backends.core(backend).from_numpy(np.asarray([most, 3], dtype))
+    with np.errstate(over="ignore"):
+        found = na.ldexp(backends.core(backend).from_numpy(np.ones(2, np.float32)), x2)
+    np.testing.assert_array_equal(backends.core(backend).to_numpy(found), [np.inf, 8.0])
+
+
+@pytest.mark.parametrize("bound", [1j, np.asarray([1j])])
+def test_bounds_are_real(bound: Any, backend: str) -> None:
+    array = backends.core(backend).from_numpy
+    bound = bound if isinstance(bound, complex) else array(bound.astype(np.complex64))
+    message = f"clip: {backend} cannot compute it for float32 and complex64; cast to a dtype that "
+    for bounds in ((bound,), (0.0, bound)):
+        with pytest.raises(DtypeError, match=f"^{message}it takes with na.astype$"):
+            na.clip(array(X), *bounds)
+
+
+@pytest.mark.parametrize("device", ["cpu:99", "tpu", "no such", 3])
+def test_devices_that_are_not_there(device: Any, backend: str) -> None:
+    have = ", ".join(backends.core(backend).devices())
+    x = backends.core(backend).from_numpy(X)
+    for call, name in (
+        (lambda: na.zeros((2,), device=device, like=x), "zeros"),
+        (lambda: na.ones_like(x, device=device), "ones_like"),
+        (lambda: na.to_device(x, device), "to_device"),
+    ):
+        with pytest.raises(ArgumentError) as caught:
+            call()
+        assert str(caught.value) == f"{name}: device: got {device!r}, expected one of {have}"
+
+
+@pytest.mark.parametrize("name", ["cbrt", "digamma", "erf", "hypot", "mish", "ndtr"])
 def test_no_function_of_complex_numbers(name: str, backend: str) -> None:
     arrays = [backends.core(backend).from_numpy(X)] if name == "hypot" else []
     found = "float32 and complex64" if arrays else "complex64"

@@ -45,6 +45,17 @@ def flag(value: Any) -> bool:
     return value
 
 
+def lengths(shape: Any) -> Any:
+    """`shape` as it is; for frameworks that would take True for 1.
+
+    Raises:
+        TypeError: there is a bool; the op that is called makes an `ArgumentError` of it.
+    """
+    if shape.__class__ is bool or (shape.__class__ in (tuple, list) and bool in map(type, shape)):
+        raise TypeError(f"got {shape!r}, expected lengths")
+    return shape
+
+
 def whole_range(start: Any, stop: Any = None, step: Any = 1, **settings: Any) -> bool:
     """Whether a range is one of integers, on which all frameworks agree."""
     ends = (start, 0 if stop is None else stop)
@@ -106,9 +117,15 @@ def refuse_integers(x: Any) -> None:
 
 
 def clip_dtype(x: Any, *bounds: Any) -> dtypes.DType:
-    """The dtype of `x` clipped: its own, or the promoted one where a bound is of a higher kind."""
+    """The dtype of `x` clipped: its own, or the promoted one where a bound is of a higher kind.
+
+    Raises:
+        NotImplementedError: one is complex; see `refuse_complex`.
+    """
     own = dtypes.dtype_of(x)
     promoted = dtypes.result_dtype(x, *(b for b in bounds if b is not None))
+    if promoted.kind == "complex":
+        raise NotImplementedError("not implemented for complex numbers")
     return promoted if promoted.is_inexact and not own.is_inexact else own
 
 

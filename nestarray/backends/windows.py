@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.typing import check_kind
+from nestarray.typing import check_kind, check_not_zero
 
 #: An integer for all spatial axes, or one for each.
 Ints = int | Sequence[int]
@@ -344,8 +344,7 @@ def pooling(
         ShapeError: the rank of `x` is another, or the window is larger than the padded input.
     """
     _check_rank(op, "x", "(batch, channels, *spatial)", x_shape, count)
-    if divisor is not None and not divisor:
-        raise ArgumentError(f"{op}: divisor_override: got {divisor!r}, expected a number but 0")
+    check_not_zero(op, "divisor_override", divisor)
     return settings(
         op,
         x_shape[2:],

@@ -24,12 +24,12 @@ OVER_VALUES = re.compile(
 #: How the frameworks, and ops about ops that they are made of, say that they have no kernel for a
 #: dtype, or for two together.
 _NO_KERNEL = re.compile(
-    "not implemented for ('|complex)|not well defined for complex|does not support .* dtypes"
+    "not implemented for ('|complex)|not well defined for complex|does not support (complex|.* dtypes)"
     "|Expected a floating point or complex tensor|not supported for complex"
     "|not in the list of allowed values|Could not find device for node"
     "|not supported for the input types|did not contain a loop with signature"
     "|does not accept dtype|boolean subtract|Subtraction, the `-` operator, with"
-    "|data type is not supported|cannot compute it for|[Bb]ool(ean)? inputs not supported"
+    "|data type is not supported|is not supported, see docstring|cannot compute it for|[Bb]ool(ean)? inputs not supported"
     "|the same dtypes?\\b|was expected to be an? \\w+ tensor but is|should be the same"
     "|Type promoting not supported|expected scalar type|Cannot cast ufunc"
     "|to EagerTensor of dtype|carry input and carry output must have equal types"

@@ -216,10 +216,10 @@ def check_indices(name: str, arguments: Arguments) -> None:
 
 def check_sorter(name: str, arguments: Arguments) -> None:
     """`sorter` has a position for each element of x1."""
-    sorter, expected = arguments["sorter"], tuple(arguments["x1"].shape)
+    sorter = arguments["sorter"]
     if sorter is None:
         return
-    dtype = dtypes.dtype_of(sorter)
+    dtype, expected = dtypes.dtype_of(sorter), tuple(arguments["x1"].shape)
     if not dtype.is_integer or tuple(sorter.shape) != expected:
         raise ShapeError(
             f"{name}: sorter: got {dtype.name} of shape {tuple(sorter.shape)}, expected integers of "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from inspect import Parameter
 from types import NoneType
 from typing import Any
@@ -74,6 +74,12 @@ def explain(
 _AXES = frozenset(("axis", "axes", "source", "destination"))
 
 
+def _are_no_axes(value: Any) -> bool:
+    """Whether it is what the rules about axes do not speak of: a flag, nothing, a set, flags."""
+    is_several = type(value) in (tuple, list)
+    return isinstance(value, (bool, NoneType, Set)) or (is_several and bool in map(type, value))
+
+
 def kinds_rule(parameters: Mapping[str, Parameter], body: Callable[[], Any] | None) -> Rule:
     """A rule that settings are of the kinds that the signature names.
 
@@ -85,12 +91,7 @@ def kinds_rule(parameters: Mapping[str, Parameter], body: Callable[[], Any] | No
         for parameter, value in arguments.items():
             declared = parameters[parameter]
             annotation = str(declared.annotation)
-            if (
-                parameter in _AXES
-                and "Sequence" in annotation
-                and type(value) not in (bool, NoneType)
-                and not (type(value) in (tuple, list) and bool in map(type, value))
-            ):
+            if parameter in _AXES and "Sequence" in annotation and not _are_no_axes(value):
                 continue  # the rules about axes say it
             by_name = value if declared.kind is declared.VAR_KEYWORD else {parameter: value}
             try:

@@ -11,7 +11,7 @@ from nestarray.backends.truth import of_bools
 from nestarray.dispatch import floating_op, op
 from nestarray.dtypes import iinfo
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.typing import Array, Axis, check_range
+from nestarray.typing import Array, Axis, check_not_zero, check_range
 
 __all__ = [
     "celu",
@@ -165,6 +165,7 @@ def celu(x: Array, /, *, alpha: float = 1.0) -> Array:
     References:
         https://arxiv.org/abs/1704.07483
     """
+    check_not_zero("celu", "alpha", alpha)
     negative = ops.expm1(ops.minimum(x, 0) / alpha) * alpha
     return ops.where(ops.greater(x, 0), x, negative)
 

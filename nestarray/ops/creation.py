@@ -15,7 +15,7 @@ from nestarray import dtypes, ops
 from nestarray.backends.axes import one_axis
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ArgumentError, DtypeError
-from nestarray.typing import Array, DTypeLike, Shape
+from nestarray.typing import Array, DTypeLike, Shape, check_not_zero
 
 __all__ = [
     "arange",
@@ -278,8 +278,7 @@ def arange(
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.arange.html
     """
     # The frameworks disagree on the length and the rounding of floating ranges: one computes them.
-    if step.__class__ in (int, float) and not step:
-        raise ArgumentError(f"arange: step: got {step!r}, expected a number but 0")
+    check_not_zero("arange", "step", step)
     first, end = (0, start) if stop is None else (start, stop)
     host = np.arange(first, end, step)
     return ops.asarray(host, dtype=_range_dtype(start, stop, step, dtype), device=device, like=like)

@@ -24,7 +24,7 @@ from nestarray.backends.fourier import (
 from nestarray.dispatch import op, primitive
 from nestarray.dtypes import as_dtype, dtype_of
 from nestarray.errors import ArgumentError, DtypeError
-from nestarray.typing import Array, Axis, DTypeLike
+from nestarray.typing import Array, Axis, DTypeLike, check_not_zero
 
 __all__ = [
     "fft",
@@ -481,8 +481,7 @@ def _frequencies(
 
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise ArgumentError(f"{name}: n: got {n!r}, expected an int of at least 1")
-    if not d:
-        raise ArgumentError(f"{name}: d: got {d!r}, expected a number but 0")
+    check_not_zero(name, "d", d)
     wanted = as_dtype("float32" if dtype is None else dtype)
     if not wanted.is_floating:
         raise DtypeError(f"{name}: dtype: got {wanted.name}, expected a real floating dtype")

@@ -285,7 +285,7 @@ def normal_quantile(u: Array) -> Array:
     float64 are the same to 2 units in the last place.
 
     Args:
-        u: floating, in [−1, 1]; ±1 gives ±∞.
+        u: floating, in [−1, 1]; ±1 gives ±∞, what is outside NaN.
 
     Returns:
         array of the shape and dtype of `u`.
@@ -317,6 +317,7 @@ def normal_quantile(u: Array) -> Array:
     is_end = ops.equal(ops.abs(x), 1.0)
     infinity = ops.copysign(ops.full_like(x, float("inf")), x)
     root = ops.where(is_end, infinity, ops.multiply(ops.astype(p, "float32"), x))
+    root = ops.where(ops.greater(ops.abs(x), 1.0), math.nan, root)
     return ops.multiply(ops.astype(root, dtype), threefry.rounded(2.0**0.5, dtype))
 
 

@@ -133,7 +133,10 @@ def ldexp(x1: Array, x2: Array, /) -> Array:
     wide = _working(x1)
     # In four parts: none of the powers leaves the range, as 2ᵉ at once could where x1 · 2ᵉ does not.
     reach = 2200 if dtype is dtypes.float64 else 300
-    exponent = ops.clip(ops.astype(x2, dtypes.int32, copy=False), -reach, reach)
+    of_x2 = dtypes.dtype_of(x2)
+    if of_x2.bits > 8:  # before the cast, as int32 does not hold all of them
+        x2 = ops.clip(x2, -reach if of_x2.kind == "int" else 0, reach)
+    exponent = ops.astype(x2, dtypes.int32, copy=False)
     quarter = ops.floor_divide(exponent, 4)
     rest = ops.subtract(exponent, ops.multiply(quarter, 3))
     part, last = (_power_of_two(e, wide) for e in (quarter, rest))

@@ -337,8 +337,8 @@ def _fractional(
     count = layout.count(",") + 1
 
     def draw() -> Array:
-        shape = (*x.shape[:2], count)
-        return ops.random_uniform(key, shape=shape, dtype=dtypes.dtype_of(x))
+        dtype = dtypes.result_dtype(x, dtypes.float32)
+        return ops.random_uniform(key, shape=(*x.shape[:2], count), dtype=dtype)
 
     return fractional_maxima(name, x, draw, kernel_size, output_size, layout)
 
@@ -371,6 +371,7 @@ def fractional_maxima(
             "kernel_size − 1"
         )
     uniform = draw()
+    uniform = ops.astype(uniform, dtypes.result_dtype(uniform, dtypes.float32), copy=False)
     places = None
     if return_indices:
         places = ops.arange(math.prod(shape[2:]), dtype=dtypes.int64, like=x)

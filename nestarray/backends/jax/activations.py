@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math  # noqa: F401  # in conditions
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from nestarray.backends.base import lenient, refuse_complex
+from nestarray.backends.base import lenient, refuse_complex, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.jax.compiled import compiled, compiled_for_any
 from nestarray.backends.jax.core import FLOATING  # noqa: F401  # in conditions given as text
@@ -59,6 +60,8 @@ def elu(x: Any, /, *, alpha: float = 1.0) -> Any:
     return jax.nn.elu(_floats(x), alpha)
 
 
+# of other numbers the products of JAX's formula are NaN
+@supports("alpha.__class__ in (int, float) and 0 < alpha < math.inf")
 @compiled_for_any("alpha")
 def celu(x: Any, /, *, alpha: float = 1.0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.celu.html"""

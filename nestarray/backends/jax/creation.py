@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray import dtypes
-from nestarray.backends.base import supports, whole_range
+from nestarray.backends.base import lengths, lenient, supports, whole_range
 from nestarray.backends.fills import check_fill
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import device_to_share, find_device, native_dtype
@@ -23,17 +23,17 @@ def _place(device: Any, like: Any) -> Any:
 
 def zeros(shape: Any, *, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.zeros.html"""
-    return jnp.zeros(shape, _dtype(dtype), device=_place(device, like))
+    return jnp.zeros(lengths(shape), _dtype(dtype), device=_place(device, like))
 
 
 def ones(shape: Any, *, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ones.html"""
-    return jnp.ones(shape, _dtype(dtype), device=_place(device, like))
+    return jnp.ones(lengths(shape), _dtype(dtype), device=_place(device, like))
 
 
 def empty(shape: Any, *, dtype: Any = None, device: Any = None, like: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.empty.html"""
-    return jnp.empty(shape, _dtype(dtype), device=_place(device, like))
+    return jnp.empty(lengths(shape), _dtype(dtype), device=_place(device, like))
 
 
 def full(
@@ -42,7 +42,7 @@ def full(
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.full.html"""
     found = _dtype(dtype, None if dtype is not None else dtypes.dtype_of(fill_value))
     check_fill("full", "fill_value", fill_value, found)
-    return jnp.full(shape, fill_value, found, device=_place(device, like))
+    return jnp.full(lengths(shape), fill_value, found, device=_place(device, like))
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
@@ -88,6 +88,7 @@ def arange(
 
 
 @supports(lambda *sizes, batch_shape=(), **settings: not batch_shape)
+@lenient
 def eye(
     n_rows: int,
     n_cols: int | None = None,

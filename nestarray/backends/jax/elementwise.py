@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from nestarray.backends import division, truth
-from nestarray.backends.base import clip_dtype, refuse_complex, refuse_integers, supports
+from nestarray.backends.base import clip_dtype, refuse_integers, supports
 from nestarray.backends.jax.compiled import compiled, compiled_for_any, traced
 from nestarray.backends.jax.promotion import cast, floating, floating_pair, ordering, promoting
 
@@ -108,8 +108,6 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     By `where`: the derivative of ``jnp.maximum`` where its operands are equal is 1/2.
     """
     dtype = clip_dtype(x, min, max)
-    if dtype.kind == "complex":
-        refuse_complex(cast(x, dtype))
     x = cast(x, dtype)
     if min is not None:
         low = cast(min, dtype)

@@ -51,8 +51,7 @@ where = choosing(jnp.where, cast, boolean=np.dtype(bool), finish=traced)
 @compiled
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.searchsorted.html"""
-    if sorter is not None:
-        check_sorter("searchsorted", {"x1": x1, "sorter": sorter})
+    check_sorter("searchsorted", {"x1": x1, "sorter": sorter})
     x1, x2 = promoted((x1, x2))
     refuse_complex(x1)
     return jnp.searchsorted(x1, x2, side=side, sorter=sorter).astype(native_dtype("int64"))

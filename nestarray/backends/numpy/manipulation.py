@@ -30,9 +30,12 @@ swapaxes = lenient(partial(np.swapaxes))
 tile = lenient(partial(np.tile))
 
 
+@at_defaults("x.transpose(axes)", where="axes.__class__ is tuple")
 def permute_dims(x: Any, /, axes: Any) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ndarray.transpose.html"""
-    return x.transpose((*axes,))  # None would be the reverse order
+    if not isinstance(axes, (tuple, list)):
+        raise TypeError("NumPy takes None for the reverse order, and sets for sequences")
+    return x.transpose(axes)
 
 
 @supports("total_repeat_length is None")

@@ -85,8 +85,8 @@ def _wide_quantiles(x: Any, found: Any) -> None:
 
 
 def _wide_log1p(x: Any) -> Any:
-    """`logarithms.log1p` of numbers in [−1, 0]."""
-    with np.errstate(divide="ignore"):
+    """`logarithms.log1p` of numbers up to 0; NaN below −1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
         found = np.log(x + 1.0)
     near = np.flatnonzero(x > -logarithms.BOUND)
     x = x[near]
@@ -106,16 +106,17 @@ def _wide_polynomial(coefficients: Sequence[float], x: Any) -> Any:
 
 
 def _log1p(x: Any, memory: _Memory) -> None:
-    """Write `logarithms.log1p` of numbers in [−1, 0] in their place."""
+    """Write `logarithms.log1p` of numbers up to 0 in their place; NaN below −1."""
     is_near = x > -logarithms.BOUND
     near, far = np.flatnonzero(is_near), np.flatnonzero(np.logical_not(is_near, out=is_near))
     ones = x.take(far)
     x[near] = _log1p_near(x.take(near), memory)
     np.add(ones, np.float32(1.0), out=ones)
-    ends = np.flatnonzero(ones == 0.0)
+    ends = np.flatnonzero(ones <= 0.0)
+    limits = np.where(ones[ends] < 0.0, np.float32(np.nan), np.float32(-np.inf))
     ones[ends] = 1.0
     _log(ones, memory)
-    ones[ends] = -np.inf
+    ones[ends] = limits
     x[far] = ones
 
 

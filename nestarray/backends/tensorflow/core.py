@@ -34,10 +34,25 @@ _NATIVE: dict[DType, Any] = {d: tf.as_dtype(d.name) for d in dtypes.ALL}
 
 
 def on_device(device: Any) -> Any:
-    """A context in which tensors are made on `device`."""
+    """A context in which tensors are made on `device`.
+
+    Raises:
+        ArgumentError: there is no such device, in whose place TensorFlow would take another.
+    """
     if device is None:
         return contextlib.nullcontext()
-    return tf.device(device)
+    have = tf.config.list_logical_devices()
+    try:
+        spec = tf.DeviceSpec.from_string(device) if isinstance(device, str) else device
+        asked = f"{spec.device_type}:{spec.device_index or 0}"
+        if spec.device_type is None or any(d.name.endswith(f":{asked}") for d in have):
+            return tf.device(device)
+    except (AttributeError, ValueError):  # no name of a device
+        pass
+    raise ArgumentError(
+        f"device: tensorflow has {', '.join(d.name.rpartition('/')[2] for d in have)}, "
+        f"got {device!r}"
+    )
 
 
 def device_of(x: Any) -> str:
@@ -55,12 +70,8 @@ def devices() -> list[str]:
 
 def to_device(x: Any, device: Any) -> Any:
     """`x` on `device`."""
-    try:
-        with on_device(device):
-            return tf.identity(x)
-    except (tf.errors.InvalidArgumentError, ValueError) as error:
-        have = ", ".join(d.name.rpartition("/")[2] for d in tf.config.list_logical_devices())
-        raise ArgumentError(f"device: tensorflow has {have}, got {device!r}") from error
+    with on_device(device):
+        return tf.identity(x)
 
 
 def device_to_share(like: Any) -> Any:

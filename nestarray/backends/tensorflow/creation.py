@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray import dtypes
-from nestarray.backends.base import supports, whole_range
+from nestarray.backends.base import lengths, supports, whole_range
 from nestarray.backends.fills import check_fill
 from nestarray.backends.tensorflow.core import native_dtype, on_device
 
@@ -18,11 +18,13 @@ def _dtype(dtype: Any, default: Any = dtypes.float32) -> Any:
 
 def _place(device: Any, like: Any) -> Any:
     """A context on `device`, else on the device of `like`."""
-    return on_device((like.device or None) if device is None and like is not None else device)
+    if device is None and like is not None:
+        return tf.device(like.device or None)
+    return on_device(device)
 
 
 def _size(shape: Any) -> Any:
-    return (shape,) if isinstance(shape, int) else shape
+    return (shape,) if isinstance(lengths(shape), int) else shape
 
 
 def _value(name: str, fill_value: Any, dtype: Any) -> Any:

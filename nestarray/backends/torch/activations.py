@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math  # noqa: F401 - in conditions
 from typing import Any
 
 import torch
@@ -95,6 +96,7 @@ def hard_shrink(x: Any, /, *, threshold: float = 0.5) -> Any:
     return F.hardshrink(x, threshold)
 
 
+@supports("threshold < math.inf")  # which torch refuses
 def soft_shrink(x: Any, /, *, threshold: float = 0.5) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softshrink.html"""
     return F.softshrink(x) if threshold == 0.5 else F.softshrink(x, threshold)

@@ -46,13 +46,16 @@ def find_device(device: Any) -> Any:
     if device is None:
         return None
     try:
-        return torch.device(
+        found = torch.device(
             {"gpu": "cuda"}.get(device, device) if isinstance(device, str) else device
         )
     except RuntimeError as error:
         raise ArgumentError(
             f"device: got {device!r}, which torch does not know ({error})"
         ) from error
+    if found.type == "cpu" and found.index:
+        raise ArgumentError(f"device: torch has one cpu, got {device!r}")
+    return found
 
 
 def device_of(x: Any) -> str:

@@ -136,6 +136,8 @@ def round(x: Any, /, *, decimals: int = 0) -> Any:
 def _plain_bounds(x: Any, min: Any = None, max: Any = None) -> bool:
     """Whether torch gives the dtype of `x`: floating `x`, the bounds numbers, or of its dtype."""
     if not isinstance(min, torch.Tensor) and not isinstance(max, torch.Tensor):
+        if complex in (min.__class__, max.__class__):
+            return False
         return not (min is None and max is None) and x.is_floating_point()
     return x.is_floating_point() and all(
         bound is None or (isinstance(bound, torch.Tensor) and bound.dtype is x.dtype)
