@@ -24,14 +24,19 @@ from nestarray.errors import PathError, StructureError
 
 
 def replaced(
-    spec: Spec, leaves: Leaves, path: Key | Path, new_spec: Spec, new_leaves: Leaves
+    spec: Spec,
+    leaves: Leaves,
+    path: Key | Path,
+    new_spec: Spec,
+    new_leaves: Leaves,
+    what: str = "Container.set",
 ) -> tuple[Spec, Leaves]:
-    """Put a subtree at `path`, making nodes on the way."""
+    """Put a subtree at `path`, making nodes on the way; `what` begins an error message."""
     try:
         start, stop, old = spec.locate(path)
     except PathError:
-        keys = parse_path(path, "Container.set")
-        return _inserted(spec, leaves, keys, new_spec, new_leaves, keys)
+        keys = parse_path(path, what)
+        return _inserted(spec, leaves, keys, new_spec, new_leaves, keys, what)
     whole = (*leaves[:start], *new_leaves, *leaves[stop:])
     if old is new_spec:
         return spec, whole
@@ -63,21 +68,23 @@ def _substitute(spec: Spec, keys: Path, new: Spec) -> Spec:
 
 
 def _inserted(
-    spec: Spec, leaves: Leaves, keys: Path, new: Spec, new_leaves: Leaves, path: Path
+    spec: Spec, leaves: Leaves, keys: Path, new: Spec, new_leaves: Leaves, path: Path, what: str
 ) -> tuple[Spec, Leaves]:
     """Put a subtree where the keys lead that are still to go, of the whole `path`."""
     if spec.kind == "leaf":
         above = path[: len(path) - len(keys)]
         leaf = f"{join_path(above)!r} is a leaf" if above else "this is a bare array"
         raise PathError(
-            f"Container.set: cannot put anything at {join_path(path)!r}: {leaf}, it has no keys; "
+            f"{what}: cannot put anything at {join_path(path)!r}: {leaf}, it has no keys; "
             "set a tree in its place, or delete it first"
         )
 
     own, rest = take_key(spec, keys)
     if own is not None:
         start, stop, child = spec.index[own]
-        inner, inner_leaves = _inserted(child, leaves[start:stop], rest, new, new_leaves, path)
+        inner, inner_leaves = _inserted(
+            child, leaves[start:stop], rest, new, new_leaves, path, what
+        )
         changed = _substitute(spec, (own,), inner)
         return changed, (*leaves[:start], *inner_leaves, *leaves[stop:])
     for key in reversed(keys[1:]):
@@ -85,14 +92,14 @@ def _inserted(
     key = keys[0]
     if names_a_place(spec, key):
         raise PathError(
-            f"Container.set: {path!r}: {key!r} is no key here, but a path; a tuple has one key after "
+            f"{what}: {path!r}: {key!r} is no key here, but a path; a tuple has one key after "
             f"the other, c.at[{key!r}][…] is a part of what is there, and c.at[function of a path] "
             "several places"
         )
     if spec.kind in ("list", "tuple"):
         if str(key) != str(len(spec.keys)):
             raise PathError(
-                f"Container.set: {join_path(path)!r}: a {spec.kind} of {len(spec.keys)} takes the "
+                f"{what}: {join_path(path)!r}: a {spec.kind} of {len(spec.keys)} takes the "
                 f"next key {len(spec.keys)}, got {key!r}"
             )
         key = int(key)

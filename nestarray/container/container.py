@@ -173,6 +173,11 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
             object.__setattr__(self, "_leaves", (changed,))
             object.__setattr__(self, "_note", None)
             return
+        if access.is_leaf_index(self._spec, key):
+            raise ImmutableError(
+                "Container is immutable: instead of c[index] = …, use c = c.at[index].set(…), with an "
+                "array or a number for all leaves, or a tree of parts"
+            )
         raise ImmutableError(
             f"Container is immutable: instead of c[{key!r}] = …, use c = c.set({key!r}, …)"
         )

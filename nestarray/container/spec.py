@@ -269,13 +269,12 @@ def path_text(path: Any) -> str:
 @settled
 def nearest_key(key: Key, keys: tuple[Key, ...]) -> str:
     """A hint for an error message: the nearest key, or the keys there are."""
-    names = [str(k) for k in keys]
-    near = nearest_name(str(key), names)
+    near = nearest_name(str(key), [k for k in keys if isinstance(k, str)])
     if near is not None:
         return f"; did you mean {near!r}?"
-    if not names:
+    if not keys:
         return "; there are no keys"
-    shown = ", ".join(repr(n) for n in names[:8]) + (", …" if len(names) > 8 else "")
+    shown = ", ".join(map(repr, keys[:8])) + (", …" if len(keys) > 8 else "")
     return f"; the keys are {shown}"
 
 

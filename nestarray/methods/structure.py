@@ -161,7 +161,8 @@ def move(c: Container[Leaf], old: Key | Path, new: Key | Path, /) -> Container[L
     before, after = parse_path(old), parse_path(new, "Container.move")
     if after[: len(before)] == before:
         raise StructureError(f"Container.move: {path_text(new)} lies inside {path_text(old)}")
-    return rest.set(new, part)
+    where = rest.spec, rest.leaves(), new
+    return from_leaves(*changes.replaced(*where, spec, part.leaves(), "Container.move"))
 
 
 @method

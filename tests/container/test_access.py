@@ -139,7 +139,7 @@ def test_integers_that_are_keys_are_keys() -> None:
             "Container: no 'xyz': no key 'xyz' at the top; the keys are 'encoder', 'heads', 'scale'",
         ),
         ("scale/a", "Container: no 'scale/a': 'scale' is a leaf, it has no keys"),
-        (("heads", 7), "Container: no 'heads/7': no key 7 under 'heads'; the keys are '0', '1'"),
+        (("heads", 7), "Container: no 'heads/7': no key 7 under 'heads'; the keys are 0, 1"),
         ("", "Container: got an empty path, expected a key such as 'a' or 'a/b'"),
     ],
     ids=["near", "top", "below a leaf", "list", "empty"],
@@ -185,7 +185,7 @@ def test_a_pattern_is_no_path() -> None:
 def test_a_number_beyond_a_list() -> None:
     with pytest.raises(PathError) as info:
         na.Container([1, 2])[5]
-    assert str(info.value) == "Container: no 5: no key 5 at the top; the keys are '0', '1'"
+    assert str(info.value) == "Container: no 5: no key 5 at the top; the keys are 0, 1"
 
 
 def test_many_keys_are_not_all_listed() -> None:

@@ -49,6 +49,9 @@ WRONG: list[tuple[Callable[[], Any], type[NestarrayError], str]] = [
      "Container.replace: other: got 4, expected a mapping of paths to values"),
     (lambda: C.move("q", "z"), PathError,
      "Container.move: no 'q': no key 'q' at the top; the keys are 'a', 'l', 's'"),
+    (lambda: C.move("s", "a/w/x"), PathError,
+     "Container.move: cannot put anything at 'a/w/x': 'a/w' is a leaf, it has no keys; set a tree in "
+     "its place, or delete it first"),
     (lambda: C.restructure(["a"]), ArgumentError,
      "Container.restructure: paths: got list, expected a mapping of old paths to new ones, or a "
      "function"),

@@ -151,6 +151,13 @@ def test_nothing_can_be_assigned() -> None:
     with pytest.raises(ImmutableError) as info:
         c["a"] = 2
     assert str(info.value) == "Container is immutable: instead of c['a'] = …, use c = c.set('a', …)"
+    for index in (0, slice(2), [0, 1], (slice(None), 0)):
+        with pytest.raises(ImmutableError) as info:
+            c[index] = 2
+        assert str(info.value) == (
+            "Container is immutable: instead of c[index] = …, use c = c.at[index].set(…), with an array "
+            "or a number for all leaves, or a tree of parts"
+        )
     with pytest.raises(ImmutableError) as info:
         c.a = 2
     assert str(info.value) == "Container is immutable: instead of c.a = …, use c = c.set('a', …)"
