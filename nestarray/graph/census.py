@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray import dtypes
 from nestarray.errors import counted
-from nestarray.graph.node import iter_nodes
+from nestarray.graph.node import Node, iter_nodes
 from nestarray.graph.passes.transposes import order_of
 
 if TYPE_CHECKING:
     from nestarray.container import Container
     from nestarray.graph.graph import Graph
-    from nestarray.graph.node import Node
 
 #: torch's functions that transpose.
 _TORCH = frozenset(

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray.container import Container
 from nestarray.dtypes import DType
-from nestarray.graph.node import Body, bodies
+from nestarray.graph.node import Body, Node, bodies, iter_nodes, substituted
 
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
-    from nestarray.graph.node import Node
 
 _RESERVED = frozenset(
     [
@@ -155,9 +154,6 @@ def compile_graph(graph: Graph) -> Callable[..., Any]:
 
 def _with_local_variables(graph: Graph) -> tuple[Graph, list[str], dict[str, Any]]:
     """The graph with a name for each variable, the lines that assign them, and what these call."""
-    from nestarray.graph.node import Node, iter_nodes
-    from nestarray.graph.substitution import substituted
-
     taken = {node.name for node in graph.nodes}
     places: dict[tuple[str, str], Node] = {}
     local: dict[Node, Node] = {}
@@ -249,8 +245,6 @@ def _operand(value: Any) -> str:
 
 def _value(value: Any, namespace: str = "na") -> str:
     """`value` as a Python expression; dtypes are those of `namespace`."""
-    from nestarray.graph.node import Node
-
     if isinstance(value, Node):
         is_variable = value.source in ("v", "s", "constants")
         return f"{value.source}[{value.path!r}]" if is_variable else value.name
@@ -280,8 +274,6 @@ def _value(value: Any, namespace: str = "na") -> str:
 
 def last_uses(graph: Graph) -> dict[Node, list[Node]]:
     """For each call, the calls whose values nothing after it reads."""
-    from nestarray.graph.node import iter_nodes
-
     kept = {*iter_nodes(graph.output), *graph.state_updates.values()}
     last: dict[Node, Node] = {}
     for node in graph.calls:

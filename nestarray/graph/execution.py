@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray import random
 from nestarray.graph.codegen import last_uses
-from nestarray.graph.node import map_nodes
+from nestarray.graph.node import Node, map_nodes
 
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
-    from nestarray.graph.node import Node
 
 #: Gives (call, value) for each call, and returns (output nest, new state by path).
-Steps = Generator[tuple["Node", Any], None, tuple[Any, dict[str, Any]]]
+Steps = Generator[tuple[Node, Any], None, tuple[Any, dict[str, Any]]]
 #: Gives what a run hands on for the value of a call.
-At = Callable[["Node", Any], Any]
+At = Callable[[Node, Any], Any]
 
 
 def as_it_is(node: Node, value: Any) -> Any:

@@ -121,22 +121,53 @@ def bodies(value: Any) -> Iterator[Body]:
             yield from bodies(item)
 
 
+def map_leaves(fn: Callable[[Any], Any], value: Any) -> Any:
+    """`value` with `fn` applied to what stands in its lists, tuples, slices and mappings."""
+    if isinstance(value, (list, tuple)):
+        items = [map_leaves(fn, item) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    if isinstance(value, slice):
+        return slice(*(map_leaves(fn, part) for part in (value.start, value.stop, value.step)))
+    if isinstance(value, Mapping):
+        return {key: map_leaves(fn, item) for key, item in value.items()}
+    return fn(value)
+
+
 def map_nodes(fn: Callable[[Any], Any], value: Any) -> Any:
-    """`value` with `fn` applied to each Node in its lists, tuples, slices and mappings.
+    """`value` with `fn` applied to each Node in it.
 
     A Body becomes the function that it is, with `fn` for what it uses of outside.
     """
-    if isinstance(value, Node):
-        return fn(value)
-    if isinstance(value, Body):
-        return value.bound(fn)
-    if isinstance(value, (list, tuple)):
-        return type(value)([map_nodes(fn, item) for item in value])
-    if isinstance(value, slice):
-        return slice(*(map_nodes(fn, part) for part in (value.start, value.stop, value.step)))
-    if isinstance(value, Mapping):
-        return {key: map_nodes(fn, item) for key, item in value.items()}
-    return value
+
+    def of_leaf(leaf: Any) -> Any:
+        if isinstance(leaf, Node):
+            return fn(leaf)
+        return leaf.bound(fn) if isinstance(leaf, Body) else leaf
+
+    return map_leaves(of_leaf, value)
+
+
+def substituted(value: Any, stands_for: Mapping[Node, Any]) -> Any:
+    """`value` with Nodes replaced, also those that a Body uses of outside."""
+
+    def of_leaf(leaf: Any) -> Any:
+        if isinstance(leaf, Node):
+            return stands_for.get(leaf, leaf)
+        return _substituted_body(leaf, stands_for) if isinstance(leaf, Body) else leaf
+
+    return map_leaves(of_leaf, value)
+
+
+def _substituted_body(body: Body, stands_for: Mapping[Node, Any]) -> Body:
+    if not any(node in stands_for for node in body.free):
+        return body
+    inner = dict(stands_for)
+    nodes = []
+    for old in body.nodes:
+        args, kwargs = substituted((old.args, old.kwargs), inner)
+        inner[old] = dataclasses.replace(old, args=args, kwargs=kwargs)
+        nodes.append(inner[old])
+    return dataclasses.replace(body, nodes=nodes, output=substituted(body.output, inner))
 
 
 def iter_nodes(value: Any) -> Iterator[Node]:

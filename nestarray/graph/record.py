@@ -11,6 +11,7 @@ graph; random numbers come from the keys that are passed in.
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
 import traceback
@@ -34,10 +35,18 @@ from nestarray.errors import (
 from nestarray.graph.binding import argument_names, name_inputs
 from nestarray.graph.codegen import valid_name
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Body, Node, iter_nodes, live_nodes, map_nodes
+from nestarray.graph.node import (
+    Aval,
+    Body,
+    Node,
+    iter_nodes,
+    live_nodes,
+    map_leaves,
+    map_nodes,
+    substituted,
+)
 from nestarray.graph.record_control_flow import ControlFlow
 from nestarray.graph.reference import PythonReference
-from nestarray.graph.substitution import substituted
 from nestarray.nn.module import Module, running_path
 from nestarray.transforms.control_flow import recording
 
@@ -92,7 +101,7 @@ class Traced:
     @property
     def size(self) -> int:
         """The number of elements."""
-        count = _product(self.shape)
+        count = math.prod(self.shape)
         return _Size(count) if self.backend == "torch" else count
 
     @property
@@ -175,13 +184,6 @@ class Traced:
 
 ops.attach_operators(Traced)
 Traced.__hash__ = object.__hash__  # type: ignore[method-assign]  # lost to the operator ==
-
-
-def _product(sizes: tuple[int, ...]) -> int:
-    result = 1
-    for n in sizes:
-        result *= n
-    return result
 
 
 class Kept(NamedTuple):
@@ -477,18 +479,6 @@ def _record(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 INTERPRETERS.append((Traced, _record))
-
-
-def map_leaves(fn: Callable[[Any], Any], value: Any) -> Any:
-    """`value` with `fn` applied to what stands in its lists, tuples, slices and mappings."""
-    if isinstance(value, (list, tuple)):
-        items = [map_leaves(fn, item) for item in value]
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    if isinstance(value, slice):
-        return slice(*(map_leaves(fn, part) for part in (value.start, value.stop, value.step)))
-    if isinstance(value, Mapping):
-        return {key: map_leaves(fn, item) for key, item in value.items()}
-    return fn(value)
 
 
 def _values(nest: Any) -> Any:

@@ -19,7 +19,7 @@ from nestarray.backends import is_array
 from nestarray.dispatch import INTERPRETERS, OPS, WITHOUT_ARRAYS, Op
 from nestarray.errors import ArgumentError
 from nestarray.graph.codegen import valid_name
-from nestarray.graph.node import Aval, Node, iter_nodes, map_nodes
+from nestarray.graph.node import Aval, Node, iter_nodes, map_leaves, map_nodes
 from nestarray.graph.open_sizes import (
     RUNS,
     Size,
@@ -30,7 +30,7 @@ from nestarray.graph.open_sizes import (
     values_of,
     written,
 )
-from nestarray.graph.record import Draw, Recorder, Traced, map_leaves
+from nestarray.graph.record import Draw, Recorder, Traced
 from nestarray.graph.sizes import Sizes, names_in
 from nestarray.transforms.control_flow import recording
 

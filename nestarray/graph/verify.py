@@ -24,8 +24,8 @@ import dataclasses
 import math
 import operator
 from collections.abc import Callable, Iterator
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,15 +40,12 @@ from nestarray.graph.execution import Steps, compute, given_values, result_of, s
 from nestarray.graph.graph import Graph
 from nestarray.graph.linearization import Along, values_of_run
 from nestarray.graph.node import Node, iter_nodes, map_nodes
-from nestarray.graph.reference import slopes_of
+from nestarray.graph.reference import PythonReference, TorchReference, slopes_of
 from nestarray.graph.report import Comparison, Report, Sample, first_divergence
 from nestarray.graph.rounding import SEEDS, allowance, moved
 from nestarray.graph.sampling import drawn_like
 from nestarray.graph.tolerances import Tolerances
 from nestarray.transforms import execute_with_gradients, jit
-
-if TYPE_CHECKING:
-    from nestarray.graph.reference import PythonReference, TorchReference
 
 
 def verify(
@@ -236,13 +233,13 @@ class _Proof:
     def _gradients_beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
         """The rows of gradients, those over the tolerance with what rounding does."""
         source, graph, key = self._traced(key)
-        loss = lambda out: _projection(out, source.backend)  # noqa: E731
+        loss = partial(_projection, backend=source.backend)
         results = [
             dict(zip(v.paths(), source.gradients(graph.replace(v=v), x, key, loss), strict=True))
             for x, v in _moves((inputs, graph.v))
         ]
-        at = lambda path: allowance([found[path] for found in results])  # noqa: E731
-        return found._replace(gradients=_beside(found.gradients, at))
+        rows = _beside(found.gradients, lambda path: allowance([x[path] for x in results]))
+        return found._replace(gradients=rows)
 
     def _gradients_along(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
         """The rows of gradients, those over the tolerance beside the source's at the graph's values.
@@ -262,7 +259,7 @@ class _Proof:
             near = self._near_results(twin, known, ours)
             if not self._compare_call(twin, value, along[twin], parts, near).ok:
                 return found
-        loss = lambda out: _projection(out, source.backend)  # noqa: E731
+        loss = partial(_projection, backend=source.backend)
         expected = source.gradients(graph, inputs, key_there, loss, along)
         rows = self._compare_gradients(expected, given)
         return found._replace(
@@ -341,8 +338,10 @@ class _Proof:
         used = dict.fromkeys(iter_nodes((node.args, node.kwargs)))
         if not self.tolerances.is_own_value or not used.keys() <= known.keys():
             return None
-        value_at = lambda values: compute(ours.graph, node, values.__getitem__, ours.key)  # noqa: E731
-        return lambda: [value_at(values) for values in _near({n: known[n] for n in used})]
+        return lambda: [
+            compute(ours.graph, node, values.__getitem__, ours.key)
+            for values in _near({n: known[n] for n in used})
+        ]
 
     def _compare_call(
         self,
@@ -372,7 +371,7 @@ class _Proof:
                 _beside([row], lambda _, of=of: allowance([of(x) for x in results]))[0]
                 for row, (_, of) in zip(rows, found, strict=True)
             ]
-        return max(rows, key=lambda c: (not c.ok, c.relative))
+        return _worst(rows)
 
     def _slopes(self, inputs: list[Any], key: Any) -> list[Comparison]:
         """A row for each call that has a derivative, by each array that it takes.
@@ -380,36 +379,45 @@ class _Proof:
         The calls are those of the graph that was traced, whatever passes have made of it.
         """
         source, graph, key_there = self._traced(key)
-        there, here = source.backend, self.graph.backend
+        here = self.graph.backend
         ours, key_here = graph.to_backend(here), _key_on(key, here)
-        values, read = given_values(graph, inputs, key_there), _without_state(graph)
+        values, loss_of = given_values(graph, inputs, key_there), _losses(graph)
         dead = last_uses(graph)
         rows: list[Comparison] = []
         for node, value in source.steps(graph, inputs, graph.v, graph.s, key_there):
             values[node] = value
-            loss = lambda value: _projection(read(node, value), there)  # noqa: E731, B023
+            loss = loss_of(node, source.backend)
             want = source.slopes(graph, node, values, key_there, loss)
             if want:
+                slopes = partial(slopes_of, ours, node, key=key_here, loss=loss_of(node, here))
                 taken = list(dict.fromkeys(iter_nodes((node.args, node.kwargs))))
                 given = dict(zip(taken, _moved([values[n] for n in taken], here), strict=True))
-                loss = lambda value: _projection(read(node, value), here)  # noqa: E731, B023
-                slopes = lambda given: slopes_of(ours, node, given, key_here, loss)  # noqa: E731, B023
-                got = slopes(given)
-                pairs = [(n.name, host(g), host(got[n])) for n, g in want.items() if n in got]
-                of_call = compare_together(pairs, self.tolerances.eps, self.tolerances.gradient)
-                if not all(row.ok for row in of_call):
-                    by_name = [{n.name: g for n, g in slopes(x).items()} for x in _near(given)]
-                    of_call = _beside(of_call, lambda name: allowance([x[name] for x in by_name]))  # noqa: B023
-                rows += [
-                    dataclasses.replace(row, name=f"∂{node.name}/∂{row.name}", where=_where(node))
-                    for row in of_call
-                ]
+                rows += self._compare_slopes(node, want, slopes, given)
             for unused in dead.get(node, ()):
                 values.pop(unused, None)
         return rows
 
+    def _compare_slopes(
+        self,
+        node: Node,
+        want: dict[Node, Any],
+        slopes: Callable[[dict[Node, Any]], dict[Node, Any]],
+        given: dict[Node, Any],
+    ) -> list[Comparison]:
+        """A row for each array that a call takes, by its derivatives at the values `given`."""
+        got = slopes(given)
+        pairs = [(n.name, host(g), host(got[n])) for n, g in want.items() if n in got]
+        rows = compare_together(pairs, self.tolerances.eps, self.tolerances.gradient)
+        if not all(row.ok for row in rows):
+            near = [{n.name: g for n, g in slopes(values).items()} for values in _near(given)]
+            rows = _beside(rows, lambda name: allowance([x[name] for x in near]))
+        return [
+            dataclasses.replace(row, name=f"∂{node.name}/∂{row.name}", where=_where(node))
+            for row in rows
+        ]
+
     def _expected_gradients(self, side: _Side) -> list[Any]:
-        loss = lambda out: _projection(out, self.source.backend)  # noqa: E731
+        loss = partial(_projection, backend=self.source.backend)
         return self.source.gradients(side.graph, side.inputs, side.key, loss)
 
     def _compare_gradients(self, expected: list[Any], got: Container) -> list[Comparison]:
@@ -489,11 +497,10 @@ class _Proof:
         inputs = [drawn_like(x, rng) for x in example]
         key = None if key is None else random.fold_in(key, seed)
         found = self.compare(inputs, key, nodes=False, gradients=gradients)
-        largest = lambda found: max(found, key=lambda c: (not c.ok, c.relative))  # noqa: E731
         return Sample(
             seed,
-            largest([*found.outputs, *found.state]),
-            largest(found.gradients) if found.gradients else None,
+            _worst([*found.outputs, *found.state]),
+            _worst(found.gradients) if found.gradients else None,
             first_divergence(found.nodes),
         )
 
@@ -529,6 +536,10 @@ def _beside(rows: list[Comparison], of: Callable[[str], float]) -> list[Comparis
     ]
 
 
+def _worst(rows: list[Comparison]) -> Comparison:
+    return max(rows, key=lambda row: (not row.ok, row.relative))
+
+
 def _parts_read(graph: Graph) -> dict[Node, list[Node]]:
     """For each call with several results, the calls that take an array of them."""
     parts: dict[Node, list[Node]] = {}
@@ -539,16 +550,22 @@ def _parts_read(graph: Graph) -> dict[Node, list[Node]]:
     return parts
 
 
-def _without_state(graph: Graph) -> Callable[[Node, Any], Any]:
-    """Gives of a call's value what calls or the output read."""
+def _losses(graph: Graph) -> Callable[[Node, str], Callable[[Any], Any]]:
+    """Gives for a call, on a backend, the projection of what calls or the output read of its value."""
     used = {n for call in graph.calls for n in iter_nodes((call.args, call.kwargs))}
     used |= set(iter_nodes(graph.output))
     parts = _parts_read(graph)
-    return lambda node, value: (
-        [value[part.args[1]] for part in parts.get(node, ()) if part in used]
-        if isinstance(value, (list, tuple))
-        else value
-    )
+
+    def loss_of(node: Node, backend: str) -> Callable[[Any], Any]:
+        read = [part.args[1] for part in parts.get(node, ()) if part in used]
+
+        def loss(value: Any) -> Any:
+            is_nest = isinstance(value, (list, tuple))
+            return _projection([value[i] for i in read] if is_nest else value, backend)
+
+        return loss
+
+    return loss_of
 
 
 def _is_unset(node: Node) -> bool:

@@ -17,10 +17,9 @@ from typing import Any
 
 from nestarray.dispatch import Op
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Node, iter_nodes, map_nodes
+from nestarray.graph.node import Aval, Node, iter_nodes, map_nodes, substituted
 from nestarray.graph.passes.rewriting import Writer, arguments_of
 from nestarray.graph.sizes import generic_size
-from nestarray.graph.substitution import substituted
 
 Order = tuple[int, ...]
 
