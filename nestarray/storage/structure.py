@@ -23,6 +23,9 @@ from nestarray.errors import ArgumentError, StorageError, StructureError
 #: The name under which formats keep the text, which no array and no metadata may have.
 RESERVED = "nestarray"
 VERSION = 1
+#: As many levels as a tree in a file may have. A level is three of JSON, of which Python 3.11
+#: reads less than a thousand; later ones read more, and what they write is for all.
+LEVELS = 200
 
 
 class Reference:
@@ -39,17 +42,10 @@ def encode(spec: Spec, leaves: Sequence[Any]) -> str:
 
     Raises:
         ArgumentError: a leaf is neither an array nor None, a string or a number.
-        StructureError: the tree is deeper than readers of JSON go.
+        StructureError: the tree has more than `LEVELS` levels.
     """
-    rest = iter(zip(spec.path_names, leaves, strict=True))
-    try:
-        tree = _encode_node(spec, rest)
-        return _dumps({"version": VERSION, "crc32": _checksum(tree), "tree": tree})
-    except RecursionError:
-        raise StructureError(
-            "Container.save: the tree is nested deeper than files can say; flatten it with "
-            "c.flatten_keys(), and what was read with c.unflatten_keys()"
-        ) from None
+    tree = _encode_node(spec, iter(zip(spec.path_names, leaves, strict=True)), LEVELS)
+    return _dumps({"version": VERSION, "crc32": _checksum(tree), "tree": tree})
 
 
 def looks_encoded(text: str) -> bool:
@@ -65,10 +61,15 @@ def _checksum(tree: Any) -> int:
     return zlib.crc32(_dumps(tree).encode())
 
 
-def _encode_node(spec: Spec, rest: Iterator[tuple[str, Any]]) -> Any:
+def _encode_node(spec: Spec, rest: Iterator[tuple[str, Any]], levels: int) -> Any:
     if spec is LEAF:
         return _encode_leaf(*next(rest))
-    children = [_encode_node(child, rest) for child in spec.children]
+    if not levels:
+        raise StructureError(
+            f"Container.save: the tree has more than {LEVELS} levels, which is all that files hold; "
+            "flatten it with c.flatten_keys(), and what was read with c.unflatten_keys()"
+        )
+    children = [_encode_node(child, rest, levels - 1) for child in spec.children]
     if spec.kind in ("list", "tuple") and spec.keys == tuple(range(len(spec.keys))):
         return {spec.kind: children}
     return {spec.kind: [[key, child] for key, child in zip(spec.keys, children, strict=True)]}

@@ -211,9 +211,9 @@ def test_ten_thousand_leaves_take_no_time() -> None:
         na.Container({f"a{i}": {f"b{j}": leaves[j] for j in range(100)} for i in range(100)}),
     ]
     for c in trees:
-        start = time.perf_counter()
+        start = time.process_time()  # of this process alone: others may be at work
         lines = repr(c).splitlines()
-        assert time.perf_counter() - start < 1.0  # tens of milliseconds where nothing else runs
+        assert time.process_time() - start < 1.0  # tens of milliseconds
         assert len(lines) <= HEIGHT
 
 
