@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import index
 
+from nestarray import ops
 from nestarray.backends.axes import many_axes, one_axis
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
@@ -39,8 +40,6 @@ def atleast_1d(x: Array, /) -> Array:
         >>> na.atleast_1d(np.asarray(3.0))
         array([3.])
     """
-    from nestarray import ops
-
     return x if len(x.shape) else ops.reshape(x, (1,))
 
 
@@ -56,8 +55,6 @@ def atleast_2d(x: Array, /) -> Array:
         >>> na.atleast_2d(np.asarray([1.0, 2.0]))
         array([[1., 2.]])
     """
-    from nestarray import ops
-
     x = ops.atleast_1d(x)
     return x if len(x.shape) > 1 else ops.expand_dims(x, 0)
 
@@ -74,8 +71,6 @@ def atleast_3d(x: Array, /) -> Array:
         >>> na.atleast_3d(np.asarray([1.0, 2.0])).shape
         (1, 2, 1)
     """
-    from nestarray import ops
-
     x = ops.atleast_2d(x)
     return x if len(x.shape) > 2 else ops.expand_dims(x, 2)
 
@@ -97,8 +92,6 @@ def hstack(arrays: Sequence[Array], /) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.hstack.html
     """
-    from nestarray import ops
-
     arrays = [ops.atleast_1d(x) for x in arrays]
     return ops.concat(arrays, axis=0 if len(arrays[0].shape) == 1 else 1)
 
@@ -120,8 +113,6 @@ def vstack(arrays: Sequence[Array], /) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.vstack.html
     """
-    from nestarray import ops
-
     return ops.concat([ops.atleast_2d(x) for x in arrays], axis=0)
 
 
@@ -142,8 +133,6 @@ def dstack(arrays: Sequence[Array], /) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.dstack.html
     """
-    from nestarray import ops
-
     return ops.concat([ops.atleast_3d(x) for x in arrays], axis=2)
 
 
@@ -164,8 +153,6 @@ def column_stack(arrays: Sequence[Array], /) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.column_stack.html
     """
-    from nestarray import ops
-
     columns = [x if len(x.shape) > 1 else ops.expand_dims(ops.atleast_1d(x), 1) for x in arrays]
     return ops.concat(columns, axis=1)
 
@@ -193,8 +180,6 @@ def chunk(x: Array, /, chunks: int, *, axis: int = 0) -> tuple[Array, ...]:
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.chunk.html
     """
-    from nestarray import ops
-
     if index(chunks) < 1:
         raise ShapeError(f"chunk: chunks: got {chunks}, expected at least 1")
     length = x.shape[one_axis(axis, len(x.shape), "chunk")]
@@ -206,8 +191,6 @@ def chunk(x: Array, /, chunks: int, *, axis: int = 0) -> tuple[Array, ...]:
 def _split(
     x: Array, indices_or_sections: int | Sequence[int], axis: int, name: str
 ) -> tuple[Array, ...]:
-    from nestarray import ops
-
     if len(x.shape) <= axis:
         raise ShapeError(
             f"{name}: x: got the shape {tuple(x.shape)}, expected at least {axis + 1} dimensions"
@@ -312,8 +295,6 @@ def rot90(x: Array, /, *, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.rot90.html
     """
-    from nestarray import ops
-
     plane = many_axes(tuple(axes), len(x.shape), "rot90", "axes")
     if len(plane) != 2:
         raise ShapeError(f"rot90: axes: got {tuple(axes)}, expected two axes")
@@ -352,8 +333,6 @@ def trim_zeros(x: Array, /, *, trim: str = "fb", axis: Axis = None) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.trim_zeros.html
     """
-    from nestarray import ops
-
     if trim not in ("fb", "bf", "f", "b"):
         raise ArgumentError(f"trim_zeros: trim: got {trim!r}, expected 'f', 'b' or 'fb'")
     axes = many_axes(axis, len(x.shape), "trim_zeros")

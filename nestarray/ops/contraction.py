@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nestarray import ops
 from nestarray.backends.truth import through_numbers
 from nestarray.diagnosis.shapes import check_linear
 from nestarray.dispatch import op, primitive
@@ -54,8 +55,6 @@ def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
         >>> na.linear(np.ones((1, 2)), np.asarray([[1.0, 2.0]]), np.asarray([0.5]))
         array([[3.5]])
     """
-    from nestarray import ops
-
     given, rank = weight, len(weight.shape)
     if rank not in (1, 2):
         check_linear("linear", {"x": x, "weight": weight})
@@ -122,8 +121,6 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.vecdot.html
     """
-    from nestarray import ops
-
     if x1.shape[axis] != x2.shape[axis]:
         raise ShapeError(
             f"vecdot: got vectors of {x1.shape[axis]} and of {x2.shape[axis]} elements along "

@@ -5,6 +5,7 @@ PyTorch's own functions look at values and cannot be traced, so the bodies serve
 
 from __future__ import annotations
 
+from nestarray import ops
 from nestarray.backends.base import mean_dtype
 from nestarray.dispatch import op
 from nestarray.dtypes import dtype_of
@@ -53,8 +54,6 @@ def cov(
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.cov.html
     """
-    from nestarray import ops
-
     x = _variables(x, rowvar, "cov")
     count = x.shape[1]
     weights = None
@@ -110,8 +109,6 @@ def corrcoef(x: Array, /, *, rowvar: bool = True) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.corrcoef.html
     """
-    from nestarray import ops
-
     x = _variables(x, rowvar, "corrcoef")
     covariance = ops.reshape(ops.cov(x), (x.shape[0], x.shape[0]))
     deviation = ops.sqrt(ops.real(ops.diagonal(covariance)))
@@ -125,8 +122,6 @@ def corrcoef(x: Array, /, *, rowvar: bool = True) -> Array:
 
 def _clipped(x: Array) -> Array:
     """Real and imaginary parts, from −1 to 1."""
-    from nestarray import ops
-
     if dtype_of(x).kind != "complex":
         return ops.clip(x, -1.0, 1.0)
     return ops.complex(ops.clip(ops.real(x), -1.0, 1.0), ops.clip(ops.imag(x), -1.0, 1.0))
@@ -134,8 +129,6 @@ def _clipped(x: Array) -> Array:
 
 def _variables(x: Array, rowvar: bool, name: str) -> Array:
     """`x` as `(variables, observations)` of an inexact dtype."""
-    from nestarray import ops
-
     ndim = len(x.shape)
     if ndim not in (1, 2):
         raise ShapeError(

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from nestarray import ops
 from nestarray.dispatch import op
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
@@ -45,8 +46,6 @@ def cdist(x1: Array, x2: Array, /, *, p: float = 2.0) -> Array:
     References:
         https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.cdist.html
     """
-    from nestarray import ops
-
     _check_order("cdist", p)
     for name, x in (("x1", x1), ("x2", x2)):
         _check_points("cdist", name, x, "(*batch, points, coordinates)", len(x.shape) >= 2)
@@ -85,8 +84,6 @@ def pdist(x: Array, /, *, p: float = 2.0) -> Array:
     References:
         https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.pdist.html
     """
-    from nestarray import ops
-
     _check_order("pdist", p)
     _check_points("pdist", "x", x, "(points, coordinates)", len(x.shape) == 2)
     count = x.shape[0]
@@ -128,8 +125,6 @@ def pairwise_distance(
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pairwise_distance.html
     """
-    from nestarray import ops
-
     _check_order("pairwise_distance", p)
     for name, x in (("x1", x1), ("x2", x2)):
         _check_points("pairwise_distance", name, x, "(*batch, coordinates)", len(x.shape) > 0)
@@ -139,8 +134,6 @@ def pairwise_distance(
 
 def _length(difference: Array, p: float, *, eps: float = 0.0, keepdims: bool = False) -> Array:
     """The norm over the last axis, whose derivative at 0 is 0 and not NaN."""
-    from nestarray import ops
-
     if eps:
         difference = ops.add(difference, eps)
     if p == 0:
@@ -164,8 +157,6 @@ def _length(difference: Array, p: float, *, eps: float = 0.0, keepdims: bool = F
 
 def _root(total: Array, p: float = 2) -> Array:
     """total^(1/p), whose derivative at 0 is 0 and not infinite."""
-    from nestarray import ops
-
     zero = ops.equal(total, 0.0)
     total = ops.where(zero, 1.0, total)
     root = ops.sqrt(total) if p == 2 else ops.pow(total, 1.0 / p)
@@ -182,8 +173,6 @@ def _squares(x1: Array, x2: Array) -> Array:
     The derivative is that of |x1ᵢ|² + |x2ⱼ|² − 2 x1ᵢ·x2ⱼ, which is the same, and needs no
     differences; the value would lose those between near points.
     """
-    from nestarray import ops
-
     still1, still2 = ops.stop_gradient(x1), ops.stop_gradient(x2)
     batch = ops.broadcast_shapes(tuple(x1.shape[:-2]), tuple(x2.shape[:-2]))
     row = max(math.prod((*batch, *x2.shape[-2:])), 1)

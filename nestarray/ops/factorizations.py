@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nestarray import ops
 from nestarray.backends.control_flow import Arrays, find_for
 from nestarray.backends.matrices import check_matrices, check_reflections
 from nestarray.backends.precision import in_single_precision
@@ -40,8 +41,6 @@ __all__ = [
 
 
 def astype(x: Array, dtype: Any) -> Array:
-    from nestarray import ops
-
     return ops.astype(x, dtype)
 
 
@@ -99,8 +98,6 @@ def qr(
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.qr.html
         https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.qr.html
     """
-    from nestarray import ops
-
     if not pivoting:  # for which every backend has its own function
         return ops.qr(x, mode=mode)
     check_matrices("qr", "x", x)
@@ -112,8 +109,6 @@ def qr(
 
 def _pivots(x: Array) -> Array:
     """The columns in the order of what is left of them beside those before, the longest first."""
-    from nestarray import ops
-
     *lead, rows, count = x.shape
     if dtype_of(x).kind != "complex":
         x = ops.astype(x, float64 if dtype_of(x) is float64 else float32, copy=False)
@@ -187,8 +182,6 @@ def svdvals(x: Array, /) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.svdvals.html
     """
-    from nestarray import ops
-
     return ops.svd(x, full_matrices=False).S
 
 
@@ -231,8 +224,6 @@ def eigvalsh(x: Array, /) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.eigvalsh.html
     """
-    from nestarray import ops
-
     return ops.eigh(x).eigenvalues
 
 
@@ -275,8 +266,6 @@ def eigvals(x: Array, /) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.eigvals.html
     """
-    from nestarray import ops
-
     return ops.eig(x).eigenvalues
 
 
@@ -310,8 +299,6 @@ def lu_factor(x: Array, /) -> LUFactorResult:
     References:
         https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.lu_factor.html
     """
-    from nestarray import ops
-
     check_matrices("lu_factor", "x", x)
     m, n = x.shape[-2:]
     rows = ops.arange(m, dtype=int64, like=x)
@@ -369,8 +356,6 @@ def lu(x: Array, /) -> LUResult:
     References:
         https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.lu.html
     """
-    from nestarray import ops
-
     check_matrices("lu", "x", x)
     LU, pivots = ops.lu_factor(x)
     m, n = x.shape[-2:]
@@ -388,8 +373,6 @@ def lu(x: Array, /) -> LUResult:
 
 def permutation_of(pivots: Array, m: int) -> Array:
     """The order in which exchanges put m rows: row i is the former row orderᵢ."""
-    from nestarray import ops
-
     rows = ops.arange(m, dtype=int64, like=pivots)
     order = ops.broadcast_to(rows, (*pivots.shape[:-1], m))
     for i in range(pivots.shape[-1]):
@@ -431,8 +414,6 @@ def polar_decomposition(x: Array, /, *, side: str = "right") -> PolarResult:
     References:
         https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.polar.html
     """
-    from nestarray import ops
-
     if side not in ("right", "left"):
         raise ArgumentError(f"polar_decomposition: side: got {side!r}, expected 'right' or 'left'")
     check_matrices("polar_decomposition", "x", x)
@@ -467,8 +448,6 @@ def householder_product(x: Array, tau: Array, /) -> Array:
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.linalg.householder_product.html
     """
-    from nestarray import ops
-
     check_reflections(x, tau)
     m, n = x.shape[-2:]
     rows = ops.expand_dims(ops.arange(m, dtype=int64, like=x), -1)
@@ -484,7 +463,5 @@ def householder_product(x: Array, tau: Array, /) -> Array:
 
 def adjoint(x: Array) -> Array:
     """The conjugates of the transposed matrices, Xᴴ."""
-    from nestarray import ops
-
     x = ops.matrix_transpose(x)
     return ops.conj(x) if dtype_of(x).kind == "complex" else x

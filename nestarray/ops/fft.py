@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from nestarray import ops
 from nestarray.backends.axes import many_axes
 from nestarray.backends.fourier import (
     SWAPPED,
@@ -71,8 +72,6 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backw
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.fft.html
     """
-    from nestarray import ops
-
     length, place = one_length("fft", x.shape, n, axis, norm)
     return ops.fftn(x, s=(length,), axes=(place,), norm=norm)
 
@@ -103,8 +102,6 @@ def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ifft.html
     """
-    from nestarray import ops
-
     length, place = one_length("ifft", x.shape, n, axis, norm)
     return ops.ifftn(x, s=(length,), axes=(place,), norm=norm)
 
@@ -280,8 +277,6 @@ def rfftn(
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.rfftn.html
     """
-    from nestarray import ops
-
     lengths, places = checked("rfftn", x.shape, s, axes, norm)
     check_real("rfftn", x, "fftn")
     check_some_axis("rfftn", places)
@@ -324,8 +319,6 @@ def irfftn(
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.irfftn.html
     """
-    from nestarray import ops
-
     lengths, places = full_lengths("irfftn", x.shape, s, axes, norm)
     x = ops.ifftn(x, s=lengths[:-1], axes=places[:-1], norm=norm)
     return ops.irfft(x, n=lengths[-1], axis=places[-1], norm=norm)
@@ -358,8 +351,6 @@ def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.hfft.html
     """
-    from nestarray import ops
-
     length = full_length("hfft", x.shape, n, axis, norm)
     x = ops.conj(x) if dtype_of(x).kind == "complex" else x
     return ops.irfft(x, n=length, axis=axis, norm=SWAPPED[norm])
@@ -393,8 +384,6 @@ def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "bac
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ihfft.html
     """
-    from nestarray import ops
-
     length, place = one_length("ihfft", x.shape, n, axis, norm)
     check_real("ihfft", x, "ifft")
     return ops.conj(ops.rfft(x, n=length, axis=place, norm=SWAPPED[norm]))
@@ -477,8 +466,6 @@ def rfftfreq(
 def _frequencies(
     name: str, native: Any, n: Any, d: float, dtype: Any, device: Any, like: Any
 ) -> Array:
-    from nestarray import ops
-
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise ArgumentError(f"{name}: n: got {n!r}, expected an int of at least 1")
     check_not_zero(name, "d", d)
@@ -510,8 +497,6 @@ def fftshift(x: Array, /, *, axes: Axis = None) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.fftshift.html
     """
-    from nestarray import ops
-
     places = many_axes(axes, len(x.shape), "fftshift", "axes")
     return ops.roll(x, [x.shape[a] // 2 for a in places], axis=places) if places else x
 
@@ -538,7 +523,5 @@ def ifftshift(x: Array, /, *, axes: Axis = None) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ifftshift.html
     """
-    from nestarray import ops
-
     places = many_axes(axes, len(x.shape), "ifftshift", "axes")
     return ops.roll(x, [-(x.shape[a] // 2) for a in places], axis=places) if places else x

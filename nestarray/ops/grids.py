@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import dtypes
+from nestarray import dtypes, ops
 from nestarray.backends.axes import one_axis
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError
@@ -53,8 +53,6 @@ def logspace(
         >>> na.logspace(0, 2, 3)
         array([  1.,  10., 100.], dtype=float32)
     """
-    from nestarray import ops
-
     axis = one_axis(axis, _ndim(start, stop) + 1, "logspace")
     if not hasattr(start, "dtype") and not hasattr(stop, "dtype"):
         host = np.logspace(start, stop, num, endpoint=endpoint, base=base)
@@ -102,8 +100,6 @@ def geomspace(
         >>> na.geomspace(1, 8, 4)
         array([1., 2., 4., 8.], dtype=float32)
     """
-    from nestarray import ops
-
     axis = one_axis(axis, _ndim(start, stop) + 1, "geomspace")
     if not hasattr(start, "dtype") and not hasattr(stop, "dtype"):
         if not start * stop > 0:
@@ -161,8 +157,6 @@ def indices(
         array([[0, 1, 2],
                [0, 1, 2]])
     """
-    from nestarray import ops
-
     wanted = dtypes.int64 if dtype is None else dtype
     host = np.indices(tuple(dimensions), sparse=sparse)
     if isinstance(host, tuple):
@@ -192,8 +186,6 @@ class _Grid:
 
 
 def _on_default_backend(x: np.ndarray) -> Array:
-    from nestarray import ops
-
     return ops.asarray(x, dtype=dtypes.float32 if x.dtype.kind == "f" else dtypes.int64)
 
 

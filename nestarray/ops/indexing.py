@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import backends, dtypes
+from nestarray import backends, dtypes, ops
 from nestarray.backends.axes import one_axis
 from nestarray.backends.fills import check_fill
 from nestarray.backends.index import check_mode, check_rows
@@ -159,8 +159,6 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.take_along_axis.html
     """
-    from nestarray import ops
-
     x, indices, axis = _aligned(x, indices, axis, "take_along_axis")
     return ops.getitem(x, _grid(indices, axis))
 
@@ -185,8 +183,6 @@ def gather(x: Array, indices: Array, /, *, axis: int) -> Array:
         >>> na.gather(np.asarray([[1, 2], [3, 4]]), np.asarray([[0, 0, 1]]), axis=1)
         array([[1, 1, 2]])
     """
-    from nestarray import ops
-
     axis = one_axis(axis, len(x.shape), "gather")
     check_part("gather", {"x": x, "indices": indices, "axis": axis})
     return ops.getitem(x, _grid(indices, axis))
@@ -217,8 +213,6 @@ def put_along_axis(
         array([[1., 0., 0.],
                [0., 0., 1.]])
     """
-    from nestarray import ops
-
     x, indices, axis = _aligned(x, indices, axis, "put_along_axis")
     if hasattr(values, "shape"):
         values = ops.broadcast_to(values, indices.shape)
@@ -251,8 +245,6 @@ def scatter(
         >>> na.scatter(np.ones(3), np.asarray([0, 0, 2]), np.asarray([1.0, 2.0, 3.0]), axis=0, mode="add")
         array([4., 1., 4.])
     """
-    from nestarray import ops
-
     axis = one_axis(axis, len(x.shape), "scatter")
     check_part("scatter", {"x": x, "indices": indices, "axis": axis})
     if hasattr(updates, "shape") and tuple(updates.shape) != tuple(indices.shape):
@@ -276,8 +268,6 @@ def _check_covered(name: str, updates: Array, indices: Array) -> None:
 
 def _aligned(x: Array, indices: Array, axis: int, name: str) -> tuple[Array, Array, int]:
     """`x` and `indices` broadcast against each other but along `axis`."""
-    from nestarray import ops
-
     if len(x.shape) != len(indices.shape):
         raise ShapeError(
             f"{name}: indices: got {len(indices.shape)} dimensions, expected those of x, "
@@ -335,8 +325,6 @@ def gather_nd(x: Array, indices: Array, /, *, batch_dims: int = 0) -> Array:
     References:
         https://www.tensorflow.org/api_docs/python/tf/gather_nd
     """
-    from nestarray import ops
-
     places = ops.unstack(indices, axis=-1)
     if batch_dims:
         _check_shared(x, indices, batch_dims)
@@ -380,8 +368,6 @@ def scatter_nd(x: Array, indices: Array, updates: Array, /, *, mode: str = "repl
         >>> na.scatter_nd(np.zeros(3), np.asarray([[0], [2]]), np.asarray([1.0, 2.0]))
         array([1., 0., 2.])
     """
-    from nestarray import ops
-
     mode = check_mode(mode, "scatter_nd")
     if 0 in indices.shape:  # for which JAX takes updates of any shape
         check_positions("scatter_nd", {"x": x, "indices": indices, "updates": updates})
@@ -406,8 +392,6 @@ def index_add(x: Array, indices: Array, updates: Array, /, *, axis: int = 0) -> 
         >>> na.index_add(np.zeros(3), np.asarray([0, 2, 0]), np.asarray([1.0, 2.0, 3.0]))
         array([4., 0., 2.])
     """
-    from nestarray import ops
-
     if 0 in indices.shape:  # for which JAX takes updates of any shape
         check_updates("index_add", {"x": x, "indices": indices, "updates": updates, "axis": axis})
     before = (slice(None),) * one_axis(axis, len(x.shape), "index_add")
@@ -431,8 +415,6 @@ def masked_fill(x: Array, mask: Array, value: Array, /) -> Array:
         >>> na.masked_fill(np.ones(3), np.asarray([True, False, True]), -1.0)
         array([-1.,  1., -1.])
     """
-    from nestarray import ops
-
     if hasattr(value, "dtype"):
         value = ops.astype(value, x.dtype)
     else:
@@ -457,8 +439,6 @@ def masked_select(x: Array, mask: Array, /) -> Array:
         >>> na.masked_select(np.asarray([[1, 2], [3, 4]]), np.asarray([True, False]))
         array([1, 3])
     """
-    from nestarray import ops
-
     check_condition("masked_select", {"mask": mask})
     return ops.getitem(*ops.broadcast_arrays(x, mask))
 
@@ -534,8 +514,6 @@ def embedding(indices: Array, weight: Array, /) -> Array:
                [1., 2.],
                [3., 4.]])
     """
-    from nestarray import ops
-
     check_rows(weight)
     return ops.take(weight, indices, axis=0)
 
@@ -562,8 +540,6 @@ def unravel_index(indices: Array, /, shape: Shape) -> tuple[Array, ...]:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.unravel_index.html
     """
-    from nestarray import ops
-
     lengths = tuple(shape)
     if any(type(n) is int and n < 1 for n in lengths) and 0 not in indices.shape:
         raise ShapeError(
@@ -600,8 +576,6 @@ def ravel_multi_index(multi_index: Sequence[Array], /, dims: Shape) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.ravel_multi_index.html
     """
-    from nestarray import ops
-
     lengths = tuple(dims)
     if len(multi_index) != len(lengths) or not lengths:
         raise ShapeError(
@@ -653,8 +627,6 @@ class at:
 
     def get(self) -> Array:
         """What is there."""
-        from nestarray import ops
-
         return ops.getitem(self._x, self._checked_index())
 
     def apply(self, fn: Callable[[Array], Array]) -> Array:
@@ -673,8 +645,6 @@ class at:
 
     def subtract(self, value: Array | float) -> Array:
         """Subtract `value`, once for each time that the index names a position."""
-        from nestarray import ops
-
         is_number = isinstance(value, (int, float, complex))
         return self.add(-value if is_number else ops.negative(value))
 
@@ -684,14 +654,10 @@ class at:
 
     def divide(self, value: Array | float) -> Array:
         """Divide by `value`, once, however often the index names a position."""
-        from nestarray import ops
-
         return self.set(ops.divide(self.get(), value))
 
     def power(self, value: Array | float) -> Array:
         """Raise to the power `value`, once, however often the index names a position."""
-        from nestarray import ops
-
         return self.set(ops.pow(self.get(), value))
 
     def min(self, value: Array | float) -> Array:
@@ -703,8 +669,6 @@ class at:
         return self._changed(value, "max")
 
     def _changed(self, value: Array | float, mode: str) -> Array:
-        from nestarray import ops
-
         return ops.setitem(self._x, self._checked_index(), value, mode=mode)
 
     def _checked_index(self) -> Any:

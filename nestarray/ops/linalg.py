@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from operator import index
 
+from nestarray import ops
 from nestarray.backends.axes import one_axis
 from nestarray.backends.base import mean_dtype
 from nestarray.backends.matrices import check_matrices, check_square
@@ -58,8 +59,6 @@ def matrix_transpose(x: Array, /) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.matrix_transpose.html
     """
-    from nestarray import ops
-
     return ops.swapaxes(x, -2, -1)
 
 
@@ -104,8 +103,6 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Ar
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.trace.html
     """
-    from nestarray import ops
-
     return ops.sum(ops.diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
@@ -132,8 +129,6 @@ def outer(x1: Array, x2: Array, /) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.outer.html
     """
-    from nestarray import ops
-
     for x in (x1, x2):
         if len(x.shape) != 1:
             raise ShapeError(f"outer: got the shape {tuple(x.shape)}, expected one dimension")
@@ -164,8 +159,6 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.cross.html
     """
-    from nestarray import ops
-
     for x in (x1, x2):
         if x.shape[one_axis(axis, len(x.shape), "cross")] != 3:
             raise ShapeError(
@@ -195,8 +188,6 @@ def kron(x1: Array, x2: Array, /) -> Array:
         >>> na.kron(np.asarray([1, 10]), np.asarray([1, 2]))
         array([ 1,  2, 10, 20])
     """
-    from nestarray import ops
-
     left, right = list(x1.shape), list(x2.shape)
     missing = len(left) - len(right)
     left, right = [1] * -missing + left, [1] * missing + right
@@ -227,8 +218,6 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.vector_norm.html
     """
-    from nestarray import ops
-
     x = ops.astype(x, mean_dtype(x), copy=False)
     size = ops.abs(x)
     if ord == float("inf"):
@@ -271,8 +260,6 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str | None 
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.matrix_norm.html
     """
-    from nestarray import ops
-
     if ord is None or ord == "fro":
         return ops.vector_norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord in ("nuc", 2, -2):
@@ -358,8 +345,6 @@ def matrix_power(x: Array, /, n: int) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.matrix_power.html
     """
-    from nestarray import ops
-
     n = index(n)
     if n == 0:
         return ops.broadcast_to(ops.eye(x.shape[-1], dtype=x.dtype, like=x), x.shape)
@@ -400,8 +385,6 @@ def expm(x: Array, /) -> Array:
     References:
         N. J. Higham, The scaling and squaring method for the matrix exponential revisited, 2005
     """
-    from nestarray import ops
-
     check_square("expm", "x", x)
     # Scaled to a 1-norm below this the approximation of degree 13 is exact in double precision.
     norm = ops.matrix_norm(x, ord=1, keepdims=True)
@@ -432,8 +415,6 @@ _PADE = tuple(
 
 
 def _weighed(weights: Sequence[float], terms: Sequence[Array]) -> Array:
-    from nestarray import ops
-
     total = ops.multiply(terms[0], weights[0])
     for weight, term in zip(weights[1:], terms[1:], strict=True):
         total = ops.add(total, ops.multiply(term, weight))
@@ -469,8 +450,6 @@ def sqrtm(x: Array, /) -> Array:
     References:
         S. H. Cheng et al., Approximating the logarithm of a matrix to specified accuracy, 2001
     """
-    from nestarray import ops
-
     check_square("sqrtm", "x", x)
     n = x.shape[-1]
     if not n:
@@ -498,8 +477,6 @@ def sqrtm(x: Array, /) -> Array:
 
 def _regular(x: Array) -> tuple[Array, Array]:
     """The matrices, where they are singular with numbers in place of 0, and which these are."""
-    from nestarray import ops
-
     still = ops.stop_gradient(x)
     _, S, Vh = ops.svd(ops.where(ops.isfinite(still), still, 0.0))  # NumPy raises for others
     greatest = ops.getitem(S, (..., slice(0, 1)))
@@ -539,8 +516,6 @@ def multi_dot(arrays: Sequence[Array], /) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.linalg.multi_dot.html
     """
-    from nestarray import ops
-
     if not arrays:
         raise ArgumentError("multi_dot: arrays: got none, expected one at least")
     last = len(arrays) - 1
@@ -612,8 +587,6 @@ def matrix_cond(x: Array, /, *, p: float | str | None = None) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.linalg.cond.html
     """
-    from nestarray import ops
-
     if p not in (None, 2, -2):
         if p != "fro" and p != "nuc" and p not in _SUMS_OF_LINES:
             raise ArgumentError(

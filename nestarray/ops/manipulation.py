@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import dtypes
+from nestarray import dtypes, ops
 from nestarray.backends.axes import (
     check_pad_mode,
     moved_axes,
@@ -181,8 +181,6 @@ def flatten(x: Array, /, *, start_axis: int = 0, end_axis: int = -1) -> Array:
         >>> na.flatten(np.zeros((2, 3, 4)), start_axis=1).shape
         (2, 12)
     """
-    from nestarray import ops
-
     lengths = ops.shape(x)
     if not lengths:
         return ops.reshape(x, (1,))
@@ -241,8 +239,6 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.stack.html
     """
-    from nestarray import ops
-
     return ops.concat(
         [ops.expand_dims(x, axis) for x in arrays],
         axis=one_axis(axis, len(arrays[0].shape) + 1, "stack"),
@@ -268,8 +264,6 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.unstack.html
     """
-    from nestarray import ops
-
     axis = one_axis(axis, len(x.shape), "unstack")
     before = (slice(None),) * axis
     return tuple(ops.getitem(x, (*before, i)) for i in range(x.shape[axis]))
@@ -298,8 +292,6 @@ def split(x: Array, /, sizes: int | Sequence[int], *, axis: int = 0) -> tuple[Ar
         >>> na.split(np.arange(5), [1, 4])
         (array([0]), array([1, 2, 3, 4]))
     """
-    from nestarray import ops
-
     axis = one_axis(axis, len(x.shape), "split")
     parts, start = [], 0
     for size in part_sizes(sizes, x.shape[axis], "split"):
@@ -333,8 +325,6 @@ def array_split(
         >>> na.array_split(np.arange(5), [1, 3])
         (array([0]), array([1, 2]), array([3, 4]))
     """
-    from nestarray import ops
-
     length = x.shape[one_axis(axis, len(x.shape), "array_split")]
     if isinstance(indices_or_sections, (tuple, list)):
         cuts = [slice(int(i)).indices(length)[1] for i in indices_or_sections]
@@ -416,8 +406,6 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.broadcast_arrays.html
     """
-    from nestarray import ops
-
     common = broadcast_shapes(*(x.shape for x in arrays))
     return tuple(ops.broadcast_to(x, common) for x in arrays)
 
@@ -526,8 +514,6 @@ def repeat(
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.repeat.html
         https://docs.jax.dev/en/latest/_autosummary/jax.numpy.repeat.html
     """
-    from nestarray import ops
-
     if axis is None:
         x, axis = ops.reshape(x, (-1,)), 0
     axis = one_axis(axis, len(x.shape), "repeat")
@@ -570,8 +556,6 @@ def moveaxis(x: Array, source: Axes, destination: Axes, /) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.moveaxis.html
     """
-    from nestarray import ops
-
     return ops.permute_dims(x, moved_axes(source, destination, len(x.shape), "moveaxis"))
 
 
@@ -592,8 +576,6 @@ def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
         >>> na.swapaxes(np.zeros((2, 3, 4)), 0, 2).shape
         (4, 3, 2)
     """
-    from nestarray import ops
-
     order = list(range(len(x.shape)))
     first = one_axis(axis1, len(order), "swapaxes", "axis1")
     second = one_axis(axis2, len(order), "swapaxes", "axis2")
@@ -635,8 +617,6 @@ def pad(
         >>> na.pad(np.asarray([1, 2, 3]), (1, 2), mode="reflect")
         array([2, 1, 2, 3, 2, 1])
     """
-    from nestarray import ops
-
     check_pad_mode(mode, "pad")
     for axis, widths in enumerate(pad_widths(pad_width, len(x.shape), "pad")):
         if widths == (0, 0):
@@ -693,8 +673,6 @@ def diff(
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.diff.html
     """
-    from nestarray import ops
-
     check_range("diff", "n", n, 0)
     axis = one_axis(axis, len(x.shape), "diff")
     if prepend is not None or append is not None:
@@ -742,8 +720,6 @@ def sliding_window_view(
         array([[0, 1, 2],
                [2, 3, 4]])
     """
-    from nestarray import ops
-
     for place, size, stride in windows_of(x.shape, window_shape, axis, step):
         starts = np.arange(0, x.shape[place] - size + 1, stride)
         places = starts[:, None] + np.arange(size)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import dtypes
+from nestarray import dtypes, ops
 from nestarray.dispatch import op
 from nestarray.errors import ShapeError
 from nestarray.typing import Array, DTypeLike
@@ -45,8 +45,6 @@ def tri(
         array([[1., 0., 0.],
                [1., 1., 0.]], dtype=float32)
     """
-    from nestarray import ops
-
     wanted = dtypes.float32 if dtype is None else dtype
     return ops.asarray(np.tri(n_rows, n_cols, k), dtype=wanted, device=device, like=like)
 
@@ -72,8 +70,6 @@ def diag(x: Array, /, *, k: int = 0) -> Array:
                [0, 0, 2],
                [0, 0, 0]])
     """
-    from nestarray import ops
-
     if len(x.shape) == 2:
         return ops.diagonal(x, offset=k)
     if len(x.shape) != 1:
@@ -104,8 +100,6 @@ def diagflat(x: Array, /, *, k: int = 0) -> Array:
         array([[1, 0],
                [0, 2]])
     """
-    from nestarray import ops
-
     return ops.diag(ops.reshape(x, (-1,)), k=k)
 
 
@@ -132,8 +126,6 @@ def fill_diagonal(x: Array, value: Array, /) -> Array:
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.numpy.fill_diagonal.html
     """
-    from nestarray import ops
-
     shape = tuple(x.shape)
     if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) > 1):
         raise ShapeError(
@@ -164,8 +156,6 @@ def vander(x: Array, /, *, N: int | None = None, increasing: bool = False) -> Ar
         array([[4., 2., 1.],
                [9., 3., 1.]])
     """
-    from nestarray import ops
-
     if not len(x.shape):
         raise ShapeError("vander: x: got the shape (), expected at least one dimension")
     count = x.shape[-1] if N is None else N
@@ -201,8 +191,6 @@ def block_diag(arrays: Sequence[Array], /) -> Array:
     References:
         https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.block_diag.html
     """
-    from nestarray import ops
-
     if not arrays:
         raise ShapeError("block_diag: arrays: got none, expected at least one")
     for i, x in enumerate(arrays):

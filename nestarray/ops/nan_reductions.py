@@ -7,6 +7,7 @@ a NaN is 0.
 
 from __future__ import annotations
 
+from nestarray import ops
 from nestarray.backends.base import mean_dtype
 from nestarray.diagnosis.shapes import check_elements
 from nestarray.dispatch import op
@@ -42,8 +43,6 @@ __all__ = [
 
 def _with(x: Array, value: float) -> Array:
     """`x` with `value` in place of NaN."""
-    from nestarray import ops
-
     return ops.where(ops.isnan(x), value, x)
 
 
@@ -67,8 +66,6 @@ def nansum(
         >>> na.nansum(np.asarray([[1.0, np.nan], [3.0, 4.0]]), axis=1)
         array([1., 7.])
     """
-    from nestarray import ops
-
     x = _with(x, 0.0) if dtype_of(x).is_inexact else x
     return ops.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
 
@@ -93,8 +90,6 @@ def nanprod(
         >>> na.nanprod(np.asarray([[2.0, np.nan], [3.0, 4.0]]), axis=1)
         array([ 2., 12.])
     """
-    from nestarray import ops
-
     x = _with(x, 1.0) if dtype_of(x).is_inexact else x
     return ops.prod(x, axis=axis, dtype=dtype, keepdims=keepdims)
 
@@ -116,8 +111,6 @@ def nanmean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
         >>> na.nanmean(np.asarray([[1.0, np.nan], [3.0, 4.0]]), axis=1)
         array([1. , 3.5])
     """
-    from nestarray import ops
-
     if not dtype_of(x).is_inexact:
         return ops.mean(x, axis=axis, keepdims=keepdims)
     total = ops.sum(_with(x, 0.0), axis=axis, keepdims=keepdims)
@@ -144,8 +137,6 @@ def nanvar(
         >>> na.nanvar(np.asarray([[1.0, 2.0, np.nan, 3.0]]), axis=1, correction=1)
         array([1.])
     """
-    from nestarray import ops
-
     x = ops.astype(x, mean_dtype(x), copy=False)
     mean = ops.nanmean(x, axis=axis, keepdims=True)
     is_nan = ops.isnan(x)
@@ -175,15 +166,11 @@ def nanstd(
         >>> na.nanstd(np.asarray([1.0, 2.0, np.nan, 3.0]), correction=1)
         np.float64(1.0)
     """
-    from nestarray import ops
-
     return ops.sqrt(ops.nanvar(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
 def _count(x: Array, axis: Axis, keepdims: bool) -> Array:
     """How many elements are not NaN, in a floating dtype that counts exactly."""
-    from nestarray import ops
-
     counts = ops.sum(ops.bitwise_invert(ops.isnan(x)), axis=axis, keepdims=keepdims)
     is_wide = dtype_of(x) in (float64, complex128)
     return ops.astype(counts, float64 if is_wide else float32)
@@ -191,8 +178,6 @@ def _count(x: Array, axis: Axis, keepdims: bool) -> Array:
 
 def _shared_out(total: Array, count: Array, x: Array) -> Array:
     """total / count in the dtype of `x`; NaN where there is nothing to divide by."""
-    from nestarray import ops
-
     is_some = ops.greater(count, 0.0)
     divisor = ops.astype(ops.where(is_some, count, 1.0), x.dtype)
     return ops.where(is_some, ops.divide(total, divisor), float("nan"))
@@ -215,8 +200,6 @@ def nanmax(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
         >>> na.nanmax(np.asarray([[1.0, np.nan], [3.0, 4.0]]), axis=1)
         array([1., 4.])
     """
-    from nestarray import ops
-
     if not dtype_of(x).is_inexact:
         return ops.max(x, axis=axis, keepdims=keepdims)
     greatest = ops.max(_with(x, -float("inf")), axis=axis, keepdims=keepdims)
@@ -241,8 +224,6 @@ def nanmin(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
         >>> na.nanmin(np.asarray([[1.0, np.nan], [3.0, 4.0]]), axis=1)
         array([1., 3.])
     """
-    from nestarray import ops
-
     if not dtype_of(x).is_inexact:
         return ops.min(x, axis=axis, keepdims=keepdims)
     least = ops.min(_with(x, float("inf")), axis=axis, keepdims=keepdims)
@@ -267,8 +248,6 @@ def nanargmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -
         >>> na.nanargmax(np.asarray([[np.nan, 3.0], [4.0, np.nan]]), axis=1)
         array([1, 0])
     """
-    from nestarray import ops
-
     if not dtype_of(x).is_inexact:
         return ops.argmax(x, axis=axis, keepdims=keepdims)
     return _place_of(x, ops.nanmax(x, axis=axis, keepdims=True), axis, keepdims)
@@ -291,8 +270,6 @@ def nanargmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -
         >>> na.nanargmin(np.asarray([[np.nan, 3.0], [4.0, np.nan]]), axis=1)
         array([1, 0])
     """
-    from nestarray import ops
-
     if not dtype_of(x).is_inexact:
         return ops.argmin(x, axis=axis, keepdims=keepdims)
     return _place_of(x, ops.nanmin(x, axis=axis, keepdims=True), axis, keepdims)
@@ -300,8 +277,6 @@ def nanargmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -
 
 def _place_of(x: Array, value: Array, axis: int | None, keepdims: bool) -> Array:
     """The first position of `value`, which NaN does not equal."""
-    from nestarray import ops
-
     found = ops.equal(x, value)  # ∞ put in place of NaN would not tell NaN from ∞
     place = ops.argmax(ops.astype(found, "int8"), axis=axis, keepdims=keepdims)
     return ops.where(ops.any(found, axis=axis, keepdims=keepdims), place, -1)
@@ -324,8 +299,6 @@ def nanmedian(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Arra
         >>> na.nanmedian(np.asarray([[3.0, 1.0, np.nan, 9.0]]), axis=1)
         array([3.])
     """
-    from nestarray import ops
-
     check_elements("nanmedian", {"x": x, "axis": axis})
     return ops.nanquantile(x, 0.5, axis=axis, keepdims=keepdims)
 
@@ -362,8 +335,6 @@ def nanquantile(
         >>> na.nanquantile(np.asarray([1.0, np.nan, 2.0]), np.asarray([0.5, 1.0]))
         array([1.5, 2. ])
     """
-    from nestarray import ops
-
     check_method(method, "nanquantile", weights)
     check_elements("nanquantile", {"x": x, "axis": axis})
     x = ops.astype(x, mean_dtype(x), copy=False)
@@ -415,8 +386,6 @@ def nanpercentile(
         >>> na.nanpercentile(np.asarray([1.0, np.nan, 2.0]), np.asarray([50.0, 100.0]))
         array([1.5, 2. ])
     """
-    from nestarray import ops
-
     check_method(method, "nanpercentile", weights)
     share = ops.divide(q, 100.0) if hasattr(q, "dtype") else q / 100.0
     return ops.nanquantile(x, share, axis=axis, method=method, keepdims=keepdims, weights=weights)
@@ -439,8 +408,6 @@ def nancumsum(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None =
         >>> na.nancumsum(np.asarray([1.0, np.nan, 2.0]))
         array([1., 1., 3.])
     """
-    from nestarray import ops
-
     if axis is None:
         x, axis = ops.flatten(x), 0
     known = _with(x, 0) if dtype_of(x).is_inexact else x
@@ -464,8 +431,6 @@ def nancumprod(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None 
         >>> na.nancumprod(np.asarray([2.0, np.nan, 4.0]))
         array([2., 2., 8.])
     """
-    from nestarray import ops
-
     if axis is None:
         x, axis = ops.flatten(x), 0
     known = _with(x, 1) if dtype_of(x).is_inexact else x

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from nestarray import ops
 from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import mean_dtype
 from nestarray.backends.results import ModeResult
@@ -35,8 +36,6 @@ def median(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
         >>> na.median(np.asarray([[3.0, 1.0, 2.0, 9.0]]), axis=1)
         array([2.5])
     """
-    from nestarray import ops
-
     return ops.quantile(x, 0.5, axis=axis, keepdims=keepdims)
 
 
@@ -99,8 +98,6 @@ def quantile(
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.quantile.html
     """
-    from nestarray import ops
-
     check_method(method, "quantile", weights)
     x = ops.astype(x, mean_dtype(x), copy=False)
     flat, rest, kept = in_rows(x, axis, "quantile")
@@ -141,8 +138,6 @@ def check_method(method: str, name: str, weights: Array | None = None) -> None:
 
 def in_rows(x: Array, axis: Axis, name: str) -> tuple[Array, tuple[int, ...], tuple[int, ...]]:
     """`x` with the reduced axes as one, the last; the other lengths; and all, with 1 for the reduced."""
-    from nestarray import ops
-
     shape = ops.shape(x)
     axes = many_axes(axis, len(shape), name)
     others = [i for i in range(len(shape)) if i not in axes]
@@ -156,16 +151,12 @@ def in_rows(x: Array, axis: Axis, name: str) -> tuple[Array, tuple[int, ...], tu
 
 def shares(q: float | Array, x: Array) -> Array:
     """`q` in a dtype that counts the elements of `x`, which those of half precision do not."""
-    from nestarray import ops
-
     dtype = float64 if dtype_of(x) is float64 else float32
     return ops.astype(q, dtype) if hasattr(q, "dtype") else ops.full((), q, dtype=dtype, like=x)
 
 
 def in_front(result: Array, share: Array, rest: tuple[int, ...]) -> Array:
     """Quantiles whose last axis is the shares, with the axes of these in front of `rest`."""
-    from nestarray import ops
-
     return ops.reshape(ops.moveaxis(result, -1, 0), (*ops.shape(share), *rest))
 
 
@@ -181,8 +172,6 @@ def between(
         method: one of `QUANTILE_METHODS`.
         dtype: of the elements.
     """
-    from nestarray import ops
-
     last = ops.maximum(ops.subtract(count, 1.0), 0.0) if hasattr(count, "dtype") else count - 1.0
 
     def place(alpha: float, beta: float) -> Array:
@@ -218,8 +207,6 @@ def between(
 
 def of_weights(rows: Array, weights: Array, share: Array) -> Array:
     """The first element in order up to which the share of the weights is `share`, `(*rest, q)`."""
-    from nestarray import ops
-
     order = ops.argsort(rows, axis=-1)
     ordered = ops.take_along_axis(rows, order, axis=-1)
     weights = ops.take_along_axis(ops.astype(weights, share.dtype), order, axis=-1)
@@ -265,8 +252,6 @@ def percentile(
         >>> na.percentile(np.asarray([1.0, 2.0, 3.0, 5.0]), np.asarray([50.0, 100.0]))
         array([2.5, 5. ])
     """
-    from nestarray import ops
-
     check_method(method, "percentile", weights)
     share = ops.divide(q, 100.0) if hasattr(q, "dtype") else q / 100.0
     return ops.quantile(x, share, axis=axis, method=method, keepdims=keepdims, weights=weights)
@@ -289,8 +274,6 @@ def ptp(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
         >>> na.ptp(np.asarray([[1.0, 4.0], [3.0, 2.0]]), axis=1)
         array([3., 1.])
     """
-    from nestarray import ops
-
     greatest = ops.max(x, axis=axis, keepdims=keepdims)
     return ops.subtract(greatest, ops.min(x, axis=axis, keepdims=keepdims))
 
@@ -318,8 +301,6 @@ def mode(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Mod
     References:
         https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.mode.html
     """
-    from nestarray import ops
-
     ndim = len(x.shape)
     flat = axis is None
     if axis is None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from nestarray import backends, packages
+from nestarray import backends, ops, packages
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array
@@ -113,8 +113,6 @@ def repeat_axes(x: Array, /, pattern: str, **sizes: int) -> Array:
 
 def _reduction(name: str) -> Callable[[Array, tuple[int, ...]], Array]:
     def reduce_axes(x: Array, axes: tuple[int, ...]) -> Array:
-        from nestarray import ops
-
         return getattr(ops, name)(x, axis=axes)
 
     return reduce_axes

@@ -6,7 +6,7 @@ References:
 
 from __future__ import annotations
 
-from nestarray import dtypes
+from nestarray import dtypes, ops
 from nestarray.backends import binomial, rejection, threefry
 from nestarray.dispatch import op
 from nestarray.typing import Array, DTypeLike
@@ -44,8 +44,6 @@ def random_gamma(key: Array, a: Array, *, log_space: bool = False) -> Array:
         on Mathematical Software, 2000.
         https://docs.jax.dev/en/latest/_autosummary/jax.random.gamma.html
     """
-    from nestarray import ops
-
     threefry.check_key(key)
     threefry.check_uniform_dtype("random_gamma", dtypes.dtype_of(a))
     flat = ops.reshape(a, (-1,))
@@ -56,8 +54,6 @@ def random_gamma(key: Array, a: Array, *, log_space: bool = False) -> Array:
 
 
 def _hash(keys: Array, counters: Array) -> tuple[Array, Array]:
-    from nestarray import ops
-
     return ops.threefry2x32(keys, ops.zeros_like(counters), counters)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nestarray import ops
 from nestarray.backends.base import mean_dtype
 from nestarray.backends.precision import rounded_once
 from nestarray.backends.truth import through_numbers
@@ -35,8 +36,6 @@ def segment_sum(x: Array, segment_ids: Array, /, *, num_segments: int | None = N
         >>> na.segment_sum(np.asarray([1.0, 2.0, 3.0]), np.asarray([0, 1, 0]))
         array([4., 2.])
     """
-    from nestarray import ops
-
     shape = (_segments("segment_sum", x, segment_ids, num_segments), *x.shape[1:])
     return ops.index_add(ops.zeros(shape, dtype=x.dtype, like=x), segment_ids, x)
 
@@ -59,8 +58,6 @@ def segment_max(x: Array, segment_ids: Array, /, *, num_segments: int | None = N
         >>> na.segment_max(np.asarray([1.0, 2.0, 3.0]), np.asarray([0, 1, 0]))
         array([3., 2.])
     """
-    from nestarray import ops
-
     dtype = dtype_of(x)
     least = -float("inf") if dtype.is_floating else int(np.iinfo(dtype.name).min)
     shape = (_segments("segment_max", x, segment_ids, num_segments), *x.shape[1:])
@@ -86,8 +83,6 @@ def segment_min(x: Array, segment_ids: Array, /, *, num_segments: int | None = N
         >>> na.segment_min(np.asarray([1.0, 2.0, 3.0]), np.asarray([0, 1, 0]))
         array([1., 2.])
     """
-    from nestarray import ops
-
     dtype = dtype_of(x)
     greatest = float("inf") if dtype.is_floating else int(np.iinfo(dtype.name).max)
     shape = (_segments("segment_min", x, segment_ids, num_segments), *x.shape[1:])
@@ -115,8 +110,6 @@ def segment_prod(x: Array, segment_ids: Array, /, *, num_segments: int | None = 
         >>> na.segment_prod(np.asarray([1.0, 2.0, 3.0]), np.asarray([0, 1, 0]))
         array([3., 2.])
     """
-    from nestarray import ops
-
     shape = (_segments("segment_prod", x, segment_ids, num_segments), *x.shape[1:])
     start = ops.ones(shape, dtype=x.dtype, like=x)
     return ops.setitem(start, segment_ids, x, mode="mul")
@@ -141,8 +134,6 @@ def segment_mean(x: Array, segment_ids: Array, /, *, num_segments: int | None = 
         >>> na.segment_mean(np.asarray([1.0, 2.0, 3.0]), np.asarray([0, 1, 0]))
         array([2., 2.])
     """
-    from nestarray import ops
-
     x = ops.astype(x, mean_dtype(x), copy=False)
     count = _segments("segment_mean", x, segment_ids, num_segments)
     total = ops.segment_sum(x, segment_ids, num_segments=count)
@@ -154,8 +145,6 @@ def segment_mean(x: Array, segment_ids: Array, /, *, num_segments: int | None = 
 
 def _segments(name: str, x: Array, segment_ids: Array, num_segments: int | None) -> int:
     """How many segments there are."""
-    from nestarray import ops
-
     of_x, of_ids = tuple(x.shape), tuple(segment_ids.shape)
     if len(of_ids) != 1 or not of_x or (of_ids[0] != of_x[0] and None not in (of_ids[0], of_x[0])):
         raise ShapeError(

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from nestarray import ops
 from nestarray.backends.results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from nestarray.dispatch import op
 from nestarray.dtypes import dtype_of, result_dtype
@@ -44,8 +45,6 @@ def isin(x1: Array, x2: Array, /, *, invert: bool = False) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.isin.html
     """
-    from nestarray import ops
-
     if hasattr(x1, "shape"):
         x1 = ops.expand_dims(x1, -1)
     if hasattr(x2, "shape"):
@@ -89,8 +88,6 @@ def unique_all(
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.unique_all.html
     """
-    from nestarray import ops
-
     flat = ops.reshape(x, (-1,))
     order = _order(flat)
     ordered = ops.take(flat, order, axis=0)
@@ -116,8 +113,6 @@ def unique_all(
 
 def _chosen(values: Array, is_chosen: Array, size: int | None, fill_value: float | None) -> Array:
     """The values that a mask chooses, or `size` of them with `fill_value` behind the last."""
-    from nestarray import ops
-
     if size is None:
         return ops.getitem(values, is_chosen)
     count, dtype = values.shape[0], values.dtype
@@ -132,16 +127,12 @@ def _chosen(values: Array, is_chosen: Array, size: int | None, fill_value: float
 
 def _distinct(x: Array, size: int | None) -> tuple[Array, Array]:
     """The distinct elements, and which of them there are: with a `size`, room for all of `x`."""
-    from nestarray import ops
-
     unique = ops.unique_all(x, size=None if size is None else math.prod(ops.shape(x)))
     return unique.values, ops.greater(unique.counts, 0)
 
 
 def _order(flat: Array) -> Array:
     """The places of elements in ascending order; complex ones by real, then by imaginary part."""
-    from nestarray import ops
-
     if dtype_of(flat).kind != "complex":
         return ops.argsort(flat, stable=True)
     order = ops.argsort(ops.imag(flat), stable=True)
@@ -171,8 +162,6 @@ def unique_counts(
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.unique_counts.html
     """
-    from nestarray import ops
-
     unique = ops.unique_all(x, size=size, fill_value=fill_value)
     return UniqueCountsResult(unique.values, unique.counts)
 
@@ -199,8 +188,6 @@ def unique_inverse(
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.unique_inverse.html
     """
-    from nestarray import ops
-
     unique = ops.unique_all(x, size=size, fill_value=fill_value)
     return UniqueInverseResult(unique.values, unique.inverse_indices)
 
@@ -227,8 +214,6 @@ def unique_values(
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.unique_values.html
     """
-    from nestarray import ops
-
     return ops.unique_all(x, size=size, fill_value=fill_value).values
 
 
@@ -264,8 +249,6 @@ def union1d(
         >>> na.union1d(np.asarray([3, 1, 3]), np.asarray([2, 3]))
         array([1, 2, 3])
     """
-    from nestarray import ops
-
     return ops.unique_values(ops.concat([x1, x2], axis=None), size=size, fill_value=fill_value)
 
 
@@ -301,8 +284,6 @@ def intersect1d(
         >>> na.intersect1d(np.asarray([3, 1, 3]), np.asarray([2, 3]))
         array([3])
     """
-    from nestarray import ops
-
     dtype = result_dtype(x1, x2)
     x1, x2 = (ops.astype(x, dtype, copy=False) for x in (x1, x2))
     values, is_there = _distinct(x1, size)
@@ -342,8 +323,6 @@ def setdiff1d(
         >>> na.setdiff1d(np.asarray([3, 1, 3]), np.asarray([2, 3]))
         array([1])
     """
-    from nestarray import ops
-
     values, is_there = _distinct(x1, size)
     is_chosen = ops.logical_and(is_there, ops.isin(values, x2, invert=True))
     return _chosen(values, is_chosen, size, fill_value)
@@ -381,8 +360,6 @@ def setxor1d(
         >>> na.setxor1d(np.asarray([3, 1, 3]), np.asarray([2, 3]))
         array([1, 2])
     """
-    from nestarray import ops
-
     values, is_there = _distinct(ops.concat([x1, x2], axis=None), size)
     is_common = ops.logical_and(ops.isin(values, x1), ops.isin(values, x2))
     is_chosen = ops.logical_and(is_there, ops.logical_not(is_common))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from nestarray import ops
 from nestarray.backends.axes import check_pad_mode
 from nestarray.backends.fourier import check_real, one_length
 from nestarray.dispatch import op
@@ -107,8 +108,6 @@ def _cosine_transform(
     name: str, x: Array, given: int, kind: int, n: int | None, axis: int, norm: str
 ) -> Array:
     """The transform of `kind`, scaled as `name` scales it."""
-    from nestarray import ops
-
     if given not in (1, 2, 3, 4):
         raise ArgumentError(f"{name}: kind: got {given!r}, expected 1, 2, 3 or 4")
     length, place = one_length(name, x.shape, n, axis, norm)
@@ -138,8 +137,6 @@ def _cosine_transform(
 
 def _unscaled_cosine(x: Array, kind: int, n: int, weight: np.ndarray) -> Array:
     """The sums of `dct` over the last axis of `x` times `weight`."""
-    from nestarray import ops
-
     is_weighed = bool((weight != 1).any())
     if kind in (1, 2) and is_weighed:
         x = ops.multiply(x, _constant(weight, x))
@@ -163,8 +160,6 @@ def _unscaled_cosine(x: Array, kind: int, n: int, weight: np.ndarray) -> Array:
 
 def _constant(values: np.ndarray, x: Array) -> Array:
     """`values` beside `x`, in the precision of `x`."""
-    from nestarray import ops
-
     wide = dtype_of(x) in (float64, complex128)
     if values.dtype.kind == "c":
         return ops.asarray(values, dtype=complex128 if wide else complex64, like=x)
@@ -173,8 +168,6 @@ def _constant(values: np.ndarray, x: Array) -> Array:
 
 def _of_length(x: Array, length: int) -> Array:
     """`x` with its last axis cut, or filled with zeros."""
-    from nestarray import ops
-
     missing = length - x.shape[-1]
     if missing < 0:
         return ops.getitem(x, (..., slice(0, length)))
@@ -231,8 +224,6 @@ def stft(
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.stft.html
     """
-    from nestarray import ops
-
     check_pad_mode(pad_mode, "stft", "pad_mode")
     hop_length, win_length = _frame_settings("stft", window, n_fft, hop_length, win_length)
     if len(x.shape) == 0:  # a TensorShape of no axes counts as true
@@ -311,8 +302,6 @@ def istft(
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.istft.html
     """
-    from nestarray import ops
-
     hop_length, win_length = _frame_settings("istft", window, n_fft, hop_length, win_length)
     if length is not None:
         _check_positive("istft", "length", length)
@@ -358,8 +347,6 @@ def istft(
 
 def _overlapped(frames: Array, hop: int) -> Array:
     """`(*batch, frame, n)`, each `hop` after the one before, added up to `(*batch, time)`."""
-    from nestarray import ops
-
     *batch, count, n = frames.shape
     # Cut into r pieces as long as a hop, the i-th piece of frame t falls on the hop t + i.
     pieces = -(-n // hop)
@@ -376,8 +363,6 @@ def _overlapped(frames: Array, hop: int) -> Array:
 
 def _centred_window(window: Array | None, win_length: int, n_fft: int, x: Array) -> Array | None:
     """The window with zeros on both sides; None where it is ones."""
-    from nestarray import ops
-
     if window is None:
         if win_length == n_fft:
             return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from nestarray import ops
 from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import mean_dtype, refuse_complex
 from nestarray.backends.truth import through_numbers
@@ -181,8 +182,6 @@ def var(
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.var.html
     """
-    from nestarray import ops
-
     x = ops.astype(x, mean_dtype(x), copy=False)
     axes = many_axes(axis, len(x.shape), "var")
     deviation = ops.abs(ops.subtract(x, ops.mean(x, axis=axes, keepdims=True)))
@@ -219,8 +218,6 @@ def std(
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.std.html
     """
-    from nestarray import ops
-
     return ops.sqrt(ops.var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
@@ -298,8 +295,6 @@ def cumulative_sum(
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_sum.html
     """
-    from nestarray import ops
-
     # The backends have all but the initial element.
     if axis is None:
         x, axis = ops.reshape(x, (-1,)), 0
@@ -342,8 +337,6 @@ def cumulative_prod(
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_prod.html
     """
-    from nestarray import ops
-
     # The backends have all but the initial element.
     if axis is None:
         x, axis = ops.reshape(x, (-1,)), 0
@@ -373,8 +366,6 @@ def cummax(x: Array, /, *, axis: int | None = None) -> Array:
         >>> na.cummax(np.asarray([1.0, 3.0, 2.0]))
         array([1., 3., 3.])
     """
-    from nestarray import ops
-
     return _running(x, axis, ops.maximum, "cummax")
 
 
@@ -395,8 +386,6 @@ def cummin(x: Array, /, *, axis: int | None = None) -> Array:
         >>> na.cummin(np.asarray([1.0, 3.0, 2.0]))
         array([1., 1., 1.])
     """
-    from nestarray import ops
-
     return _running(x, axis, ops.minimum, "cummin")
 
 
@@ -404,8 +393,6 @@ def _running(
     x: Array, axis: int | None, combine: Callable[[Array, Array], Array], name: str
 ) -> Array:
     """Combine each element with the one 1, 2, 4, … places before it: log₂ n steps."""
-    from nestarray import ops
-
     if axis is None:
         x, axis = ops.reshape(x, (-1,)), 0
     axis = one_axis(axis, len(x.shape), name)
@@ -439,8 +426,6 @@ def cumulative_logsumexp(x: Array, /, *, axis: int | None = None) -> Array:
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.logcumsumexp.html
     """
-    from nestarray import ops
-
     x = ops.astype(x, mean_dtype(x), copy=False)
     return _running(x, axis, ops.logaddexp, "cumulative_logsumexp")
 
@@ -478,8 +463,6 @@ def logsumexp(
     References:
         https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.logsumexp.html
     """
-    from nestarray import ops
-
     if b is not None:
         refuse_complex(x)
         x = ops.where(ops.equal(b, 0), -math.inf, x)
@@ -513,8 +496,6 @@ def logsumexp(
 
 def _reduced(name: str, result: Array, x: Array, axis: Axis, keepdims: bool) -> Array:
     """A reduction of `x` that has kept its axes, without them where they are not asked for."""
-    from nestarray import ops
-
     return result if keepdims else ops.squeeze(result, many_axes(axis, len(x.shape), name))
 
 
@@ -542,8 +523,6 @@ def average(
         >>> na.average(np.asarray([1.0, 2.0]), np.asarray([3.0, 1.0]))
         np.float64(1.25)
     """
-    from nestarray import ops
-
     if weights is None:
         return ops.mean(x, axis=axis, keepdims=keepdims)
     x = ops.astype(x, mean_dtype(x), copy=False)
@@ -558,8 +537,6 @@ def each_weight(x: Array, weights: Array, axis: Axis, name: str) -> Array:
     Raises:
         ShapeError: they are neither.
     """
-    from nestarray import ops
-
     shape, own = tuple(x.shape), tuple(weights.shape)
     if own == shape:
         return weights
