@@ -187,7 +187,7 @@ INSTEAD: dict[str, dict[str, str]] = {
         "tree_flatten": "a Container has c.leaves() and c.paths(), any nest na.tree.flatten",
         **{f"tree_{name}": f"write {call}" for name, call in TREES.items()},
         "filter": "trees have c.select, c.exclude and c.partition",
-        **{name: f"write c.{name}(…)" for name in ("combine", "align", "merge", "match", "global_clip")},
+        **{name: f"write c.{name}(…)" for name in ("combine", "align", "merge", "match", "global_clip", "parallel_map")},
         "global_norm": "it is na.tree_norm",
         **dict.fromkeys(("clip_by_global_norm", "clip_grad_norm_"), "write c.global_clip(max_norm)"),
         "apply_updates": "write c + updates",
@@ -222,6 +222,7 @@ INSTEAD: dict[str, dict[str, str]] = {
     },
     "nestarray.tree": {
         **{name: f"write {call}" for name, call in TREES.items() if name not in _OWN},
+        **{f"tree_{name}": f"write {call}" for name, call in TREES.items()},
         **{name: f"it is na.tree_{name}" for name in _OVER_LEAVES},
         "map_structure": "it is na.tree.map",
         "unflatten_as": "it is na.tree.unflatten",
@@ -240,6 +241,7 @@ INSTEAD: dict[str, dict[str, str]] = {
         **dict.fromkeys(("CrossEntropyLoss", "MSELoss"), "losses are functions: na.cross_entropy, na.mse_loss"),
         **dict.fromkeys(("ModuleList", "ModuleDict"), "a list or a dict of modules is an attribute like any other"),
         **dict.fromkeys(("Parameter", "ParameterList", "Param"), "a module declares its own variables: na.nn.Variable"),
+        **dict.fromkeys(("clip_by_global_norm", "clip_grad_norm_"), "write grads.global_clip(max_norm)"),
         "Conv": "it is na.nn.Conv1d, Conv2d or Conv3d",
         "Dense": "it is na.nn.Linear",
         "functional": "functions are in na itself: na.relu, na.cross_entropy",
@@ -308,6 +310,9 @@ WITHOUT = {
     ),
     "inplace": "nothing is changed in place: c = c.…",
     "is_leaf": "c.map_nodes(fn, pattern) takes whole nodes",
+    **dict.fromkeys(
+        ("workers", "n_jobs", "num_workers"), "c.parallel_map(fn, max_workers=n) has threads"
+    ),
     "device": "to_device brings what comes to a device",
 }
 

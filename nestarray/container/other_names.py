@@ -32,6 +32,7 @@ _NAMES = {
     "na.concat(trees)": "concat cat list_join concatenate",
     "na.LazyStack(trees)": "lazy_stack to_lazystack",
     "na.LazyStack(trees).pad()": "to_padded_tensor densify",
+    "na.Container.load(directory), a model's files": "from_pretrained",
     "na.Container.load(path)": "from_file from_safetensors from_disk_as_hdf5 from_disk_as_json "
     "from_h5 from_zarr from_json read load_memmap tree_deserialise_leaves",
     # mapping

@@ -11,7 +11,7 @@ from nestarray.container import Container, Leaf, method
 from nestarray.container.access import is_leaf_index
 from nestarray.container.container import from_leaves
 from nestarray.container.selection import matches, selected
-from nestarray.container.spec import Key, Path
+from nestarray.container.spec import Key, Path, path_text
 from nestarray.errors import ArgumentError, PathError, listed, unknown_attribute
 
 
@@ -133,7 +133,14 @@ class At(Generic[Leaf]):
         """Put `new` of what is there; a pattern's leaves come as one tree."""
         chosen = self._chosen()
         if chosen is None:
-            return self._container.set(self._place, new(self._container[self._place]))
+            old = self._container[self._place]
+            try:
+                changed = new(old)
+            except Exception as error:
+                where = "in what is at" if isinstance(old, Container) else "at"
+                error.add_note(f"{where} the Container path {path_text(self._place)}")
+                raise
+            return self._container.set(self._place, changed)
         return _put(self._container, chosen, new(_taken(self._container, chosen)))
 
     def _chosen(self) -> list[int] | None:

@@ -24,6 +24,7 @@ from nestarray import backends, dtypes, ops, tree
 from nestarray.calls import explained
 from nestarray.container import Container, FusedContainer
 from nestarray.errors import ArgumentError
+from nestarray.random.arguments import is_number
 from nestarray.typing import Array
 
 #: A number, or a function of the number of steps done (an int32 array of shape `()`).
@@ -54,6 +55,13 @@ class Optimizer:
 
     @explained()
     def __init__(self, learning_rate: LearningRate) -> None:
+        if not (
+            callable(learning_rate) or is_number(learning_rate) or backends.is_array(learning_rate)
+        ):
+            raise ArgumentError(
+                f"{type(self).__name__}: learning_rate: got {learning_rate!r}, expected a number, or a "
+                "function of the number of steps done"
+            )
         self.learning_rate = learning_rate
 
     def init(self, v: Container) -> Container:

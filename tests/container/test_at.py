@@ -133,3 +133,14 @@ def test_errors() -> None:
         AttributeError, match=r"no method 'qq'; it has add, apply, divide, get, max"
     ):
         c.at["a/w"].qq(2.0)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_errors_name_the_path_from_the_top() -> None:
+    c = na.Container(a={"w": np.ones(2), "name": object()})
+    for place, notes in (
+        ("a/name", ["at the Container path 'a/name'"]),
+        ("a", ["at the Container path 'name'", "in what is at the Container path 'a'"]),
+    ):
+        with pytest.raises(ArgumentError) as info:
+            c.at[place].add(1)
+        assert info.value.__notes__ == notes

@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 import nestarray as na
-from nestarray.absent import INSTEAD
+from nestarray.absent import INSTEAD, explanation
 
 ROOT = Path(na.__file__).parent.parent
 PACKAGES = [
@@ -52,7 +52,10 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
     [
         (na, "concatenate", "it is na.concat"),
         (na, "sotfmax", "did you mean softmax?"),
+        (na, "parallel_map", "write c.parallel_map(…)"),
         (na.nn, "Dense", "it is na.nn.Linear"),
+        (na.nn, "clip_by_global_norm", "write grads.global_clip(max_norm)"),
+        (na.tree, "tree_map", "write c.map(fn)"),
         (na.random, "nromal", "did you mean normal?"),
     ],
 )
@@ -60,6 +63,14 @@ def test_names_of_elsewhere_are_explained(module: ModuleType, name: str, words: 
     with pytest.raises(AttributeError) as caught:
         getattr(module, name)
     assert str(caught.value) == f"module {module.__name__!r} has no attribute {name!r}; {words}"
+
+
+def test_all_functions_of_keras_are_here_or_explained() -> None:
+    import keras
+
+    there = [name for name in dir(keras.ops) if not name.startswith("_")]
+    words = {name: explanation(name, (), INSTEAD["nestarray"]) for name in there}
+    assert [name for name in there if not hasattr(na, name) and not words[name]] == []
 
 
 @pytest.mark.parametrize(

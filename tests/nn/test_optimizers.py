@@ -145,3 +145,13 @@ def test_errors():
             f"optimizer.step: state: got {shown}, expected a Container of count, mu, nu, as "
             "optimizer.init(v) makes it; the call is step(v, grads, state)"
         )
+
+
+@pytest.mark.parametrize("rate", ["1e-3", None, {"w": 0.1}])
+def test_what_is_no_learning_rate(rate):
+    with pytest.raises(errors.ArgumentError) as info:
+        nn.Adam(rate)
+    assert str(info.value) == (
+        f"Adam: learning_rate: got {rate!r}, expected a number, or a function of the number of steps "
+        "done"
+    )
