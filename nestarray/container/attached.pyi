@@ -934,6 +934,20 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             `(*batch, n, n)`, a triangle with positive diagonal.
         """
 
+    def cholesky_inverse(self, /, *, upper: bool = False) -> Container[Leaf]:
+        """The inverse of a matrix by the triangle of it that `cholesky` gives.
+
+        Args:
+            x: `(*batch, n, n)`, floating or complex: L of the matrix L Lᴴ.
+            upper: `x` is Lᴴ, as ``cholesky(x, upper=True)`` gives it.
+
+        Returns:
+            `(*batch, n, n)`.
+
+        Raises:
+            ShapeError: `x` is not square.
+        """
+
     def chunk(self, /, chunks: int, *, axis: int = 0) -> tuple[Container[Leaf], ...]:
         """Parts of one length, ⌈n / chunks⌉, the last of which may be shorter.
 
@@ -986,6 +1000,24 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: any number.
         """
 
+    def convolve(self, x2: Array, /, *, mode: str = "full") -> Container[Leaf]:
+        """The convolution of two sequences, yₖ = Σⱼ x1ⱼ x2ₖ₋ⱼ.
+
+        Args:
+            x1: `(n,)`, any number.
+            x2: `(m,)`, any number; the dtypes promote.
+            mode: `"full"` has every k at which the sequences meet, n + m − 1; `"same"` the middle
+                max(n, m) of them; `"valid"` those where the shorter lies within the longer,
+                max(n, m) − min(n, m) + 1.
+
+        Returns:
+            one axis, of the promoted dtype.
+
+        Raises:
+            ArgumentError: `mode` is none of these.
+            ShapeError: an argument has not one dimension, or no element.
+        """
+
     def copysign(self, x2: Array, /) -> Container[Leaf]:
         """The magnitude of x1 with the sign of x2, that of −0.0 too.
 
@@ -1006,6 +1038,22 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Raises:
             ShapeError: `x` has more than two dimensions.
+        """
+
+    def correlate(self, x2: Array, /, *, mode: str = "valid") -> Container[Leaf]:
+        """The correlation of two sequences, yₖ = Σⱼ x1ⱼ₊ₖ x2ⱼ*.
+
+        Args:
+            x1: `(n,)`, any number.
+            x2: `(m,)`, any number; the dtypes promote.
+            mode: which k, as in `convolve`.
+
+        Returns:
+            one axis, of the promoted dtype.
+
+        Raises:
+            ArgumentError: `mode` is none of these.
+            ShapeError: an argument has not one dimension, or no element.
         """
 
     def cos(self, /) -> Container[Leaf]:
@@ -1360,6 +1408,23 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: floating; integers become float32.
         """
 
+    def depth_to_space(
+        self, /, *, block_size: int, data_format: str = "channels_first"
+    ) -> Container[Leaf]:
+        """Trade channels for resolution: element (i, j) of a block has the (i · r + j)-th part of them.
+
+        Args:
+            x: `(*batch, r² · channels, height, width)`, or with the channels last, any dtype.
+            block_size: r, the length of a block.
+            data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
+
+        Returns:
+            `(*batch, channels, height · r, width · r)`, or with the channels last.
+
+        Raises:
+            ShapeError: r² does not divide the number of channels.
+        """
+
     def describe(self, /, *patterns: Any, statistics: bool = False) -> Table:
         """A table of the leaves: dtype, shape, bytes, backend and device, and statistics on request.
 
@@ -1509,6 +1574,14 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x2: any number.
         """
 
+    def divide_no_nan(self, x2: Array, /) -> Container[Leaf]:
+        """x1 / x2, and 0 where x2 = 0, with a derivative of 0 there.
+
+        Args:
+            x1: any number; broadcasts with `x2`, the dtypes promote.
+            x2: any number.
+        """
+
     def dsplit(self, /, indices_or_sections: int | Sequence[int]) -> tuple[Container[Leaf], ...]:
         """The parts one behind the other: cut along axis 2.
 
@@ -1612,6 +1685,13 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Returns:
             array of the shape of `x`.
+        """
+
+    def entr(self, /) -> Container[Leaf]:
+        """The entropy of a probability, −x ln x: 0 of 0, and −∞ of negative numbers.
+
+        Args:
+            x: real.
         """
 
     def equal(self, x2: Array, /) -> Container[Leaf]:
@@ -2892,6 +2972,21 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: any number.
         """
 
+    def in_top_k(self, scores: Array, /, *, k: int) -> Container[Leaf]:
+        """Whether the score of the target class is among the k greatest; a tie counts as among them.
+
+        Args:
+            targets: `(*batch,)`, integers: classes.
+            scores: `(*batch, classes)`, real.
+            k: how many.
+
+        Returns:
+            bools, `(*batch,)`; False where a score is infinite or NaN.
+
+        Raises:
+            ShapeError: the shapes do not fit.
+        """
+
     def index_add(self, indices: Array, updates: Array, /, *, axis: int = 0) -> Container[Leaf]:
         """`x` with slices of `updates` added at the given positions of an axis.
 
@@ -2928,6 +3023,35 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             PathError: the node, or the key to stand beside, is not there.
             StructureError: the key is there already, or the position is none.
             ArgumentError: `before` and `after` are both given, or either for a list.
+        """
+
+    def interp(
+        self,
+        xp: Array,
+        fp: Array,
+        /,
+        *,
+        left: float | None = None,
+        right: float | None = None,
+        period: float | None = None,
+    ) -> Container[Leaf]:
+        """The value at `x` of the line through the points (`xp`, `fp`).
+
+        Args:
+            x: real, any shape: where.
+            xp: `(n,)`, real, ascending unless there is a `period`; n is at least 1.
+            fp: `(n,)`, any number: the values there.
+            left: the value before the first point; None means that of the first.
+            right: the value behind the last point; None means that of the last.
+            period: of the function: the points are taken modulo it and ordered, and there is no
+                left or right; its sign does not matter. None means none.
+
+        Returns:
+            array of the shape of `x`, floating; complex where `fp` is.
+
+        Raises:
+            ArgumentError: `period` is 0.
+            ShapeError: `xp` and `fp` are not of one shape `(n,)`, or n is 0.
         """
 
     def interpolate(
@@ -3099,6 +3223,20 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Args:
             x: any number.
+        """
+
+    def isneginf(self, /) -> Container[Leaf]:
+        """Where x is −∞; False of integers.
+
+        Args:
+            x: real.
+        """
+
+    def isposinf(self, /) -> Container[Leaf]:
+        """Where x is +∞; False of integers.
+
+        Args:
+            x: real.
         """
 
     def istft(
@@ -3673,6 +3811,29 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             `(*batch, n, m)`.
         """
 
+    def map_coordinates(
+        self, coordinates: Array, /, *, order: int = 1, mode: str = "constant", cval: float = 0.0
+    ) -> Container[Leaf]:
+        """The values of an array at coordinates that need not be whole, counted in elements.
+
+        Args:
+            x: `(n₁, …, nᵣ)`, any number.
+            coordinates: `(r, *out)`, real: along each axis of `x`, 0 at the first element.
+            order: 1 interpolates linearly between the elements around, 0 takes the nearest.
+            mode: what stands outside: ``"constant"`` is `cval`; ``"nearest"`` the nearest element;
+                ``"wrap"`` the array again; ``"mirror"`` its mirror image about the centres of the
+                last elements, ``"reflect"`` about their outer edges.
+            cval: the value outside for the mode ``"constant"``; between it and the last elements
+                there is interpolation too.
+
+        Returns:
+            `(*out,)`, floating.
+
+        Raises:
+            ArgumentError: `order` or `mode` is none of these.
+            ShapeError: `coordinates` has not a row for each axis of `x`, or `x` is empty.
+        """
+
     def map_nodes(
         self,
         fn: Callable[..., Any],
@@ -4217,6 +4378,19 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ShapeError: the shape of `target` is another.
         """
 
+    def multigammaln(self, /, *, p: int) -> Container[Leaf]:
+        """The logarithm of the gamma function of p dimensions.
+
+        p (p − 1) / 4 · ln π + Σⱼ ln Γ(x + (1 − j) / 2), j from 1 to p.
+
+        Args:
+            x: real, greater than (p − 1) / 2; NaN elsewhere.
+            p: the dimension, at least 1.
+
+        Raises:
+            ArgumentError: `p` is below 1.
+        """
+
     def multilabel_margin_loss(
         self, target: Array, /, *, reduction: str = "mean"
     ) -> Container[Leaf]:
@@ -4617,7 +4791,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         float64 are the same to 2 units in the last place.
 
         Args:
-            u: floating, in [−1, 1]; ±1 gives ±∞.
+            u: floating, in [−1, 1]; ±1 gives ±∞, what is outside NaN.
 
         Returns:
             array of the shape and dtype of `u`.
@@ -5006,6 +5180,20 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         Raises:
             ArgumentError: `side` is none of these.
             ShapeError: `x` has fewer than two dimensions.
+        """
+
+    def polyval(self, x: Array, /) -> Container[Leaf]:
+        """The polynomial Σⱼ pⱼ xⁿ⁻¹⁻ʲ with the coefficients `p`, that of the highest power first.
+
+        Args:
+            p: `(n,)`, any number; or `(n, *shape)`, which broadcasts with `x` behind its first axis.
+            x: any number and shape; the dtypes promote.
+
+        Returns:
+            array of the shape of `x`, or that to which it and `p[0]` broadcast; 0 of no coefficients.
+
+        Raises:
+            ShapeError: `p` has no axis.
         """
 
     def positive(self, /) -> Container[Leaf]:
@@ -5738,6 +5926,20 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             x: floating; integers become float32.
         """
 
+    def saturate_cast(self, dtype: DTypeLike, /) -> Container[Leaf]:
+        """Cast `x` to `dtype`, what is beyond its range to the nearest end of it.
+
+        Args:
+            x: real.
+            dtype: real.
+
+        Returns:
+            array of the shape of `x`; NaN is as `astype` casts it.
+
+        Raises:
+            DtypeError: a dtype is complex.
+        """
+
     def save(
         self,
         /,
@@ -6290,6 +6492,37 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         Args:
             c: a Container.
             key: what to sort by, a function of a key; integers before strings if None.
+        """
+
+    def space_to_depth(
+        self, /, *, block_size: int, data_format: str = "channels_first"
+    ) -> Container[Leaf]:
+        """Trade resolution for channels: the inverse of `depth_to_space`.
+
+        Args:
+            x: `(*batch, channels, height · r, width · r)`, or with the channels last, any dtype.
+            block_size: r, the length of a block.
+            data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
+
+        Returns:
+            `(*batch, r² · channels, height, width)`, or with the channels last.
+
+        Raises:
+            ShapeError: r does not divide the height and the width.
+        """
+
+    def sparse_plus(self, /) -> Container[Leaf]:
+        """(x + 1)² / 4 between −1 and 1, 0 below and x above: a softplus that reaches its ends.
+
+        Args:
+            x: real, any shape.
+        """
+
+    def sparse_sigmoid(self, /) -> Container[Leaf]:
+        """(x + 1) / 2 between −1 and 1, 0 below and 1 above: a sigmoid that reaches its ends.
+
+        Args:
+            x: real, any shape.
         """
 
     def sparsemax(self, /, *, axis: int = -1) -> Container[Leaf]:
@@ -6910,6 +7143,26 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ArgumentError: a member is no Container.
         """
 
+    def trapezoid(
+        self, x: Array | None = None, /, *, dx: float = 1.0, axis: int = -1
+    ) -> Container[Leaf]:
+        """The integral of a function by its values, Σₖ (yₖ + yₖ₊₁) (xₖ₊₁ − xₖ) / 2.
+
+        Args:
+            y: any number, of at least one dimension.
+            x: where the values are: `(n,)`, or a shape that broadcasts with that of `y`; None means
+                in steps of `dx`.
+            dx: the step, where `x` is None.
+            axis: the axis of y to integrate along.
+
+        Returns:
+            array of the shape of `y` without `axis`.
+
+        Raises:
+            IndexingError: there is no such axis.
+            ShapeError: `x` does not fit `y`.
+        """
+
     def tree_all(self, /) -> Any:
         """Whether all elements of all leaves are true; true of a tree without leaves."""
 
@@ -7274,6 +7527,24 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             ArgumentError: `kind` is neither, or goes with `keys`; `spread` without `keys`.
         """
 
+    def unwrap(
+        self, /, *, discont: float | None = None, axis: int = -1, period: float = 6.283185307179586
+    ) -> Container[Leaf]:
+        """`x` with whole periods added so that no step along an axis is greater than half of one.
+
+        Args:
+            x: real, of at least one dimension.
+            discont: steps of less are left; None, and less than half a period, means that half.
+            axis: the axis to go along.
+            period: the period, 2π for angles in radians.
+
+        Returns:
+            array of the shape of `x`.
+
+        Raises:
+            IndexingError: there is no such axis.
+        """
+
     def vander(self, /, *, N: int | None = None, increasing: bool = False) -> Container[Leaf]:
         """The Vandermonde matrix of powers, xᵢ to the N − 1, …, xᵢ², xᵢ, 1.
 
@@ -7334,6 +7605,32 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Returns:
             real array of the precision of `x`. At the vector 0 the derivative is the framework's.
+        """
+
+    def view_as_complex(self, /) -> Container[Leaf]:
+        """Complex numbers from pairs of real ones along the last axis.
+
+        Args:
+            x: `(*shape, 2)`, real: real and imaginary parts.
+
+        Returns:
+            `(*shape,)`, complex128 of float64, else complex64.
+
+        Raises:
+            ShapeError: the last axis has not two elements.
+        """
+
+    def view_as_real(self, /) -> Container[Leaf]:
+        """The real and the imaginary parts of complex numbers along a new last axis.
+
+        Args:
+            x: complex, any shape.
+
+        Returns:
+            `(*shape, 2)`, float64 of complex128, else float32.
+
+        Raises:
+            DtypeError: `x` is real.
         """
 
     def vsplit(self, /, indices_or_sections: int | Sequence[int]) -> tuple[Container[Leaf], ...]:

@@ -19,6 +19,7 @@ from nestarray.ops.activations import *
 from nestarray.ops.arrangement import *
 from nestarray.ops.attention import *
 from nestarray.ops.bessel import *
+from nestarray.ops.blocks import *
 from nestarray.ops.boxes import *
 from nestarray.ops.colors import *
 from nestarray.ops.complex_numbers import *
@@ -28,11 +29,13 @@ from nestarray.ops.convolution import *
 from nestarray.ops.convolution_layouts import *
 from nestarray.ops.correlation import *
 from nestarray.ops.creation import *
+from nestarray.ops.curves import *
 from nestarray.ops.data_type import *
 from nestarray.ops.distances import *
 from nestarray.ops.elementwise import *
 from nestarray.ops.factorizations import *
 from nestarray.ops.fft import *
+from nestarray.ops.filters import *
 from nestarray.ops.gamma import *
 from nestarray.ops.gates import *
 from nestarray.ops.grids import *
@@ -57,6 +60,7 @@ from nestarray.ops.recurrent import *
 from nestarray.ops.regression_losses import *
 from nestarray.ops.rejection import *
 from nestarray.ops.representation import *
+from nestarray.ops.resampling import *
 from nestarray.ops.searching import *
 from nestarray.ops.segments import *
 from nestarray.ops.sequence_losses import *

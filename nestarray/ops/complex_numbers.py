@@ -4,11 +4,14 @@
 # a primitive has no body: the backends return
 from __future__ import annotations
 
+from nestarray import ops
 from nestarray.backends.base import parts_dtype
 from nestarray.dispatch import op, primitive
+from nestarray.dtypes import dtype_of
+from nestarray.errors import DtypeError, ShapeError
 from nestarray.typing import Array
 
-__all__ = ["complex", "polar"]
+__all__ = ["complex", "polar", "view_as_complex", "view_as_real"]
 
 
 @primitive
@@ -57,8 +60,63 @@ def polar(abs: Array, angle: Array, /) -> Array:
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.polar.html
     """
-    from nestarray import ops
-
     dtype = parts_dtype("polar", abs=abs, angle=angle)
     abs, angle = (ops.astype(x, dtype) if hasattr(x, "dtype") else x for x in (abs, angle))
     return ops.complex(ops.multiply(abs, ops.cos(angle)), ops.multiply(abs, ops.sin(angle)))
+
+
+@op
+def view_as_complex(x: Array, /) -> Array:
+    """Complex numbers from pairs of real ones along the last axis.
+
+    Args:
+        x: `(*shape, 2)`, real: real and imaginary parts.
+
+    Returns:
+        `(*shape,)`, complex128 of float64, else complex64.
+
+    Raises:
+        ShapeError: the last axis has not two elements.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.view_as_complex(np.asarray([[1.0, 0.5], [2.0, -1.0]]))
+        array([1.+0.5j, 2.-1.j ])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.view_as_complex.html
+    """
+    if len(x.shape) == 0 or x.shape[-1] != 2:
+        raise ShapeError(
+            f"view_as_complex: x: got the shape {tuple(x.shape)}, expected (*shape, 2)"
+        )
+    return ops.complex(ops.getitem(x, (..., 0)), ops.getitem(x, (..., 1)))
+
+
+@op
+def view_as_real(x: Array, /) -> Array:
+    """The real and the imaginary parts of complex numbers along a new last axis.
+
+    Args:
+        x: complex, any shape.
+
+    Returns:
+        `(*shape, 2)`, float64 of complex128, else float32.
+
+    Raises:
+        DtypeError: `x` is real.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.view_as_real(np.asarray([1.0 + 0.5j]))
+        array([[1. , 0.5]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.view_as_real.html
+    """
+    dtype = dtype_of(x)
+    if dtype.kind != "complex":
+        raise DtypeError(
+            f"view_as_real: x: got {dtype}, expected complex numbers; na.complex makes them of real ones"
+        )
+    return ops.stack([ops.real(x), ops.imag(x)], axis=-1)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from nestarray import backends
+from nestarray import backends, dtypes, ops
 from nestarray.config import check_backend_name
 from nestarray.dispatch import op, primitive
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, DtypeError
 from nestarray.typing import Array, DTypeLike
 
-__all__ = ["astype", "stop_gradient", "to_backend", "to_device"]
+__all__ = ["astype", "saturate_cast", "stop_gradient", "to_backend", "to_device"]
 
 
 @primitive
@@ -36,6 +37,58 @@ def astype(x: Array, dtype: DTypeLike, *, copy: bool = True, device: Any = None)
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.astype.html
     """
+
+
+@op
+def saturate_cast(x: Array, dtype: DTypeLike, /) -> Array:
+    """Cast `x` to `dtype`, what is beyond its range to the nearest end of it.
+
+    Args:
+        x: real.
+        dtype: real.
+
+    Returns:
+        array of the shape of `x`; NaN is as `astype` casts it.
+
+    Raises:
+        DtypeError: a dtype is complex.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.saturate_cast(np.asarray([-3.0, 2.5, 300.0]), "uint8")
+        array([  0,   2, 255], dtype=uint8)
+
+    References:
+        https://www.tensorflow.org/api_docs/python/tf/saturate_cast
+    """
+    target = dtypes.as_dtype(dtype)
+    for found in (dtypes.dtype_of(x), target):
+        if found.kind == "complex":
+            raise DtypeError(f"saturate_cast: got {found}, expected real dtypes; see na.real")
+    if target.kind == "bool" or dtypes.dtype_of(x).kind == "bool":
+        return ops.astype(x, target)
+    least, most = _range(target)
+    lowest, highest = _range(dtypes.dtype_of(x))
+    result = x
+    # what is at an end of the range is put there after the cast: 2³¹ − 1 is no float32
+    below = ops.less_equal(x, least) if lowest < least else None
+    above = ops.greater_equal(x, most) if highest > most else None
+    for outside in (below, above):
+        if outside is not None:
+            result = ops.where(outside, ops.zeros_like(x), result)
+    result = ops.astype(result, target)
+    for outside, end in ((below, least), (above, most)):
+        if outside is not None:
+            result = ops.where(outside, ops.full_like(result, end), result)
+    return result
+
+
+def _range(dtype: dtypes.DType) -> tuple[int | float, int | float]:
+    """The least and the greatest number of a real dtype; floating ones have infinities."""
+    if dtype.is_floating:
+        return -math.inf, math.inf
+    limits = dtypes.iinfo(dtype)
+    return limits.min, limits.max
 
 
 @op

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from nestarray import ops
 from nestarray.backends.axes import many_axes
 from nestarray.backends.matrices import (
     check_factors,
@@ -27,6 +28,7 @@ from nestarray.typing import Array
 
 __all__ = [
     "cho_solve",
+    "cholesky_inverse",
     "inv",
     "lstsq",
     "lu_solve",
@@ -103,8 +105,6 @@ def solve_triangular(
         >>> na.solve_triangular(np.asarray([[2.0, 0.0], [2.0, 1.0]]), np.asarray([2.0, 3.0]))
         array([1., 1.])
     """
-    from nestarray import ops
-
     if not unit_diagonal:
         return ops.solve(ops.triu(x1) if upper else ops.tril(x1), x2)
     rest = ops.triu(x1, k=1) if upper else ops.tril(x1, k=-1)
@@ -137,8 +137,6 @@ def pinv(
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.pinv.html
     """
-    from nestarray import ops
-
     U, S, Vh = ops.svd(x, full_matrices=False)
     counts = ops.greater(S, _threshold(x, S, rtol, atol))
     inverse = ops.where(counts, ops.divide(1.0, ops.where(counts, S, 1.0)), 0.0)
@@ -171,16 +169,12 @@ def matrix_rank(
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.matrix_rank.html
     """
-    from nestarray import ops
-
     S = ops.svdvals(x)
     return ops.count_nonzero(ops.greater(S, _threshold(x, S, rtol, atol)), axis=-1)
 
 
 def _threshold(x: Array, S: Array, rtol: Any, atol: Any = None) -> Array:
     """The singular value from which on they count, `(*batch, 1)`."""
-    from nestarray import ops
-
     if rtol is None and atol is not None:
         rtol = 0.0
     elif rtol is None:
@@ -226,8 +220,6 @@ def lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> LstsqResult:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.linalg.lstsq.html
     """
-    from nestarray import ops
-
     check_matrices("lstsq", "x1", x1)
     check_right_side("lstsq", x1, x2)
     S = ops.svdvals(x1)
@@ -267,8 +259,6 @@ def lu_solve(LU: Array, pivots: Array, x2: Array, /) -> Array:
     References:
         https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.lu_solve.html
     """
-    from nestarray import ops
-
     check_factors(LU, pivots, x2)
     n = LU.shape[-1]
     right = ops.expand_dims(x2, -1) if len(x2.shape) == 1 else x2
@@ -307,8 +297,6 @@ def cho_solve(x1: Array, x2: Array, /, *, upper: bool = False) -> Array:
     References:
         https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.cho_solve.html
     """
-    from nestarray import ops
-
     check_square("cho_solve", "x1", x1)
     check_right_side("cho_solve", x1, x2)
     other = adjoint(x1)
@@ -317,6 +305,34 @@ def cho_solve(x1: Array, x2: Array, /, *, upper: bool = False) -> Array:
     right = ops.expand_dims(x2, -1) if len(x2.shape) == 1 else x2
     solution = ops.solve_triangular(upper_one, ops.solve_triangular(lower, right), upper=True)
     return ops.squeeze(solution, -1) if len(x2.shape) == 1 else solution
+
+
+@op
+def cholesky_inverse(x: Array, /, *, upper: bool = False) -> Array:
+    """The inverse of a matrix by the triangle of it that `cholesky` gives.
+
+    Args:
+        x: `(*batch, n, n)`, floating or complex: L of the matrix L Lᴴ.
+        upper: `x` is Lᴴ, as ``cholesky(x, upper=True)`` gives it.
+
+    Returns:
+        `(*batch, n, n)`.
+
+    Raises:
+        ShapeError: `x` is not square.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.cholesky_inverse(np.asarray([[2.0, 0.0], [0.0, 1.0]]))
+        array([[0.25, 0.  ],
+               [0.  , 1.  ]])
+
+    References:
+        https://docs.pytorch.org/docs/stable/generated/torch.cholesky_inverse.html
+    """
+    check_square("cholesky_inverse", "x", x)
+    one = ops.eye(x.shape[-1], dtype=dtype_of(x), like=x)
+    return ops.cho_solve(x, one, upper=upper)
 
 
 @op
@@ -345,8 +361,6 @@ def tensorsolve(x1: Array, x2: Array, /, *, axes: Sequence[int] | None = None) -
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensorsolve.html
     """
-    from nestarray import ops
-
     if axes is not None:
         moved = many_axes(tuple(axes), len(x1.shape), "tensorsolve", "axes")
         kept = [a for a in range(len(x1.shape)) if a not in moved]
@@ -386,8 +400,6 @@ def tensorinv(x: Array, /, *, ind: int = 2) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensorinv.html
     """
-    from nestarray import ops
-
     first, last = tuple(x.shape[:ind]), tuple(x.shape[ind:])
     size = math.prod(first)
     if ind < 1 or size != math.prod(last):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nestarray import dtypes, ops
+from nestarray.backends.base import refuse_complex
 from nestarray.backends.truth import of_bools
 from nestarray.dispatch import op, primitive
 from nestarray.typing import Array
@@ -22,6 +23,8 @@ __all__ = [
     "isfinite",
     "isinf",
     "isnan",
+    "isneginf",
+    "isposinf",
     "less",
     "less_equal",
     "logical_and",
@@ -359,6 +362,44 @@ def isinf(x: Array, /) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.isinf.html
     """
+
+
+@op
+def isposinf(x: Array, /) -> Array:
+    """Where x is +∞; False of integers.
+
+    Args:
+        x: real.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.isposinf(np.asarray([1.0, -np.inf, np.inf]))
+        array([False, False,  True])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.isposinf.html
+    """
+    refuse_complex(x)
+    return ops.logical_and(ops.isinf(x), ops.logical_not(ops.signbit(x)))
+
+
+@op
+def isneginf(x: Array, /) -> Array:
+    """Where x is −∞; False of integers.
+
+    Args:
+        x: real.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.isneginf(np.asarray([1.0, -np.inf, np.inf]))
+        array([False,  True, False])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.isneginf.html
+    """
+    refuse_complex(x)
+    return ops.logical_and(ops.isinf(x), ops.signbit(x))
 
 
 @primitive

@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from nestarray import ops
 from nestarray.backends.axes import one_axis
 from nestarray.backends.base import mean_dtype
 from nestarray.backends.results import HistogramResult, TopKResult
@@ -27,8 +29,10 @@ __all__ = [
     "histogram",
     "histogram2d",
     "histogramdd",
+    "in_top_k",
     "nonzero",
     "searchsorted",
+    "select",
     "top_k",
     "where",
 ]
@@ -57,6 +61,43 @@ def where(condition: Array, x1: Array, x2: Array, /) -> Array:
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.where.html
     """
+
+
+@op
+def select(
+    conditions: Sequence[Array], choices: Sequence[Array], /, *, default: float = 0
+) -> Array:
+    """Of each place the choice of the first condition that holds there.
+
+    Args:
+        conditions: bools.
+        choices: as many arrays or numbers, whose dtypes promote; all broadcast.
+        default: what there is where no condition holds.
+
+    Returns:
+        array of the broadcast shape and the promoted dtype.
+
+    Raises:
+        ArgumentError: there are not as many choices as conditions, or none.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> x = np.arange(5.0)
+        >>> na.select([x < 1, x < 3], [x, x * 10], default=-1)
+        array([ 0., 10., 20., -1., -1.])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.select.html
+    """
+    if len(conditions) != len(choices) or not conditions:
+        raise ArgumentError(
+            f"select: got {len(conditions)} conditions and {len(choices)} choices, "
+            "expected as many of both, and one at least"
+        )
+    result: Any = default
+    for condition, choice in zip(reversed(conditions), reversed(choices)):
+        result = ops.where(condition, choice, result)
+    return result
 
 
 @primitive
@@ -133,8 +174,6 @@ def nonzero(x: Array, /, *, size: int | None = None, fill_value: Ints = 0) -> tu
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.nonzero.html
         https://docs.jax.dev/en/latest/_autosummary/jax.numpy.nonzero.html
     """
-    from nestarray import ops
-
     shape = ops.shape(x)
     if not shape:
         raise ShapeError("nonzero: x: got an array of shape (), expected at least one axis")
@@ -173,8 +212,6 @@ def argwhere(x: Array, /, *, size: int | None = None, fill_value: Ints = 0) -> A
         array([[0, 1],
                [1, 0]])
     """
-    from nestarray import ops
-
     return ops.stack(ops.nonzero(x, size=size, fill_value=fill_value), axis=-1)
 
 
@@ -198,8 +235,6 @@ def count_nonzero(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> 
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.count_nonzero.html
     """
-    from nestarray import ops
-
     return ops.sum(ops.astype(x, "bool"), axis=axis, keepdims=keepdims)
 
 
@@ -250,8 +285,6 @@ def digitize(x: Array, bins: Array, /, *, right: bool = False) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.digitize.html
     """
-    from nestarray import ops
-
     return ops.searchsorted(bins, x, side="left" if right else "right")
 
 
@@ -278,14 +311,47 @@ def top_k(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKR
         >>> na.top_k(np.asarray([3.0, 1.0, 4.0]), 2)
         TopKResult(values=array([4., 3.]), indices=array([2, 0]))
     """
-    from nestarray import ops
-
     axis = one_axis(axis, len(x.shape), "top_k")
     if not 0 <= k <= x.shape[axis]:
         raise ShapeError(f"top_k: k: got {k}, expected 0 to {x.shape[axis]}, the axis' length")
     order = ops.argsort(x, axis=axis, descending=largest)
     indices = ops.getitem(order, (slice(None),) * axis + (slice(None, k),))
     return TopKResult(ops.take_along_axis(x, indices, axis=axis), indices)
+
+
+@op
+def in_top_k(targets: Array, scores: Array, /, *, k: int) -> Array:
+    """Whether the score of the target class is among the k greatest; a tie counts as among them.
+
+    Args:
+        targets: `(*batch,)`, integers: classes.
+        scores: `(*batch, classes)`, real.
+        k: how many.
+
+    Returns:
+        bools, `(*batch,)`; False where a score is infinite or NaN.
+
+    Raises:
+        ShapeError: the shapes do not fit.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> scores = np.asarray([[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]])
+        >>> na.in_top_k(np.asarray([2, 2]), scores, k=2)
+        array([ True, False])
+
+    References:
+        https://www.tensorflow.org/api_docs/python/tf/math/in_top_k
+    """
+    is_empty = len(scores.shape) == 0 or scores.shape[-1] == 0
+    if is_empty or tuple(scores.shape[:-1]) != tuple(targets.shape):
+        raise ShapeError(
+            f"in_top_k: got targets of the shape {tuple(targets.shape)} and scores of "
+            f"{tuple(scores.shape)}, expected (*batch,) and (*batch, classes), one class at least"
+        )
+    own = ops.take_along_axis(scores, ops.expand_dims(targets, axis=-1), axis=-1)
+    before = ops.count_nonzero(ops.greater(scores, own), axis=-1)
+    return ops.logical_and(ops.less(before, k), ops.all(ops.isfinite(scores), axis=-1))
 
 
 @op
@@ -316,8 +382,6 @@ def bincount(
         >>> na.bincount(np.asarray([0, 2, 2]), minlength=4)
         array([1, 0, 2, 0])
     """
-    from nestarray import ops
-
     if len(x.shape) != 1:
         raise ShapeError(f"bincount: x: got shape {tuple(x.shape)}, expected (n,)")
     if weights is None:
@@ -359,8 +423,6 @@ def histogram(
         >>> na.histogram(np.asarray([0.0, 0.5, 3.0, 4.0]), 2)
         HistogramResult(counts=array([2, 2]), edges=array([0., 2., 4.]))
     """
-    from nestarray import ops
-
     x = ops.reshape(ops.astype(x, mean_dtype(x), copy=False), (-1,))
     edges = (
         _equal_edges(x, bins, range, "histogram")
@@ -382,8 +444,6 @@ def histogram(
 
 def _bins(x: Array, edges: Array) -> tuple[Array, Array]:
     """The number of the bin of each element, and whether it lies in any."""
-    from nestarray import ops
-
     least, greatest = ops.getitem(edges, 0), ops.getitem(edges, -1)
     inside = ops.bitwise_and(ops.greater_equal(x, least), ops.less_equal(x, greatest))
     places = ops.subtract(ops.searchsorted(edges, x, side="right"), 1)
@@ -392,8 +452,6 @@ def _bins(x: Array, edges: Array) -> tuple[Array, Array]:
 
 def _equal_edges(x: Array, bins: int, limits: tuple[float, float] | None, name: str) -> Array:
     """The edges of `bins` bins of equal width; of width 1 in all where the limits are equal."""
-    from nestarray import ops
-
     if bins < 1:
         raise ShapeError(f"{name}: bins: got {bins}, expected at least 1")
     if limits is None and x.shape[0]:
@@ -446,8 +504,6 @@ def histogramdd(
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.histogramdd.html
     """
-    from nestarray import ops
-
     if len(x.shape) != 2:
         raise ShapeError(
             f"histogramdd: x: got the shape {tuple(x.shape)}, expected (points, dimensions)"
@@ -529,8 +585,6 @@ def histogram2d(
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.histogram2d.html
     """
-    from nestarray import ops
-
     if len(x1.shape) != 1 or tuple(x1.shape) != tuple(x2.shape):
         raise ShapeError(
             f"histogram2d: got the shapes {tuple(x1.shape)} and {tuple(x2.shape)}, expected "

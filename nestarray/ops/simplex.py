@@ -1,4 +1,7 @@
-"""Maps of scores to probabilities beyond `softmax`: of lowest scores, sparse, and random."""
+"""Maps of scores to probabilities beyond `softmax`: of lowest scores, sparse, and random.
+
+`sparse_sigmoid` is `sparsemax` of one score and 0, and `sparse_plus` its integral.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError
 from nestarray.typing import Array, Axis
 
-__all__ = ["gumbel_softmax", "softmin", "sparsemax"]
+__all__ = ["gumbel_softmax", "softmin", "sparse_plus", "sparse_sigmoid", "sparsemax"]
 
 #: The smallest normal number of a dtype: a uniform number above it has a finite logarithm.
 _TINY = {"float16": 2.0**-14, "float64": 2.0**-1022}
@@ -68,6 +71,43 @@ def sparsemax(x: Array, /, *, axis: int = -1) -> Array:
     total = ops.sum(ops.where(is_kept, falling, 0.0), axis=at, keepdims=True)
     threshold = (total - 1.0) / ops.sum(kept, axis=at, keepdims=True)
     return ops.relu(x - threshold)
+
+
+@floating_op
+def sparse_sigmoid(x: Array, /) -> Array:
+    """(x + 1) / 2 between −1 and 1, 0 below and 1 above: a sigmoid that reaches its ends.
+
+    Args:
+        x: real, any shape.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.sparse_sigmoid(np.asarray([-2.0, 0.0, 0.5, 3.0]))
+        array([0.  , 0.5 , 0.75, 1.  ])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.nn.sparse_sigmoid.html
+    """
+    return ops.clip((x + 1) * 0.5, 0.0, 1.0)
+
+
+@floating_op
+def sparse_plus(x: Array, /) -> Array:
+    """(x + 1)² / 4 between −1 and 1, 0 below and x above: a softplus that reaches its ends.
+
+    Args:
+        x: real, any shape.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.sparse_plus(np.asarray([-2.0, 0.0, 3.0]))
+        array([0.  , 0.25, 3.  ])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.nn.sparse_plus.html
+    """
+    inner = ops.square(ops.clip(x, -1.0, 1.0) + 1) * 0.25
+    return ops.where(ops.greater(x, 1), x, inner)
 
 
 @floating_op(besides="key")

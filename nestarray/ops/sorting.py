@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import index
 
+from nestarray import ops
 from nestarray.backends.axes import one_axis
 from nestarray.backends.truth import through_numbers
 from nestarray.dispatch import op, primitive
-from nestarray.errors import ShapeError
+from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array
 
-__all__ = ["argpartition", "argsort", "partition", "sort"]
+__all__ = ["argpartition", "argsort", "lexsort", "partition", "sort"]
 
 
 @primitive
@@ -61,6 +63,42 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 
 
 @op
+def lexsort(keys: Sequence[Array], /, *, axis: int = -1) -> Array:
+    """The positions that put arrays in order by the last of them, ties by the one before, and so on.
+
+    Args:
+        keys: real or bool, of one shape with at least one dimension; the last counts most. NaN
+            counts as the greatest.
+        axis: the axis to sort along.
+
+    Returns:
+        integers of the shape of one of them; equal elements keep their order.
+
+    Raises:
+        ArgumentError: there is no array.
+        ShapeError: the arrays are not of one shape.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.lexsort([np.asarray([3, 1, 2]), np.asarray([0, 1, 0])])
+        array([2, 0, 1])
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.lexsort.html
+    """
+    if not keys:
+        raise ArgumentError("lexsort: keys: got no array, expected one at least")
+    shapes = {tuple(key.shape) for key in keys}
+    if len(shapes) > 1:
+        raise ShapeError(f"lexsort: keys: got the shapes {sorted(shapes)}, expected one shape")
+    order = ops.argsort(keys[0], axis=axis)
+    for key in keys[1:]:
+        nearer = ops.argsort(ops.take_along_axis(key, order, axis=axis), axis=axis)
+        order = ops.take_along_axis(order, nearer, axis=axis)
+    return order
+
+
+@op
 @through_numbers
 def partition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
     """The elements of `x` with the k-th least in its place, none greater before, none less behind.
@@ -87,8 +125,6 @@ def partition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.partition.html
     """
-    from nestarray import ops
-
     _check_place(x, kth, axis, "partition")
     return ops.sort(x, axis=axis)  # the one order that all frameworks have
 
@@ -117,8 +153,6 @@ def argpartition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.argpartition.html
     """
-    from nestarray import ops
-
     _check_place(x, kth, axis, "argpartition")
     return ops.argsort(x, axis=axis)
 

@@ -11,10 +11,13 @@ import math
 from nestarray import dtypes, ops
 from nestarray.backends.base import refuse_complex
 from nestarray.dispatch import floating_op, op
+from nestarray.errors import ArgumentError
 from nestarray.typing import Array
 
 __all__ = [
     "digamma",
+    "divide_no_nan",
+    "entr",
     "erf",
     "erfc",
     "erfcx",
@@ -22,6 +25,7 @@ __all__ = [
     "lgamma",
     "log_ndtr",
     "logit",
+    "multigammaln",
     "ndtr",
     "ndtri",
     "sinc",
@@ -471,6 +475,75 @@ def xlog1py(x1: Array, x2: Array, /) -> Array:
     return ops.where(
         zero, ops.multiply(x1, 0.0), ops.multiply(x1, ops.log1p(ops.where(zero, 0.0, x2)))
     )
+
+
+@op(promoted="x1 x2")
+def divide_no_nan(x1: Array, x2: Array, /) -> Array:
+    """x1 / x2, and 0 where x2 = 0, with a derivative of 0 there.
+
+    Args:
+        x1: any number; broadcasts with `x2`, the dtypes promote.
+        x2: any number.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.divide_no_nan(np.asarray([1.0, 1.0]), np.asarray([0.0, 2.0]))
+        array([0. , 0.5])
+
+    References:
+        https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
+    """
+    is_zero = ops.equal(x2, 0)
+    return ops.where(is_zero, 0.0, ops.divide(x1, ops.where(is_zero, 1, x2)))
+
+
+@floating_op
+def entr(x: Array, /) -> Array:
+    """The entropy of a probability, −x ln x: 0 of 0, and −∞ of negative numbers.
+
+    Args:
+        x: real.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.entr(np.asarray([0.0, 1.0, -1.0])) + 0.0
+        array([  0.,   0., -inf])
+
+    References:
+        https://docs.pytorch.org/docs/stable/special.html#torch.special.entr
+    """
+    refuse_complex(x)
+    return ops.where(ops.less(x, 0), -math.inf, -ops.xlogy(x, ops.maximum(x, 0)))
+
+
+@floating_op
+def multigammaln(x: Array, /, *, p: int) -> Array:
+    """The logarithm of the gamma function of p dimensions.
+
+    p (p − 1) / 4 · ln π + Σⱼ ln Γ(x + (1 − j) / 2), j from 1 to p.
+
+    Args:
+        x: real, greater than (p − 1) / 2; NaN elsewhere.
+        p: the dimension, at least 1.
+
+    Raises:
+        ArgumentError: `p` is below 1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.multigammaln(np.asarray([2.0]), p=1)
+        array([0.])
+
+    References:
+        https://docs.pytorch.org/docs/stable/special.html#torch.special.multigammaln
+    """
+    refuse_complex(x)
+    if p < 1:
+        raise ArgumentError(f"multigammaln: p: got {p}, expected at least 1")
+    total = p * (p - 1) / 4 * math.log(math.pi)
+    for j in range(p):
+        total = total + ops.lgamma(x - j / 2)
+    return ops.where(ops.greater(x, (p - 1) / 2), total, math.nan)
 
 
 @floating_op

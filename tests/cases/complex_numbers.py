@@ -44,4 +44,16 @@ CASES = [
         id="number",
     ),
     Case("polar", pair, reference=in_torch(torch.polar), differentiable=False),
+    Case(
+        "view_as_complex",
+        lambda rng: (rng.standard_normal((3, 4, 2)),),
+        reference=in_torch(torch.view_as_complex),
+        differentiable=False,
+    ),
+    Case(
+        "view_as_real",
+        lambda rng: (rng.standard_normal((2, 3)) + 1j * rng.standard_normal((2, 3)),),
+        reference=lambda x: np.stack([x.real, x.imag], -1),
+        differentiable=False,
+    ),
 ]

@@ -54,4 +54,35 @@ CASES = [
         )
         for name in BACKENDS
     ),
+    *(
+        Case(
+            "saturate_cast",
+            lambda rng, dtype=dtype: (
+                np.asarray([-3e9, -300.0, -1.5, 0.0, 2.5, 300.0, 3e9]),
+                dtype,
+            ),
+            reference=lambda x, dtype: np.clip(
+                np.trunc(x), np.iinfo(dtype).min, np.iinfo(dtype).max
+            ),
+            differentiable=False,
+            dtype=dtype,
+            id=dtype,
+        )
+        for dtype in ("uint8", "int8", "int32", "int64")
+    ),
+    Case(
+        "saturate_cast",
+        lambda rng: (np.asarray([-5, 5, 300]), "uint8"),
+        reference=lambda x, dtype: np.clip(x, 0, 255),
+        differentiable=False,
+        dtype="uint8",
+        id="of-integers",
+    ),
+    Case(
+        "saturate_cast",
+        lambda rng: (*real(rng), "float64"),
+        reference=lambda x, _: x,
+        dtype="float64",
+        id="floating",
+    ),
 ]

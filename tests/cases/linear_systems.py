@@ -53,6 +53,11 @@ def by_lu(args: Args) -> Args:
     return factored
 
 
+def hermitian_definite(rng: Rng) -> np.ndarray:
+    x = rng.standard_normal((2, 3, 3))
+    return x @ x.swapaxes(-1, -2) + 3 * np.eye(3)
+
+
 def swapping(rng: Rng) -> tuple[Any, ...]:
     """A system whose rows are exchanged when it is factored."""
     return np.flip(4 * np.eye(4) + rng.standard_normal((4, 4)), 0), rng.standard_normal((4, 2))
@@ -186,5 +191,17 @@ CASES = [
         lambda rng: (rng.standard_normal((6, 2, 3)) + 3 * np.eye(6).reshape(6, 2, 3),),
         {"ind": 1},
         reference=np.linalg.tensorinv,
+    ),
+    Case(
+        "cholesky_inverse",
+        lambda rng: (np.linalg.cholesky(hermitian_definite(rng)),),
+        reference=lambda x: np.linalg.inv(x @ x.swapaxes(-1, -2)),
+    ),
+    Case(
+        "cholesky_inverse",
+        lambda rng: (np.linalg.cholesky(hermitian_definite(rng)).swapaxes(-1, -2),),
+        {"upper": True},
+        reference=lambda x, upper: np.linalg.inv(x.swapaxes(-1, -2) @ x),
+        id="upper",
     ),
 ]

@@ -66,6 +66,8 @@ CASES = [
     *(logic(op, special_values) for op in ("isfinite", "isinf", "isnan", "signbit")),
     *(logic(op, integers, id="int") for op in ("isfinite", "isinf", "isnan", "signbit")),
     *(logic(op, complex_numbers, id="complex") for op in ("isfinite", "isinf", "isnan")),
+    *(logic(op, special_values) for op in ("isneginf", "isposinf")),
+    *(logic(op, integers, id="int") for op in ("isneginf", "isposinf")),
     Case("isclose", near, {"rtol": 1e-3, "atol": 0.0}, reference=np.isclose, differentiable=False),
     Case(
         "isclose",

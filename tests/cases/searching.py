@@ -7,6 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+import tensorflow as tf
 
 from tests.cases import Case
 
@@ -309,6 +310,39 @@ CASES = [
         lambda rng: (*plane(rng), 3),
         {"density": True, "range": ((-1.0, 1.0), (0.0, 1.0))},
         reference=histogram_of(np.histogram2d),
+        differentiable=False,
+    ),
+    Case(
+        "select",
+        lambda rng: (
+            [np.asarray([True, False, False, False]), np.asarray([True, True, True, False])],
+            [rng.standard_normal(4), rng.standard_normal(4)],
+        ),
+        {"default": 7.0},
+        reference=np.select,
+        differentiable=False,
+    ),
+    Case(
+        "select",
+        lambda rng: ([np.asarray([[True], [False]])], [rng.integers(0, 9, 3)]),
+        reference=lambda conditions, choices: np.select(
+            [np.broadcast_to(conditions[0], (2, 3))], [np.broadcast_to(choices[0], (2, 3))]
+        ),
+        differentiable=False,
+        id="broadcast",
+    ),
+    Case(
+        "in_top_k",
+        lambda rng: (
+            np.asarray([2, 0, 1, 3]),
+            np.asarray(
+                [[0.1, 0.7, 0.2], [0.5, 0.5, 0.5], [1.0, np.nan, 0.0], [3.0, 2.0, 1.0]]
+            ).repeat(2, 1),
+        ),
+        {"k": 2},
+        reference=lambda targets, scores, k: tf.math.in_top_k(
+            targets, scores.astype("float32"), k
+        ).numpy(),
         differentiable=False,
     ),
 ]

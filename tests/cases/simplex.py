@@ -78,4 +78,8 @@ CASES = [
         differentiable=False,  # the straight-through estimator is no derivative
         id="hard",
     ),
+    *(
+        Case(op, lambda rng: (rng.uniform(-2.0, 2.0, 12),), reference=getattr(jax.nn, op))
+        for op in ("sparse_plus", "sparse_sigmoid")
+    ),
 ]

@@ -121,4 +121,18 @@ CASES = [
         differentiable=False,
         id="integers",
     ),
+    Case(
+        "lexsort",
+        lambda rng: ([rng.integers(0, 3, (2, 9)) for _ in range(3)],),
+        reference=np.lexsort,
+        differentiable=False,
+    ),
+    Case(
+        "lexsort",
+        lambda rng: ([rng.standard_normal((4, 2)), rng.integers(0, 2, (4, 2)) > 0],),
+        {"axis": 0},
+        reference=np.lexsort,
+        differentiable=False,
+        id="first-axis",
+    ),
 ]

@@ -107,4 +107,37 @@ CASES = [
         differentiable=False,
         id="zero",
     ),
+    Case(
+        "divide_no_nan",
+        lambda rng: (np.asarray([1.0, 0.0, -2.0, 3.0]), np.asarray([0.0, 0.0, 0.5, -4.0])),
+        reference=lambda x1, x2: np.divide(x1, x2, out=np.zeros_like(x1), where=x2 != 0),
+        differentiable=(0,),
+    ),
+    Case(
+        "divide_no_nan",
+        lambda rng: (rng.standard_normal((2, 3)), rng.uniform(0.5, 2.0, 3)),
+        reference=np.divide,
+        id="nowhere",
+    ),
+    of_scipy("entr", lambda rng: (rng.uniform(0.05, 2.0, 6),)),
+    of_scipy(
+        "entr",
+        lambda rng: (np.asarray([0.0, 1.0, -1.0, np.inf, np.nan]),),
+        differentiable=False,
+        id="ends",
+    ),
+    Case(
+        "multigammaln",
+        lambda rng: (rng.uniform(2.0, 9.0, (2, 4)),),
+        {"p": 3},
+        reference=lambda x, p: scipy.special.multigammaln(x, p),
+    ),
+    Case(
+        "multigammaln",
+        lambda rng: (np.asarray([0.2, 0.5, -1.0]),),
+        {"p": 2},
+        reference=lambda x, p: np.full(3, np.nan),
+        differentiable=False,
+        id="beyond",
+    ),
 ]

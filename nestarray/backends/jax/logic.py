@@ -13,6 +13,8 @@ _BOOL = jnp.dtype(bool)
 
 isfinite = jnp.isfinite
 isinf = jnp.isinf
+isneginf = jnp.isneginf
+isposinf = jnp.isposinf
 isnan = jnp.isnan
 logical_not = jnp.logical_not
 signbit = jnp.signbit

@@ -49,6 +49,7 @@ def _(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
 
 digamma = floating(_digamma)
 sinc = floating(_not_half(jnp.sinc))
+entr = floating(jsp.entr)
 
 xlogy = ordering(floating_pair(jsp.xlogy))
 xlog1py = ordering(floating_pair(jsp.xlog1py))

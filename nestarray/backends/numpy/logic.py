@@ -14,6 +14,8 @@ _BOOL = np.dtype(bool)
 
 isfinite = np.isfinite
 isinf = np.isinf
+isneginf = np.isneginf
+isposinf = np.isposinf
 isnan = np.isnan
 logical_not = np.logical_not
 signbit = np.signbit

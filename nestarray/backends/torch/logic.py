@@ -52,6 +52,8 @@ def _of_integers(native: Callable[..., Any]) -> Callable[..., Any]:
 
 isfinite = torch.isfinite
 isinf = torch.isinf
+isneginf = torch.isneginf
+isposinf = torch.isposinf
 isnan = torch.isnan
 logical_not = guarded(torch.logical_not, lambda x: x == 0)
 signbit = torch.signbit

@@ -34,6 +34,7 @@ ndtri = _not_half(torch.special.ndtri)
 lgamma = torch.lgamma
 digamma = torch.digamma
 sinc = torch.sinc
+entr = torch.special.entr
 
 
 @at_defaults("torch.logit(x)")

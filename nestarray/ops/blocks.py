@@ -1,0 +1,122 @@
+"""Blocks of neighbouring elements as channels, and channels as blocks.
+
+`pixel_shuffle` and `pixel_unshuffle` do so too: there a channel's own r² parts lie side by side,
+here the channels of each element of a block do.
+"""
+
+from __future__ import annotations
+
+from nestarray import ops
+from nestarray.backends.windows import channels_are_last
+from nestarray.dispatch import op
+from nestarray.errors import ShapeError
+from nestarray.typing import Array
+
+__all__ = ["depth_to_space", "space_to_depth"]
+
+
+@op
+def depth_to_space(x: Array, /, *, block_size: int, data_format: str = "channels_first") -> Array:
+    """Trade channels for resolution: element (i, j) of a block has the (i · r + j)-th part of them.
+
+    Args:
+        x: `(*batch, r² · channels, height, width)`, or with the channels last, any dtype.
+        block_size: r, the length of a block.
+        data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
+
+    Returns:
+        `(*batch, channels, height · r, width · r)`, or with the channels last.
+
+    Raises:
+        ShapeError: r² does not divide the number of channels.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.depth_to_space(np.arange(8).reshape(1, 8, 1, 1), block_size=2)[0, 0]
+        array([[0, 2],
+               [4, 6]])
+
+    References:
+        https://www.tensorflow.org/api_docs/python/tf/nn/depth_to_space
+    """
+    is_last, lead, (height, width, channels) = _read("depth_to_space", x, data_format)
+    r = _checked("depth_to_space", block_size)
+    if channels % (r * r):
+        raise ShapeError(
+            f"depth_to_space: x has {channels} channels, expected a multiple of block_size² = {r * r}"
+        )
+    rest, count = channels // (r * r), len(lead)
+    if is_last:
+        cut, order = (height, width, r, r, rest), (0, 2, 1, 3, 4)
+        shape = (height * r, width * r, rest)
+    else:
+        cut, order = (r, r, rest, height, width), (2, 3, 0, 4, 1)
+        shape = (rest, height * r, width * r)
+    x = ops.permute_dims(
+        ops.reshape(x, (*lead, *cut)), (*range(count), *(count + i for i in order))
+    )
+    return ops.reshape(x, (*lead, *shape))
+
+
+@op
+def space_to_depth(x: Array, /, *, block_size: int, data_format: str = "channels_first") -> Array:
+    """Trade resolution for channels: the inverse of `depth_to_space`.
+
+    Args:
+        x: `(*batch, channels, height · r, width · r)`, or with the channels last, any dtype.
+        block_size: r, the length of a block.
+        data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
+
+    Returns:
+        `(*batch, r² · channels, height, width)`, or with the channels last.
+
+    Raises:
+        ShapeError: r does not divide the height and the width.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.space_to_depth(np.arange(4).reshape(1, 1, 2, 2), block_size=2).ravel()
+        array([0, 1, 2, 3])
+
+    References:
+        https://www.tensorflow.org/api_docs/python/tf/nn/space_to_depth
+    """
+    is_last, lead, (height, width, channels) = _read("space_to_depth", x, data_format)
+    r = _checked("space_to_depth", block_size)
+    if height % r or width % r:
+        raise ShapeError(
+            f"space_to_depth: x is {height} × {width}, expected multiples of block_size = {r}"
+        )
+    count, rows, columns = len(lead), height // r, width // r
+    if is_last:
+        cut, order = (rows, r, columns, r, channels), (0, 2, 1, 3, 4)
+        shape = (rows, columns, r * r * channels)
+    else:
+        cut, order = (channels, rows, r, columns, r), (2, 4, 0, 1, 3)
+        shape = (r * r * channels, rows, columns)
+    x = ops.permute_dims(
+        ops.reshape(x, (*lead, *cut)), (*range(count), *(count + i for i in order))
+    )
+    return ops.reshape(x, (*lead, *shape))
+
+
+def _read(
+    name: str, x: Array, data_format: str
+) -> tuple[bool, tuple[int, ...], tuple[int, int, int]]:
+    """Whether the channels are last, the axes before, and height, width and channels."""
+    is_last = channels_are_last(name, "data_format", data_format)
+    if len(x.shape) < 3:
+        expected = (
+            "(*batch, height, width, channels)" if is_last else "(*batch, channels, height, width)"
+        )
+        raise ShapeError(f"{name}: x: got the shape {tuple(x.shape)}, expected {expected}")
+    *lead, first, second, third = x.shape
+    # where one size is not known yet, as in a tf.function, reshape finds it
+    lead = tuple(-1 if n is None else n for n in lead)
+    return is_last, lead, (first, second, third) if is_last else (second, third, first)
+
+
+def _checked(name: str, block_size: int) -> int:
+    if block_size < 1:
+        raise ShapeError(f"{name}: block_size: got {block_size}, expected at least 1")
+    return block_size
