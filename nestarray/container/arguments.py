@@ -45,11 +45,15 @@ _HOLDERS = {
 }
 
 
+#: What classes of records have: dataclasses, those of attrs, models of pydantic.
+_RECORDS = ("dataclass_fields", "attrs_attrs", "pydantic_fields")
+
+
 def what_takes(cls: type) -> str | None:
-    """What takes the arrays of a module, a dataclass or an object of attrs; None of others."""
+    """What takes the arrays of a module or a record; None of others."""
     bases = [(base.__module__.partition(".")[0], base.__name__) for base in cls.__mro__]
     instead = next((_HOLDERS[base] for base in bases if base in _HOLDERS), None)
-    if hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__"):
+    if any(hasattr(cls, f"__{kind}__") for kind in _RECORDS):
         return instead or "Container.from_object takes its fields"
     return instead
 

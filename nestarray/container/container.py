@@ -54,6 +54,15 @@ class _ContainerType(ABCMeta):
             raise unknown_attribute(lambda: class_message(cls, name), name)
 
 
+class _Keys(KeysView[Key]):
+    """The keys of a node, which print as what they are."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"Keys({list(self)!r})"
+
+
 class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
     """An immutable nested mapping of native arrays; a pytree to every framework.
 
@@ -245,7 +254,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         """The keys of this node; of a list 0, 1, …, so that a list is walked by `values`."""
         if self._spec is LEAF:
             raise _no_keys()
-        return KeysView(self)
+        return _Keys(self)
 
     @explained()
     def values(self) -> ValuesView[Any]:

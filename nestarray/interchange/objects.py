@@ -1,4 +1,4 @@
-"""Containers and Python's own records: dataclasses, named tuples, attrs classes.
+"""Containers and records: dataclasses, named tuples, classes of attrs and models of pydantic.
 
 A record becomes a node with its fields as keys. `nestarray.Container` itself takes a named
 tuple for the tuple that it is, and every other record for a leaf; these functions are for
@@ -22,7 +22,7 @@ from nestarray.interchange.walking import Opened, container_of, tree_of
 
 @constructor
 def from_object(obj: Any, /) -> Container:
-    """The fields of a dataclass, a named tuple or an attrs class, nested.
+    """The fields of a dataclass, a named tuple, an attrs class or a pydantic model, nested.
 
     Such records, mappings, lists and tuples inside become nodes as well; anything else is a
     leaf, whatever its type. The way back is `to_object`.
@@ -51,7 +51,7 @@ def from_object(obj: Any, /) -> Container:
         came = f"the class {obj.__name__}" if isinstance(obj, type) else type(obj).__name__
         raise ArgumentError(
             f"Container.from_object: obj: got {came}, expected an instance of a dataclass, a named "
-            "tuple or an attrs class, or a mapping, list or tuple"
+            "tuple, an attrs class or a pydantic model, or a mapping, list or tuple"
         )
     return container_of(obj, open_record, "Container.from_object")
 
@@ -63,7 +63,7 @@ def to_object(c: Container, /, like: Any) -> Any:
     Args:
         c: a Container.
         like: a record as `from_object` takes it, or a class. An instance is copied with other
-            leaves: what is no leaf stays, and no ``__init__`` or ``__post_init__`` is called.
+            leaves: what is no leaf stays, and no ``__init__``, ``__post_init__`` or validator is called.
             A class is called with its fields by name; fields that are annotated with such a
             class are made likewise, and fields that `c` lacks get their defaults.
 
@@ -90,8 +90,8 @@ def to_object(c: Container, /, like: Any) -> Any:
         return _instance(like, c, "")
     if not (isinstance(like, Container) or open_record(like)):
         raise ArgumentError(
-            f"to_object: like: got {type(like).__name__}, expected a dataclass, a named tuple or an "
-            "attrs class (the class or an instance), or a mapping, list or tuple that holds such"
+            f"to_object: like: got {type(like).__name__}, expected a dataclass, a named tuple, an "
+            "attrs class or a pydantic model (the class or an instance), or a mapping, list or tuple that holds such"
         )
     return tree_of(c, like, open_record, "to_object")
 
@@ -102,6 +102,8 @@ def _field_names(cls: type) -> tuple[str, ...] | None:
         return tuple(f.name for f in dataclasses.fields(cls))
     if "__attrs_attrs__" in dir(cls):  # attrs itself need not be imported to read it
         return tuple(a.name for a in cls.__attrs_attrs__)  # type: ignore[attr-defined]
+    if "__pydantic_fields__" in dir(cls):
+        return tuple(cls.__pydantic_fields__)  # type: ignore[attr-defined]
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return tuple(cls._fields)  # type: ignore[attr-defined]
     return None
@@ -156,7 +158,7 @@ def _instance(cls: type, c: Any, path: str) -> Any:
     if parameters is None:
         raise ArgumentError(
             f"to_object: like: got the class {cls.__name__}, expected one of a dataclass, a named "
-            "tuple or an attrs class"
+            "tuple, an attrs class or a pydantic model"
         )
     where = f"at {path!r}" if path else "at the top"
     if c.spec.kind == "leaf":
@@ -204,6 +206,9 @@ def _parameters(cls: type) -> dict[str, tuple[str, bool]] | None:
 
         fields = cls.__attrs_attrs__  # type: ignore[attr-defined]
         return {a.name: (a.alias, a.default is NOTHING) for a in fields if a.init}
+    if "__pydantic_fields__" in dir(cls):
+        fields = cls.__pydantic_fields__  # type: ignore[attr-defined]
+        return {name: (f.alias or name, f.is_required()) for name, f in fields.items()}
     if _field_names(cls) is not None:
         return {n: (n, n not in cls._field_defaults) for n in cls._fields}  # type: ignore[attr-defined]
     return None

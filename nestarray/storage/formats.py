@@ -49,6 +49,11 @@ def name_of(function: str, path: Path, format: str | None, default: str | None =
             f"{function}: format: got {format!r}, expected one of {', '.join(FORMATS)}"
         )
     found = SUFFIXES.get(path.suffix.lower(), default)
+    if found is None and path.is_dir():
+        raise ArgumentError(
+            f"{function}: path: got {str(path)!r}, a directory; name a file in it, such as "
+            f"{str(path / 'model.safetensors')!r}, or say max_shard_bytes=, for several and their index"
+        )
     if found is None:
         raise ArgumentError(
             f"{function}: path: got {str(path)!r}, whose suffix is of no format; expected "

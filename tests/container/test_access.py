@@ -290,6 +290,7 @@ def test_truth_value() -> None:
 def test_mapping_protocol() -> None:
     c = na.Container(a=1, b={"c": 2})
     assert list(c.keys()) == ["a", "b"]
+    assert repr(c.keys()) == "Keys(['a', 'b'])"
     assert [type(v) for v in c.values()] == [int, na.Container]
     assert dict(c.items())["a"] == 1
     assert {**c}["a"] == 1

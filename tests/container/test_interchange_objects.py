@@ -1,4 +1,4 @@
-"""Records of Python in and out: dataclasses, named tuples, attrs classes."""
+"""Records in and out: dataclasses, named tuples, classes of attrs, models of pydantic."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
+import pydantic
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,11 +46,24 @@ class Settings:
     layers: list[Any] = attrs.Factory(list)
 
 
+class Layer(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(arbitrary_types_allowed=True, frozen=True)
+
+    weight: np.ndarray | float
+    units: int = pydantic.Field(2, alias="size", gt=0)
+
+
+class Network(pydantic.BaseModel):
+    layers: list[Layer]
+    head: Layer
+
+
 def records(children: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.one_of(
         st.builds(Pair, children, children),
         st.builds(Dense, children, children),
         st.builds(Settings, children, children, st.lists(children, max_size=2)),
+        st.builds(Layer.model_construct, weight=children, units=children),
         st.dictionaries(st.text("ab/", max_size=2), children, max_size=3),
         st.lists(children, max_size=3),
     )
@@ -87,6 +101,29 @@ def test_a_named_tuple_in_a_plain_container_has_its_fields_too() -> None:
     c = na.Container(p=Pair(1, 2))
     assert c.to_dict() == {"p": {"first": 1, "second": 2}}
     assert c.to_object({"p": Pair(0, 0)}) == {"p": Pair(1, 2)}
+
+
+def test_models_of_pydantic() -> None:
+    model = Network(layers=[Layer(weight=1.0)], head=Layer(weight=np.ones(2), size=3))
+    c = na.Container.from_object(model)
+    assert c.paths() == ("layers/0/weight", "layers/0/units", "head/weight", "head/units")
+    assert c.set("head/units", 5).to_object(model).head.units == 5
+    assert (model.head.units, type(c.to_object(model).layers[0])) == (3, Layer)
+    made = na.Container(weight=2.0).to_object(Layer)
+    assert (made.weight, made.units) == (2.0, 2)
+    assert na.Container(weight=2.0, units=4).to_object(Layer).units == 4
+    with pytest.raises(pydantic.ValidationError, match="greater than 0"):
+        na.Container(weight=2.0, units=-1).to_object(Layer)
+    with pytest.raises(
+        StructureError, match="the field 'weight' of Layer at the top has no default"
+    ):
+        na.Container(units=3).to_object(Layer)
+    with pytest.raises(ArgumentError) as info:
+        na.Container(model)
+    assert str(info.value) == (
+        "Container: tree: got a Network, which would be one leaf; Container.from_object takes its "
+        "fields, Container({'name': tree}) keeps it whole"
+    )
 
 
 def test_an_instance_is_copied_without_its_init() -> None:
@@ -226,8 +263,8 @@ def test_messages_of_classes_that_cannot_be_read() -> None:
     with pytest.raises(ArgumentError) as info:
         na.Container(a=1).to_object(int)
     assert str(info.value) == (
-        "to_object: like: got the class int, expected one of a dataclass, a named tuple or an attrs "
-        "class"
+        "to_object: like: got the class int, expected one of a dataclass, a named tuple, an attrs "
+        "class or a pydantic model"
     )
 
 
@@ -241,8 +278,8 @@ def test_messages_of_what_is_no_record(obj: Any, came: str) -> None:
     with pytest.raises(ArgumentError) as info:
         na.Container.from_object(obj)
     assert str(info.value) == (
-        f"Container.from_object: obj: got {came}, expected an instance of a dataclass, a named tuple "
-        "or an attrs class, or a mapping, list or tuple"
+        f"Container.from_object: obj: got {came}, expected an instance of a dataclass, a named "
+        "tuple, an attrs class or a pydantic model, or a mapping, list or tuple"
     )
 
 
@@ -275,7 +312,7 @@ def test_messages_of_leaves_that_do_not_fit() -> None:
     with pytest.raises(ArgumentError) as info:
         na.Container(a=1).to_object(3)
     assert str(info.value) == (
-        "to_object: like: got int, expected a dataclass, a named tuple or an attrs class (the class "
+        "to_object: like: got int, expected a dataclass, a named tuple, an attrs class or a pydantic model (the class "
         "or an instance), or a mapping, list or tuple that holds such"
     )
 

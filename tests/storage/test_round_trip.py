@@ -265,6 +265,11 @@ def test_messages_of_wrong_arguments(tmp_path: Path) -> None:
     c = na.Container(w=np.ones(2))
     cases: list[tuple[Any, str]] = [
         (
+            lambda: c.save(tmp_path),
+            f"Container.save: path: got '{tmp_path}', a directory; name a file in it, such as "
+            f"'{tmp_path}/model.safetensors', or say max_shard_bytes=, for several and their index",
+        ),
+        (
             lambda: c.save(tmp_path / "c.txt"),
             f"Container.save: path: got '{tmp_path}/c.txt', whose suffix is of no format; expected one "
             "of .safetensors, .npz, .h5, .hdf5, .zarr, .json, .pt, .pth, .bin, or say format=",
