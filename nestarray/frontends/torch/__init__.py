@@ -125,6 +125,8 @@ from nestarray.frontends.torch.contraction import tensordot as tensordot
 from nestarray.frontends.torch.contraction import vdot as vdot
 from nestarray.frontends.torch.creation import arange as arange
 from nestarray.frontends.torch.creation import as_tensor as as_tensor
+from nestarray.frontends.torch.creation import bartlett_window as bartlett_window
+from nestarray.frontends.torch.creation import blackman_window as blackman_window
 from nestarray.frontends.torch.creation import empty as empty
 from nestarray.frontends.torch.creation import empty_like as empty_like
 from nestarray.frontends.torch.creation import eye as eye
@@ -133,6 +135,7 @@ from nestarray.frontends.torch.creation import full as full
 from nestarray.frontends.torch.creation import full_like as full_like
 from nestarray.frontends.torch.creation import hamming_window as hamming_window
 from nestarray.frontends.torch.creation import hann_window as hann_window
+from nestarray.frontends.torch.creation import kaiser_window as kaiser_window
 from nestarray.frontends.torch.creation import linspace as linspace
 from nestarray.frontends.torch.creation import logspace as logspace
 from nestarray.frontends.torch.creation import ones as ones

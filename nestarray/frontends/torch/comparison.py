@@ -113,12 +113,12 @@ def isfinite(input: Array) -> Array:
 
 def isposinf(input: Array) -> Array:
     """Where input is +∞."""
-    return na.equal(input, float("inf")) if dtypes.dtype_of(input).is_inexact else _never(input)
+    return na.isposinf(input)
 
 
 def isneginf(input: Array) -> Array:
     """Where input is −∞."""
-    return na.equal(input, float("-inf")) if dtypes.dtype_of(input).is_inexact else _never(input)
+    return na.isneginf(input)
 
 
 def isreal(input: Array) -> Array:

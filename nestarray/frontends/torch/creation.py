@@ -233,7 +233,32 @@ def hann_window(
     window_length: int, periodic: bool = True, *, dtype: DTypeLike | None = None
 ) -> Array:
     """½ − ½ cos(2πn / N)."""
-    return hamming_window(window_length, periodic, 0.5, 0.5, dtype=dtype)
+    return na.hanning(window_length, periodic=periodic, dtype=dtype)
+
+
+def bartlett_window(
+    window_length: int, periodic: bool = True, *, dtype: DTypeLike | None = None
+) -> Array:
+    """1 − |2n / N − 1|."""
+    return na.bartlett(window_length, periodic=periodic, dtype=dtype)
+
+
+def blackman_window(
+    window_length: int, periodic: bool = True, *, dtype: DTypeLike | None = None
+) -> Array:
+    """0.42 − 0.5 cos(2πn / N) + 0.08 cos(4πn / N)."""
+    return na.blackman(window_length, periodic=periodic, dtype=dtype)
+
+
+def kaiser_window(
+    window_length: int,
+    periodic: bool = True,
+    beta: float = 12.0,
+    *,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """I₀(β √(1 − (2n / N − 1)²)) / I₀(β)."""
+    return na.kaiser(window_length, periodic=periodic, beta=beta, dtype=dtype)
 
 
 def hamming_window(

@@ -30,8 +30,7 @@ def cholesky_solve(B: Array, L: Array, upper: bool = False) -> Array:
 
 def cholesky_inverse(L: Array, upper: bool = False) -> Array:
     """A⁻¹, of the triangle that `cholesky` gives."""
-    unit = na.eye(shape_of(L)[-1], dtype=dtypes.dtype_of(L), like=L)
-    return na.cho_solve(L, na.broadcast_to(unit, shape_of(L)), upper=upper)
+    return na.cholesky_inverse(L, upper=upper)
 
 
 def logdet(input: Array) -> Array:

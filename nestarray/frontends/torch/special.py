@@ -111,13 +111,7 @@ def sinc(input: Array) -> Array:
 
 def entr(input: Array) -> Array:
     """−x ln x; 0 at 0, −∞ below."""
-    x = floating(input)
-    positive = na.greater(x, 0)
-    safe = na.where(positive, x, na.ones_like(x))
-    value = na.negative(na.multiply(safe, na.log(safe)))
-    below = na.full_like(x, -math.inf)
-    result = na.where(positive, value, na.where(na.equal(x, 0), na.zeros_like(x), below))
-    return na.where(na.isnan(x), x, result)
+    return na.entr(floating(input))
 
 
 def xlogy(input: Array | float, other: Array | float) -> Array:
