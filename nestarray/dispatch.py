@@ -557,6 +557,7 @@ def _let_torch_compile_read() -> None:
     """Say what torch.compile reads in the place of each op, when it is imported."""
     for record in OPS.values():
         dynamo.read_as(_read(record))(record.function)
+    dynamo.mark_settled()
     dynamo.guard_context()
 
 

@@ -6,6 +6,9 @@ structures and types alone are marked `settled`: it calls them, and the result i
 of the program. And where code would note something for the next call, it asks `is_read`
 first: a note that was made while the program was read would fail the guard that it was not.
 A `ContextVariable` is a context variable that it reads as well.
+
+PyTorch before 2.12 gives a settled function no objects, so there they end what it reads: it
+compiles what is around calls of nestarray, and with ``fullgraph=True`` says why it cannot.
 """
 
 from __future__ import annotations
@@ -20,6 +23,10 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+#: What is called for settled functions, until torch.compile is imported.
+_settling: list[Callable[..., str]] = []
 
 
 class _Results:
@@ -52,7 +59,9 @@ def settled(function: Function) -> Function:
         setattr(_results, name, result)
         return name
 
-    settle._dynamo_marked_constant = True  # type: ignore[attr-defined]
+    _settling.append(settle)
+    if "torch._dynamo.variables" in sys.modules:
+        mark_settled()
 
     # with globals of its own and no closure: of methods torch.compile looks for cells in the wrong
     # function; and a __name__ would send it to that module
@@ -74,6 +83,22 @@ def remembered(function: Function) -> Function:
         return result
 
     return settled(call)  # type: ignore[return-value]
+
+
+def mark_settled() -> None:
+    """Say to torch.compile, which has been imported, what becomes of settled functions."""
+    import torch
+
+    takes_objects = torch.__version__ >= "2.12"  # a TorchVersion, which compares as versions do
+    for settle in _settling:
+        if takes_objects:
+            settle._dynamo_marked_constant = True  # type: ignore[attr-defined]
+        else:  # as torch.compiler.disable says it, which cannot be called while it is imported
+            settle._torchdynamo_disable = True  # type: ignore[attr-defined]
+            settle._torchdynamo_disable_msg = (  # type: ignore[attr-defined]
+                "torch.compile reads calls of nestarray from PyTorch 2.12 on"
+            )
+    _settling.clear()
 
 
 def _read(*args: Any, **kwargs: Any) -> Any:

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import nestarray as na
+from nestarray.dynamo import settled
 from nestarray.testing import assert_close
 
 square = na.custom_vjp(lambda x: x * x)
@@ -66,3 +67,22 @@ def test_read_in_one_piece(name: str) -> None:
     assert leaves
     for x, y in zip(leaves, wanted, strict=True):
         assert_close(x, y)
+
+
+def test_older_versions_compile_what_is_around_calls(monkeypatch):
+    """Dynamo before PyTorch 2.12 gives a settled function no objects: it stops there, in words."""
+    import torch._dynamo
+    from torch.torch_version import TorchVersion
+
+    monkeypatch.setattr(torch, "__version__", TorchVersion("2.11.0"))
+
+    @settled
+    def doubled(x: torch.Tensor) -> float:
+        return float(torch.sum(x)) * 2
+
+    def around(x: torch.Tensor) -> torch.Tensor:
+        return torch.sin(x) * doubled(x)
+
+    assert_close(torch.compile(around, backend="eager")(X), around(X))
+    with pytest.raises(torch._dynamo.exc.Unsupported, match=r"calls of nestarray from PyTorch 2\.12 on"):  # fmt: skip
+        torch.compile(around, backend="eager", fullgraph=True)(X)
