@@ -9,6 +9,7 @@ recorded as ops: its call stays in the graph as it is, for it reads the sizes wh
 from __future__ import annotations
 
 import contextlib
+import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations_with_replacement
@@ -64,10 +65,7 @@ class OpenTraced(Traced):
     @property
     def size(self) -> Any:
         """The number of elements."""
-        count: Any = 1
-        for n in self.shape:
-            count = count * n
-        return count
+        return math.prod(self.shape)
 
 
 class OpenRecorder(Recorder):

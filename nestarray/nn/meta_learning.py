@@ -12,7 +12,7 @@ from typing import Any
 from nestarray import ops, tree
 from nestarray.calls import explained
 from nestarray.container import Container
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors import ShapeError
 from nestarray.transforms import execute_with_gradients, grad, vmap
 from nestarray.transforms.arguments import is_inexact
 from nestarray.transforms.loop_arguments import check_count
@@ -62,7 +62,7 @@ def maml_step(
         Finn, Abbeel and Levine, Model-agnostic meta-learning. ICML 2017.
     """
 
-    _check_steps("maml_step", steps)
+    check_count("maml_step", "steps", steps, least=1)
 
     def adapted(v: Container, task: Any) -> Any:
         found = _adapt(inner_loss, v, task, steps, learning_rate, first_order)
@@ -103,7 +103,7 @@ def reptile_step(
         Nichol, Achiam and Schulman, On first-order meta-learning algorithms. 2018.
     """
 
-    _check_steps("reptile_step", steps)
+    check_count("reptile_step", "steps", steps, least=1)
 
     def adapted(v: Container, task: Any) -> tuple[Any, Container]:
         found = _adapt(loss, v, task, steps, learning_rate, first_order=True)
@@ -120,11 +120,6 @@ def _adapt(
         slopes = grad(loss)(ops.stop_gradient(v) if first_order else v, task)
         v = v - slopes * learning_rate
     return v
-
-
-def _check_steps(name: str, steps: int) -> None:
-    if steps < 1:
-        raise ArgumentError(f"{name}: steps: got {steps}, expected at least 1")
 
 
 @explained()

@@ -17,6 +17,7 @@ the first, and so shares its variables.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
@@ -482,7 +483,7 @@ class Module:
             own = module.variables()
             shapes = [f"{n} {_show_shape(d.shape)}" for n, d in {**own, **module.states()}.items()]
             if shapes:
-                elements = sum(_size(d.shape) for d in own.values())
+                elements = sum(math.prod(d.shape) for d in own.values())
                 rows.append((path or ".", type(module).__name__, ", ".join(shapes), elements))
         columns = ("path", "layer", "variables", "elements")
         return Table(
@@ -544,10 +545,3 @@ def _is_empty(value: Any) -> bool:
 
 def _show_shape(shape: tuple[int, ...]) -> str:
     return f"({', '.join(map(str, shape))})"
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    size = 1
-    for n in shape:
-        size *= n
-    return size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from nestarray import ops
@@ -17,6 +18,12 @@ def _affine(shape: tuple[int, ...], bias: bool = True) -> dict[str, Variable]:
     if bias:
         found["bias"] = Variable(shape, initializers.zeros)
     return found
+
+
+def _shape(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
+    if isinstance(normalized_shape, int):
+        return (normalized_shape,)
+    return tuple(normalized_shape)
 
 
 class BatchNorm(Module):
@@ -57,12 +64,8 @@ class BatchNorm(Module):
         *,
         affine: bool = True,
     ) -> None:
-        self.num_features, self.eps, self.momentum, self.affine = (
-            num_features,
-            eps,
-            momentum,
-            affine,
-        )
+        self.num_features, self.affine = num_features, affine
+        self.eps, self.momentum = eps, momentum
 
     def variables(self) -> Mapping[str, Variable]:
         """weight and bias, if affine."""
@@ -82,9 +85,7 @@ class BatchNorm(Module):
         affine = (self.weight, self.bias) if self.affine else (None, None)
         if not self.training:
             return ops.batch_norm(x, self.running_mean, self.running_var, *affine, eps=self.eps)
-        number = 1
-        for axis, size in enumerate(x.shape):
-            number *= size if axis != 1 else 1
+        number = math.prod([size for axis, size in enumerate(x.shape) if axis != 1])
         if number < 2:
             raise ArgumentError(
                 f"BatchNorm: x: got the shape {tuple(x.shape)}, expected more than one value for "
@@ -140,8 +141,7 @@ class LayerNorm(Module):
         affine: bool = True,
         bias: bool = True,
     ) -> None:
-        is_number = isinstance(normalized_shape, int)
-        self.normalized_shape = (normalized_shape,) if is_number else tuple(normalized_shape)
+        self.normalized_shape = _shape(normalized_shape)
         self.eps, self.affine, self.has_bias = eps, affine, affine and bias
 
     def variables(self) -> Mapping[str, Variable]:
@@ -179,8 +179,7 @@ class RMSNorm(Module):
 
     @explained()
     def __init__(self, normalized_shape: int | Sequence[int], eps: float = 1e-6) -> None:
-        is_number = isinstance(normalized_shape, int)
-        self.normalized_shape = (normalized_shape,) if is_number else tuple(normalized_shape)
+        self.normalized_shape = _shape(normalized_shape)
         self.eps = eps
 
     def variables(self) -> Mapping[str, Variable]:
@@ -219,9 +218,8 @@ class GroupNorm(Module):
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, *, affine: bool = True
     ) -> None:
-        self.num_groups, self.num_channels, self.eps, self.affine = (
-            num_groups, num_channels, eps, affine,
-        )  # fmt: skip
+        self.num_groups, self.num_channels = num_groups, num_channels
+        self.eps, self.affine = eps, affine
 
     def variables(self) -> Mapping[str, Variable]:
         """weight and bias, if affine."""

@@ -356,7 +356,7 @@ def _collected(function: str, x: Nest, axis_name: Any, combine: Combine) -> Nest
     """`combine` of the values of all examples, for each leaf of `x`."""
     example = _running.get()[_place(function, axis_name)]
     leaves, structure = tree.flatten(x)
-    values = [ops.asarray(y, like=example.index) if _is_number(y) else y for y in leaves]
+    values = [ops.asarray(y, like=example.index) if isinstance(y, NUMBERS) else y for y in leaves]
     if example.gather is not None:
         found = [combine(example.gather(y, example.index, example.size), 0) for y in values]
     elif any(map(example.is_differentiated, values)):
@@ -452,10 +452,6 @@ def _joined(x: Array, axis: int) -> Array:
 
 def _names(axis_name: Any) -> Sequence[Any]:
     return axis_name if isinstance(axis_name, (tuple, list)) else (axis_name,)
-
-
-def _is_number(x: Any) -> bool:
-    return isinstance(x, NUMBERS)
 
 
 def _place(function: str, name: Any) -> int:

@@ -24,6 +24,7 @@ from nestarray.config import current_backend
 from nestarray.container import Container
 from nestarray.container.outline import short_dtype
 from nestarray.errors import ArgumentError, ShapeError, StructureError
+from nestarray.transforms.carries import Form, take_apart
 
 
 @explained(functions="fn")
@@ -224,7 +225,7 @@ class _Trace(NamedTuple):
 
     serves: Callable[[list[Any]], bool]  # whether other arrays are like those it was made of
     compiled: Callable[..., Any]
-    result: list[Any]  # what of the result is no array; known once the function was traced
+    result: list[Form]  # that of the result; known once the function was traced
 
 
 class _Traces:
@@ -267,7 +268,7 @@ class _Traces:
             trace = self._trace(leaves, structure, places, arrays, donated)
             traces.insert(0, trace)
         values = trace.compiled(*arrays)  # the first call may be the one that traces
-        return _put_back(trace.result[0], values)
+        return trace.result[0].nest(values)
 
     def _trace(
         self,
@@ -278,32 +279,17 @@ class _Traces:
         donated: list[int],
     ) -> _Trace:
         constants = [None if i in set(places) else leaf for i, leaf in enumerate(leaves)]
-        result: list[Any] = [None]
+        result: list[Form] = []
 
         def flat(*values: Any) -> tuple[Any, ...]:
             filled = list(constants)
             for place, value in zip(places, values, strict=True):
                 filled[place] = value
             args, kwargs = tree.unflatten(structure, filled)
-            result[0], out = _take_out(self._fn(*args, **kwargs))
+            out, form = take_apart(self._fn(*args, **kwargs))
+            result[:] = [form]
             return out
 
         serves = self._transforms.trace_guard(arrays)
         compiled = self._transforms.compile_leaves(flat, arrays, self._options, donated)
         return _Trace(serves, compiled, result)
-
-
-def _take_out(nest: Any) -> tuple[Any, tuple[Any, ...]]:
-    """(what stays in Python, the arrays) of the result of a traced function."""
-    leaves, structure = tree.flatten(nest)
-    is_array = [backends.backend_of_type(type(leaf)) is not None for leaf in leaves]
-    rest = [None if hit else leaf for leaf, hit in zip(leaves, is_array, strict=True)]
-    arrays = tuple([leaf for leaf, hit in zip(leaves, is_array, strict=True) if hit])
-    return (structure, rest, is_array), arrays
-
-
-def _put_back(record: Any, arrays: Any) -> Any:
-    structure, rest, is_array = record
-    values = iter(arrays)
-    leaves = [next(values) if hit else leaf for leaf, hit in zip(rest, is_array, strict=True)]
-    return tree.unflatten(structure, leaves)

@@ -16,11 +16,12 @@ from inspect import signature
 from itertools import repeat
 from typing import Any
 
-from nestarray import backends, ops, tree
+from nestarray import ops, tree
 from nestarray.calls import explained
 from nestarray.dynamo import ContextVariable
 from nestarray.errors import ArgumentError, StructureError, UnsupportedError
 from nestarray.transforms.arguments import Arguments, name_of, native_transforms
+from nestarray.transforms.carries import Form, take_apart
 from nestarray.transforms.products import Results, vjp, zero_tangent
 
 #: The functions whose forward functions are running.
@@ -94,18 +95,13 @@ class custom_vjp:
             )
         args, kwargs = _by_position(self._fn, self._nondiff, args, kwargs)
         if self in _evaluated.get():  # by its own forward function, as JAX's examples do
-            evaluate = forward
-            forward = lambda *args, **kwargs: (self._fn(*args, **kwargs), args)  # noqa: E731
-            pullback = backward
-            backward = lambda *given: pullback(  # noqa: E731
-                *settings, evaluate(*given[-2], **kwargs)[1], given[-1]
-            )
+            forward, backward = self._evaluated_late(forward, backward, kwargs)
         settings, numbers = _settings("custom_vjp", self._fn, self._nondiff, args)
         arguments = Arguments("custom_vjp", self._fn, args, kwargs, numbers, unfused=True)
         evaluated = Arguments("custom_vjp", forward, args, kwargs, numbers, unfused=True)
         results = Results("custom_vjp", self._fn, False)
 
-        kept: list[Any] = []  # the structure of the residuals
+        kept: list[Form] = []  # that of the residuals
 
         def value(*values: Any) -> tuple[Any, ...]:
             return _arrays(results, arguments.call(*values))
@@ -121,19 +117,13 @@ class custom_vjp:
                     f"custom_vjp: the forward function of {name_of(self._fn)} returned a "
                     f"{type(out).__name__}, expected a pair (value, residuals)"
                 )
-            leaves, structure = tree.flatten(out[1])
-            is_array = [backends.backend_of_value(leaf) is not None for leaf in leaves]
-            rest = [None if hit else leaf for leaf, hit in zip(leaves, is_array, strict=True)]
-            kept[:] = [structure, is_array, rest]
-            arrays = tuple(x for x, hit in zip(leaves, is_array, strict=True) if hit)
+            arrays, form = take_apart(out[1])
+            kept[:] = [form]
             return _arrays(results, out[0]), arrays
 
         def pull(residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-            structure, is_array, rest = kept
-            given = iter(residuals)
-            filled = [next(given) if hit else x for x, hit in zip(rest, is_array, strict=True)]
-            cotangent = _put(results, cotangents[: results.count], None)
-            gradients = backward(*settings, tree.unflatten(structure, filled), cotangent)
+            cotangent = results.nests(cotangents[: results.count], repeat(None))[0]
+            gradients = backward(*settings, kept[0].nest(residuals), cotangent)
             if not isinstance(gradients, tuple) or len(gradients) != len(numbers):
                 count = len(gradients) if isinstance(gradients, tuple) else type(gradients).__name__
                 raise StructureError(
@@ -151,6 +141,20 @@ class custom_vjp:
             self._pushing(arguments, results, settings, kwargs),
         )
         return results.nests(found[: results.count], found[results.count :])[0]
+
+    def _evaluated_late(
+        self, forward: Callable[..., Any], backward: Callable[..., Any], kwargs: dict[str, Any]
+    ) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """The two functions where `forward` runs already: it is called for the residuals alone."""
+
+        def value(*args: Any, **kwargs: Any) -> Any:
+            return self._fn(*args, **kwargs), args
+
+        def pull(*given: Any) -> Any:
+            *settings, args, cotangent = given
+            return backward(*settings, forward(*args, **kwargs)[1], cotangent)
+
+        return value, pull
 
     def _pushing(
         self,
@@ -396,7 +400,3 @@ def _arrays(results: Results, value: Any) -> tuple[Any, ...]:
     """All arrays of a value, the inexact ones first."""
     inexact, others = results.taken(value)
     return (*inexact, *others)
-
-
-def _put(results: Results, inexact: Sequence[Any], other: Any) -> Any:
-    return results.nests(inexact, repeat(other))[0]

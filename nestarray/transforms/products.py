@@ -124,12 +124,8 @@ def _jvp(
         lambda *values: results.taken(arguments.call(*values)), arguments.arrays, directions, name
     )
     value, aux = results.nests(inexact, others)
-    tangent = results.nests(moved, [_still(x) for x in others])[0]
+    tangent = results.nests(moved, [ops.zeros_like(x) for x in others])[0]
     return (value, tangent, aux) if has_aux else (value, tangent)
-
-
-def _still(x: Any) -> Any:
-    return ops.zeros_like(x)
 
 
 @explained(functions="fn")
@@ -170,7 +166,7 @@ def linearize(fn: Callable[..., Any], /, *primals: Nest, has_aux: bool = False) 
 
     def pushforward(*tangents: Nest) -> Nest:
         moved = push(arguments.tangents(tangents, "tangents"))
-        return results.nests(moved, [_still(x) for x in others])[0]
+        return results.nests(moved, [ops.zeros_like(x) for x in others])[0]
 
     return (value, pushforward, aux) if has_aux else (value, pushforward)
 

@@ -7,6 +7,7 @@ https://docs.pytorch.org/docs/stable/generated/torch.reshape.html
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -143,7 +144,7 @@ def flatten(input: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
         raise ArgumentError(
             f"flatten: start_dim: got {start_dim}, which comes after the end_dim {end_dim}"
         )
-    merged = _product(shape[start : end + 1])
+    merged = math.prod(shape[start : end + 1])
     return na.reshape(input, (*shape[:start], merged, *shape[end + 1 :]))
 
 
@@ -153,7 +154,7 @@ def unflatten(input: Array, dim: int, sizes: Sequence[int]) -> Array:
     at = wrap("unflatten", dim, len(shape))
     parts = list(sizes)
     if -1 in parts:
-        known = _product([s for s in parts if s != -1])
+        known = math.prod([s for s in parts if s != -1])
         parts[parts.index(-1)] = shape[at] // known if known else 0
     return na.reshape(input, (*shape[:at], *parts, *shape[at + 1 :]))
 
@@ -226,13 +227,6 @@ def _each(tensors: tuple[Any, ...], function: Any) -> Any:
         return function(tensors[0])
     arrays = tensors[0] if len(tensors) == 1 else tensors
     return tuple(function(x) for x in arrays)
-
-
-def _product(numbers: Sequence[int]) -> int:
-    result = 1
-    for n in numbers:
-        result *= n
-    return result
 
 
 # -- joining -------------------------------------------------------------------------------
