@@ -428,7 +428,9 @@ WITHOUT = {
     ),
     "inplace": "nothing is changed in place: c = c.…",
     "is_leaf": "c.map_nodes(fn, pattern) takes whole nodes",
-    **dict.fromkeys(("workers", "n_jobs", "num_workers"), "c.parallel_map(fn, max_workers=n) has threads"),
+    **dict.fromkeys(
+        ("workers", "n_jobs", "num_workers"), "c.parallel_map(fn, max_workers=n) has threads"
+    ),
     "device": "to_device brings what comes to a device",
 }
 
@@ -459,8 +461,10 @@ def explanation(name: str, public: Iterable[str], instead: Mapping[str, str]) ->
     """What to use for `name`, from a table or by its spelling; nothing where nothing is near."""
     if name in instead:
         return instead[name]
-    near = nearest_name(name, public, cutoff=0.8)
-    return f"did you mean {near}?" if near is not None else ""
+    near = nearest_name(name, [*instead, *public], cutoff=0.8)
+    if near is None:
+        return ""
+    return f"did you mean {near}?" + (f" {instead[near]}" if near in instead else "")
 
 
 def error(module: str, name: str, public: Iterable[str]) -> AttributeError:

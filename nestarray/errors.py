@@ -119,11 +119,15 @@ def unknown_attribute(message: Callable[[], str], name: str) -> AttributeError:
 
 
 def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """Of `names` the one most like `name`, for a hint; None where all are less alike than `cutoff`."""
+    """Of `names` the one most like `name`, for a hint; None where all are less alike than `cutoff`.
+
+    Capitals and small letters are alike.
+    """
     import difflib  # only errors need it
 
-    near = difflib.get_close_matches(name, list(names), n=1, cutoff=cutoff)
-    return near[0] if near else None
+    by_letters = {own.lower(): own for own in names}
+    near = difflib.get_close_matches(name.lower(), by_letters, n=1, cutoff=cutoff)
+    return by_letters[near[0]] if near else None
 
 
 def listed(texts: Iterable[str], most: int = 3) -> str:

@@ -17,7 +17,7 @@ from nestarray.container.spec import (
     make_spec,
     nearest_key,
 )
-from nestarray.errors import ArgumentError, StructureError
+from nestarray.errors import ArgumentError, StructureError, nearest_name
 
 Leaves = tuple[Any, ...]
 
@@ -62,8 +62,12 @@ def _number(part: Any) -> Any:
 
 def attribute_message(spec: Spec, name: str, cls: type) -> str:
     """The message for ``c.name`` when there is neither a method of `cls` nor a key of that name."""
-    instead = instead_of(name, cls)
-    hint = f"; write {instead}" if instead else nearest_key(name, spec.keys)
+    hint = nearest_key(name, spec.keys)
+    if instead := instead_of(name, cls):
+        hint = f"; write {instead}"
+    elif nearest_name(name, map(str, spec.keys)) is None:
+        near = nearest_name(name, [own for own in dir(cls) if own[0] != "_"], cutoff=0.8)
+        hint = hint if near is None else f"; did you mean c.{near}?"
     return f"Container has no key or method {name!r}{hint}"
 
 

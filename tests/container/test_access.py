@@ -208,6 +208,11 @@ def test_message_of_a_missing_attribute() -> None:
     with pytest.raises(AttributeError) as info:
         _ = c.encoder.weigth
     assert str(info.value) == ("Container has no key or method 'weigth'; did you mean 'weight'?")
+    with pytest.raises(AttributeError) as info:
+        _ = c.encoder.Flat_Itmes
+    assert (
+        str(info.value) == "Container has no key or method 'Flat_Itmes'; did you mean c.flat_items?"
+    )
     assert not hasattr(c, "__array_interface__")
 
 

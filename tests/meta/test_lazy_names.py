@@ -52,6 +52,8 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
     [
         (na, "concatenate", "it is na.concat"),
         (na, "sotfmax", "did you mean softmax?"),
+        (na, "tanH", "did you mean tanh?"),
+        (na, "concatenat", "did you mean concatenate? it is na.concat"),
         (na, "parallel_map", "write c.parallel_map(…)"),
         (na.nn, "Dense", "it is na.nn.Linear"),
         (na.nn, "clip_by_global_norm", "write grads.global_clip(max_norm)"),
