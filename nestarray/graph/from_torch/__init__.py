@@ -7,7 +7,7 @@
 - `sequences`, `alignments`, `looking_functions`, `transformed_normalizations`,
   `flexible_attention`, `cumulative_averages`, `mapped_operations`, `embedding_bags`,
   `joined_tangents`, `shortened_embeddings`: what it cannot read, in other words while a module is
-  traced.
+  traced; `replacements`: how it is put in torch's place, and taken away again.
 - `foreign_draws`, `seeded_draws`, `known_numbers`: numbers that would be constants, and those
   that are.
 - `coverage`: what becomes of each operation; `importer`, `control_flow`: the translation.

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from nestarray.graph.from_torch.mapped_operations import in_front
+from nestarray.graph.from_torch.replacements import replaced
 
 _NONE, _MEAN = 0, 1
 _ARGUMENTS = (
@@ -25,12 +26,8 @@ def alignments_traced() -> Iterator[None]:
     """Around an export: ``torch.ctc_loss`` is one operation of our own."""
     import torch
 
-    native = torch.ctc_loss
-    torch.ctc_loss = _traced
-    try:
+    with replaced((torch, "ctc_loss", _traced)):
         yield
-    finally:
-        torch.ctc_loss = native
 
 
 def native(target: Any) -> Callable[..., Any] | None:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.graph.from_torch.replacements import replaced
 
 #: Modules of functions that are recorded as they are: checkpoints and the like.
 _RECORDED = ("torch.", "nestarray.")
@@ -64,20 +65,17 @@ def backwards_kept() -> Iterator[None]:
         if any(isinstance(x, torch.nn.Module) for x in args):
             # it saves memory for layers, whose parameters its backward reaches by side effect;
             # the gradient is the usual one of what it computes
-            return cls.forward(_Context(tuple(_is_inexact(x) for x in args)), *args, **kwargs)
+            return cls.forward(_Context(tuple(is_inexact(x) for x in args)), *args, **kwargs)
         return _apply(cls, args, kwargs)
 
-    torch.autograd.Function.apply = classmethod(apply)  # type: ignore[method-assign]
-    try:
+    with replaced((torch.autograd.Function, "apply", classmethod(apply))):
         yield
-    finally:
-        torch.autograd.Function.apply = original
 
 
 def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     import torch
 
-    context = _Context(tuple(_is_inexact(x) for x in args))
+    context = _Context(tuple(is_inexact(x) for x in args))
     given = [x.detach() if isinstance(x, torch.Tensor) else x for x in args]
     with torch.no_grad():
         if function.setup_context is not torch.autograd.Function.setup_context:
@@ -88,15 +86,15 @@ def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not torch.is_grad_enabled() or not any(context.needs_input_grad):
         return output
     outputs = output if isinstance(output, tuple) else (output,)
-    moves = [_is_inexact(y) and id(y) not in context.constant for y in outputs]
+    moves = [is_inexact(y) and id(y) not in context.constant for y in outputs]
     with torch.enable_grad():
         marks: list[Any] = [
-            torch.full_like(y, _MARK).requires_grad_() if _is_inexact(y) else None for y in outputs
+            torch.full_like(y, _MARK).requires_grad_() if is_inexact(y) else None for y in outputs
         ]
         found = function.backward(context, *marks)
         found = found if isinstance(found, tuple) else (found,)
         pairs = [
-            (g, x) for g, x in zip(found, args) if isinstance(g, torch.Tensor) and _is_inexact(x)
+            (g, x) for g, x in zip(found, args) if isinstance(g, torch.Tensor) and is_inexact(x)
         ]
         if not all(g.requires_grad for g, _ in pairs):
             raise ConversionError(
@@ -122,7 +120,8 @@ def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return tuple(results) if isinstance(output, tuple) else results[0]
 
 
-def _is_inexact(x: Any) -> bool:
+def is_inexact(x: Any) -> bool:
+    """Whether `x` is a tensor that may have a gradient."""
     import torch
 
     return isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex())

@@ -20,6 +20,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from nestarray.graph.from_torch import embedding_bags
+from nestarray.graph.from_torch.autograd_functions import is_inexact
+from nestarray.graph.from_torch.replacements import replaced
 from nestarray.graph.from_torch.size_names import asked_in, chooses_strides
 
 #: What ``torch.export`` says of values that it has not seen made.
@@ -48,19 +50,12 @@ def derivatives_refused() -> Iterator[None]:
     def refused() -> Any:
         raise _Unseen("derivative")
 
-    homes: tuple[tuple[Any, str], ...] = (
-        (torch._functorch.eager_transforms, "grad_increment_nesting"),
-        (torch._functorch.eager_transforms, "jvp_increment_nesting"),
-        (forward_ad, "enter_dual_level"),
-    )
-    before = [getattr(home, name) for home, name in homes]
-    for home, name in homes:
-        setattr(home, name, refused)
-    try:
+    with replaced(
+        (torch._functorch.eager_transforms, "grad_increment_nesting", refused),
+        (torch._functorch.eager_transforms, "jvp_increment_nesting", refused),
+        (forward_ad, "enter_dual_level", refused),
+    ):
         yield
-    finally:
-        for (home, name), function in zip(homes, before, strict=True):
-            setattr(home, name, function)
 
 
 def is_unseen(error: Exception) -> bool:
@@ -288,7 +283,7 @@ def _stops_seen(found: list[Any]) -> Iterator[None]:
     def note(value: Any) -> Any:
         for x in tree_leaves(value):
             mode = get_proxy_mode()
-            if mode is None or not _is_inexact(x):
+            if mode is None or not is_inexact(x):
                 continue
             slot = get_proxy_slot(x, mode.tracer, None)
             if slot is not None:
@@ -320,18 +315,8 @@ def _stops_seen(found: list[Any]) -> Iterator[None]:
         found = grad(*args, **kwargs)
         return found if given.get("create_graph") else note(found)
 
-    torch.autograd.grad = differentiated  # type: ignore[assignment]
-    try:
-        with Stops():
-            yield
-    finally:
-        torch.autograd.grad = grad
-
-
-def _is_inexact(x: Any) -> bool:
-    import torch
-
-    return isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex())
+    with replaced((torch.autograd, "grad", differentiated)), Stops():
+        yield
 
 
 def _detach_only(recorded: Any, stops: set[str]) -> None:

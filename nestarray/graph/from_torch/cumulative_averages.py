@@ -12,6 +12,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from nestarray.graph.from_torch.replacements import replaced
+
 
 @contextlib.contextmanager
 def averages_traced() -> Iterator[None]:
@@ -26,11 +28,8 @@ def averages_traced() -> Iterator[None]:
             return original(self, input)
         return _averaged(self, input)
 
-    _BatchNorm.forward = forward  # type: ignore[method-assign]
-    try:
+    with replaced((_BatchNorm, "forward", forward)):
         yield
-    finally:
-        _BatchNorm.forward = original  # type: ignore[method-assign]
 
 
 def _averaged(module: Any, input: Any) -> Any:

@@ -30,6 +30,7 @@ from nestarray.graph.from_torch.gradient_modes import detach_regions, gradient_m
 from nestarray.graph.from_torch.joined_tangents import tangents_completed
 from nestarray.graph.from_torch.looking_functions import looks_written_out
 from nestarray.graph.from_torch.mapped_operations import batches_left_open
+from nestarray.graph.from_torch.replacements import replaced
 from nestarray.graph.from_torch.seeded_draws import seeds_kept
 from nestarray.graph.from_torch.sequences import check_padded, sequences_padded
 from nestarray.graph.from_torch.shortened_embeddings import rows_shortened
@@ -57,18 +58,17 @@ def quiet() -> Iterator[None]:
     import torch.export._trace
 
     handlers = [] if "TORCH_LOGS" in os.environ else list(_handlers_of_torch())
-    home: Any = torch.export._trace  # it prints the program as far as it came
-    home.print = lambda *_, **__: None
     for handler in handlers:
         handler.addFilter(_nothing)
     try:
-        with warnings.catch_warnings():
+        # the exporter prints the program as far as it came
+        printing = replaced((torch.export._trace, "print", lambda *_, **__: None))
+        with printing, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
         for handler in handlers:
             handler.removeFilter(_nothing)
-        del home.print
 
 
 def _handlers_of_torch() -> Iterator[logging.Handler]:
@@ -186,6 +186,8 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
 @contextlib.contextmanager
 def _replacements() -> Iterator[None]:
     """What stands in for parts of torch that the exporter does not read as they are."""
+    from torch.distributions import Distribution
+
     with (
         gradient_modes_seen(),
         backwards_kept(),
@@ -199,22 +201,10 @@ def _replacements() -> Iterator[None]:
         tangents_completed(),
         fake_quantization_written_out(),
         seeds_kept(),
-        _arguments_unchecked(),
+        # without its checks of values, each a choice by a value
+        replaced((Distribution, "_validate_args", False)),
     ):
         yield
-
-
-@contextlib.contextmanager
-def _arguments_unchecked() -> Iterator[None]:
-    """Without the checks of values that ``torch.distributions`` makes, a choice by a value."""
-    from torch.distributions import Distribution
-
-    before = Distribution._validate_args
-    Distribution.set_default_validate_args(False)
-    try:
-        yield
-    finally:
-        Distribution.set_default_validate_args(before)
 
 
 def origin(node: Any) -> tuple[str, str]:

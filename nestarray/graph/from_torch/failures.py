@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from nestarray.graph.from_torch.replacements import replaced
+
 _PACKAGE = str(Path(__file__).parents[2])
 _ADAPTER = str(Path(__file__).with_name("exporting.py"))  # whose forward calls the module's
 
@@ -110,20 +112,17 @@ def lines_of_constants(found: dict[str, str]) -> Iterator[None]:
     """Put in `found` the line that first needs an open size as a number, by torch's name of it."""
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-    replaced = ShapeEnv._set_replacement
+    replace: Any = ShapeEnv._set_replacement
 
     def noted(self: Any, a: Any, tgt: Any, msg: str) -> None:
         if tgt.is_number:
             for source in self.var_to_sources.get(a, ()):
                 if source.name not in found:
                     found[source.name] = _innermost(_stack_of_forward())
-        replaced(self, a, tgt, msg)
+        replace(self, a, tgt, msg)
 
-    ShapeEnv._set_replacement = noted
-    try:
+    with replaced((ShapeEnv, "_set_replacement", noted)):
         yield
-    finally:
-        ShapeEnv._set_replacement = replaced
 
 
 def _stack_of_forward() -> traceback.StackSummary:

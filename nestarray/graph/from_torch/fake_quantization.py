@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.graph.from_torch.replacements import replaced
 
 
 @contextlib.contextmanager
@@ -18,19 +19,12 @@ def fake_quantization_written_out() -> Iterator[None]:
     """Trace the modules as what they compute."""
     from torch.ao.quantization import fake_quantize, observer
 
-    homes: list[tuple[Any, str, Any]] = [
+    with replaced(
         (fake_quantize.FakeQuantize, "forward", _quantized),
         (observer.MovingAverageMinMaxObserver, "forward", _averaged),
         (observer, "check_min_max_valid", _is_seen),
-    ]
-    before = [getattr(home, name) for home, name, _ in homes]
-    for home, name, written in homes:
-        setattr(home, name, written)
-    try:
+    ):
         yield
-    finally:
-        for (home, name, _), function in zip(homes, before, strict=True):
-            setattr(home, name, function)
 
 
 def _quantized(self: Any, X: Any) -> Any:

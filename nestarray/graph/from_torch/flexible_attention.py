@@ -12,27 +12,24 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from nestarray.graph.from_torch.replacements import replaced
+
 
 @contextlib.contextmanager
 def flexible_attention_written_out() -> Iterator[None]:
     """Trace calls of ``flex_attention`` as what they compute."""
     from torch.nn.attention import flex_attention
 
-    home: Any = flex_attention
-    replaced = {
+    own: dict[str, Any] = {
         "flex_attention_hop": _attention,
         "_validate_device": lambda *_: None,  # it asks for inputs without gradients
         "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG": True,  # it is traced here, not compiled
     }
-    if not all(hasattr(home, name) for name in replaced):  # they are torch's own
+    if not all(hasattr(flex_attention, name) for name in own):  # they are torch's own
         yield
         return
-    before = {name: getattr(home, name) for name in replaced}
-    vars(home).update(replaced)
-    try:
+    with replaced(*[(flex_attention, name, value) for name, value in own.items()]):
         yield
-    finally:
-        vars(home).update(before)
 
 
 def _attention(

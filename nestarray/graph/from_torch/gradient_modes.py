@@ -13,15 +13,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.graph.from_torch.autograd_functions import is_inexact
+from nestarray.graph.from_torch.replacements import replaced
 
 
 @contextlib.contextmanager
 def gradient_modes_seen() -> Iterator[None]:
     """Export as if called where gradients are on, with ``torch.inference_mode`` as ``no_grad``."""
     import torch
-
-    inference_mode: Any = torch.inference_mode
-    enter, leave = inference_mode.__enter__, inference_mode.__exit__
 
     def entered(self: Any) -> None:
         self.no_grad = torch.no_grad() if self.mode else torch.enable_grad()
@@ -30,12 +29,9 @@ def gradient_modes_seen() -> Iterator[None]:
     def left(self: Any, *error: Any) -> None:
         self.no_grad.__exit__(*error)
 
-    with torch.inference_mode(False), torch.enable_grad():
-        inference_mode.__enter__, inference_mode.__exit__ = entered, left
-        try:
-            yield
-        finally:
-            inference_mode.__enter__, inference_mode.__exit__ = enter, leave
+    places = (torch.inference_mode, "__enter__", entered), (torch.inference_mode, "__exit__", left)
+    with torch.inference_mode(False), torch.enable_grad(), replaced(*places):
+        yield
 
 
 def detach_regions(program: Any, name: str) -> None:
@@ -84,7 +80,7 @@ def _detach_outputs(region: Any) -> None:
 
     def detached(node: Any) -> Any:
         value = node.meta.get("val")
-        if not isinstance(value, torch.Tensor) or not _is_inexact(value):
+        if not is_inexact(value):
             return node
         new = region.graph.call_function(torch.ops.aten.detach.default, (node,))
         new.meta = dict(node.meta)
@@ -94,10 +90,6 @@ def _detach_outputs(region: Any) -> None:
     with region.graph.inserting_before(output):
         output.args = (torch.fx.map_arg(output.args[0], detached),)
     region.recompile()
-
-
-def _is_inexact(tensor: Any) -> bool:
-    return tensor.is_floating_point() or tensor.is_complex()
 
 
 def _written(region: Any) -> dict[Any, Any]:
@@ -130,7 +122,7 @@ def _has_gradient(node: Any, program: Any) -> bool:
     while waiting:
         one = waiting.pop()
         value = one.meta.get("val")
-        if one in seen or (isinstance(value, torch.Tensor) and not _is_inexact(value)):
+        if one in seen or (isinstance(value, torch.Tensor) and not is_inexact(value)):
             continue
         if one.op == "placeholder" and one.name in sources:
             return True

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any
 
+from nestarray.graph.from_torch.replacements import replaced
+
 _NAMES = (
     *("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack"),
     *("column_stack", "row_stack"),
@@ -22,15 +24,8 @@ def tangents_completed() -> Iterator[None]:
     """Have torch's functions that join arrays take them with tangents, where one has one."""
     import torch
 
-    torch_: Any = torch
-    before = {name: getattr(torch_, name) for name in _NAMES}
-    for name, function in before.items():
-        setattr(torch_, name, _completing(function))
-    try:
+    with replaced(*[(torch, name, _completing(getattr(torch, name))) for name in _NAMES]):
         yield
-    finally:
-        for name, function in before.items():
-            setattr(torch_, name, function)
 
 
 def _completing(function: Callable[..., Any]) -> Callable[..., Any]:

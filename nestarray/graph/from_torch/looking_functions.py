@@ -15,11 +15,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.graph.from_torch.replacements import replaced
 
 
 @contextlib.contextmanager
 def looks_written_out() -> Iterator[None]:
     """Trace calls of these functions, however they are spelt, as what they compute."""
+    import torch.func
+    from torch.nn.modules import transformer
     from torch.overrides import TorchFunctionMode
 
     written: Any = _written()
@@ -30,15 +33,11 @@ def looks_written_out() -> Iterator[None]:
         ) -> Any:
             return written.get(function, function)(*args, **(kwargs or {}))
 
-    others = [(home, name, getattr(home, name), own) for home, name, own in _by_name()]
-    for home, name, _, own in others:
-        setattr(home, name, own)
-    try:
-        with WrittenOut():
-            yield
-    finally:
-        for home, name, function, _ in others:
-            setattr(home, name, function)
+    # what no mode sees: a function of functions, and one of Python
+    linearize = torch.func, "linearize", _linearize
+    is_causal = transformer, "_detect_is_causal_mask", _is_said_to_be_causal
+    with replaced(linearize, is_causal), WrittenOut():
+        yield
 
 
 def _written() -> dict[Any, Callable[..., Any]]:
@@ -59,17 +58,6 @@ def _written() -> dict[Any, Callable[..., Any]]:
         torch.combinations: _combinations(torch.combinations),
         torch.linalg.lstsq: _lstsq,
     }
-
-
-def _by_name() -> list[tuple[Any, str, Callable[..., Any]]]:
-    """What no mode sees, a function of functions and one of Python: module, name, replacement."""
-    import torch
-    from torch.nn.modules import transformer
-
-    return [
-        (torch.func, "linearize", _linearize),
-        (transformer, "_detect_is_causal_mask", _is_said_to_be_causal),
-    ]
 
 
 def _is_said_to_be_causal(mask: Any, is_causal: bool | None = None, size: Any = None) -> bool:

@@ -12,6 +12,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from nestarray.graph.from_torch.replacements import replaced
+
 
 @contextlib.contextmanager
 def seeds_kept() -> Iterator[None]:
@@ -59,22 +61,15 @@ def seeds_kept() -> Iterator[None]:
             with _disable_current_modes():
                 return draw(*of_sizes, **sizes | {"generator": generator})
 
-    replaced = {
-        (torch, "Generator"): Own,
-        (torch, "manual_seed"): manual_seed,
-        (torch.random, "manual_seed"): manual_seed,
-        (torch, "seed"): left,
-        (torch, "set_rng_state"): left,  # by which torch.random.fork_rng ends, too
-    }
-    before = {(home, name): getattr(home, name) for home, name in replaced}
-    for (home, name), own in replaced.items():
-        setattr(home, name, own)
-    try:
-        with Drawn():
-            yield
-    finally:
-        for (home, name), function in before.items():
-            setattr(home, name, function)
+    places = (
+        (torch, "Generator", Own),
+        (torch, "manual_seed", manual_seed),
+        (torch.random, "manual_seed", manual_seed),
+        (torch, "seed", left),
+        (torch, "set_rng_state", left),  # by which torch.random.fork_rng ends, too
+    )
+    with replaced(*places), Drawn():
+        yield
 
 
 def _are_numbers(arguments: Any) -> bool:

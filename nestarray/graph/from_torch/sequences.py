@@ -15,6 +15,7 @@ from functools import cache, partial
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.graph.from_torch.replacements import replaced
 
 _KINDS = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
@@ -225,21 +226,14 @@ def sequences_padded() -> Iterator[None]:
 
     # what torch.nn calls, under whatever name a program has imported pack_padded_sequence
     functions: Any = torch._VF
-    replaced = {kind: partial(_network, kind, getattr(functions, kind)) for kind in _KINDS}
-    replaced |= {"_pack_padded_sequence": _pack, "_pad_packed_sequence": _pad}
-    checks = [(RNNBase, "get_expected_hidden_size"), (LSTM, "get_expected_cell_size")]
-    kept = [(owner, name, owner.__dict__[name]) for owner, name in checks]
-    for name, function in replaced.items():
-        setattr(functions, name, function)
-    for owner, name, check in kept:
-        setattr(owner, name, _of_padded(check))
-    try:
+    own = {kind: partial(_network, kind, getattr(functions, kind)) for kind in _KINDS}
+    own |= {"_pack_padded_sequence": _pack, "_pad_packed_sequence": _pad}
+    checks = ((RNNBase, "get_expected_hidden_size"), (LSTM, "get_expected_cell_size"))
+    with replaced(
+        *[(functions, name, function) for name, function in own.items()],
+        *[(owner, name, _of_padded(getattr(owner, name))) for owner, name in checks],
+    ):
         yield
-    finally:
-        for name in replaced:
-            delattr(functions, name)
-        for owner, name, check in kept:
-            setattr(owner, name, check)
 
 
 def _network(kind: str, original: Callable[..., Any], input: Any, *args: Any) -> Any:

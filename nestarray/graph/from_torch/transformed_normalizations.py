@@ -12,21 +12,18 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from nestarray.graph.from_torch.replacements import replaced
+
 
 @contextlib.contextmanager
 def normalizations_written_out() -> Iterator[None]:
     """Normalizations as the operations that they consist of, inside transformations."""
     import torch
 
-    torch_: Any = torch
-    before = {name: getattr(torch_, name) for name in _WRITTEN}
-    for name, function in before.items():
-        setattr(torch_, name, _chosen(function, _WRITTEN[name]))
-    try:
+    with replaced(
+        *[(torch, name, _chosen(getattr(torch, name), own)) for name, own in _WRITTEN.items()]
+    ):
         yield
-    finally:
-        for name, function in before.items():
-            setattr(torch_, name, function)
 
 
 def _chosen(native: Any, written: Any) -> Any:
