@@ -100,6 +100,28 @@ def test_memory_is_shared(source: str, target: str, dtype: str) -> None:
     assert_close(numpy_of(apart), numpy_of(x))
 
 
+@pytest.mark.parametrize("source", ["numpy", "torch", "tensorflow"])
+def test_a_step_of_moved_parameters_is_compiled_once(source: str) -> None:
+    """JAX compiles again for arrays that are bound to a device, as results beside such are."""
+    import jax
+    import jax.numpy as jnp
+
+    v, count = na.to_backend(na.Container(w=on(source, host("float32"))), "jax"), jnp.zeros(())
+    step = jax.jit(lambda v, count: (v * 2, count + 1))
+    for _ in range(2):
+        v, count = step(v, count)
+    assert step._cache_size() == 1
+
+
+def test_what_is_moved_while_jax_traces_has_values() -> None:
+    import jax
+
+    def add(x: Any) -> Any:
+        return x + numpy_of(na.to_backend(host("float32"), "jax")).sum()
+
+    assert_close(jax.jit(add)(np.float32(1)), 1 + host("float32").sum(), check_dtype=False)
+
+
 @pytest.mark.parametrize("target", BACKENDS)
 def test_a_copy_does_not_see_later_writes(target: str) -> None:
     x = host("float32", (64,))

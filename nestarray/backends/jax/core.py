@@ -113,8 +113,29 @@ def for_dlpack(x: Any) -> Any:
 
 
 def from_dlpack(x: Any) -> Any:
-    """An array over the memory of an object that exports DLPack, or a copy of it."""
+    """An array over the memory of an object that exports DLPack, or a copy of it.
+
+    DLPack's arrays are bound to their device. What is there by default is not, as JAX's own new
+    arrays are not: a compiled step would come back with all bound that was given beside them (an
+    optimizer's count), and be compiled again for that.
+    """
+    if _is_where_arrays_are_made(x):
+        try:
+            view = np.from_dlpack(x)
+        except RuntimeError:  # a dtype that NumPy lacks
+            return jax.dlpack.from_dlpack(x)
+        if view.flags.c_contiguous:
+            with outside_of_traces():
+                return jax.device_put(view)
     return jax.dlpack.from_dlpack(x)
+
+
+_HOST = 1  # kDLCPU in dlpack.h
+
+
+def _is_where_arrays_are_made(x: Any) -> bool:
+    is_default = jax.config.jax_default_device is None and jax.default_backend() == "cpu"
+    return is_default and x.__dlpack_device__()[0] == _HOST
 
 
 def copied(x: Any) -> Any:
