@@ -56,6 +56,14 @@ class Layout:
         """How many buffers there are."""
         return 1 + max((place.buffer for place in self.places), default=-1)
 
+    @kept
+    def rows(self) -> tuple[tuple[tuple[int, ...], tuple[Place, ...]], ...]:
+        """For each buffer the numbers of the leaves in it, from its first element to its last."""
+        numbers: list[list[int]] = [[] for _ in range(self.num_buffers)]
+        for i, place in enumerate(self.places):
+            numbers[place.buffer].append(i)
+        return tuple([(tuple(row), tuple([self.places[i] for i in row])) for row in numbers])
+
     def build(self, buffers: Sequence[Any]) -> FusedContainer:
         """The Container of this layout and as many buffers."""
         return from_buffers(self, tuple(buffers))
@@ -125,8 +133,11 @@ class FusedContainer(_FusedParts, Container[Leaf]):
     @property
     def _leaves(self) -> tuple[Any, ...]:  # type: ignore[override]
         if self._cut is None:
-            cut = tuple([_leaf(self._buffers[p.buffer], p) for p in self._layout.places])
-            object.__setattr__(self, "_cut", cut)
+            leaves: list[Any] = [None] * len(self._layout.places)
+            for buffer, (numbers, places) in zip(self._buffers, self._layout.rows):
+                for i, leaf in zip(numbers, _leaves_of(buffer, places)):
+                    leaves[i] = leaf
+            object.__setattr__(self, "_cut", tuple(leaves))
         return self._cut  # type: ignore[return-value]
 
     def buffers(self) -> tuple[Leaf, ...]:
@@ -194,6 +205,21 @@ def _leaf(buffer: Any, place: Place) -> Any:
     front = tuple(shape[:-1])
     reshape: Any = Container.reshape  # type: ignore[attr-defined]  # na.reshape
     return reshape(_between(buffer, place.start, stop), (*front, *place.shape))
+
+
+def _leaves_of(buffer: Any, places: tuple[Place, ...]) -> list[Any]:
+    """All leaves of a buffer, cut by one call: JAX and TensorFlow take long for many slices."""
+    shape = getattr(buffer, "shape", None)
+    if len(places) == 1 or not shape or not hasattr(buffer, "dtype"):
+        return [_leaf(buffer, place) for place in places]
+    front = tuple(shape[:-1])
+    split: Any = Container.split  # type: ignore[attr-defined]  # na.split
+    reshape: Any = Container.reshape  # type: ignore[attr-defined]  # na.reshape
+    parts = split(buffer, [math.prod(place.shape) for place in places], axis=-1)
+    return [
+        part if len(place.shape) == 1 else reshape(part, (*front, *place.shape))
+        for part, place in zip(parts, places)
+    ]
 
 
 def _between(buffer: Any, start: int, stop: int) -> Any:

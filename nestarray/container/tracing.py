@@ -3,9 +3,10 @@
 Left to itself TensorFlow would take a Container for a dict and rebuild it from a list of
 pairs. Loaded only when TensorFlow asks for the type of a Container. Tensors are listed in
 the order of ``tf.nest``, which sorts the keys of each node: TensorFlow lines up the results
-of the two. That is also why a fused Container comes leaf by leaf: a traced function's arguments
-are copied by ``tf.nest``, which takes any Mapping apart by its keys and asks no class. Hand
-``c.buffers()`` to it, or use `nestarray.jit`, which takes buffers.
+of the two. That is also why a fused Container comes leaf by leaf: ``tf.nest`` copies what goes
+into a traced function and what comes out. Packing asks for a Mapping before it asks for a
+composite tensor, an extension type or ``__tf_flatten__``, so no Mapping can be one of these.
+`nestarray.jit` takes the buffers, and ``na.tree.flatten`` gives them.
 
 https://www.tensorflow.org/api_docs/python/tf/types/experimental/TraceType
 """

@@ -31,7 +31,7 @@ _CHAPTERS = (
 )  # fmt: skip
 _EXCEPT = (
     "allclose", "crelu", "glu", "log_softmax", "softmax", "softmin", "gumbel_softmax", "prelu",
-    "rrelu", "sparsemax",
+    "rrelu", "sparsemax", "view_as_complex", "view_as_real",
 )  # fmt: skip
 _FURTHER = (
     "astype", "stop_gradient", "to_device", "to_backend", "where", "lerp", "zeros_like",

@@ -205,6 +205,16 @@ def test_leaves_are_views(backend: str) -> None:
     assert pointer(fused["a/b"]) == pointer(fused.buffers()[0]) + 4 * 6
 
 
+def test_all_leaves_are_cut_by_one_call() -> None:
+    c = na.Container(a=jnp.ones((2, 3)), b=[jnp.zeros(4), jnp.ones(()), jnp.ones((0, 2))]).fuse()
+    calls = [e.primitive.name for e in jax.make_jaxpr(lambda c: c.leaves())(c).eqns]
+    assert calls.count("split") == 1
+    assert set(calls) <= {"split", "reshape"}
+    batch = c.buffers()[0] * jnp.ones((5, 1))  # as a transformation puts an axis in front
+    leaves = c._layout.build([batch]).leaves()
+    assert [x.shape for x in leaves] == [(5, 2, 3), (5, 4), (5,), (5, 0, 2)]
+
+
 def test_copies_and_processes() -> None:
     fused = tree("numpy").fuse()
     back = pickle.loads(pickle.dumps(fused))
