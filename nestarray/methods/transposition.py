@@ -8,14 +8,16 @@ in the place of the list.
 from __future__ import annotations
 
 import builtins
+from collections.abc import Iterable
 from typing import Any
 
 from nestarray.container import Container, method
 from nestarray.container.access import Leaves, line_up
 from nestarray.container.arguments import check_container
 from nestarray.container.container import from_leaves
-from nestarray.container.spec import LEAF, Path, Spec, explain_mismatch, join_path, make_spec
+from nestarray.container.spec import LEAF, Key, Path, Spec, explain_mismatch, join_path, make_spec
 from nestarray.errors import ArgumentError, StructureError
+from nestarray.methods.mapping import with_parts
 
 
 @method
@@ -146,23 +148,17 @@ def _apart(c: Container) -> Any:
                 f"{join_path(path)!r} a {other.kind} of {len(other.keys)}, expected one kind and "
                 "length"
             )
-    members = [from_leaves(*_member(c.spec, c.leaves(), lists, i)) for i in spec.keys]
+    members = [_member(c, lists, i) for i in spec.keys]
     return tuple(members) if spec.kind == "tuple" else members
 
 
-def _member(
-    spec: Spec, leaves: Leaves, lists: dict[Path, Spec], i: Any, path: Path = ()
-) -> tuple[Spec, Leaves]:
+def _member(c: Container, lists: Iterable[Path], i: Key) -> Container:
     """The tree with the i-th entry of each list in the place of the list."""
-    if path in lists:
-        start, stop, child = spec.index[i]
-        return child, leaves[start:stop]
-    parts = []
-    for key in spec.keys:
-        start, stop, child = spec.index[key]
-        parts.append(_member(child, leaves[start:stop], lists, i, (*path, key)))
-    changed = make_spec(spec.kind, spec.keys, tuple(s for s, _ in parts))
-    return changed, tuple(leaf for _, part in parts for leaf in part)
+    entries = {}
+    for path in lists:
+        start, stop, entry = c.spec.locate((*path, i))
+        entries[path] = entry, c.leaves()[start:stop]
+    return from_leaves(*with_parts(c.spec, c.leaves(), entries))
 
 
 def _nearest_lists(spec: Spec) -> list[Path | None]:
