@@ -17,9 +17,10 @@ executed, and what is not as described here is an error that names the place.
 from __future__ import annotations
 
 import math
+import pathlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from os import PathLike
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from nestarray.container.spec import LEAF, Key, Path, Spec, join_path, make_spec, nearest_key
@@ -52,23 +53,17 @@ def rules_of(keymap: KeyMap, pairs: Iterable[Pair]) -> list[Rule]:
 
 
 def save(keymap: KeyMap, path: str | PathLike[str]) -> None:
-    """Write `keymap` to a temporary file beside `path`, then put it in its place."""
-    import os
-    import tempfile
+    """Write `keymap` to a file, which is there in full or not at all."""
+    from nestarray.storage.atomic import replacing
 
     text = _laid_out(_to_plain(keymap))
-    name, temporary = os.fspath(path), None
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=os.path.dirname(name) or ".", delete=False
-        ) as file:
-            temporary = file.name
-            file.write(text)
-        os.replace(temporary, name)
+        with replacing(pathlib.Path(path), "KeyMap.save") as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    except MissingFileError:
+        raise
     except (OSError, UnicodeEncodeError) as error:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
-        raise StorageError(f"KeyMap.save: {name!r} cannot be written: {error}") from error
+        raise StorageError(f"KeyMap.save: {str(path)!r} cannot be written: {error}") from error
 
 
 def _laid_out(plain: dict[str, Any]) -> str:
@@ -173,9 +168,8 @@ class _Row:
 def load(path: str | PathLike[str]) -> KeyMap:
     """The key map in a file, after all of it was checked."""
     import json
-    import os
 
-    name = os.fspath(path)
+    name = fspath(path)
     try:
         with open(name, encoding="utf-8") as file:
             plain = json.load(file)

@@ -26,26 +26,26 @@ except ImportError:  # Windows: what is left there stays, since nobody can say w
     fcntl = None  # type: ignore[assignment]
 
 
-def check_directory(path: Path) -> None:
-    """Raise unless there is a directory to put `path` in.
+def check_directory(path: Path, function: str = "Container.save") -> None:
+    """Raise unless there is a directory to put `path` in; `function` is who asks.
 
     Raises:
         MissingFileError: there is none.
     """
     if not path.parent.is_dir():
         raise MissingFileError(
-            f"Container.save: {str(path)!r}: there is no directory {str(path.parent)!r}; make it first"
+            f"{function}: {str(path)!r}: there is no directory {str(path.parent)!r}; make it first"
         )
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, function: str = "Container.save") -> Iterator[Path]:
     """A name to write to; what is there takes the place of `path` when the block ends well.
 
     A symbolic link stays, and what it points to is replaced; see also `put`.
     """
     path = Path(os.path.realpath(path))
-    check_directory(path)
+    check_directory(path, function)
     with workplace(path) as folder:
         yield folder / path.name
         put(folder / path.name, path)

@@ -226,8 +226,29 @@ def test_no_files(tmp_path: Path) -> None:
     (tmp_path / "m.json").write_text("[" * 100_000)
     with pytest.raises(StorageError, match="is no JSON file"):
         na.KeyMap.load(tmp_path / "m.json")
+    path = tmp_path / "missing" / "m.json"
+    with pytest.raises(MissingFileError) as info:
+        KEYMAP.save(path)
+    assert str(info.value) == (
+        f"KeyMap.save: {str(path)!r}: there is no directory {str(path.parent)!r}; make it first"
+    )
     with pytest.raises(StorageError, match=r"KeyMap\.save: .* cannot be written"):
-        KEYMAP.save(tmp_path / "missing" / "m.json")
+        KEYMAP.save(tmp_path)
+
+
+def test_a_file_keeps_its_permissions_and_a_link_stays(tmp_path: Path) -> None:
+    path, link = tmp_path / "m.json", tmp_path / "link.json"
+    path.touch()
+    by_default = path.stat().st_mode
+    path.unlink()
+    KEYMAP.save(path)
+    assert path.stat().st_mode == by_default
+    path.chmod(0o640)
+    link.symlink_to(path)
+    KEYMAP.save(link)
+    assert link.is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert na.KeyMap.load(path) == KEYMAP
 
 
 @given(st.binary(max_size=40), st.integers(0, 2000), st.integers(0, 40))
