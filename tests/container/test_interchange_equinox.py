@@ -13,6 +13,7 @@ import pytest
 
 import nestarray as na
 from nestarray.errors import ArgumentError, StructureError
+from tests.container.comparing import identical
 
 
 class Net(eqx.Module):
@@ -48,12 +49,6 @@ class Net(eqx.Module):
 @cache
 def net() -> Net:
     return Net()
-
-
-def identical(a: Any, b: Any) -> bool:
-    leaves, structure = jax.tree.flatten(a)
-    others, other = jax.tree.flatten(b)
-    return structure == other and all(x is y for x, y in zip(leaves, others, strict=True))
 
 
 def test_arrays_are_nested_by_field() -> None:

@@ -17,6 +17,7 @@ from flax.core import FrozenDict, freeze, meta
 import nestarray as na
 from nestarray.container import TupleContainer
 from nestarray.errors import ArgumentError, DtypeError, StructureError
+from tests.container.comparing import identical
 
 
 class Net(nn.Module):
@@ -59,12 +60,6 @@ class Model(nnx.Module):
 @cache
 def model() -> Model:
     return Model(nnx.Rngs(0))
-
-
-def identical(a: Any, b: Any) -> bool:
-    leaves, structure = jax.tree.flatten(a)
-    others, other = jax.tree.flatten(b)
-    return structure == other and all(x is y for x, y in zip(leaves, others, strict=True))
 
 
 # -- Linen ------------------------------------------------------------------------------------------

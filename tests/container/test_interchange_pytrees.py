@@ -18,6 +18,7 @@ from hypothesis import given
 import nestarray as na
 from nestarray.container import ListContainer, TupleContainer
 from nestarray.errors import StructureError
+from tests.container.comparing import identical
 from tests.container.trees import roots
 
 
@@ -46,13 +47,6 @@ class Numbered:
     @classmethod
     def tree_unflatten(cls, label: str, children: Any) -> Numbered:
         return cls(*children, label)
-
-
-def identical(a: Any, b: Any) -> bool:
-    """One structure, and the same objects as leaves."""
-    leaves, structure = jax.tree.flatten(a)
-    others, other = jax.tree.flatten(b)
-    return structure == other and all(x is y for x, y in zip(leaves, others, strict=True))
 
 
 @given(roots())

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import nestarray as na
 from nestarray.errors import ArgumentError, ImmutableError, ShapeError, StructureError
+from tests.container.comparing import assert_same
 
 LENGTHS = (2, 4, 0)
 
@@ -33,32 +34,21 @@ def members(backend: str = "numpy") -> list[na.Container]:
     return [member(backend, n, i) for i, n in enumerate(LENGTHS)]
 
 
-def same(a: na.Container, b: na.Container) -> None:
-    assert a.spec is b.spec
-    for x, y in zip(a.leaves(), b.leaves(), strict=True):
-        if hasattr(y, "dtype"):
-            assert na.backend_of(x) == na.backend_of(y)
-            assert na.dtype_of(x) is na.dtype_of(y)
-            np.testing.assert_array_equal(np.asarray(x), np.asarray(y))
-        else:
-            assert x is y
-
-
 def test_members_and_parts(backend: str) -> None:
     given = members(backend)
     s = na.LazyStack(given)
     assert len(s) == 3
     for i, m in enumerate(s):
-        same(m, given[i])
-        same(s[i], given[i])
-    same(s[-1], given[-1])
+        assert_same(m, given[i])
+        assert_same(s[i], given[i])
+    assert_same(s[-1], given[-1])
     assert [m.x.shape[0] for m in s[::-1]] == [0, 4, 2]
     arrays = na.LazyStack([m.select("x", "more") for m in given])
-    same(arrays[1, 2:], arrays[1][2:])
+    assert_same(arrays[1, 2:], arrays[1][2:])
     for found, m in zip(arrays[:2, 1], arrays, strict=False):
-        same(found, m[1])
+        assert_same(found, m[1])
     assert isinstance(s["more"], na.LazyStack)
-    same(s["more"][1], given[1]["more"])
+    assert_same(s["more"][1], given[1]["more"])
     assert [tuple(x.shape) for x in s["more/0"]] == [(2,), (4,), (0,)]
     assert s["more", 1, "fixed"][2] is given[2]["more/1/fixed"]
 
@@ -89,8 +79,8 @@ def test_ops_go_member_by_member(backend: str) -> None:
     ]:  # fmt: skip
         assert isinstance(found, na.LazyStack)
         for x, y in zip(found, expected, strict=True):
-            same(x, y)
-    same((s["more/1"] ** 2)[1], given[1]["more/1"] ** 2)
+            assert_same(x, y)
+    assert_same((s["more/1"] ** 2)[1], given[1]["more/1"] ** 2)
 
 
 def test_ops_with_several_results() -> None:
@@ -105,7 +95,7 @@ def test_ops_with_several_results() -> None:
 
 def test_stack(backend: str) -> None:
     given = [member(backend, 2, i) for i in range(3)]
-    same(na.LazyStack(given).stack(), na.stack(given))
+    assert_same(na.LazyStack(given).stack(), na.stack(given))
     with pytest.raises(ShapeError) as info:
         na.LazyStack(members(backend)).stack()
     assert str(info.value) == (
@@ -171,7 +161,7 @@ def test_gradients_and_compilation(backend: str) -> None:
     options = {"backend": "aot_eager"} if backend == "torch" else {}
     for gradient in (na.grad(loss), na.jit(na.grad(loss), **options)):
         for found, m in zip(gradient(given), given, strict=True):
-            same(found, m * 18)
+            assert_same(found, m * 18)
 
 
 def test_values() -> None:

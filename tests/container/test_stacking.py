@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import nestarray as na
 from nestarray.container import ListContainer, TupleContainer
 from nestarray.errors import ArgumentError, DtypeError, PathError, ShapeError, StructureError
+from tests.container.comparing import assert_same
 from tests.container.trees import plain_trees
 
 
@@ -27,17 +28,6 @@ def block(i: int) -> dict[str, Any]:
 
 BLOCKS = [block(i) for i in range(3)]
 NET = {"embed": np.ones(2, "float32"), "blocks": BLOCKS, "head": {"w": np.zeros(2, "float32")}}
-
-
-def same(a: na.Container, b: na.Container) -> None:
-    assert a.spec is b.spec
-    for x, y in zip(a.leaves(), b.leaves(), strict=True):
-        if hasattr(y, "dtype"):
-            assert na.backend_of(x) == na.backend_of(y)
-            assert na.dtype_of(x) is na.dtype_of(y)
-            np.testing.assert_array_equal(np.asarray(x), np.asarray(y))
-        else:
-            assert x is y
 
 
 def on(backend: str, tree: Any = NET) -> na.Container:
@@ -58,7 +48,7 @@ def test_there_and_back(backend: str) -> None:
         "rate": 0.5,
     }
     assert stacked["embed"] is c["embed"]
-    same(stacked.unstack_keys("blocks"), c)
+    assert_same(stacked.unstack_keys("blocks"), c)
 
 
 @pytest.mark.parametrize("kind", ["list", "tuple", "dict"])
@@ -76,7 +66,7 @@ def test_kinds_of_nodes(kind: str) -> None:
         "tuple": lambda: stacked.unstack_keys("net/blocks", kind="tuple"),
         "dict": lambda: stacked.unstack_keys("net/blocks", keys=c["net/blocks"].keys()),
     }[kind]()
-    same(back, c)
+    assert_same(back, c)
 
 
 @given(plain_trees(st.sampled_from([np.ones(2), np.asarray(3), None, "x", 2])), st.integers(1, 4))
@@ -94,15 +84,15 @@ def test_arrays_themselves_can_be_members() -> None:
     c = na.Container(ws=[np.ones(2), np.zeros(2)], n=1)
     stacked = c.stack_keys("ws/*")
     np.testing.assert_array_equal(stacked["ws"], [[1, 1], [0, 0]])
-    same(stacked.unstack_keys("ws"), c)
+    assert_same(stacked.unstack_keys("ws"), c)
 
 
 def test_the_whole_tree() -> None:
     c = na.Container(BLOCKS)
     stacked = c.stack_keys("*")
     assert list(stacked.keys()) == list(BLOCKS[0])
-    same(stacked.unstack_keys(), c)
-    same(
+    assert_same(stacked.unstack_keys(), c)
+    assert_same(
         na.Container(tuple(BLOCKS)).stack_keys("*").unstack_keys(kind="tuple"),
         na.Container(tuple(BLOCKS)),
     )
@@ -115,7 +105,7 @@ def test_several_groups() -> None:
     stacked = c.stack_keys("**/layers/*")
     assert stacked["encoder/layers/w"].shape == (3, 2, 3)
     assert stacked["decoder/layers/w"].shape == (2, 2, 3)
-    same(stacked.unstack_keys("encoder/layers").unstack_keys("decoder/layers"), c)
+    assert_same(stacked.unstack_keys("encoder/layers").unstack_keys("decoder/layers"), c)
 
 
 def test_beside_siblings() -> None:
@@ -123,10 +113,10 @@ def test_beside_siblings() -> None:
     stacked = c.stack_keys("net/h_*", into="h")
     assert list(stacked["net"].keys()) == ["embed", "h", "head"]
     assert stacked["net/h/w"].shape == (2, 2, 3)
-    same(stacked.unstack_keys("net/h", keys=["h_0", "h_1"], spread=True), c)
+    assert_same(stacked.unstack_keys("net/h", keys=["h_0", "h_1"], spread=True), c)
     top = c["net"]
     stacked = top.stack_keys("h_*", into="h_0")  # the place of a member is free
-    same(stacked.unstack_keys("h_0", keys=["h_0", "h_1"], spread=True), top)
+    assert_same(stacked.unstack_keys("h_0", keys=["h_0", "h_1"], spread=True), top)
     everything = na.Container(h_0=BLOCKS[0], h_1=BLOCKS[1])
     assert list(everything.stack_keys("*", into="h").keys()) == ["h"]
 
@@ -191,7 +181,7 @@ def test_gradients_and_compilation(backend: str) -> None:
 
     options = {"backend": "aot_eager"} if backend == "torch" else {}
     for gradient in (na.grad(loss), na.jit(na.grad(loss), **options)):
-        same(gradient(c), c * 2 + 3)
+        assert_same(gradient(c), c * 2 + 3)
 
 
 MISMATCHES: list[tuple[Any, Any, type[Exception], str]] = [
