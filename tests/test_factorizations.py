@@ -253,3 +253,13 @@ def test_eigenvalues_of_nan_do_not_end_the_process() -> None:
             na.eigvals(x)
     mapped = torch.func.vmap(na.eigvals)(torch.ones(2, 3, 3))
     assert tuple(mapped.shape) == (2, 3)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_what_has_no_factor_is_nan_on_tensorflow(dtype: str) -> None:
+    """Not what was in memory."""
+    a = np.stack([np.diag([4.0, 9.0]), -np.eye(2)]).astype(dtype)
+    lower, upper = (host(na.cholesky(on("tensorflow", a), upper=u)) for u in (False, True))
+    np.testing.assert_allclose(lower[0], np.diag([2.0, 3.0]), rtol=1e-6)
+    assert np.isnan(lower[1][np.tril_indices(2)]).all()
+    assert lower[1][0, 1] == upper[1][1, 0] == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import tensorflow as tf
@@ -29,6 +30,10 @@ eigvals = _single(tf.linalg.eigvals)
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/cholesky"""
     lower = tf.linalg.cholesky(x)
+    # where a matrix has none, TensorFlow gives NaN, or 0 for complex ones, among what was in memory
+    is_found = tf.reduce_all(tf.math.real(tf.linalg.diag_part(lower)) > 0, -1)
+    none = tf.fill(tf.shape(lower), tf.constant(math.nan, lower.dtype))
+    lower = tf.where(is_found[..., None, None], lower, tf.linalg.band_part(none, -1, 0))
     return tf.linalg.adjoint(lower) if upper else lower
 
 
