@@ -2198,7 +2198,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
     @staticmethod
     def from_object(obj: Any, /) -> Container[Any]:
-        """The fields of a dataclass, a named tuple or an attrs class, nested.
+        """The fields of a dataclass, a named tuple, an attrs class or a pydantic model, nested.
 
         Such records, mappings, lists and tuples inside become nodes as well; anything else is a
         leaf, whatever its type. The way back is `to_object`.
@@ -7048,7 +7048,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         Args:
             c: a Container.
             like: a record as `from_object` takes it, or a class. An instance is copied with other
-                leaves: what is no leaf stays, and no ``__init__`` or ``__post_init__`` is called.
+                leaves: what is no leaf stays, and no ``__init__``, ``__post_init__`` or validator is called.
                 A class is called with its fields by name; fields that are annotated with such a
                 class are made likewise, and fields that `c` lacks get their defaults.
 
