@@ -310,6 +310,20 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
         lambda x, array: na.max_pool_with_indices(x[:, None][:, :0], kernel_size=3)[0],
         np.zeros((2, 0, 1), np.float32),
     ),
+    "their means": (
+        lambda x, array: na.adaptive_avg_pool1d(x[:, None][:, :0, :2], output_size=1),
+        np.zeros((2, 0, 1), np.float32),
+    ),
+    "in several parts": (
+        lambda x, array: na.adaptive_max_pool1d(na.tile(x, (1, 2))[:, None][:, :0], output_size=3),
+        np.zeros((2, 0, 3), np.float32),
+    ),
+    "means of images that are padded to a window": (
+        lambda x, array: na.avg_pool3d(
+            x[None, None, None], kernel_size=2, stride=1, padding=1, count_include_pad=False
+        )[0, 0, 0],
+        np.asarray([[0, 0.5, 1.5, 2], [1.5, 2, 3, 3.5], [3, 3.5, 4.5, 5]], np.float32),
+    ),
     "made larger": (
         lambda x, array: na.interpolate(x[:, None][:, :0], size=6),
         np.zeros((2, 0, 6), np.float32),

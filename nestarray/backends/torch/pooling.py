@@ -14,7 +14,7 @@ def _is_native(x: Any, count: int, kernel_size: Any, padding: Any) -> bool:
     """Whether torch itself reads this padding: symmetric, and half a window at most."""
     if x.ndim != count + 2 or not x.is_floating_point() or isinstance(padding, str):
         return False
-    if not x.shape[1]:
+    if 0 in x.shape[1:]:
         return False
     pads = (padding,) * count if isinstance(padding, int) else tuple(padding)
     kernel = (kernel_size,) * count if isinstance(kernel_size, int) else tuple(kernel_size)
@@ -80,6 +80,8 @@ def _avg_pool(count: int) -> Callable[..., Any]:
         if count == 1 and divisor_override is not None:  # torch's avg_pool1d has no such setting
             return False
         if count == 3 and x.is_cpu and x.itemsize < 4:  # no kernel for half precision
+            return False
+        if count == 3 and not _is_native(x, 3, kernel_size, 0):  # torch does not count the padding
             return False
         return stride != () and _is_native(x, count, kernel_size, padding)
 
