@@ -8,8 +8,8 @@ import numpy as np
 
 from nestarray.backends.base import lenient, refuse_complex
 from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.numpy.accumulation import accumulated
 from nestarray.backends.numpy.core import PRECISE
-from nestarray.backends.numpy.statistical import accumulated
 
 
 def _axes(axis: Any) -> Any:

@@ -8,16 +8,16 @@ import numpy as np
 
 from nestarray.backends.axes import many_axes
 from nestarray.backends.base import (
-    accumulation_dtype,
     flag,
     lenient,
     mean_dtype,
     refuse_complex,
     supports,
 )
+from nestarray.backends.numpy.accumulation import accumulated
 from nestarray.backends.numpy.core import PRECISE, in_dtype, native_dtype
 from nestarray.backends.numpy.promotion import cast
-from nestarray.backends.precision import in_single_precision, is_half
+from nestarray.backends.precision import in_single_precision
 
 
 def _axes(x: Any, axis: Any) -> Any:
@@ -25,18 +25,6 @@ def _axes(x: Any, axis: Any) -> Any:
     if not x.ndim:
         many_axes(axis, 0, "axis")
     return tuple(axis) if axis.__class__ is list else axis
-
-
-def accumulated(total: Any, x: Any, axis: Any, dtype: Any, *settings: Any) -> Any:
-    """A sum or a product of `x` in `dtype`; None: in that of the op.
-
-    NumPy rounds half precision at each step, or at most of them, so it goes through float32.
-    """
-    wanted = accumulation_dtype(x, dtype)
-    own = native_dtype(wanted)
-    if not is_half(wanted):
-        return total(x, axis, own, *settings)
-    return total(x.astype(own, copy=False), axis, np.float32, *settings).astype(own)
 
 
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:

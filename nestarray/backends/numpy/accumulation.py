@@ -1,0 +1,23 @@
+"""Sums and products of half precision, which NumPy rounds at each step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nestarray.backends.base import accumulation_dtype
+from nestarray.backends.numpy.core import native_dtype
+from nestarray.backends.precision import is_half
+
+
+def accumulated(total: Any, x: Any, axis: Any, dtype: Any, *settings: Any) -> Any:
+    """A sum or a product of `x` in `dtype`; None: in that of the op.
+
+    NumPy rounds half precision at each step, or at most of them, so it goes through float32.
+    """
+    wanted = accumulation_dtype(x, dtype)
+    own = native_dtype(wanted)
+    if not is_half(wanted):
+        return total(x, axis, own, *settings)
+    return total(x.astype(own, copy=False), axis, np.float32, *settings).astype(own)
