@@ -61,7 +61,7 @@ def backwards_kept() -> Iterator[None]:
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         if cls.__module__.startswith(_RECORDED):
-            return original.__func__(cls, *args, **kwargs)
+            return original.__get__(None, cls)(*args, **kwargs)
         if any(isinstance(x, torch.nn.Module) for x in args):
             # it saves memory for layers, whose parameters its backward reaches by side effect;
             # the gradient is the usual one of what it computes
