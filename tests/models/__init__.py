@@ -38,6 +38,9 @@ _WITHOUT_CACHE = ("bailing_hybrid", "lfm3", "recurrent_gemma")
 #: torch's there, its gradient 6e-2, but in float64 they are 3e-13 and 2e-12.
 FLOAT64_ONLY = ("vits",)
 
+#: Models that PyTorch itself cannot compute in float64: mra makes its queries float32.
+FLOAT32_ONLY = ("mra",)
+
 #: Models whose training torch.export refuses: ibert looks whether its activations are NaN.
 WITHOUT_TRAINING = ("ibert",)
 
