@@ -72,6 +72,21 @@ REFUSED: dict[str, tuple[Callable[[Any, Any], Any], type[Exception], str]] = {
         ShapeError,
         "linear: bias: got shape (1, 1, 2), expected (2,)",
     ),
+    "nor is it added along the batch": (
+        lambda x, array: na.linear(x, x, array(np.zeros((2, 1), np.float32))),
+        ShapeError,
+        "linear: bias: got shape (2, 1), expected (2,)",
+    ),
+    "a weight for each channel has one axis": (
+        lambda x, array: na.batch_norm_training(x, array(np.ones((1, 3), np.float32))),
+        ShapeError,
+        "batch_norm_training: weight: got shape (1, 3), expected (3,), as axis 1 of x (2, 3)",
+    ),
+    "of images too": (
+        lambda x, array: na.instance_norm(x[None], array(np.ones((2, 1), np.float32))),
+        ShapeError,
+        "instance_norm: weight: got shape (2, 1), expected (2,), as axis 1 of x (1, 2, 3)",
+    ),
     "one output has one number for a bias": (
         lambda x, array: na.linear(x, x[0], array(np.zeros(2, np.float32))),
         ShapeError,
@@ -368,6 +383,10 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "the angle of NaN": (
         lambda x, array: na.angle(na.where(na.less(x, 3), np.nan, -x)),
         np.where(X < 3, np.float32(np.nan), np.float32(np.pi)),
+    ),
+    "no image at all": (
+        lambda x, array: na.instance_norm(array(np.zeros((0, 2, 3), np.float32))),
+        np.zeros((0, 2, 3), np.float32),
     ),
     "sums of small integers": (
         lambda x, array: na.einsum("ij->i", array(X.astype(np.uint8))),

@@ -64,8 +64,8 @@ def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     if bias is None:
         return product
     result = ops.add(product, bias)
-    # the bias would repeat the product, or is not one number for the one output
-    if tuple(result.shape) != tuple(product.shape) or (rank == 1 and len(bias.shape)):
+    # the bias would repeat the product, or is not one number for each output
+    if tuple(result.shape) != tuple(product.shape) or len(bias.shape) != rank - 1:
         check_linear("linear", {"x": x, "weight": given, "bias": bias})
     return result
 

@@ -13,7 +13,7 @@ from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.core import INEXACT  # noqa: F401 - in conditions
 from nestarray.backends.torch.integers import LACKING, through_int64
 from nestarray.backends.torch.promotion import promoted, promoting
-from nestarray.diagnosis.shapes import check_tensordot
+from nestarray.diagnosis.shapes import check_linear, check_tensordot
 
 matmul = promoting(torch.matmul, otherwise=through_int64(torch.matmul))
 
@@ -21,6 +21,8 @@ matmul = promoting(torch.matmul, otherwise=through_int64(torch.matmul))
 @at_defaults("F.linear(x, weight)")
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear.html"""
+    if bias is not None and bias.ndim != weight.ndim - 1:  # PyTorch would add it along the batch
+        check_linear("linear", {"x": x, "weight": weight, "bias": bias})
     if x.dtype is weight.dtype and (bias is None or bias.dtype is x.dtype):
         try:
             return F.linear(x, weight, bias)

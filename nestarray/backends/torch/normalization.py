@@ -16,6 +16,11 @@ def _fits(x: Any, vector: Any) -> bool:
     return vector is None or vector.dtype is x.dtype
 
 
+def _are_vectors(*given: Any) -> bool:
+    """Whether what is given has one axis: of others torch looks at the number of elements alone."""
+    return all(x is None or x.ndim == 1 for x in given)
+
+
 def _given_moments(
     x: Any,
     mean: Any,
@@ -29,6 +34,7 @@ def _given_moments(
     # torch knows no derivative by running moments, refuses a negative eps, and looks at no moments
     # of no channels
     is_one = x.ndim > 1 and axis == 1 and x.shape[1] and _fits(x, mean) and eps >= 0
+    is_one = is_one and _are_vectors(mean, variance, weight, bias)
     return is_one and is_constant(mean) and is_constant(variance)
 
 
@@ -50,7 +56,12 @@ def batch_norm(
 
 @supports(
     lambda x, weight=None, bias=None, *, axis=1, eps=1e-5: (
-        x.ndim > 1 and axis == 1 and x.numel() > x.shape[1] and _fits(x, weight) and eps > 0
+        x.ndim > 1
+        and axis == 1
+        and x.numel() > x.shape[1]
+        and _fits(x, weight)
+        and _are_vectors(weight, bias)
+        and eps > 0
     )
 )
 @lenient
@@ -123,7 +134,8 @@ def group_norm(
 def _several_a_channel(
     x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5, axis: int = 1
 ) -> bool:
-    return axis == 1 and x.ndim > 2 and x.shape[2:].numel() > 1 and _fits(x, weight)
+    is_one = axis == 1 and x.ndim > 2 and x.numel() and x.shape[2:].numel() > 1
+    return bool(is_one) and _fits(x, weight) and _are_vectors(weight, bias)
 
 
 @supports(_several_a_channel)
