@@ -75,12 +75,11 @@ def _bind_to_its_own_symbols(spec: ModuleSpec) -> None:
     import os
     from pathlib import Path
 
-    if "tensorflow" in sys.modules and hasattr(
-        os, "RTLD_DEEPBIND"
-    ):  # elsewhere names are not shared
-        for folder in spec.submodule_search_locations or ():
-            for library in Path(folder, "_C").glob("libtriton*.so"):
-                ctypes.CDLL(str(library), mode=os.RTLD_NOW | os.RTLD_DEEPBIND)
+    if "tensorflow" not in sys.modules or not hasattr(os, "RTLD_DEEPBIND"):
+        return  # where there is no such flag, libraries do not share names
+    for folder in spec.submodule_search_locations or ():
+        for library in Path(folder, "_C").glob("libtriton*.so"):
+            ctypes.CDLL(str(library), mode=os.RTLD_NOW | os.RTLD_DEEPBIND)
 
 
 BEFORE["triton"] = _bind_to_its_own_symbols
