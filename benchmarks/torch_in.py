@@ -432,7 +432,7 @@ def _native(graph: Any, x: Any) -> Callable[[Any], Any]:
 
     from nestarray.graph import codegen
     from nestarray.graph.execution import compute, given_values
-    from nestarray.graph.substitution import substituted
+    from nestarray.graph.node import substituted
 
     space = types.SimpleNamespace()
     values = given_values(graph, [x], None)
