@@ -14,6 +14,8 @@ from nestarray.typing import Array
 
 __all__ = ["depth_to_space", "space_to_depth"]
 
+Sizes = tuple[int, ...]
+
 
 @op
 def depth_to_space(x: Array, /, *, block_size: int, data_format: str = "channels_first") -> Array:
@@ -45,17 +47,14 @@ def depth_to_space(x: Array, /, *, block_size: int, data_format: str = "channels
         raise ShapeError(
             f"depth_to_space: x has {channels} channels, expected a multiple of block_size² = {r * r}"
         )
-    rest, count = channels // (r * r), len(lead)
+    rest = channels // (r * r)
     if is_last:
         cut, order = (height, width, r, r, rest), (0, 2, 1, 3, 4)
         shape = (height * r, width * r, rest)
     else:
         cut, order = (r, r, rest, height, width), (2, 3, 0, 4, 1)
         shape = (rest, height * r, width * r)
-    x = ops.permute_dims(
-        ops.reshape(x, (*lead, *cut)), (*range(count), *(count + i for i in order))
-    )
-    return ops.reshape(x, (*lead, *shape))
+    return _regrouped(x, lead, cut, order, shape)
 
 
 @op
@@ -87,22 +86,17 @@ def space_to_depth(x: Array, /, *, block_size: int, data_format: str = "channels
         raise ShapeError(
             f"space_to_depth: x is {height} × {width}, expected multiples of block_size = {r}"
         )
-    count, rows, columns = len(lead), height // r, width // r
+    rows, columns = height // r, width // r
     if is_last:
         cut, order = (rows, r, columns, r, channels), (0, 2, 1, 3, 4)
         shape = (rows, columns, r * r * channels)
     else:
         cut, order = (channels, rows, r, columns, r), (2, 4, 0, 1, 3)
         shape = (r * r * channels, rows, columns)
-    x = ops.permute_dims(
-        ops.reshape(x, (*lead, *cut)), (*range(count), *(count + i for i in order))
-    )
-    return ops.reshape(x, (*lead, *shape))
+    return _regrouped(x, lead, cut, order, shape)
 
 
-def _read(
-    name: str, x: Array, data_format: str
-) -> tuple[bool, tuple[int, ...], tuple[int, int, int]]:
+def _read(name: str, x: Array, data_format: str) -> tuple[bool, Sizes, tuple[int, int, int]]:
     """Whether the channels are last, the axes before, and height, width and channels."""
     is_last = channels_are_last(name, "data_format", data_format)
     if len(x.shape) < 3:
@@ -114,6 +108,14 @@ def _read(
     # where one size is not known yet, as in a tf.function, reshape finds it
     lead = tuple(-1 if n is None else n for n in lead)
     return is_last, lead, (first, second, third) if is_last else (second, third, first)
+
+
+def _regrouped(x: Array, lead: Sizes, cut: Sizes, order: Sizes, shape: Sizes) -> Array:
+    """The axes behind `lead` cut into smaller ones, put into another order and joined to `shape`."""
+    front = len(lead)
+    x = ops.reshape(x, (*lead, *cut))
+    x = ops.permute_dims(x, (*range(front), *(front + i for i in order)))
+    return ops.reshape(x, (*lead, *shape))
 
 
 def _checked(name: str, block_size: int) -> int:
