@@ -85,7 +85,8 @@ OF_AN_ORDER: dict[str, Callable[[Any], Any]] = {
         for name in (
             "maximum", "minimum", "fmax", "fmin", "less", "less_equal", "greater", "greater_equal",
             "searchsorted", "heaviside", "floor_divide", "remainder", "fmod", "atan2", "hypot",
-            "logaddexp2", "xlogy", "xlog1py", "mse_loss", "huber_loss", "smooth_l1_loss",
+            "logaddexp2", "xlogy", "xlog1py", "mse_loss", "huber_loss", "smooth_l1_loss", "kl_div",
+            "binary_cross_entropy", "binary_cross_entropy_with_logits", "dice_loss", "focal_loss",
         )
     },
     "clip": lambda z: na.clip(z, 0.0, 1.0),
@@ -94,6 +95,7 @@ OF_AN_ORDER: dict[str, Callable[[Any], Any]] = {
     "partition": lambda z: na.partition(z, 1),
     "argpartition": lambda z: na.argpartition(z, 1),
     "reduce_window": lambda z: na.reduce_window(z, computation="max", window=(2,)),
+    "gaussian_nll_loss": lambda z: na.gaussian_nll_loss(z, z, na.real(z)),
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import nestarray as na
 from nestarray import backends
-from nestarray.errors import ArgumentError, DtypeError, NestarrayError, ShapeError
+from nestarray.errors import ArgumentError, DtypeError, IndexingError, NestarrayError, ShapeError
 
 Arrays = Callable[..., Any]
 
@@ -21,6 +21,39 @@ CALLS: list[tuple[Callable[[Arrays, Arrays], Any], type[NestarrayError], str]] =
         ShapeError,
         "take_along_axis: indices: got shape (3, 3, 4) for x of shape (2, 3, 4), expected as many "
         "axes, which broadcast with those of x but for axis 1",
+    ),
+    (
+        lambda x, i: na.take_along_axis(x(2, 3), True, axis=0),
+        DtypeError,
+        "take_along_axis: indices: got bool, expected integers; cast with na.astype",
+    ),
+    (
+        lambda x, i: na.in_top_k(na.astype(i(2), "bool"), x(2, 3), k=1),
+        DtypeError,
+        "in_top_k: targets: got bool, expected integers; cast with na.astype",
+    ),
+    *(
+        (
+            lambda x, i, op=op: getattr(na, op)(x(0), axis=1),
+            IndexingError,
+            f"{op}: axis: got 1 for an array of 1 dimensions, expected -1 <= axis < 1",
+        )
+        for op in ("cummax", "cummin", "cumulative_sum", "cumulative_logsumexp")
+    ),
+    (
+        lambda x, i: na.concat([x(2, 3), x(0)]),
+        ShapeError,
+        "concat: arrays[1]: got shape (0,), expected that of the first, (2, 3), but for axis 0",
+    ),
+    (
+        lambda x, i: na.eye(2, batch_shape=(True,), like=x(1)),
+        ArgumentError,
+        "eye: batch_shape: got True, expected an int",
+    ),
+    (
+        lambda x, i: na.eye(2, batch_shape=None, like=x(1)),
+        ArgumentError,
+        "eye: batch_shape: got None, expected a sequence of ints",
     ),
     (
         lambda x, i: na.gather_nd(x(2, 3, 4), i(3, 4)),

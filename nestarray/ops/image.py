@@ -584,6 +584,7 @@ def _pick(x: Array, places: Sequence[Array]) -> Array:
     """The elements at whole positions, one array `(batch, *out)` for each axis, zeros outside."""
     channels, *spatial = x.shape[1:]
     out = tuple(places[0].shape[1:])
+    (images,) = _known(x.shape[:1])
     inside: Any = None
     flat: Any = None
     for place, size in zip(places, spatial):
@@ -591,7 +592,7 @@ def _pick(x: Array, places: Sequence[Array]) -> Array:
         inside = within if inside is None else ops.logical_and(inside, within)
         index = ops.astype(ops.where(within, place, 0.0), dtypes.int64)
         flat = index if flat is None else flat * size + index
-    index = ops.reshape(flat, (-1, 1, math.prod(out)))
-    found = ops.take_along_axis(ops.reshape(x, (-1, channels, math.prod(spatial))), index, axis=-1)
-    found = ops.reshape(found, (-1, channels, *out))
+    index = ops.reshape(flat, (images, 1, math.prod(out)))
+    rows = ops.reshape(x, (images, channels, math.prod(spatial)))
+    found = ops.reshape(ops.take_along_axis(rows, index, axis=-1), (images, channels, *out))
     return ops.where(ops.expand_dims(inside, 1), found, 0.0)

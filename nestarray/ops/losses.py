@@ -224,7 +224,7 @@ def kl_div(
         log = ops.log(ops.where(is_positive, target, 1.0))
         loss = ops.where(is_positive, target * log, 0.0) - target * x
     if reduction == "batchmean":
-        return ops.sum(loss) / float(x.shape[0])
+        loss, reduction = ops.sum(loss) / float(x.shape[0]), "none"
     return reduced("kl_div", loss, reduction, '"mean", "batchmean", "sum" or "none"')
 
 
@@ -295,7 +295,7 @@ def dice_loss(
         https://arxiv.org/abs/1606.04797
     """
     both = ops.sum(x * target, axis=axis)
-    total = ops.sum(x, axis=axis) + ops.sum(target, axis=axis)
+    total = ops.sum(x + target, axis=axis)
     return reduced("dice_loss", 1.0 - both * 2.0 / (total + eps), reduction)
 
 
@@ -335,7 +335,9 @@ def reduced(
 
     Raises:
         ArgumentError: `reduction` is none of these.
+        NotImplementedError: the loss is complex; the op makes a `DtypeError` of it.
     """
+    refuse_complex(loss)
     if reduction == "mean":
         return ops.mean(loss)
     if reduction == "sum":

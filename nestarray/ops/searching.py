@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import ops
+from nestarray import dtypes, ops
 from nestarray.backends.axes import one_axis
 from nestarray.backends.base import mean_dtype
 from nestarray.backends.results import HistogramResult, TopKResult
 from nestarray.backends.truth import through_numbers
 from nestarray.backends.windows import Ints
 from nestarray.dispatch import op, primitive
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.typing import Array, Axis, check_range
 
 __all__ = [
@@ -329,9 +329,11 @@ def in_top_k(targets: Array, scores: Array, /, *, k: int) -> Array:
         k: how many.
 
     Returns:
-        bools, `(*batch,)`; False where a score is infinite or NaN.
+        bools, `(*batch,)`; False where a score is infinite or NaN, and where there is no such
+        class.
 
     Raises:
+        DtypeError: the targets are no integers.
         ShapeError: the shapes do not fit.
 
     Example:
@@ -349,9 +351,15 @@ def in_top_k(targets: Array, scores: Array, /, *, k: int) -> Array:
             f"in_top_k: got targets of the shape {tuple(targets.shape)} and scores of "
             f"{tuple(scores.shape)}, expected (*batch,) and (*batch, classes), one class at least"
         )
-    own = ops.take_along_axis(scores, ops.expand_dims(targets, axis=-1), axis=-1)
+    if not dtypes.dtype_of(targets).is_integer:
+        found = dtypes.dtype_of(targets)
+        raise DtypeError(f"in_top_k: targets: got {found}, expected integers; cast with na.astype")
+    is_class = ops.logical_and(ops.greater_equal(targets, 0), ops.less(targets, scores.shape[-1]))
+    places = ops.expand_dims(ops.where(is_class, targets, 0), axis=-1)
+    own = ops.take_along_axis(scores, places, axis=-1)
     before = ops.count_nonzero(ops.greater(scores, own), axis=-1)
-    return ops.logical_and(ops.less(before, k), ops.all(ops.isfinite(scores), axis=-1))
+    is_known = ops.logical_and(is_class, ops.all(ops.isfinite(scores), axis=-1))
+    return ops.logical_and(ops.less(before, k), is_known)
 
 
 @op

@@ -49,6 +49,15 @@ CASES = [
         differentiable=False,
         id="integers",
     ),
+    *(
+        Case(
+            op,
+            lambda rng: (np.zeros((0, 4)),),
+            reference=lambda x: np.zeros((0, 0)),
+            id="no-variables",
+        )
+        for op in ("cov", "corrcoef")
+    ),
     Case("corrcoef", variables, reference=np.corrcoef),
     Case("corrcoef", variables, {"rowvar": False}, reference=np.corrcoef, id="columns"),
     Case("corrcoef", complex_variables, reference=np.corrcoef, differentiable=False, id="complex"),

@@ -26,6 +26,10 @@ def plain(
     )
 
 
+def counted(count: int, dtype: str) -> np.ndarray:
+    return np.arange(count).astype(dtype)
+
+
 def like(op: str, reference: Callable[..., Any], *more: Any, **settings: Any) -> Case:
     kwargs = settings.pop("kwargs", {})
     return Case(
@@ -90,6 +94,8 @@ CASES = [
     plain("arange", 5, 2, id="none"),
     plain("arange", 0.5, 2.0, 0.25, id="floating"),
     plain("arange", 4, kwargs={"dtype": "float64"}, dtype="float64", id="float64"),
+    plain("arange", 3, kwargs={"dtype": "bool"}, reference=counted, dtype="bool", id="bools"),
+    plain("arange", 3, kwargs={"dtype": "complex64"}, reference=counted, id="complex"),
     plain("linspace", 0.0, 1.0, 5),
     plain("linspace", 0, 10, 4, kwargs={"endpoint": False}, id="open"),
     plain("linspace", 2.0, 3.0, 1, id="one"),

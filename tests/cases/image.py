@@ -191,6 +191,19 @@ CASES = [
         by_torch("grid_sample"),
         id="bicubic",
     ),
+    *(
+        Case(
+            "grid_sample",
+            lambda rng, channels=channels, height=height: (
+                rng.normal(size=(2, channels, 4, 5)),
+                rng.uniform(-1, 1, (2, height, 3, 2)),
+            ),
+            {"align_corners": False},
+            by_torch("grid_sample"),
+            id=name,
+        )
+        for name, channels, height in (("no-channels", 0, 2), ("no-points", 3, 0))
+    ),
     Case(
         "grid_sample",
         sampled_volume,

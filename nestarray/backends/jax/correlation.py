@@ -13,13 +13,13 @@ from nestarray.backends.jax.core import FLOATING, native_dtype  # noqa: F401  # 
 
 
 def _is_plain(x: Any, rowvar: bool, correction: float) -> bool:
-    """Whether there is a whole correction, and more observations than it."""
-    if x.ndim not in (1, 2):
+    """Whether there are variables, and more observations than a whole correction."""
+    if x.ndim not in (1, 2) or 0 in x.shape:
         return False
     return float(correction).is_integer() and x.shape[-1 if rowvar else 0] > correction
 
 
-@at_defaults("jnp.cov(x)", where="x.dtype in FLOATING and x.shape[-1] > 1")
+@at_defaults("jnp.cov(x)", where="x.dtype in FLOATING and x.shape[-1] > 1 and x.shape[0]")
 @supports("fweights is aweights is None and _is_plain(x, rowvar, correction)")
 @compiled
 def cov(
@@ -36,8 +36,8 @@ def cov(
     return jnp.cov(x, rowvar=rowvar, ddof=int(correction))
 
 
-@at_defaults("jnp.corrcoef(x)", where="x.dtype in FLOATING and len(x.shape) in (1, 2)")
-@supports("x.ndim in (1, 2)")
+@at_defaults("jnp.corrcoef(x)", where="x.dtype in FLOATING and len(x.shape) in (1, 2) and x.size")
+@supports("x.ndim in (1, 2) and 0 not in x.shape")
 @compiled
 def corrcoef(x: Any, /, *, rowvar: bool = True) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.corrcoef.html"""

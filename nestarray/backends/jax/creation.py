@@ -84,10 +84,11 @@ def arange(
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.arange.html"""
     first, end = (0, start) if stop is None else (start, stop)
     found = _dtype(dtype, dtypes.int64)
-    return jnp.arange(first, end, step, found, device=_place(device, like))
+    made = jnp.int32 if found.kind == "b" else found
+    return jnp.arange(first, end, step, made, device=_place(device, like)).astype(found)
 
 
-@supports(lambda *sizes, batch_shape=(), **settings: not batch_shape)
+@supports(lambda *sizes, batch_shape=(), **settings: batch_shape == ())
 @lenient
 def eye(
     n_rows: int,

@@ -20,8 +20,8 @@ def _is_plain(
     fweights: Any = None,
     aweights: Any = None,
 ) -> bool:
-    """Whether there are no weights, a whole correction, and more observations than it."""
-    if x.ndim not in (1, 2) or fweights is not None or aweights is not None:
+    """Whether there are variables without weights, and more observations than a whole correction."""
+    if x.ndim not in (1, 2) or 0 in x.shape or fweights is not None or aweights is not None:
         return False
     return float(correction).is_integer() and x.shape[-1 if rowvar else 0] > correction
 
@@ -42,7 +42,7 @@ def cov(
     return np.cov(x, rowvar=rowvar, ddof=int(correction), dtype=x.dtype)
 
 
-@supports(lambda x, rowvar=True: x.ndim in (1, 2))
+@supports(lambda x, rowvar=True: x.ndim in (1, 2) and 0 not in x.shape)
 @lenient
 @in_single_precision(cast)
 def corrcoef(x: Any, /, *, rowvar: bool = True) -> Any:

@@ -127,7 +127,7 @@ def eye(
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/eye"""
     with _place(device, like):
-        return tf.eye(n_rows, n_cols, list(batch_shape) or None, _dtype(dtype))
+        return tf.eye(n_rows, n_cols, list(lengths(batch_shape)) or None, _dtype(dtype))
 
 
 def _reach(k: int, size: int | None) -> int:

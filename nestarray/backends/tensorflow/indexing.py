@@ -164,9 +164,10 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/experimental/numpy/take_along_axis"""
     axis = one_axis(axis, len(x.shape), "take_along_axis")
+    indices = _integers(indices)
     if len(x.shape) != len(indices.shape):
         check_along("take_along_axis", {"x": x, "indices": indices, "axis": axis})
-    indices = _wrapped(_integers(indices), shape(x)[axis])
+    indices = _wrapped(indices, shape(x)[axis])
     last = len(x.shape) - 1
     order = [*range(axis), last, *range(axis + 1, last), axis] if axis != last else None
     if order:

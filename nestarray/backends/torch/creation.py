@@ -102,11 +102,12 @@ def arange(
     first, end = (0, start) if stop is None else (start, stop)
     found = _dtype(dtype, dtypes.int64)
     end = end if (end - first) * step > 0 else first  # torch refuses an empty range
-    made = torch.int64 if found in LACKING else found
+    is_counted = found in LACKING or found.is_complex or found is torch.bool
+    made = torch.int64 if is_counted else found
     return torch.arange(first, end, step, dtype=made, device=_place(device, like)).to(found)
 
 
-@supports(lambda *sizes, k=0, batch_shape=(), **settings: k == 0 and not batch_shape)
+@supports(lambda *sizes, k=0, batch_shape=(), **settings: k == 0 and batch_shape == ())
 def eye(
     n_rows: int,
     n_cols: int | None = None,

@@ -24,6 +24,7 @@ from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.fills import check_fill
 from nestarray.backends.torch.integers import LACKING, by_bits, through_int64
 from nestarray.backends.torch.promotion import promoted
+from nestarray.diagnosis.shapes import check_concatenated
 
 permute_dims = torch.permute
 broadcast_to = torch.broadcast_to
@@ -83,7 +84,10 @@ def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
     arrays = promoted(arrays)
     if axis is None:
         return torch.cat([x.reshape(-1) for x in arrays])
-    return torch.cat(arrays, axis)
+    joined = torch.cat(arrays, axis)
+    if joined.ndim > 1 and 1 in [x.ndim for x in arrays]:  # PyTorch passes over those of shape (0,)
+        check_concatenated("concat", {"arrays": arrays, "axis": axis})
+    return joined
 
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:

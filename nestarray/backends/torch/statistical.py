@@ -155,8 +155,8 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
 def _flat(x: Any, axis: Any) -> tuple[Any, int]:
     if axis is None:
         return x.reshape(-1), 0
-    if not x.ndim:  # PyTorch takes 0 and -1 for axes of it
-        one_axis(axis, 0, "axis")
+    if not -x.ndim <= axis < x.ndim:  # PyTorch takes any for axes of what has no element
+        one_axis(axis, x.ndim, "axis")
     return x, axis
 
 
