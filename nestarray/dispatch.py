@@ -155,7 +155,7 @@ class Op:
         something for many that are wrong: with a tuple for a number, or a complex one.
         """
         module = backends.chapter(backend, "bodies")
-        body = self.body if module is None else module.adapted(self.body)
+        body = self.body if module is None else module.adapted(self.body, self.promoted)
         if self.promoted:
             body = floating.guarded(body, self.parameters, self.promoted, self._in_one_dtype)
         return _checking_kinds(self, body)

@@ -115,6 +115,20 @@ CALLS: list[tuple[Callable[[Arrays, Arrays], Any], type[NestarrayError], str]] =
         "repeat: total_repeat_length: got 3 for an axis of length 0, which has no element to fill "
         "up with",
     ),
+    *(
+        (
+            lambda x, i, op=op, q=q: getattr(na, op)(x(2, 3), q),
+            ArgumentError,
+            f"{op}: q: got {float(q)}, expected a number from 0 to {most}",
+        )
+        for op, q, most in (
+            ("quantile", 1.5, 1),
+            ("quantile", np.float32(1.5), 1),
+            ("nanquantile", np.nan, 1),
+            ("percentile", -1.0, 100),
+            ("nanpercentile", 101.0, 100),
+        )
+    ),
     (
         lambda x, i: na.quantile(x(2, 3), 0.5, axis=1, weights=x(2, 3)),
         ArgumentError,

@@ -129,6 +129,18 @@ ATTENTION: list[Row] = [
 
 LOSSES: list[Row] = [
     (
+        "multi-margin-weights",
+        lambda zeros: na.multi_margin_loss(zeros(2, 3), zeros(2, dtype="int32"), zeros(2)),
+        ShapeError,
+        "multi_margin_loss: weight: got shape (2,), expected (3,), one for each class",
+    ),
+    (
+        "triplet-power",
+        lambda zeros: na.triplet_margin_loss(zeros(2, 3), zeros(2, 3), zeros(2, 3), p=0.0),
+        ArgumentError,
+        "triplet_margin_loss: p: got 0.0, expected a number above 0",
+    ),
+    (
         "multi-margin-power",
         lambda zeros: na.multi_margin_loss(zeros(2, 3), zeros(2, dtype="int32"), p=3),
         ArgumentError,

@@ -40,6 +40,15 @@ def test_nan_is_left_out(op: str, dtype: str, backend: str) -> None:
     np.testing.assert_allclose(found, getattr(np, op)(ROWS, axis=1), rtol=1e-2)
 
 
+@pytest.mark.parametrize("op", ["quantile", "nanquantile"])
+def test_a_quantile_of_what_is_no_share_is_nan(op: str, backend: str) -> None:
+    shares = np.asarray([0.5, -0.25, 1.25, NAN, 1.0], "float32")
+    x = on_backend(in_dtype(np.asarray([4.0, 1.0, 2.0], "float32"), "bfloat16"), backend)
+    found = getattr(na, op)(x, on_backend(shares, backend))
+    assert na.dtype_of(found) is na.bfloat16
+    np.testing.assert_array_equal(host(found), [2, NAN, NAN, NAN, 4])
+
+
 @pytest.mark.parametrize("mode", ["min", "max"])
 def test_nan_is_what_an_extremum_of_it_is(mode: str, backend: str) -> None:
     x, updates = (on_backend(np.asarray(v, "float32"), backend) for v in ([1, NAN, 3], [NAN, 2, 2]))

@@ -58,6 +58,17 @@ def test_pairs(name: str, dtype: str, backend: str) -> None:
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor"])
+def test_truth_beside_bools(name: str, dtype: str, backend: str) -> None:
+    a, b = numbers(dtype), np.asarray([True, False] * 4)
+    from_numpy = backends.core(backend).from_numpy
+    check(getattr(na, name)(from_numpy(a), from_numpy(b)), PAIRS[name](a, b))
+    check(getattr(na, name)(from_numpy(b), from_numpy(a)), PAIRS[name](b, a))
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_places_and_numbers(dtype: str, backend: str) -> None:
     host = numbers(dtype)
     x = backends.core(backend).from_numpy(host)

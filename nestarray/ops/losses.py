@@ -362,11 +362,8 @@ def _class_loss(
     shape = tuple(log_probs.shape)
     expected = shape[:axis] + shape[axis + 1 :]
     _check_target(name, tuple(target.shape), expected, "class indices")
-    classes = (shape[axis],)
-    if weight is not None and None not in (*classes, *weight.shape) and weight.shape != classes:
-        raise ShapeError(
-            f"{name}: weight: got shape {tuple(weight.shape)}, expected {classes}, one for each class"
-        )
+    if weight is not None:
+        check_class_weights(name, weight, shape[axis])
     counts = ops.not_equal(target, ignore_index)
     index = ops.where(counts, target, 0)
     share = ops.astype(counts, dtypes.dtype_of(log_probs))
@@ -383,6 +380,18 @@ def _class_loss(
     if reduction == "mean":
         return ops.sum(loss) / ops.sum(share)
     return reduced(name, loss, reduction)
+
+
+def check_class_weights(name: str, weight: Array, count: int | None) -> None:
+    """Raise where there is not one weight for each of `count` classes; None: not known yet.
+
+    Raises:
+        ShapeError: there is not.
+    """
+    if None not in (count, *weight.shape) and tuple(weight.shape) != (count,):
+        raise ShapeError(
+            f"{name}: weight: got shape {tuple(weight.shape)}, expected {(count,)}, one for each class"
+        )
 
 
 def _check_target(name: str, found: tuple[int, ...], expected: tuple[int, ...], kind: str) -> None:

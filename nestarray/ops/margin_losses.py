@@ -8,8 +8,8 @@ from __future__ import annotations
 from nestarray import dtypes, ops
 from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.ops.losses import reduced
-from nestarray.typing import Array
+from nestarray.ops.losses import check_class_weights, reduced
+from nestarray.typing import Array, check_range
 
 __all__ = [
     "cosine_embedding_loss",
@@ -154,6 +154,9 @@ def triplet_margin_loss(
     Returns:
         A scalar; with ``"none"`` `(*batch,)`.
 
+    Raises:
+        ArgumentError: `p` is not positive.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> anchor, far = np.zeros((1, 2)), np.asarray([[3.0, 4.0]])
@@ -163,6 +166,7 @@ def triplet_margin_loss(
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.triplet_margin_loss.html
     """
+    check_range("triplet_margin_loss", "p", p, 0, above=True)
     near = _distance(anchor, positive, p, eps)
     far = _distance(anchor, negative, p, eps)
     if swap:
@@ -196,7 +200,7 @@ def multi_margin_loss(
 
     Raises:
         ArgumentError: `p` is neither 1 nor 2.
-        ShapeError: the shape of `target` is another.
+        ShapeError: the shape of `target` is another, or there is not one weight for each class.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -209,6 +213,8 @@ def multi_margin_loss(
     if p not in (1, 2):
         raise ArgumentError(f"multi_margin_loss: p: got {p!r}, expected 1 or 2")
     _check_target("multi_margin_loss", target, tuple(x.shape[:-1]))
+    if weight is not None:
+        check_class_weights("multi_margin_loss", weight, x.shape[-1])
     index = ops.expand_dims(target, axis=-1)
     lack = ops.relu(x - ops.take_along_axis(x, index, axis=-1) + margin)
     loss = lack if p == 1 else lack * lack

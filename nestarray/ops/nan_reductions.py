@@ -10,7 +10,7 @@ from __future__ import annotations
 from nestarray import ops
 from nestarray.backends.base import mean_dtype
 from nestarray.diagnosis.shapes import check_elements
-from nestarray.dispatch import op
+from nestarray.dispatch import floating_op, op
 from nestarray.dtypes import complex128, dtype_of, float32, float64
 from nestarray.ops.order_statistics import (
     between,
@@ -21,7 +21,7 @@ from nestarray.ops.order_statistics import (
     shares,
 )
 from nestarray.ops.statistical import each_weight
-from nestarray.typing import Array, Axis, DTypeLike
+from nestarray.typing import Array, Axis, DTypeLike, check_range
 
 __all__ = [
     "nanargmax",
@@ -303,7 +303,7 @@ def nanmedian(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Arra
     return ops.nanquantile(x, 0.5, axis=axis, keepdims=keepdims)
 
 
-@op
+@floating_op(besides="q weights")
 def nanquantile(
     x: Array,
     q: float | Array,
@@ -318,7 +318,7 @@ def nanquantile(
 
     Args:
         x: real.
-        q: the share, from 0 to 1, or an array of shares.
+        q: the share, from 0 to 1, or an array of shares; of one outside the quantile is NaN.
         axis: the axis to reduce, or several; None means all.
         method: as for `quantile`.
         keepdims: keep the reduced axes, with length 1.
@@ -328,7 +328,8 @@ def nanquantile(
         array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
     Raises:
-        ArgumentError: `method` is none of those of `quantile`, or takes no weights.
+        ArgumentError: `method` is none of those of `quantile`, or takes no weights; `q` is a
+            number outside.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -337,13 +338,12 @@ def nanquantile(
     """
     check_method(method, "nanquantile", weights)
     check_elements("nanquantile", {"x": x, "axis": axis})
-    x = ops.astype(x, mean_dtype(x), copy=False)
     flat, rest, kept = in_rows(x, axis, "nanquantile")
-    share = shares(q, x)
+    share, is_share = shares("nanquantile", q, x)
     if weights is not None:
         rows, *_ = in_rows(each_weight(x, weights, axis, "nanquantile"), axis, "nanquantile")
         rows = ops.where(ops.isnan(flat), 0.0, ops.astype(rows, share.dtype))
-        return in_front(of_weights(flat, rows, share), share, kept if keepdims else rest)
+        return in_front(of_weights(flat, rows, share), share, is_share, kept if keepdims else rest)
     ordered = ops.sort(flat, axis=-1)  # NaN last
     count = ops.astype(_count(ordered, -1, True), share.dtype)
 
@@ -351,10 +351,10 @@ def nanquantile(
         return ops.take_along_axis(ordered, ops.astype(where, "int64"), axis=-1)
 
     result = between(at, ops.reshape(share, (-1,)), count, method, x.dtype)
-    return in_front(result, share, kept if keepdims else rest)
+    return in_front(result, share, is_share, kept if keepdims else rest)
 
 
-@op
+@floating_op(besides="q weights")
 def nanpercentile(
     x: Array,
     q: float | Array,
@@ -369,7 +369,7 @@ def nanpercentile(
 
     Args:
         x: real.
-        q: from 0 to 100, or an array of such numbers.
+        q: from 0 to 100, or an array of such numbers; of one outside the percentile is NaN.
         axis: the axis to reduce, or several; None means all.
         method: as for `quantile`.
         keepdims: keep the reduced axes, with length 1.
@@ -379,7 +379,8 @@ def nanpercentile(
         array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
     Raises:
-        ArgumentError: `method` is none of those of `quantile`, or takes no weights.
+        ArgumentError: `method` is none of those of `quantile`, or takes no weights; `q` is a
+            number outside.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -387,6 +388,7 @@ def nanpercentile(
         array([1.5, 2. ])
     """
     check_method(method, "nanpercentile", weights)
+    check_range("nanpercentile", "q", q, 0, 100)
     share = ops.divide(q, 100.0) if hasattr(q, "dtype") else q / 100.0
     return ops.nanquantile(x, share, axis=axis, method=method, keepdims=keepdims, weights=weights)
 

@@ -6,15 +6,16 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from nestarray import ops
 from nestarray.backends.axes import many_axes, one_axis
-from nestarray.backends.base import mean_dtype
 from nestarray.backends.results import ModeResult
-from nestarray.dispatch import op
+from nestarray.dispatch import floating_op, op
 from nestarray.dtypes import dtype_of, float32, float64
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.ops.statistical import each_weight
-from nestarray.typing import Array, Axis
+from nestarray.typing import Array, Axis, check_range
 
 __all__ = ["median", "mode", "percentile", "ptp", "quantile"]
 
@@ -56,7 +57,7 @@ QUANTILE_METHODS = (
 )
 
 
-@op
+@floating_op(besides="q weights")
 def quantile(
     x: Array,
     q: float | Array,
@@ -71,7 +72,7 @@ def quantile(
 
     Args:
         x: real; with a NaN the quantile is NaN.
-        q: the share, from 0 to 1, or an array of shares.
+        q: the share, from 0 to 1, or an array of shares; of one outside the quantile is NaN.
         axis: the axis to reduce, or several; None means all.
         method: what to do where q · (n − 1) lies between two positions: ``"linear"``,
             ``"lower"``, ``"higher"``, ``"midpoint"`` or ``"nearest"`` (the even one of two); or
@@ -87,7 +88,8 @@ def quantile(
         array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
     Raises:
-        ArgumentError: `method` is none of these, or another one with `weights`.
+        ArgumentError: `method` is none of these, or another one with `weights`; `q` is a number
+            outside.
         ShapeError: the weights fit neither `x` nor the axis.
 
     Example:
@@ -99,15 +101,14 @@ def quantile(
         https://numpy.org/doc/stable/reference/generated/numpy.quantile.html
     """
     check_method(method, "quantile", weights)
-    x = ops.astype(x, mean_dtype(x), copy=False)
     flat, rest, kept = in_rows(x, axis, "quantile")
-    share = shares(q, x)
+    share, is_share = shares("quantile", q, x)
     if weights is not None:
         rows, *_ = in_rows(each_weight(x, weights, axis, "quantile"), axis, "quantile")
         result = of_weights(flat, rows, share)
         last = ops.getitem(ops.sort(flat, axis=-1), (..., slice(-1, None)))
         result = ops.where(ops.isnan(last), last, result)
-        return in_front(result, share, kept if keepdims else rest)
+        return in_front(result, share, is_share, kept if keepdims else rest)
     ordered = ops.sort(flat, axis=-1)
 
     def at(where: Array) -> Array:
@@ -116,7 +117,7 @@ def quantile(
     result = between(at, ops.reshape(share, (-1,)), float(ordered.shape[-1]), method, x.dtype)
     last = ops.getitem(ordered, (..., slice(-1, None)))
     result = ops.where(ops.isnan(last), last, result)  # NaN is sorted to the end
-    return in_front(result, share, kept if keepdims else rest)
+    return in_front(result, share, is_share, kept if keepdims else rest)
 
 
 def check_method(method: str, name: str, weights: Array | None = None) -> None:
@@ -149,14 +150,27 @@ def in_rows(x: Array, axis: Axis, name: str) -> tuple[Array, tuple[int, ...], tu
     return ops.reshape(ops.permute_dims(x, (*others, *axes)), (*rest, count)), rest, kept
 
 
-def shares(q: float | Array, x: Array) -> Array:
-    """`q` in a dtype that counts the elements of `x`, which those of half precision do not."""
+def shares(name: str, q: float | Array, x: Array) -> tuple[Array, Array | None]:
+    """`q` in a dtype that counts the elements of `x`, which those of half precision do not.
+
+    What is no share is 0; the second array says where it is one. None: a number is.
+
+    Raises:
+        ArgumentError: `q` is a number that is no share.
+    """
     dtype = float64 if dtype_of(x) is float64 else float32
-    return ops.astype(q, dtype) if hasattr(q, "dtype") else ops.full((), q, dtype=dtype, like=x)
+    q = q.item() if isinstance(q, np.generic) else q
+    check_range(name, "q", q, 0, 1)
+    if not hasattr(q, "dtype"):
+        return ops.full((), q, dtype=dtype, like=x), None
+    is_share = ops.logical_and(ops.greater_equal(q, 0), ops.less_equal(q, 1))
+    return ops.where(is_share, ops.astype(q, dtype), 0.0), is_share
 
 
-def in_front(result: Array, share: Array, rest: tuple[int, ...]) -> Array:
+def in_front(result: Array, share: Array, is_share: Array | None, rest: tuple[int, ...]) -> Array:
     """Quantiles whose last axis is the shares, with the axes of these in front of `rest`."""
+    if is_share is not None:
+        result = ops.where(ops.reshape(is_share, (-1,)), result, math.nan)
     return ops.reshape(ops.moveaxis(result, -1, 0), (*ops.shape(share), *rest))
 
 
@@ -220,7 +234,7 @@ def of_weights(rows: Array, weights: Array, share: Array) -> Array:
     return ops.take_along_axis(ordered, ops.minimum(places, rows.shape[-1] - 1), axis=-1)
 
 
-@op
+@floating_op(besides="q weights")
 def percentile(
     x: Array,
     q: float | Array,
@@ -235,7 +249,7 @@ def percentile(
 
     Args:
         x: real; with a NaN the percentile is NaN.
-        q: from 0 to 100, or an array of such numbers.
+        q: from 0 to 100, or an array of such numbers; of one outside the percentile is NaN.
         axis: the axis to reduce, or several; None means all.
         method: as for `quantile`.
         keepdims: keep the reduced axes, with length 1.
@@ -245,7 +259,8 @@ def percentile(
         array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
     Raises:
-        ArgumentError: `method` is none of those of `quantile`, or takes no weights.
+        ArgumentError: `method` is none of those of `quantile`, or takes no weights; `q` is a
+            number outside.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -253,6 +268,7 @@ def percentile(
         array([2.5, 5. ])
     """
     check_method(method, "percentile", weights)
+    check_range("percentile", "q", q, 0, 100)
     share = ops.divide(q, 100.0) if hasattr(q, "dtype") else q / 100.0
     return ops.quantile(x, share, axis=axis, method=method, keepdims=keepdims, weights=weights)
 

@@ -274,7 +274,8 @@ CORE: dict[str, list[Case]] = {
     ],
     "aten.adaptive_max_pool1d.default": [lambda d: call(d.f(1, 3, 7), [3])],
     "aten.fractional_max_pool2d.default": [
-        lambda d: call(d.f(2, 3, 7, 6), [2, 3], [3, 3], d.p(2, 3, 2) - 0.5)
+        lambda d: call(d.f(2, 3, 7, 6), [2, 3], [3, 3], d.p(2, 3, 2) - 0.5),
+        lambda d: call(d.f(1, 3, 7, 6), [2, 3], [3, 3], d.p(2, 3, 2) - 0.5),
     ],
     "aten.fractional_max_pool3d.default": [
         lambda d: call(d.f(2, 3, 7, 6, 5), [2, 3, 2], [3, 3, 2], d.p(2, 3, 3) - 0.5)

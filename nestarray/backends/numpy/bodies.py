@@ -8,7 +8,7 @@ other framework does; where no argument was of 64 bits the result is of 32.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from nestarray import dtypes
 from nestarray.backends.numpy.core import in_dtype, native_dtype
+from nestarray.backends.parameters import parameters_of
 from nestarray.dtypes import dtype_of
 from nestarray.errors import DtypeError
 
@@ -44,16 +45,27 @@ _DOUBLE = {
 }
 
 
-def adapted(body: Callable[..., Any]) -> Callable[..., Any]:
-    """`body`, for arguments of every dtype."""
+def adapted(body: Callable[..., Any], promoted: Sequence[str]) -> Callable[..., Any]:
+    """`body`, for arguments of every dtype.
+
+    Args:
+        body: of an op.
+        promoted: the arguments whose dtype is that of the result; none: all of them.
+    """
     if body.__module__.rpartition(".")[2] in _AS_THEY_ARE or body.__name__ in _DRAWING:
         return body
 
     @wraps(body)
     def call(*args: Any, **kwargs: Any) -> Any:
         if _holds_other_than_floats(args) or (kwargs and _holds_other_than_floats(kwargs.values())):
-            return _adapted_call(body, args, kwargs)
+            return _adapted_call(body, args, kwargs, deciding)
         return body(*args, **kwargs)
+
+    def deciding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not promoted:
+            return args, kwargs
+        given = dict(zip((p.name for p in parameters_of(body)), args)) | kwargs
+        return [given.get(name) for name in promoted]
 
     return call
 
@@ -70,10 +82,15 @@ def _holds_other_than_floats(values: Iterable[Any]) -> bool:
     return False
 
 
-def _adapted_call(body: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _adapted_call(
+    body: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    deciding: Callable[..., Any],
+) -> Any:
     found = {x.dtype for x in _arrays((args, kwargs))}
     if any(dtype.kind == "V" for dtype in found):
-        return _in_single_precision(body, args, kwargs)
+        return _in_single_precision(body, args, kwargs, deciding)
     result = body(*args, **kwargs)
     if kwargs.get("dtype") is not None or not found.isdisjoint(_DOUBLE):
         return result
@@ -83,10 +100,13 @@ def _adapted_call(body: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
 
 
 def _in_single_precision(
-    body: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    body: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    deciding: Callable[..., Any],
 ) -> Any:
     narrow, single = native_dtype(dtypes.bfloat16), native_dtype(dtypes.float32)
-    floating = [d for x in _arrays((args, kwargs)) if (d := dtype_of(x)).is_inexact]
+    floating = [d for x in _arrays(deciding(args, kwargs)) if (d := dtype_of(x)).is_inexact]
     cast_args, cast_kwargs = _cast((args, kwargs), narrow, single)
     try:
         result = body(*cast_args, **cast_kwargs)

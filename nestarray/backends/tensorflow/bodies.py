@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nestarray.backends.tensorflow.integers import by_bits
@@ -11,6 +11,6 @@ from nestarray.backends.tensorflow.integers import by_bits
 _REPEATING = ("repeat_axes",)
 
 
-def adapted(body: Callable[..., Any]) -> Callable[..., Any]:
+def adapted(body: Callable[..., Any], promoted: Sequence[str]) -> Callable[..., Any]:
     """`body`, for arguments of every dtype."""
     return by_bits(body) if body.__name__ in _REPEATING else body

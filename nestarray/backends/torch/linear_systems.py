@@ -64,6 +64,6 @@ def lu_solve(LU: Any, pivots: Any, x2: Any, /) -> Any:
     LU, right = _columns(LU, x2)
     batch = torch.broadcast_shapes(LU.shape[:-2], right.shape[:-2])
     LU = LU.expand(*batch, *LU.shape[-2:])
-    pivots = (pivots + 1).to(torch.int32).expand(*batch, -1)  # PyTorch counts from 1
+    pivots = (pivots.to(torch.int32) + 1).expand(*batch, -1)  # PyTorch counts from 1
     solution = torch.linalg.lu_solve(LU, pivots, right.expand(*batch, *right.shape[-2:]))
     return solution[..., 0] if x2.ndim == 1 else solution

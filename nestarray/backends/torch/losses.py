@@ -88,7 +88,11 @@ def nll_loss(
     return F.nll_loss(log_probs, target, weight, ignore_index=ignore_index, reduction=reduction)
 
 
-@supports(f"{_IS_NATIVE} and is_constant(weight) and is_constant(pos_weight)")
+# torch takes no weight that broadcasts x
+@supports(
+    f"{_IS_NATIVE} and (weight is None or weight.ndim <= x.ndim and is_constant(weight))"
+    " and is_constant(pos_weight)"
+)
 def binary_cross_entropy_with_logits(
     x: Any,
     target: Any,

@@ -144,7 +144,7 @@ def _fractional(
 
     def draw() -> Array:
         if samples is not None:
-            return samples
+            return samples[: shape_of(x)[0]]  # there may be more than images
         shape = (*shape_of(x)[:2], count)
         return na.random.uniform(required_key(name, key), shape, dtype=dtypes.dtype_of(x))
 
