@@ -16,6 +16,64 @@ X = np.arange(6, dtype="float32").reshape(2, 3)
 
 EVERYWHERE: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (
+        lambda x: na.tensordot(x, x, axes=[(1, 0), (0, 1)]),
+        ShapeError,
+        "tensordot: axes: got [(1, 0), (0, 1)] for shapes (2, 3) and (2, 3): lengths (3, 2) of x1 "
+        "against (2, 3) of x2, expected equal ones",
+    ),
+    (
+        lambda x: na.tensordot(na.reshape(x, (3, 2)), x, axes=2),
+        ShapeError,
+        "tensordot: axes: got 2 for shapes (3, 2) and (2, 3): lengths (3, 2) of x1 against (2, 3) "
+        "of x2, expected equal ones",
+    ),
+    (
+        lambda x: na.tensordot(1.5, x, axes=((0,), (1,))),
+        IndexingError,
+        "tensordot: axes: got 0 for an array of 0 dimensions, expected 0 <= axis < 0",
+    ),
+    (
+        lambda x: na.reshape(x[0, :1], (True,)),
+        ArgumentError,
+        "reshape: shape: got True, expected an int",
+    ),
+    (
+        lambda x: na.expand_dims(x[0, 0], axis=None),
+        ArgumentError,
+        "expand_dims: axis: got None, expected an int",
+    ),
+    (
+        lambda x: na.roll(x, (1, 2, 3), axis=(0, 1)),
+        ShapeError,
+        "roll: shift: got (1, 2, 3) for 2 axes, expected a number, or one for each",
+    ),
+    (
+        lambda x: na.repeat(x, x[:, 0], axis=0),
+        DtypeError,
+        "repeat: repeats: got float32, expected integers; cast with na.astype",
+    ),
+    (
+        lambda x: na.repeat(x, na.astype(x, "int32"), axis=0),
+        ShapeError,
+        "repeat: repeats: got shape (2, 3), expected a number, or one for each element along the "
+        "axis",
+    ),
+    (
+        lambda x: na.moveaxis(x, (0, 1), (0, 0)),
+        ShapeError,
+        "moveaxis: destination: got (0, 0), in which an axis stands twice",
+    ),
+    (
+        lambda x: na.pad(x[0, 0], (1, 2)),
+        ShapeError,
+        "pad: x: got an array of no dimensions, expected one at least",
+    ),
+    (
+        lambda x: na.masked_fill(x, na.astype(x, "uint8"), x),
+        DtypeError,
+        "masked_fill: mask: got uint8, expected bool; compare it with 0 to make it one",
+    ),
+    (
         lambda x: na.where(x, x, x),
         DtypeError,
         "where: condition: got float32, expected bool; compare it with 0 to make it one",

@@ -11,7 +11,7 @@ import pytest
 
 import nestarray as na
 from nestarray import backends
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors import ArgumentError, DtypeError, ShapeError
 
 Zeros = Callable[..., Any]
 Row = tuple[str, Callable[[Zeros], Any], type[Exception], str]
@@ -163,6 +163,14 @@ LOSSES: list[Row] = [
         lambda zeros: na.dice_loss(zeros(2), zeros(2), reduction="median"),
         ArgumentError,
         'dice_loss: reduction: got \'median\', expected "mean", "sum" or "none"',
+    ),
+    (
+        "ctc-dtypes",
+        lambda zeros: na.ctc_loss(
+            zeros(4, 2, 3), *(zeros(*n, dtype="bool") for n in ((2, 2), (2,), (2,)))
+        ),
+        DtypeError,
+        "ctc_loss: targets: got bool, expected integers; cast with na.astype",
     ),
     (
         "ctc-shapes",

@@ -40,6 +40,19 @@ def test_nan_is_left_out(op: str, dtype: str, backend: str) -> None:
     np.testing.assert_allclose(found, getattr(np, op)(ROWS, axis=1), rtol=1e-2)
 
 
+@pytest.mark.parametrize("ends", [("float16", "int64"), ("bfloat16", "int32"), ("uint8", "int8")])
+def test_differences_of_several_dtypes_are_of_the_promoted_one(
+    ends: tuple[str, str], backend: str
+) -> None:
+    x, before = (
+        on_backend(in_dtype(np.asarray(v, "float32"), d), backend)
+        for v, d in zip(([3, 5], [1]), ends)
+    )
+    found = na.diff(x, prepend=before)
+    assert na.dtype_of(found) is na.result_type(x, before)
+    np.testing.assert_array_equal(host(found), [2, 2])
+
+
 @pytest.mark.parametrize("op", ["quantile", "nanquantile"])
 def test_a_quantile_of_what_is_no_share_is_nan(op: str, backend: str) -> None:
     shares = np.asarray([0.5, -0.25, 1.25, NAN, 1.0], "float32")

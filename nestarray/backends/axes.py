@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
-from nestarray.errors import ArgumentError, IndexingError, ShapeError
+from nestarray import dtypes
+from nestarray.errors import ArgumentError, DtypeError, IndexingError, ShapeError
 from nestarray.typing import check_kind
 
 
@@ -72,6 +73,8 @@ def moved_axes(source: Any, destination: Any, ndim: int, op: str) -> tuple[int, 
 
 def expanded_shape(shape: Sequence[Any], axis: Any, op: str) -> list[Any]:
     """`shape` with a 1 at each place of `axis`, places counted in the result."""
+    if axis is None:
+        raise TypeError("got None, expected a place")
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
     places = many_axes(axis, len(shape) + count, op)
     rest = iter(shape)
@@ -92,6 +95,25 @@ def rolled_axes(shift: Any, axis: Any, ndim: int) -> tuple[list[Any], list[int]]
             f"roll: shift: got {shift!r} for {len(axes)} axes, expected a number, or one for each"
         )
     return shifts * (len(axes) // len(shifts)), axes
+
+
+def check_repeats(repeats: Any) -> None:
+    """Raise where `repeats` of `repeat` are neither a number nor integers along one axis.
+
+    Raises:
+        DtypeError: they are no integers.
+        ShapeError: they have several axes.
+    """
+    if not hasattr(repeats, "dtype"):
+        return
+    found = dtypes.dtype_of(repeats)
+    if not found.is_integer:
+        raise DtypeError(f"repeat: repeats: got {found}, expected integers; cast with na.astype")
+    if len(repeats.shape) > 1:
+        raise ShapeError(
+            f"repeat: repeats: got shape {tuple(repeats.shape)}, expected a number, or one for each "
+            "element along the axis"
+        )
 
 
 def squeezed_axes(shape: Sequence[Any], axis: Any, op: str) -> tuple[int, ...]:
@@ -155,8 +177,11 @@ def pad_widths(pad_width: Any, ndim: int, op: str) -> list[tuple[int, int]]:
     """(before, after) for each axis from one number, one pair, or a pair for each axis.
 
     Raises:
-        ShapeError: the pairs are not as many as the axes, or a width is negative.
+        ShapeError: the pairs are not as many as the axes, of which there is one at least, or a
+            width is negative.
     """
+    if ndim == 0:
+        raise ShapeError(f"{op}: x: got an array of no dimensions, expected one at least")
     if isinstance(pad_width, (tuple, list)):
         pairs = list(pad_width)
         if len(pairs) == 2 and not any(isinstance(p, (tuple, list)) for p in pairs):

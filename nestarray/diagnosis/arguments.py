@@ -10,6 +10,7 @@ import numpy as np
 from nestarray import backends, dtypes
 from nestarray.config import current_backend
 from nestarray.errors import ArgumentError
+from nestarray.typing import NUMBERS
 
 Arguments = Mapping[str, Any]
 
@@ -33,7 +34,9 @@ def shown(value: Any) -> str:
 
 
 def shape_of(x: Any) -> tuple[int, ...]:
-    """The shape of an array, all of whose lengths are known; TypeError else."""
+    """The shape of an array, all of whose lengths are known; TypeError else. Numbers have none."""
+    if x.__class__ in NUMBERS:
+        return ()
     if not all(hasattr(n, "__index__") for n in x.shape):
         raise TypeError("a tracer does not know all lengths")
     return tuple([int(n) for n in x.shape])

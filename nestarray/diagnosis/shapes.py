@@ -14,6 +14,7 @@ from nestarray.backends.axes import (
     moved_axes,
     one_axis,
     pad_widths,
+    rolled_axes,
     squeezed_axes,
 )
 from nestarray.diagnosis.arguments import Arguments, arrays_in, shape_of, size_of
@@ -50,6 +51,12 @@ def check_broadcast(name: str, arguments: Arguments) -> None:
 def check_moved(name: str, arguments: Arguments) -> None:
     """`source` and `destination` name as many axes."""
     moved_axes(arguments["source"], arguments["destination"], len(arguments["x"].shape), name)
+
+
+def check_rolled(name: str, arguments: Arguments) -> None:
+    """There is one shift for each axis, or for all."""
+    if arguments.get("axis") is not None:
+        rolled_axes(arguments["shift"], arguments["axis"], len(arguments["x"].shape))
 
 
 def check_swapped(name: str, arguments: Arguments) -> None:

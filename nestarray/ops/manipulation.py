@@ -675,6 +675,8 @@ def diff(
     """
     check_range("diff", "n", n, 0)
     axis = one_axis(axis, len(x.shape), "diff")
+    if n == 0:
+        return x
     if prepend is not None or append is not None:
         one = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
         ends = [

@@ -8,7 +8,7 @@ from functools import reduce
 from nestarray import dtypes, ops
 from nestarray.backends.control_flow import Arrays, find_for
 from nestarray.dispatch import floating_op
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.ops.losses import reduced
 from nestarray.typing import Array
 
@@ -48,6 +48,7 @@ def ctc_loss(
         A scalar; with ``"none"`` `(batch,)`, or `()` without a batch.
 
     Raises:
+        DtypeError: targets or lengths are no integers.
         ShapeError: the shapes do not fit together.
         ArgumentError: `blank` is no class.
 
@@ -63,6 +64,12 @@ def ctc_loss(
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.ctc_loss.html
     """
     lengths = (input_lengths, target_lengths)
+    for name, x in zip(("targets", "input_lengths", "target_lengths"), (targets, *lengths)):
+        if not dtypes.dtype_of(x).is_integer:
+            found = dtypes.dtype_of(x)
+            raise DtypeError(
+                f"ctc_loss: {name}: got {found}, expected integers; cast with na.astype"
+            )
     _check(tuple(log_probs.shape), tuple(targets.shape), [tuple(n.shape) for n in lengths], blank)
     is_batched = len(log_probs.shape) == 3
     if not is_batched:

@@ -64,6 +64,12 @@ CASES = [
     ),
     Case("linear", two((3,), (4, 3)), reference=affine, id="vector"),
     Case("linear", two((2, 3), (3,)), reference=affine, id="one-output"),
+    Case(
+        "linear",
+        lambda rng: (rng.standard_normal((2, 3)), rng.standard_normal(3), rng.standard_normal(())),
+        reference=affine,
+        id="one-output-and-bias",
+    ),
     Case("tensordot", two((2, 3, 4), (3, 4, 5)), reference=np.tensordot),
     Case("tensordot", two((2,), (3,)), {"axes": 0}, reference=np.tensordot, id="outer"),
     Case(
@@ -84,6 +90,8 @@ CASES = [
     einsums("...ij,...j->...i", (2, 2, 3), (3,), id="ellipsis"),
     einsums("i...,j...->ij", (2, 3, 4), (5, 3, 4), id="ellipsis-sum"),
     einsums("i ..., ... j -> j i", (2, 3, 1), (3, 4, 5), id="ellipsis-broadcast"),
+    einsums("...ij,...j->...i", (5, 1, 2, 3), (4, 1), id="ellipsis-one"),
+    einsums("...ij,...j", (2, 2, 3), (1,), id="ellipsis-implicit-one"),
     einsums("ii", (3, 3), id="trace"),
     einsums("ii->i", (3, 3), id="diagonal"),
     einsums("ij,j", (2, 3), (3,), id="implicit"),

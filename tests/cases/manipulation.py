@@ -90,6 +90,7 @@ CASES = [
     Case("array_split", with_([1, 3]), {"axis": -1}, reference=np.array_split, id="places"),
     Case("broadcast_to", with_((4, 2, 3), shape=(2, 1)), reference=np.broadcast_to),
     Case("broadcast_to", with_((2,), shape=()), reference=np.broadcast_to, id="0d"),
+    Case("broadcast_to", with_(3, shape=(1,)), reference=np.broadcast_to, id="number"),
     Case(
         "broadcast_arrays",
         lambda rng: (rng.standard_normal((2, 1)), rng.standard_normal(3), rng.standard_normal(())),
@@ -155,6 +156,13 @@ CASES = [
         reference=np.diff,
         differentiable=False,
         id="ends",
+    ),
+    Case(
+        "diff",
+        with_(shape=(4,)),
+        {"n": 0, "prepend": np.asarray([0.5])},
+        reference=np.diff,
+        id="none",
     ),
     Case(
         "diff",

@@ -7,8 +7,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from nestarray.backends.axes import one_axis, pad_widths, part_sizes
-from nestarray.backends.base import flag, lenient, supports
+from nestarray.backends.axes import check_repeats, moved_axes, one_axis, pad_widths, part_sizes
+from nestarray.backends.base import flag, lengths, lenient, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.fills import check_fill
 from nestarray.backends.jax.compiled import compiled
@@ -16,10 +16,14 @@ from nestarray.backends.jax.promotion import promoted
 
 broadcast_to = jnp.broadcast_to
 expand_dims = lenient(partial(jnp.expand_dims))
-moveaxis = lenient(partial(jnp.moveaxis))
 roll = lenient(partial(jnp.roll))
 swapaxes = jnp.swapaxes
 tile = lenient(partial(jnp.tile))
+
+
+def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.moveaxis.html, which takes a place twice."""
+    return jnp.transpose(x, moved_axes(source, destination, x.ndim, "moveaxis"))
 
 
 @at_defaults("jnp.flip(x) if axis is None else jnp.flip(x, axis=axis)")
@@ -43,6 +47,7 @@ def repeat(
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.repeat.html"""
     if axis is not None:
         one_axis(axis, x.ndim, "repeat")  # JAX takes 0 for an axis of an array that has none
+    check_repeats(repeats)
     return jnp.repeat(x, repeats, axis, total_repeat_length=total_repeat_length)
 
 
@@ -57,7 +62,7 @@ def reshape(x: Any, /, shape: Any, *, order: Any = "C", copy: bool | None = None
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.reshape.html"""
     if copy is not None:
         flag(copy)
-    return jnp.reshape(x, shape, order=order)
+    return jnp.reshape(x, lengths(shape), order=order)
 
 
 @lenient

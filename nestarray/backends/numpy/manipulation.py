@@ -9,6 +9,7 @@ import numpy as np
 
 from nestarray.backends.axes import (
     check_order,
+    check_repeats,
     many_axes,
     one_axis,
     pad_widths,
@@ -45,6 +46,7 @@ def repeat(
     """https://numpy.org/doc/stable/reference/generated/numpy.repeat.html"""
     if axis is not None:
         one_axis(axis, x.ndim, "repeat")  # NumPy takes 0 for an axis of an array that has none
+    check_repeats(repeats)
     if isinstance(repeats, float):
         raise TypeError("NumPy cuts off the fraction")
     return x.repeat(repeats, axis)
@@ -98,7 +100,9 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     if prepend is append is None:
         return np.diff(x, n, axis)
     ends = {"prepend": prepend, "append": append}
-    return np.diff(x, n=n, axis=axis, **{k: v for k, v in ends.items() if v is not None})
+    ends = {name: end for name, end in ends.items() if end is not None}
+    x, *arrays = promoted([x, *ends.values()])
+    return np.diff(x, n=n, axis=axis, **dict(zip(ends, arrays)))
 
 
 def reshape(x: Any, /, shape: Any, *, order: Any = "C", copy: bool | None = None) -> Any:

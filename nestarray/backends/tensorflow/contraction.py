@@ -10,6 +10,7 @@ import tensorflow as tf
 from nestarray.backends.axes import check_contracted, many_axes
 from nestarray.backends.base import supports
 from nestarray.backends.tensorflow.promotion import promoted, promoting
+from nestarray.diagnosis.shapes import check_tensordot
 
 # The integers that TensorFlow multiplies as matrices; others are computed as these.
 _WIDER = {
@@ -63,6 +64,9 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/tensordot"""
     check_contracted(axes, "tensordot")
     x1, x2 = promoted((x1, x2))
+    if x1.shape.is_fully_defined() and x2.shape.is_fully_defined():
+        # TensorFlow would pair the elements of all axes together
+        check_tensordot("tensordot", {"x1": x1, "x2": x2, "axes": axes})
     if isinstance(axes, (tuple, list)):
         axes = tuple(
             list(many_axes(a, len(x.shape), "tensordot", "axes")) for a, x in zip(axes, (x1, x2))
@@ -104,10 +108,14 @@ def _without_ones(subscripts: str, operands: Any) -> tuple[str, list[Any]] | Non
     The other frameworks repeat those, TensorFlow does not; None: there are none.
     """
     terms, arrow, result = subscripts.partition("->")
-    if "..." in terms or len(terms.split(",")) != len(operands):
+    if len(terms.split(",")) != len(operands):
         return None
     if not arrow:
-        result = "".join(sorted(c for c in set(terms) - {","} if terms.count(c) == 1))
+        result = "".join(sorted(c for c in set(terms) - {*",."} if terms.count(c) == 1))
+        result = "..." + result if "..." in terms else result
+    if "..." in terms:
+        terms, dots = _with_letters(terms, operands)
+        result = result.replace("...", dots)
     letters = [list(zip(term, x.shape)) for term, x in zip(terms.split(","), operands)]
     longer = {c for axes in letters for c, length in axes if length != 1}
     kept, arrays = [], []
@@ -120,6 +128,19 @@ def _without_ones(subscripts: str, operands: Any) -> tuple[str, list[Any]] | Non
     if ",".join(kept) == terms:
         return None
     return f"{','.join(kept)}->{result}", arrays
+
+
+def _with_letters(terms: str, operands: Any) -> tuple[str, str]:
+    """The terms with letters for the axes of ``...``, and all these letters."""
+    free = "".join(c for c in string.ascii_letters if c not in terms)
+    named, most = [], 0
+    for term, x in zip(terms.split(","), operands):
+        if "..." in term:
+            count = len(x.shape) - len(term) + 3
+            term = term.replace("...", free[:count][::-1])  # from the last axis on
+            most = max(most, count)
+        named.append(term)
+    return ",".join(named), free[:most][::-1]
 
 
 def _named(subscripts: str, operands: Any) -> tuple[str, list[Any]]:

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from nestarray.backends.axes import (
     check_order,
+    check_repeats,
     expanded_shape,
     many_axes,
     one_axis,
@@ -17,7 +18,7 @@ from nestarray.backends.axes import (
     rolled_axes,
     squeezed_axes,
 )
-from nestarray.backends.base import supports
+from nestarray.backends.base import lengths, supports
 from nestarray.backends.fills import check_fill
 from nestarray.backends.tensorflow.integers import by_bits
 from nestarray.backends.tensorflow.padding import padded
@@ -45,7 +46,7 @@ def reshape(x: Any, /, shape: Any, *, order: str = "C", copy: bool | None = None
 
 def _lengths(shape: Any) -> Any:
     # An empty list would become a tensor of float32.
-    return shape if len(shape) else tf.zeros(0, tf.int32)
+    return lengths(shape) if len(shape) else tf.zeros(0, tf.int32)
 
 
 def permute_dims(x: Any, /, axes: Any) -> Any:
@@ -91,7 +92,7 @@ def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
 
 def broadcast_to(x: Any, /, shape: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/broadcast_to"""
-    return tf.broadcast_to(x, _lengths(shape))
+    return tf.broadcast_to(x, _lengths((shape,) if isinstance(shape, int) else shape))
 
 
 def flip(x: Any, /, *, axis: Any = None) -> Any:
@@ -128,6 +129,7 @@ def repeat(
     """https://www.tensorflow.org/api_docs/python/tf/repeat"""
     if axis is not None and x.shape.rank is not None:
         one_axis(axis, x.shape.rank, "repeat")  # TensorFlow takes 0 for an axis of a number
+    check_repeats(repeats)
     if hasattr(repeats, "dtype") and repeats.dtype != tf.int64:
         repeats = tf.cast(repeats, tf.int32)
     return _repeat(x, repeats, axis)

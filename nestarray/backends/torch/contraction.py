@@ -23,6 +23,9 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear.html"""
     if bias is not None and bias.ndim != weight.ndim - 1:  # PyTorch would add it along the batch
         check_linear("linear", {"x": x, "weight": weight, "bias": bias})
+    if bias is not None and weight.ndim == 1:  # PyTorch has no bias of one output without its axis
+        x, weight, bias = promoted((x, weight, bias))
+        return _linear(x, weight) + bias
     if x.dtype is weight.dtype and (bias is None or bias.dtype is x.dtype):
         try:
             return F.linear(x, weight, bias)

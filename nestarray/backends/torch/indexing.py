@@ -24,7 +24,7 @@ from nestarray.backends.index import (
 )
 from nestarray.backends.torch.core import INEXACT
 from nestarray.backends.torch.integers import LACKING, by_bits, by_order
-from nestarray.diagnosis.positions import check_along, check_part
+from nestarray.diagnosis.positions import check_along, check_condition, check_part
 
 _REDUCE = {"mul": "prod", "min": "amin", "max": "amax"}
 
@@ -211,6 +211,8 @@ def masked_fill(x: Any, mask: Any, value: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.masked_fill.html"""
     if mask.__class__ is bool:
         mask = torch.tensor(mask, device=x.device)
+    if mask.dtype is not torch.bool:  # PyTorch takes uint8 too
+        check_condition("masked_fill", {"mask": mask})
     if isinstance(value, torch.Tensor):
         return _filled(x, mask, value.to(x.dtype))
     if x.dtype in LACKING:

@@ -9,6 +9,7 @@ import torch
 
 from nestarray.backends.axes import (
     check_order,
+    check_repeats,
     expanded_shape,
     many_axes,
     moved_axes,
@@ -27,7 +28,12 @@ from nestarray.backends.torch.promotion import promoted
 from nestarray.diagnosis.shapes import check_concatenated
 
 permute_dims = torch.permute
-broadcast_to = torch.broadcast_to
+
+
+@at_defaults("torch.broadcast_to(x, shape)", where="shape.__class__ is tuple")
+def broadcast_to(x: Any, /, shape: Any) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.broadcast_to.html"""
+    return torch.broadcast_to(x, (shape,) if isinstance(shape, int) else shape)
 
 
 def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
@@ -139,6 +145,7 @@ def repeat(
     x: Any, repeats: Any, /, *, axis: Any = None, total_repeat_length: int | None = None
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.repeat_interleave.html"""
+    check_repeats(repeats)
     if isinstance(repeats, torch.Tensor) and repeats.dtype is not torch.int32:
         repeats = repeats.to(torch.int64)
     return _repeat_interleave(x, repeats, axis)
@@ -165,7 +172,9 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     """https://docs.pytorch.org/docs/stable/generated/torch.diff.html"""
     if prepend is append is None and x.dtype not in LACKING:
         return torch.diff(x, n, axis)
-    return _diff(x, n, axis, prepend, append)
+    given = iter(promoted([a for a in (x, prepend, append) if a is not None]))
+    x, *ends = (a if a is None else next(given) for a in (x, prepend, append))
+    return _diff(x, n, axis, *ends)
 
 
 def sliding_window_view(x: Any, /, window_shape: Any, *, axis: Any = None, step: Any = 1) -> Any:
