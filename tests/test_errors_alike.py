@@ -229,7 +229,7 @@ COMPUTED_SOMEWHERE: dict[str, tuple[Callable[[Any], Any], str]] = {
         "diagonal: offset: got True, expected an int",
     ),
     "nor a power": (
-        lambda x: na.matrix_power(x, True),
+        lambda x: na.matrix_power(x[:, :3], True),
         "matrix_power: n: got True, expected an int",
     ),
     "nor a length": (lambda x: na.rfft(x, n=True), "rfft: n: got True, expected an int"),

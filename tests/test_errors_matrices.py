@@ -11,7 +11,7 @@ import pytest
 
 import nestarray as na
 from nestarray import backends
-from nestarray.errors import ArgumentError, DtypeError, ShapeError
+from nestarray.errors import ArgumentError, DtypeError, IndexingError, ShapeError
 
 X = np.arange(6, dtype="float32").reshape(2, 3)
 
@@ -23,6 +23,32 @@ ERRORS: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
             f"{op.__name__}: x: got shape (2, 3), expected square matrices (*batch, n, n)",
         )
         for op in (na.expm, na.sqrtm)
+    ),
+    *(
+        (
+            lambda x, n=n: na.matrix_power(x, n),
+            ShapeError,
+            "matrix_power: x: got shape (2, 3), expected square matrices (*batch, n, n)",
+        )
+        for n in (-1, 0, 1, 2)
+    ),
+    *(
+        (
+            lambda x, unit=unit: na.solve_triangular(x[:1], x[0], unit_diagonal=unit),
+            ShapeError,
+            "solve_triangular: x1: got shape (1, 3), expected square matrices (*batch, n, n)",
+        )
+        for unit in (False, True)
+    ),
+    (
+        lambda x: na.vector_norm(x[0, 0], axis=0),
+        IndexingError,
+        "vector_norm: axis: got 0 for an array of 0 dimensions, expected 0 <= axis < 0",
+    ),
+    (
+        lambda x: na.cross(x[None], x[0], axis=99),
+        IndexingError,
+        "cross: axis: got 99 for an array of 3 dimensions, expected -3 <= axis < 3",
     ),
     *(
         (

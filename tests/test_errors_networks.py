@@ -16,6 +16,8 @@ from nestarray.errors import ArgumentError, DtypeError, ShapeError
 Zeros = Callable[..., Any]
 Row = tuple[str, Callable[[Zeros], Any], type[Exception], str]
 
+CHANNELS_LAST: Any = {"data_format": "channels_last", "weight_format": "channels_last"}
+
 ACTIVATIONS: list[Row] = [
     (
         "geglu",
@@ -124,6 +126,28 @@ ATTENTION: list[Row] = [
         ArgumentError,
         "alibi_bias: got num_heads=2, length=3, source=2, expected a head at least and no more "
         "queries than keys",
+    ),
+]
+
+LAYOUTS: list[Row] = [
+    (
+        "conv-bias",
+        lambda zeros: na.conv(zeros(2, 5, 4, 3), zeros(3, 2, 3, 4), zeros(5), **CHANNELS_LAST),
+        ShapeError,
+        "conv: bias: got shape (5,), expected (4,), one for each channel of the result",
+    ),
+    (
+        "conv-rank",
+        lambda zeros: na.conv(zeros(2, 5, 4, 3), zeros(2, 3, 4), **CHANNELS_LAST),
+        ShapeError,
+        "conv: weight has 3 axes, shape (4, 3, 2), expected 4: (out, in / groups, *kernel) with 2 "
+        "spatial",
+    ),
+    (
+        "conv-transpose-bias",
+        lambda zeros: na.conv_transpose(zeros(2, 4, 3), zeros(3, 2, 3), zeros(1), **CHANNELS_LAST),
+        ShapeError,
+        "conv_transpose: bias: got shape (1,), expected (2,), one for each channel of the result",
     ),
 ]
 
@@ -328,6 +352,12 @@ IMAGES: list[Row] = [
         "hsv_to_rgb: x has shape (3, 3), expected three channels along axis -3",
     ),
     (
+        "interpolate-size",
+        lambda zeros: na.interpolate(zeros(1, 1, 3), size=(1.5,)),
+        ArgumentError,
+        "interpolate: size: got (1.5,), expected an int or a sequence of ints",
+    ),
+    (
         "corners",
         lambda zeros: na.interpolate(zeros(1, 1, 3), size=5, mode="lanczos3", align_corners=True),
         ArgumentError,
@@ -379,7 +409,7 @@ IMAGES: list[Row] = [
     ),
 ]
 
-ROWS = [*ACTIVATIONS, *RECURRENT, *ATTENTION, *LOSSES, *WINDOWS, *IMAGES]
+ROWS = [*ACTIVATIONS, *RECURRENT, *ATTENTION, *LAYOUTS, *LOSSES, *WINDOWS, *IMAGES]
 
 
 @pytest.mark.parametrize(

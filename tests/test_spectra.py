@@ -28,6 +28,12 @@ def host(x: Any) -> np.ndarray:
     return backends.core(na.backend_of(x)).to_numpy(x)
 
 
+@pytest.mark.parametrize("op", ["irfft", "hfft", "fft", "ifft"])
+def test_what_is_padded_from_nothing_is_zero(op: str, backend: str) -> None:
+    x = on(backend, np.zeros((2, 0), "complex64"))
+    np.testing.assert_array_equal(host(getattr(na, op)(x, n=8)), np.zeros((2, 8)))
+
+
 def parts(x: Any) -> Any:
     """Real and imaginary part, weighed apart so that neither hides the other."""
     return na.concat([na.square(na.real(x)), na.multiply(na.imag(x), na.real(x))], axis=-1)

@@ -69,6 +69,14 @@ def test_truth_beside_bools(name: str, dtype: str, backend: str) -> None:
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("dtype", DTYPES)
+def test_powers_of_matrices(dtype: str, backend: str) -> None:
+    x = np.asarray([[1, 0], [2, 1]], dtype)
+    check(na.matrix_power(backends.core(backend).from_numpy(x), 3), np.linalg.matrix_power(x, 3))
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_places_and_numbers(dtype: str, backend: str) -> None:
     host = numbers(dtype)
     x = backends.core(backend).from_numpy(host)

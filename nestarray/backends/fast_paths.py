@@ -104,7 +104,8 @@ def at_defaults(call: str, *, where: str = "") -> Callable[[F], F]:
         defaults = {p.name: p.default for p in parameters_of(function) if p.default is not p.empty}
         handed_on = {name: value for name, value in defaults.items() if name in used}
         fixed = {name: value for name, value in defaults.items() if name not in used}
-        conditions = [are_at(fixed), *map(_is_of_class, handed_on, handed_on.values()), where]
+        conditions = [are_at(fixed), *map(_is_of_class, handed_on, handed_on.values())]
+        conditions.append(where and f"({where})")
         names = {f"_{name}": value for name, value in fixed.items()}
         names |= {name: known[name] for name in used if name in known}
         condition = " and ".join(filter(None, conditions))

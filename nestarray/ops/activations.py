@@ -190,6 +190,7 @@ def gelu(x: Array, /, *, approximate: bool = False) -> Array:
     References:
         https://arxiv.org/abs/1606.08415
     """
+    refuse_complex(x)
     if approximate:
         inner = (x + x * x * x * 0.044715) * math.sqrt(2.0 / math.pi)
         return x * 0.5 * (ops.tanh(inner) + 1.0)

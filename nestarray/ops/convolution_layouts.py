@@ -7,13 +7,16 @@ A convolution of each channel for itself is `conv1d`, `conv2d` or `conv3d` with
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from nestarray import ops
 from nestarray.backends import windows
 from nestarray.backends.truth import through_numbers
 from nestarray.backends.windows import Ints, Padding, channels_are_last, spatial_axes
 from nestarray.dispatch import op
-from nestarray.errors import ShapeError
+from nestarray.errors import NestarrayError, ShapeError
 from nestarray.typing import Array
 
 __all__ = ["conv", "conv_transpose", "depthwise_conv", "locally_connected", "separable_conv"]
@@ -66,15 +69,12 @@ def conv(
     References:
         https://keras.io/api/ops/nn/#conv-function
     """
-    count = spatial_axes("conv", x, data_format)
-    if channels_are_last("conv", "weight_format", weight_format):
-        weight = ops.permute_dims(weight, (count + 1, count, *range(count)))
-    function = (ops.conv1d, ops.conv2d, ops.conv3d)[count - 1]
-    x = _first(x, data_format)
-    out = function(
-        x, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=groups
+    settings = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+    functions = ops.conv1d, ops.conv2d, ops.conv3d
+    check = partial(windows.convolution, "conv")
+    return _in_layouts(
+        "conv", check, functions, x, weight, bias, settings, data_format, weight_format
     )
-    return _back(out, data_format)
 
 
 @op(promoted="x weight bias")
@@ -126,21 +126,24 @@ def conv_transpose(
     References:
         https://keras.io/api/ops/nn/#convtranspose-function
     """
-    count = spatial_axes("conv_transpose", x, data_format)
-    if channels_are_last("conv_transpose", "weight_format", weight_format):
-        weight = ops.permute_dims(weight, (count + 1, count, *range(count)))
-    function = (ops.conv_transpose1d, ops.conv_transpose2d, ops.conv_transpose3d)[count - 1]
     if padding == "same":
+        count = spatial_axes("conv_transpose", x, data_format)
+        is_last = channels_are_last("conv_transpose", "weight_format", weight_format)
+        kernel = weight.shape[:-2] if is_last else weight.shape[2:]
         steps = windows.per_axis("conv_transpose", "stride", stride, count)
         gaps = windows.per_axis("conv_transpose", "dilation", dilation, count)
-        over = [d * (k - 1) + 1 - s for d, k, s in zip(gaps, weight.shape[2:], steps)]
+        over = [d * (k - 1) + 1 - s for d, k, s in zip(gaps, kernel, steps)]
         padding = [(max(n, 0) // 2, max(n, 0) - max(n, 0) // 2) for n in over]
         output_padding = [max(-n, 0) for n in over]
-    out = function(
-        _first(x, data_format), weight, bias, stride=stride, padding=padding,
-        output_padding=output_padding, dilation=dilation, groups=groups,
-    )  # fmt: skip
-    return _back(out, data_format)
+    settings = {
+        "stride": stride, "padding": padding, "output_padding": output_padding,
+        "dilation": dilation, "groups": groups,
+    }  # fmt: skip
+    functions = ops.conv_transpose1d, ops.conv_transpose2d, ops.conv_transpose3d
+    check = partial(windows.transposed_convolution, "conv_transpose")
+    return _in_layouts(
+        "conv_transpose", check, functions, x, weight, bias, settings, data_format, weight_format
+    )
 
 
 @op(promoted="x weight bias")
@@ -319,6 +322,35 @@ def locally_connected(
     out = ops.einsum("nkp,okp->nop", columns, kernels)
     out = ops.reshape(out, (-1, weight.shape[0], *output))
     return out if bias is None else ops.add(out, bias)
+
+
+def _in_layouts(
+    name: str,
+    check: Callable[..., Any],
+    functions: Sequence[Callable[..., Array]],
+    x: Array,
+    weight: Array,
+    bias: Array | None,
+    settings: Mapping[str, Any],
+    data_format: str,
+    weight_format: str,
+) -> Array:
+    """One of `functions`, of 1 to 3 spatial axes, of arrays with the channels first or last.
+
+    `check` says what is wrong in a call that fails, of the shapes with the channels first.
+    """
+    count = spatial_axes(name, x, data_format)
+    x = _first(x, data_format)
+    shape = tuple(weight.shape)
+    if channels_are_last(name, "weight_format", weight_format):
+        shape = (*shape[:-3:-1], *shape[:-2])
+        if len(shape) == count + 2:
+            weight = ops.permute_dims(weight, (count + 1, count, *range(count)))
+    try:
+        return _back(functions[count - 1](x, weight, bias, **settings), data_format)
+    except NestarrayError:
+        check(count, tuple(x.shape), shape, bias, **settings)
+        raise
 
 
 def _first(x: Array, data_format: str) -> Array:

@@ -15,7 +15,7 @@ from nestarray import dtypes, ops
 from nestarray.backends.windows import channels_are_last
 from nestarray.dispatch import floating_op, op
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.typing import Array
+from nestarray.typing import Array, check_kind
 
 __all__ = [
     "affine_grid",
@@ -404,6 +404,8 @@ def _sizes(
         raise ArgumentError(
             f"interpolate: got size={size!r} and scale_factor={scale_factor!r}, expected one of them"
         )
+    if size is not None:
+        check_kind("interpolate", "size", "int | Sequence[int]", size)
     given: Any = size if size is not None else scale_factor
     values = (given,) * count if isinstance(given, (int, float)) else tuple(given)
     if len(values) != count or any(v <= 0 for v in values):

@@ -336,6 +336,9 @@ def matrix_power(x: Array, /, n: int) -> Array:
     Returns:
         `(*batch, n, n)`.
 
+    Raises:
+        ShapeError: `x` is not square.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.matrix_power(np.asarray([[1.0, 1.0], [0.0, 1.0]]), 3)
@@ -346,6 +349,7 @@ def matrix_power(x: Array, /, n: int) -> Array:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.matrix_power.html
     """
     n = index(n)
+    check_square("matrix_power", "x", x)
     if n == 0:
         return ops.broadcast_to(ops.eye(x.shape[-1], dtype=x.dtype, like=x), x.shape)
     if n < 0:

@@ -100,11 +100,15 @@ def solve_triangular(
     Returns:
         `(*batch, n)` or `(*batch, n, k)`.
 
+    Raises:
+        ShapeError: `x1` is not square, or `x2` does not fit it.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.solve_triangular(np.asarray([[2.0, 0.0], [2.0, 1.0]]), np.asarray([2.0, 3.0]))
         array([1., 1.])
     """
+    check_square("solve_triangular", "x1", x1)
     if not unit_diagonal:
         return ops.solve(ops.triu(x1) if upper else ops.tril(x1), x2)
     rest = ops.triu(x1, k=1) if upper else ops.tril(x1, k=-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,22 @@ def _number(x: Any) -> Any:
     return x.astype(np.float32) if x.dtype.kind in "biu" or x.dtype.itemsize < 4 else x
 
 
+def _of_nothing_too(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, which gives memory that was never written where there is nothing to transform."""
+
+    def transform(x: Any, **settings: Any) -> Any:
+        found = native(x, **settings)
+        return found if x.size else np.zeros_like(found)
+
+    return transform
+
+
 _transforms = Transforms(
     np.fft,
     _number,
     real_dtypes=[np.dtype("float32"), np.dtype("float64")],
     complex_dtypes=[np.dtype("complex64"), np.dtype("complex128")],
+    adapted=_of_nothing_too,
 )
 
 fft = _transforms.along_one("fft")

@@ -6,13 +6,13 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.axes import one_axis
+from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.results import SlogdetResult, gathered
 from nestarray.backends.torch.core import INEXACT, PRECISE  # noqa: F401  # in conditions
-from nestarray.backends.torch.integers import through_int64
+from nestarray.backends.torch.integers import LACKING, through_int64  # noqa: F401  # in conditions
 from nestarray.backends.torch.promotion import cast, promoted
 from nestarray.backends.torch.statistical import _inexact
 
@@ -31,7 +31,8 @@ def matrix_transpose(x: Any, /) -> Any:
     return torch.transpose(x, -2, -1)
 
 
-@supports("n >= 0")  # of integers the inverse is no integer
+# of integers the inverse is no integer; bools and wide unsigned integers have no kernel
+@supports("n >= 0 and x.dtype not in LACKING and x.dtype is not torch.bool")
 def matrix_power(x: Any, /, n: int) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_power.html"""
     return _power(x, n)
@@ -58,7 +59,8 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     x1, x2 = promoted((x1, x2))
     if x1.shape != x2.shape:
         # before a number is spread to vectors, and one element to three
-        one_axis(axis, min(x1.ndim, x2.ndim), "cross")
+        for x in (x1, x2):
+            one_axis(axis, x.ndim, "cross")
         if x1.shape[axis] != x2.shape[axis]:
             raise ValueError("vectors of unequal lengths")
         x1, x2 = torch.broadcast_tensors(x1, x2)
@@ -74,11 +76,14 @@ def kron(x1: Any, x2: Any, /) -> Any:
 
 
 @at_defaults(
-    "torch.linalg.vector_norm(x) if axis is None else torch.linalg.vector_norm(x, dim=axis)"
+    "torch.linalg.vector_norm(x) if axis is None else torch.linalg.vector_norm(x, dim=axis)",
+    where="axis is None or x.ndim",
 )
 @supports("axis is None or isinstance(axis, int) or len(axis) > 0")
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html"""
+    if axis is not None and not x.ndim:  # PyTorch takes 0 and -1 for axes of it
+        many_axes(axis, 0, "vector_norm")
     if x.dtype not in INEXACT:
         x = _inexact(x)
     return torch.linalg.vector_norm(x, ord, axis, keepdims)
