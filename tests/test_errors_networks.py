@@ -149,6 +149,34 @@ LAYOUTS: list[Row] = [
         ShapeError,
         "conv_transpose: bias: got shape (1,), expected (2,), one for each channel of the result",
     ),
+    *(
+        (
+            f"{op}-window",
+            lambda zeros, op=op: getattr(na, op)(
+                zeros(2, 6, 5, 3), kernel_size=9, data_format="channels_last"
+            ),
+            ShapeError,
+            f"{op}: the window spans (9, 9) elements and the padded input has (6, 5); expected an "
+            "input at least as large as the window: pad more, or make the kernel smaller",
+        )
+        for op in ("max_pool", "avg_pool")
+    ),
+    (
+        "max-pool-dilation",
+        lambda zeros: na.max_pool(
+            zeros(2, 6, 5, 3), kernel_size=2, dilation=(1, 1, 1), data_format="channels_last"
+        ),
+        ArgumentError,
+        "max_pool: dilation: got (1, 1, 1), expected an integer or 2 integers",
+    ),
+    (
+        "avg-pool-divisor",
+        lambda zeros: na.avg_pool(
+            zeros(2, 6, 5, 3), kernel_size=2, divisor_override=0, data_format="channels_last"
+        ),
+        ArgumentError,
+        "avg_pool: divisor_override: got 0, expected a number but 0",
+    ),
 ]
 
 LOSSES: list[Row] = [

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
 from nestarray import ops
+from nestarray.backends import windows
 from nestarray.backends.truth import through_numbers
 from nestarray.backends.windows import Ints, Padding, spatial_axes
 from nestarray.dispatch import op
+from nestarray.errors import NestarrayError
 from nestarray.typing import Array
 
 __all__ = ["avg_pool", "max_pool"]
@@ -53,18 +59,13 @@ def max_pool(
     References:
         https://keras.io/api/ops/nn/#maxpool-function
     """
-    count = spatial_axes("max_pool", x, data_format)
-    function = (ops.max_pool1d, ops.max_pool2d, ops.max_pool3d)[count - 1]
-    is_last = data_format == "channels_last"
-    out = function(
-        ops.moveaxis(x, -1, 1) if is_last else x,
-        kernel_size=kernel_size,
-        stride=stride,
-        padding=padding,
-        dilation=dilation,
-        ceil_mode=ceil_mode,
-    )
-    return ops.moveaxis(out, 1, -1) if is_last else out
+    settings: dict[str, Any] = {
+        "stride": stride, "padding": padding, "dilation": dilation, "ceil_mode": ceil_mode,
+    }  # fmt: skip
+    functions = ops.max_pool1d, ops.max_pool2d, ops.max_pool3d
+    check = partial(windows.pooling, "max_pool", kernel=kernel_size, **settings)
+    settings["kernel_size"] = kernel_size
+    return _in_layout("max_pool", check, functions, x, settings, data_format)
 
 
 @op
@@ -111,16 +112,36 @@ def avg_pool(
     References:
         https://keras.io/api/ops/nn/#averagepool-function
     """
-    count = spatial_axes("avg_pool", x, data_format)
-    function = (ops.avg_pool1d, ops.avg_pool2d, ops.avg_pool3d)[count - 1]
-    is_last = data_format == "channels_last"
-    out = function(
-        ops.moveaxis(x, -1, 1) if is_last else x,
-        kernel_size=kernel_size,
-        stride=stride,
-        padding=padding,
-        ceil_mode=ceil_mode,
-        count_include_pad=count_include_pad,
-        divisor_override=divisor_override,
+    settings: dict[str, Any] = {"stride": stride, "padding": padding, "ceil_mode": ceil_mode}
+    functions = ops.avg_pool1d, ops.avg_pool2d, ops.avg_pool3d
+    check = partial(
+        windows.pooling, "avg_pool", kernel=kernel_size, divisor=divisor_override, **settings
     )
+    settings |= {
+        "kernel_size": kernel_size, "count_include_pad": count_include_pad,
+        "divisor_override": divisor_override,
+    }  # fmt: skip
+    return _in_layout("avg_pool", check, functions, x, settings, data_format)
+
+
+def _in_layout(
+    name: str,
+    check: Callable[..., Any],
+    functions: Sequence[Callable[..., Array]],
+    x: Array,
+    settings: Mapping[str, Any],
+    data_format: str,
+) -> Array:
+    """One of `functions`, of 1 to 3 spatial axes, of an array with the channels first or last.
+
+    `check` says what is wrong in a call that fails.
+    """
+    count = spatial_axes(name, x, data_format)
+    is_last = data_format == "channels_last"
+    x = ops.moveaxis(x, -1, 1) if is_last else x
+    try:
+        out = functions[count - 1](x, **settings)
+    except NestarrayError:
+        check(count=count, x_shape=tuple(x.shape))
+        raise
     return ops.moveaxis(out, 1, -1) if is_last else out

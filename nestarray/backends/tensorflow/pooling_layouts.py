@@ -40,7 +40,10 @@ def max_pool(
     data_format: str = "channels_first",
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/max_pool"""
-    at = _at("max_pool", x, kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode)
+    at = _at(
+        "max_pool", x, kernel_size, stride=stride, padding=padding, dilation=dilation,
+        ceil_mode=ceil_mode,
+    )  # fmt: skip
     return _max_pooled(x, at)
 
 
@@ -58,7 +61,10 @@ def avg_pool(
     data_format: str = "channels_first",
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/avg_pool"""
-    at = _at("avg_pool", x, kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode)
+    at = _at(
+        "avg_pool", x, kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode,
+        divisor=divisor_override,
+    )  # fmt: skip
     return _avg_pooled(
         x, at, count_include_pad=count_include_pad, divisor_override=divisor_override
     )
