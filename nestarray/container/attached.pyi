@@ -1279,6 +1279,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             A scalar; with ``"none"`` `(batch,)`, or `()` without a batch.
 
         Raises:
+            DtypeError: targets or lengths are no integers.
             ShapeError: the shapes do not fit together.
             ArgumentError: `blank` is no class.
         """
@@ -2981,9 +2982,11 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             k: how many.
 
         Returns:
-            bools, `(*batch,)`; False where a score is infinite or NaN.
+            bools, `(*batch,)`; False where a score is infinite or NaN, and where there is no such
+            class.
 
         Raises:
+            DtypeError: the targets are no integers.
             ShapeError: the shapes do not fit.
         """
 
@@ -3984,6 +3987,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Returns:
             `(*batch, n, n)`.
+
+        Raises:
+            ShapeError: `x` is not square.
         """
 
     def matrix_rank(
@@ -4375,7 +4381,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Raises:
             ArgumentError: `p` is neither 1 nor 2.
-            ShapeError: the shape of `target` is another.
+            ShapeError: the shape of `target` is another, or there is not one weight for each class.
         """
 
     def multigammaln(self, /, *, p: int) -> Container[Leaf]:
@@ -4560,7 +4566,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Args:
             x: real.
-            q: from 0 to 100, or an array of such numbers.
+            q: from 0 to 100, or an array of such numbers; of one outside the percentile is NaN.
             axis: the axis to reduce, or several; None means all.
             method: as for `quantile`.
             keepdims: keep the reduced axes, with length 1.
@@ -4570,7 +4576,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
         Raises:
-            ArgumentError: `method` is none of those of `quantile`, or takes no weights.
+            ArgumentError: `method` is none of those of `quantile`, or takes no weights; `q` is a
+                number outside.
         """
 
     def nanprod(
@@ -4602,7 +4609,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Args:
             x: real.
-            q: the share, from 0 to 1, or an array of shares.
+            q: the share, from 0 to 1, or an array of shares; of one outside the quantile is NaN.
             axis: the axis to reduce, or several; None means all.
             method: as for `quantile`.
             keepdims: keep the reduced axes, with length 1.
@@ -4612,7 +4619,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
         Raises:
-            ArgumentError: `method` is none of those of `quantile`, or takes no weights.
+            ArgumentError: `method` is none of those of `quantile`, or takes no weights; `q` is a
+                number outside.
         """
 
     def nanstd(
@@ -5003,7 +5011,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Args:
             x: real; with a NaN the percentile is NaN.
-            q: from 0 to 100, or an array of such numbers.
+            q: from 0 to 100, or an array of such numbers; of one outside the percentile is NaN.
             axis: the axis to reduce, or several; None means all.
             method: as for `quantile`.
             keepdims: keep the reduced axes, with length 1.
@@ -5013,7 +5021,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
         Raises:
-            ArgumentError: `method` is none of those of `quantile`, or takes no weights.
+            ArgumentError: `method` is none of those of `quantile`, or takes no weights; `q` is a
+                number outside.
         """
 
     def permute_batch(self, axes: Sequence[int], /) -> Container[Leaf]:
@@ -5292,7 +5301,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Args:
             x: real; with a NaN the quantile is NaN.
-            q: the share, from 0 to 1, or an array of shares.
+            q: the share, from 0 to 1, or an array of shares; of one outside the quantile is NaN.
             axis: the axis to reduce, or several; None means all.
             method: what to do where q · (n − 1) lies between two positions: ``"linear"``,
                 ``"lower"``, ``"higher"``, ``"midpoint"`` or ``"nearest"`` (the even one of two); or
@@ -5308,7 +5317,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
             array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
         Raises:
-            ArgumentError: `method` is none of these, or another one with `weights`.
+            ArgumentError: `method` is none of these, or another one with `weights`; `q` is a number
+                outside.
             ShapeError: the weights fit neither `x` nor the axis.
         """
 
@@ -6468,6 +6478,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Returns:
             `(*batch, n)` or `(*batch, n, k)`.
+
+        Raises:
+            ShapeError: `x1` is not square, or `x2` does not fit it.
         """
 
     def sort(
@@ -7323,6 +7336,9 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Returns:
             A scalar; with ``"none"`` `(*batch,)`.
+
+        Raises:
+            ArgumentError: `p` is not positive.
         """
 
     def triu(self, /, *, k: int = 0) -> Container[Leaf]:
