@@ -1955,7 +1955,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Args:
             x1: real; broadcasts with `x2`, the dtypes promote.
-            x2: real.
+            x2: real. Integers divided by 0 are an error of PyTorch's and TensorFlow's, 0 with a
+                warning on NumPy, and some number on JAX.
         """
 
     def fmax(self, x2: Array, /) -> Container[Leaf]:
@@ -1979,7 +1980,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Args:
             x1: real; broadcasts with `x2`, the dtypes promote.
-            x2: real.
+            x2: real. Integers divided by 0 are an error of PyTorch's and TensorFlow's, 0 with a
+                warning on NumPy, and some number on JAX.
         """
 
     def focal_loss(
@@ -5618,7 +5620,8 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
 
         Args:
             x1: real; broadcasts with `x2`, the dtypes promote.
-            x2: real.
+            x2: real. Integers divided by 0 are an error of PyTorch's and TensorFlow's, 0 with a
+                warning on NumPy, and some number on JAX.
         """
 
     def repeat(

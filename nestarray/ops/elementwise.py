@@ -236,7 +236,8 @@ def floor_divide(x1: Array, x2: Array, /) -> Array:
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
-        x2: real.
+        x2: real. Integers divided by 0 are an error of PyTorch's and TensorFlow's, 0 with a
+            warning on NumPy, and some number on JAX.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -254,7 +255,8 @@ def remainder(x1: Array, x2: Array, /) -> Array:
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
-        x2: real.
+        x2: real. Integers divided by 0 are an error of PyTorch's and TensorFlow's, 0 with a
+            warning on NumPy, and some number on JAX.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -272,7 +274,8 @@ def fmod(x1: Array, x2: Array, /) -> Array:
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
-        x2: real.
+        x2: real. Integers divided by 0 are an error of PyTorch's and TensorFlow's, 0 with a
+            warning on NumPy, and some number on JAX.
 
     Example:
         >>> import numpy as np, nestarray as na
