@@ -102,8 +102,8 @@ def arange(
     first, end = (0, start) if stop is None else (start, stop)
     found = _dtype(dtype, dtypes.int64)
     end = end if (end - first) * step > 0 else first  # torch refuses an empty range
-    is_counted = found in LACKING or found.is_complex or found is torch.bool
-    made = torch.int64 if is_counted else found
+    has_no_kernel = found in LACKING or found.is_complex or found is torch.bool
+    made = torch.int64 if has_no_kernel else found
     return torch.arange(first, end, step, dtype=made, device=_place(device, like)).to(found)
 
 
