@@ -170,6 +170,14 @@ def test_pending_conjugation_of_torch_is_resolved() -> None:
         assert_close(numpy_of(na.to_backend(x, target)), np.asarray([1 - 2j], "complex64"))
 
 
+def test_zeros_without_memory_of_torch_are_zeros_elsewhere() -> None:
+    import torch
+
+    zero = torch._efficientzerotensor((2, 3))  # as some derivatives are
+    for target in ("numpy", "jax", "tensorflow"):
+        assert_close(numpy_of(na.to_backend(zero, target)), np.zeros((2, 3), "float32"))
+
+
 def test_float64_on_jax_without_x64_is_refused() -> None:
     for source in ("numpy", "torch", "tensorflow"):
         with pytest.raises(DtypeError, match="jax computes in 32 bits and has no float64 now"):

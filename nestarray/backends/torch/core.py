@@ -134,13 +134,17 @@ def address(x: Any) -> int | None:
 
 
 def _plain(x: Any) -> Any:
-    """`x` as values in memory: no graph behind it, no pending conjugation, not sparse."""
+    """`x` as values in memory: no graph behind it, no pending conjugation, not sparse.
+
+    Some derivatives of PyTorch are zeros without memory; what reads their address reads anything.
+    """
     if x.layout is not torch.strided:
         raise ArgumentError(
             f"to_backend: x: got a tensor of the layout {x.layout}, expected a dense one; "
             "call x.to_dense() first"
         )
-    return x.detach().resolve_conj().resolve_neg()
+    x = x.detach().resolve_conj().resolve_neg()
+    return x.clone() if x._is_zerotensor() else x
 
 
 def block_until_ready(x: Any) -> Any:
