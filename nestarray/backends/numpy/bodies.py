@@ -55,17 +55,26 @@ def adapted(body: Callable[..., Any], promoted: Sequence[str]) -> Callable[..., 
     if body.__module__.rpartition(".")[2] in _AS_THEY_ARE or body.__name__ in _DRAWING:
         return body
 
-    @wraps(body)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if _holds_other_than_floats(args) or (kwargs and _holds_other_than_floats(kwargs.values())):
-            return _adapted_call(body, args, kwargs, deciding)
-        return body(*args, **kwargs)
-
     def deciding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not promoted:
             return args, kwargs
         given = dict(zip((p.name for p in parameters_of(body)), args)) | kwargs
         return [given.get(name) for name in promoted]
+
+    @wraps(body)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        is_ordinary = not _holds_other_than_floats(args)
+        if is_ordinary and not (kwargs and _holds_other_than_floats(kwargs.values())):
+            return body(*args, **kwargs)
+        found = {x.dtype for x in _arrays((args, kwargs))}
+        is_guest = any(dtype.kind == "V" for dtype in found)
+        result = _in_single_precision(body, args, kwargs) if is_guest else body(*args, **kwargs)
+        if kwargs.get("dtype") is not None:
+            return result
+        if is_guest and _are_narrow(deciding(args, kwargs)):
+            return _cast(result, np.dtype(np.float32), native_dtype(dtypes.bfloat16))
+        is_as_it_is = is_guest or not found.isdisjoint(_DOUBLE)
+        return result if is_as_it_is else _without_doubles(result)
 
     return call
 
@@ -82,40 +91,30 @@ def _holds_other_than_floats(values: Iterable[Any]) -> bool:
     return False
 
 
-def _adapted_call(
-    body: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    deciding: Callable[..., Any],
-) -> Any:
-    found = {x.dtype for x in _arrays((args, kwargs))}
-    if any(dtype.kind == "V" for dtype in found):
-        return _in_single_precision(body, args, kwargs, deciding)
-    result = body(*args, **kwargs)
-    if kwargs.get("dtype") is not None or not found.isdisjoint(_DOUBLE):
-        return result
-    for wide, single in _DOUBLE.items():
-        result = _cast(result, wide, single)
-    return result
-
-
 def _in_single_precision(
-    body: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    deciding: Callable[..., Any],
+    body: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    narrow, single = native_dtype(dtypes.bfloat16), native_dtype(dtypes.float32)
-    floating = [d for x in _arrays(deciding(args, kwargs)) if (d := dtype_of(x)).is_inexact]
-    cast_args, cast_kwargs = _cast((args, kwargs), narrow, single)
+    """What `body` makes of the arguments with float32 in place of bfloat16."""
+    cast_args, cast_kwargs = _cast(
+        (args, kwargs), native_dtype(dtypes.bfloat16), np.dtype(np.float32)
+    )
     try:
-        result = body(*cast_args, **cast_kwargs)
+        return body(*cast_args, **cast_kwargs)
     except DtypeError:
         body(*args, **kwargs)  # which names the dtype that came
         raise
-    if any(d is not dtypes.bfloat16 for d in floating) or kwargs.get("dtype") is not None:
-        return result
-    return _cast(result, single, narrow)
+
+
+def _are_narrow(nest: Any) -> bool:
+    """Whether the floating arrays of a nest are bfloat16."""
+    floating = [d for x in _arrays(nest) if (d := dtype_of(x)).is_inexact]
+    return all(d is dtypes.bfloat16 for d in floating)
+
+
+def _without_doubles(result: Any) -> Any:
+    for wide, single in _DOUBLE.items():
+        result = _cast(result, wide, single)
+    return result
 
 
 def _arrays(nest: Any) -> Iterator[Any]:
