@@ -23,7 +23,7 @@ from functools import partial, wraps
 from types import CodeType
 from typing import Any, TypeVar, overload
 
-from nestarray import backends, calls, diagnosis, dtypes, dynamo, when_imported
+from nestarray import backends, diagnosis, dtypes, dynamo, when_imported
 from nestarray.backends import floating, foreach, truth
 from nestarray.backends.fast_paths import fast_path_of, noted
 from nestarray.backends.parameters import texts
@@ -43,6 +43,7 @@ from nestarray.errors import (
     MixedBackendError,
     NestarrayError,
     UnsupportedError,
+    signatures,
 )
 from nestarray.typing import NUMBERS, holds_bool, quick_types, takes_several
 
@@ -163,8 +164,8 @@ class Op:
     def resolve(self, *types: Any) -> Callable[..., Any]:
         """The function for these argument types, kept in the table; called on a miss."""
         for name, found in zip(self.array_parameters, types):
-            if found is type(calls.ABSENT):
-                raise self.misfit({name: calls.ABSENT})
+            if found is type(signatures.MISSING):
+                raise self.misfit({name: signatures.MISSING})
             if found is type(None) and name in self.required_arrays:
                 raise self._bad_type(found)
             if found in NUMBERS and name in self.optional_arrays:
@@ -319,9 +320,9 @@ class Op:
 
     def misfit(self, given: Mapping[str, Any]) -> ArgumentError:
         """The error for a call that does not fit the signature, by what the parameters got."""
-        unknown, more = given.get(calls.UNKNOWN.name, ()), given.get(calls.MORE.name, ())
-        missing = [name for name, value in given.items() if value is calls.ABSENT]
-        return calls.wrong(self.name, self.parameters, unknown, len(more), missing)
+        unknown, more = given.get(signatures.UNKNOWN.name, ()), given.get(signatures.EXTRA.name, ())
+        missing = [name for name, value in given.items() if value is signatures.MISSING]
+        return signatures.signature_error(self.name, self.parameters, unknown, len(more), missing)
 
     def _bad_type(self, found: type) -> ArgumentError:
         expected = "an array of numpy, jax, torch or tensorflow, a Container or a number"
@@ -507,7 +508,7 @@ def _compile(record: Op) -> Callable[..., Any]:
         "_resolve": record.resolve,
         "_types": _types_of(record),
         "_explain": record.explain,
-        "_absent": calls.ABSENT,
+        "_missing": signatures.MISSING,
         "_signals": _SIGNALS,
         "_misfit": record.misfit,
     }
@@ -521,18 +522,20 @@ def _compile(record: Op) -> Callable[..., Any]:
 
 def _declared(record: Op) -> list[inspect.Parameter]:
     """The parameters of the public function, which takes wrong calls too where there are settings."""
-    return record.parameters if record.is_of_arrays else calls.opened(record.parameters)
+    return (
+        record.parameters if record.is_of_arrays else signatures.accept_any_call(record.parameters)
+    )
 
 
 def _code_of(record: Op) -> tuple[CodeType, dict[str, Any]]:
     """The code of a public function, and what its fast paths speak of."""
     parameters = _declared(record)
     declared, passed = texts(parameters)[0], texts(record.parameters)[1]
-    wrong = [p.name for p in (calls.MORE, calls.UNKNOWN) if p in parameters]
+    wrong = [p.name for p in (signatures.EXTRA, signatures.UNKNOWN) if p in parameters]
     wrong += [
-        f"{p.name} is _absent"
+        f"{p.name} is _missing"
         for p in parameters
-        if p.default is calls.ABSENT and p.name not in record.array_parameters
+        if p.default is signatures.MISSING and p.name not in record.array_parameters
     ]
     # type(2.0) and not 2.0.__class__, which torch.compile does not find in a table
     types = [
@@ -580,7 +583,7 @@ def _read(record: Op) -> Callable[..., Any]:
 #: What the templates call, behind an underscore, and "type".
 _RESERVED = frozenset(
     ("table", "resolve", "types", "explain", "native", "otherwise", "supports", "settled", "type",
-     "absent", "misfit", "more", "signals", "unknown")
+     "missing", "misfit", "extra", "signals", "unknown")
 )  # fmt: skip
 
 
@@ -631,7 +634,7 @@ def _template(
 
 def _types_of(record: Op) -> Callable[[Iterable[Any]], frozenset[type]]:
     def types(arrays: Iterable[Any]) -> frozenset[type]:
-        if arrays is calls.ABSENT:
+        if arrays is signatures.MISSING:
             raise record.misfit({record.sequence_parameters[0]: arrays})
         if not isinstance(arrays, (list, tuple)):
             is_one = backends.is_array(arrays)

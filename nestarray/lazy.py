@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-from nestarray import absent
+from nestarray.errors.unknown_names import unknown_name
 
 
 def attach(package: str, names: Mapping[str, Sequence[str]]) -> None:
@@ -34,7 +34,7 @@ def attach(package: str, names: Mapping[str, Sequence[str]]) -> None:
     def get(name: str) -> Any:
         module = sources.get(name)
         if module is None:
-            raise absent.error(package, name, names_of_all())
+            raise unknown_name(package, name, names_of_all())
         if module == package:
             return importlib.import_module(f"{package}.{name}")
         value = getattr(importlib.import_module(module), name)

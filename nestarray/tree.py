@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from nestarray.absent import explain as _explain
-from nestarray.calls import explained
 from nestarray.container import Container, FusedContainer
 from nestarray.container.access import line_up
 from nestarray.container.container import from_results, rebuild
@@ -21,6 +19,8 @@ from nestarray.container.fused import Layout
 from nestarray.container.spec import Spec
 from nestarray.dynamo import read_as
 from nestarray.errors import StructureError
+from nestarray.errors.signatures import signature_errors
+from nestarray.errors.unknown_names import suggest_names
 
 _Build = Callable[[Any, tuple[Any, ...]], Container[Any]]
 
@@ -205,7 +205,7 @@ def _fill(outer: Any, leaves: Iterator[Any], build: _Build) -> Any:
     )
 
 
-@explained("tree.map", functions="fn")
+@signature_errors("tree.map", callables=("fn",))
 def map(fn: Callable[..., Any], nest: Any, *others: Any) -> Any:  # as jax.tree.map
     """Apply `fn` to every leaf of a nest, with those of others; `Container.map` has paths too.
 
@@ -310,4 +310,4 @@ def _of_buffers(c: Any, values: Sequence[Any], what: str) -> list[Any]:
     return [found[i][1] for i in range(len(found))]
 
 
-_explain(__name__)
+suggest_names(__name__)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import nestarray as na
-from nestarray.calls import explained
 from nestarray.dispatch import OPS
 from nestarray.errors import ArgumentError
+from nestarray.errors.signatures import signature_errors
 
 X = np.ones((2, 3))
 C = na.Container(a=X)
@@ -174,7 +174,7 @@ def test_every_op_with_settings() -> None:
 
 
 def test_errors_from_inside_stay() -> None:
-    @explained()
+    @signature_errors()
     def outer(fn: Callable[..., Any]) -> Any:
         return fn(1, 2, 3)
 

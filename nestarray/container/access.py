@@ -17,7 +17,8 @@ from nestarray.container.spec import (
     make_spec,
     nearest_key,
 )
-from nestarray.errors import ArgumentError, StructureError, nearest_name
+from nestarray.errors import ArgumentError, StructureError
+from nestarray.errors.unknown_names import nearest_name
 
 Leaves = tuple[Any, ...]
 

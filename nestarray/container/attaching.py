@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from nestarray.calls import explained
 from nestarray.container.container import Container
+from nestarray.errors.signatures import signature_errors
 
 F = TypeVar("F")  # a function, or a property
 
 
 def method(function: F) -> F:
     """Make a function of a Container, or a property, a method by its own name; for files above."""
-    return _attach(function, explained(of="Container"))
+    return _attach(function, signature_errors(method_of="Container"))
 
 
 def constructor(function: F) -> F:
     """Make a function that returns a Container reachable as ``Container.<its name>``."""
     name = f"Container.{function.__name__}"  # type: ignore[attr-defined]
-    return _attach(function, lambda made: staticmethod(explained(name)(made)))
+    return _attach(function, lambda made: staticmethod(signature_errors(name)(made)))
 
 
 def _attach(function: Any, attached: Callable[[Any], Any]) -> Any:
@@ -33,4 +33,4 @@ def _attach(function: Any, attached: Callable[[Any], Any]) -> Any:
         setattr(Container, name, function)
         return function
     setattr(Container, name, attached(function))
-    return explained()(function)
+    return signature_errors()(function)

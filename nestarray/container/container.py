@@ -15,19 +15,14 @@ from copy import deepcopy
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar, overload
 
-from nestarray.calls import explained
 from nestarray.container import access, arguments, changes, display, joins
 from nestarray.container.building import Parts, build, spliced
 from nestarray.container.other_names import class_message
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
 from nestarray.dynamo import read_as
-from nestarray.errors import (
-    ArgumentError,
-    ImmutableError,
-    PathError,
-    StructureError,
-    unknown_attribute,
-)
+from nestarray.errors import ArgumentError, ImmutableError, PathError, StructureError
+from nestarray.errors.signatures import signature_errors
+from nestarray.errors.unknown_names import unknown_attribute
 
 if TYPE_CHECKING:
     import typing_extensions
@@ -249,21 +244,21 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
             return iter([self[i] for i in range(self._leaves[0].shape[0])])
         return iter(self._spec.keys)
 
-    @explained()
+    @signature_errors()
     def keys(self) -> KeysView[Key]:
         """The keys of this node; of a list 0, 1, …, so that a list is walked by `values`."""
         if self._spec is LEAF:
             raise _no_keys()
         return _Keys(self)
 
-    @explained()
+    @signature_errors()
     def values(self) -> ValuesView[Any]:
         """The leaf or sub-container at each key of this node."""
         if self._spec is LEAF:
             raise _no_keys()
         return ValuesView(self)
 
-    @explained()
+    @signature_errors()
     def items(self) -> ItemsView[Key, Any]:
         """(key, leaf or sub-container) pairs of this node."""
         if self._spec is LEAF:
@@ -273,7 +268,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
     def __len__(self) -> int:
         return len(self._spec.keys)
 
-    @explained()
+    @signature_errors()
     def get(self, key: Any, default: Any = None) -> Any:
         """The leaf or sub-container at a key or path, or `default`; an index is none of these."""
         return self[key] if key in self else default  # noqa: SIM401
@@ -353,7 +348,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         """
         return access.to_plain(self._spec, iter(self._leaves))
 
-    @explained()
+    @signature_errors()
     def to_flat_dict(self, sep: str = "/") -> dict[str, Leaf]:
         """``{"a/b": leaf}``, keys joined by `sep`; `from_flat_dict` is the way back.
 
@@ -377,7 +372,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         return flat
 
     @classmethod
-    @explained()
+    @signature_errors()
     def from_flat_dict(
         cls, flat: Mapping[str, New], sep: str = "/", *, lists: bool = False
     ) -> Container[New]:
@@ -415,7 +410,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         """
         return from_leaves(*changes.replaced(self._spec, self._leaves, path, *build(value)))
 
-    @explained()
+    @signature_errors()
     def update(self, other: Mapping[Any, Any] | None = None, /, **entries: Any) -> Container[Leaf]:
         """A Container with the entries of `other` merged in, nested mappings recursively.
 
@@ -449,7 +444,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
             result = from_leaves(spec, leaves)
         return result
 
-    @explained()
+    @signature_errors()
     def delete(self, *paths: Key | Path) -> Container[Leaf]:
         """A Container without the given paths; what is left of a list is numbered anew.
 
@@ -465,7 +460,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         """
         return from_leaves(*changes.removed(self._spec, self._leaves, paths))
 
-    @explained()
+    @signature_errors()
     def rename(self, names: Mapping[Any, Key] | Callable[[Key], Key]) -> Container[Leaf]:
         """A Container in which the leaf or sub-container at each path got a new last key.
 
@@ -489,7 +484,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
             arguments.check_mapping("Container.rename", "names", names, what)
         return from_leaves(changes.renamed(self._spec, names), self._leaves)
 
-    @explained()
+    @signature_errors()
     def combine(self, *others: Container[New]) -> Container[Leaf | New]:
         """The union of Containers without a common leaf; the inverse of `partition`.
 
@@ -527,7 +522,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         join: str | None = None,
         fill: Any = None,
     ) -> Container[New]: ...
-    @explained()
+    @signature_errors()
     def map(
         self,
         fn: Callable[..., New],
@@ -581,7 +576,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
             columns.insert(0, spec.path_names)
         return from_results(spec, access.map_leaves(spec, fn, columns))
 
-    @explained()
+    @signature_errors()
     def reduce(self, fn: Callable[[New, Leaf], New], initial: New) -> New:
         """``fn(…fn(fn(initial, leaf0), leaf1)…)`` over the leaves in order.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from nestarray.container.outline import Gap, Row, array_text, describe, outline, range_text
 from nestarray.container.spec import Spec
-from nestarray.errors import counted
+from nestarray.errors.text import counted
 
 #: Columns and lines where there is no terminal.
 WIDTH, HEIGHT = 100, 40

@@ -5,8 +5,8 @@ They are no methods: there is one name for one thing. The error for such a name 
 
 from __future__ import annotations
 
-from nestarray.absent import OURS, TREES
-from nestarray.errors import nearest_name
+from nestarray.errors.suggestions import OURS, TREES
+from nestarray.errors.unknown_names import nearest_name
 
 _COPY = "copy.deepcopy(c); nothing writes into a Container, so it can be shared"
 _NOTHING = "nothing: a Container never changes"

@@ -20,7 +20,9 @@ from typing import Any, Generic, TypeVar, overload
 from weakref import WeakValueDictionary
 
 from nestarray.dynamo import is_read, read_as, settled
-from nestarray.errors import PathError, StructureError, counted, nearest_name
+from nestarray.errors import PathError, StructureError
+from nestarray.errors.text import counted
+from nestarray.errors.unknown_names import nearest_name
 
 Key = str | int
 Path = tuple[Key, ...]

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from nestarray import dtypes
-from nestarray.errors import counted
+from nestarray.errors.text import counted
 from nestarray.graph.node import Node, iter_nodes
 from nestarray.graph.passes.transposes import order_of
 

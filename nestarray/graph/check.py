@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray import backends, dtypes, ops, random
 from nestarray.config import check_backend_name, use_backend
-from nestarray.errors import ConversionError, DtypeError, MissingOpError, counted, listed
+from nestarray.errors import ConversionError, DtypeError, MissingOpError
+from nestarray.errors.text import counted, listed
 from nestarray.graph.execution import compute, where_of
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes

@@ -22,13 +22,8 @@ from nestarray import backends, ops
 from nestarray.config import check_backend_name, use_backend
 from nestarray.container import Container
 from nestarray.dynamo import is_read, settled
-from nestarray.errors import (
-    ArgumentError,
-    ConversionError,
-    NestarrayError,
-    UnsupportedError,
-    counted,
-)
+from nestarray.errors import ArgumentError, ConversionError, NestarrayError, UnsupportedError
+from nestarray.errors.text import counted
 from nestarray.graph import codegen
 from nestarray.graph.binding import (
     bind_arguments,

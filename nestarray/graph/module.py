@@ -9,7 +9,8 @@ from nestarray import dtypes, ops
 from nestarray.backends import backend_of, backend_of_value, find_backend
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
-from nestarray.errors import ConversionError, counted
+from nestarray.errors import ConversionError
+from nestarray.errors.text import counted
 from nestarray.graph.graph import Graph, look_up
 from nestarray.nn.module import Module, Variable
 from nestarray.typing import Array

@@ -12,7 +12,9 @@ from typing import Any
 from nestarray.backends import backend_of_type
 from nestarray.container import Container
 from nestarray.container.spec import Spec
-from nestarray.errors import ShapeError, StructureError, listed, nearest_name
+from nestarray.errors import ShapeError, StructureError
+from nestarray.errors.text import listed
+from nestarray.errors.unknown_names import nearest_name
 from nestarray.interop import move
 
 

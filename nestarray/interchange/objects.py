@@ -16,7 +16,8 @@ from typing import Any
 
 from nestarray import backends
 from nestarray.container import Container, constructor, method
-from nestarray.errors import ArgumentError, StructureError, nearest_name
+from nestarray.errors import ArgumentError, StructureError
+from nestarray.errors.unknown_names import nearest_name
 from nestarray.interchange.walking import Opened, container_of, tree_of
 
 

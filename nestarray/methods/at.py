@@ -6,13 +6,16 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic
 
-from nestarray import absent, ops
+from nestarray import ops
 from nestarray.container import Container, Leaf, method
 from nestarray.container.access import is_leaf_index
 from nestarray.container.container import from_leaves
 from nestarray.container.selection import matches, selected
 from nestarray.container.spec import Key, Path, path_text
-from nestarray.errors import ArgumentError, PathError, listed, unknown_attribute
+from nestarray.errors import ArgumentError, PathError
+from nestarray.errors.suggestions import UPDATES
+from nestarray.errors.text import listed
+from nestarray.errors.unknown_names import explanation, unknown_attribute
 
 
 @method
@@ -58,7 +61,7 @@ class At(Generic[Leaf]):
         def __getattr__(self, name: str) -> Any:
             def message() -> str:
                 public = [own for own in dir(At) if own[0] != "_"]
-                words = absent.explanation(name, public, absent.UPDATES)
+                words = explanation(name, public, UPDATES)
                 known = words or "it has " + ", ".join(public)
                 return f"Container.at has no method {name!r}; {known}"
 

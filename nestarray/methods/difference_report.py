@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nestarray.container.spec import Path, join_path
-from nestarray.errors import counted
+from nestarray.errors.text import counted
 
 if TYPE_CHECKING:
     from nestarray.methods.comparison import Statistics

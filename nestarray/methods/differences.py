@@ -19,7 +19,8 @@ from nestarray.container.arguments import check_container
 from nestarray.container.container import from_leaves
 from nestarray.container.display import describe
 from nestarray.container.spec import LEAF, Path, Spec, join_path
-from nestarray.errors import ArgumentError, StructureError, listed
+from nestarray.errors import ArgumentError, StructureError
+from nestarray.errors.text import listed
 from nestarray.methods.comparison import (
     Statistics,
     check_has_values,

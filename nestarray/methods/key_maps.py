@@ -19,7 +19,8 @@ from nestarray.container import Container
 from nestarray.container.arguments import check_container
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import LEAF, Path, Spec, join_path
-from nestarray.errors import PathError, ShapeError, StructureError, listed
+from nestarray.errors import PathError, ShapeError, StructureError
+from nestarray.errors.text import listed
 from nestarray.methods import key_map_files
 from nestarray.methods.merging import MISSING
 

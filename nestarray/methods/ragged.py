@@ -22,14 +22,9 @@ from nestarray.container.container import from_leaves
 from nestarray.container.display import render
 from nestarray.container.outline import describe
 from nestarray.dtypes import dtype_of
-from nestarray.errors import (
-    ArgumentError,
-    ImmutableError,
-    ShapeError,
-    StructureError,
-    counted,
-    unknown_attribute,
-)
+from nestarray.errors import ArgumentError, ImmutableError, ShapeError, StructureError
+from nestarray.errors.text import counted
+from nestarray.errors.unknown_names import unknown_attribute
 from nestarray.methods.transposition import same_keys
 from nestarray.ops import attach_operators
 

@@ -15,13 +15,14 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, cast, overload
 
-from nestarray import calls
-from nestarray.calls import explained
 from nestarray.container import Container
 from nestarray.container.outline import array_text
 from nestarray.container.spec import join_path
 from nestarray.dtypes import DType, as_dtype
-from nestarray.errors import ArgumentError, DtypeError, SchemaError, counted, nearest_name
+from nestarray.errors import ArgumentError, DtypeError, SchemaError, signatures
+from nestarray.errors.signatures import signature_errors
+from nestarray.errors.text import counted
+from nestarray.errors.unknown_names import nearest_name
 from nestarray.methods.axes import Sizes, Words, shape_of
 from nestarray.methods.patterns import Found, Pattern, escaped, escaped_path
 
@@ -99,7 +100,7 @@ class Schema(Generic[Model]):
     def __init__(self, source: type[Model], *, extra: bool = False) -> None: ...
     @overload
     def __init__(self: Schema[Any], source: Any, *, extra: bool = False) -> None: ...
-    @explained()
+    @signature_errors()
     def __init__(self, source: Any, *, extra: bool = False) -> None:
         pairs = list(_lines(source) if isinstance(source, str) else _pairs("", source, ()))
         if extra and _EXTRA not in pairs:
@@ -482,7 +483,7 @@ def _is_static(metadata: Mapping[str, Any]) -> bool:
 def _names_of_caller() -> dict[str, Any]:
     """The names that the code which makes the schema sees."""
     frame = sys._getframe()
-    own = (globals(), vars(calls))
+    own = (globals(), vars(signatures))
     while frame.f_back is not None and any(frame.f_globals is names for names in own):
         frame = frame.f_back
     return frame.f_globals | frame.f_locals

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import Any
 
 from nestarray import ops, when_imported
-from nestarray.absent import OURS
 from nestarray.container import Container
 from nestarray.dispatch import OPS
 from nestarray.errors import ArgumentError
+from nestarray.errors.suggestions import OURS
 
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "add": ops.add, "sub": ops.subtract, "mul": ops.multiply, "div": ops.divide,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from nestarray import ops
-from nestarray.calls import explained
 from nestarray.errors import ArgumentError
+from nestarray.errors.signatures import signature_errors
 from nestarray.nn import initializers
 from nestarray.nn.linear import Linear
 from nestarray.nn.module import Module, Variable
@@ -43,7 +43,7 @@ class MultiHeadAttention(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html
     """
 
-    @explained()
+    @signature_errors()
     def __init__(
         self, embed_dim: int, num_heads: int, bias: bool = True, dropout: float = 0.0
     ) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from nestarray.calls import explained
 from nestarray.errors import ArgumentError
+from nestarray.errors.signatures import signature_errors
 from nestarray.nn.module import Module
 
 
@@ -34,7 +34,7 @@ class Sequential(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.Sequential.html
     """
 
-    @explained()
+    @signature_errors()
     def __init__(self, *layers: Callable[..., Any]) -> None:
         for number, layer in enumerate(layers):
             if not callable(layer):
@@ -87,7 +87,7 @@ class Lambda(Module):
         array([2., 2.])
     """
 
-    @explained()
+    @signature_errors()
     def __init__(self, fn: Callable[..., Any]) -> None:
         self.fn = fn
 

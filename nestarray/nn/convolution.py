@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from nestarray import ops
-from nestarray.calls import explained
 from nestarray.errors import ArgumentError
+from nestarray.errors.signatures import signature_errors
 from nestarray.nn import initializers
 from nestarray.nn.initializers import Initializer
 from nestarray.nn.module import Module, Variable
@@ -21,7 +21,7 @@ class _Conv(Module):
     num_axes: ClassVar[int]
     is_transposed: ClassVar[bool] = False
 
-    @explained()
+    @signature_errors()
     def __init__(
         self,
         in_channels: int,
@@ -194,7 +194,7 @@ class ConvTranspose2d(_Conv):
     num_axes = 2
     is_transposed = True
 
-    @explained()
+    @signature_errors()
     def __init__(
         self, *args: Any, output_padding: int | Sequence[int] = 0, **settings: Any
     ) -> None:

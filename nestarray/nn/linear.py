@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from nestarray import ops
-from nestarray.calls import explained
+from nestarray.errors.signatures import signature_errors
 from nestarray.nn import initializers
 from nestarray.nn.initializers import Initializer
 from nestarray.nn.module import Module, Variable
@@ -33,7 +33,7 @@ class Linear(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html
     """
 
-    @explained()
+    @signature_errors()
     def __init__(
         self,
         in_features: int,
@@ -79,7 +79,7 @@ class Embedding(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.Embedding.html
     """
 
-    @explained()
+    @signature_errors()
     def __init__(
         self, num_embeddings: int, embedding_dim: int, *, initializer: Initializer | None = None
     ) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from nestarray import ops, tree
-from nestarray.calls import explained
 from nestarray.container import Container
 from nestarray.errors import ShapeError
+from nestarray.errors.signatures import signature_errors
 from nestarray.transforms import execute_with_gradients, grad, vmap
 from nestarray.transforms.arguments import is_inexact
 from nestarray.transforms.loop_arguments import check_count
@@ -21,7 +21,7 @@ from nestarray.typing import Nest
 Loss = Callable[[Container, Any], Any]
 
 
-@explained()
+@signature_errors()
 def maml_step(
     inner_loss: Loss,
     outer_loss: Loss,
@@ -74,7 +74,7 @@ def maml_step(
     return execute_with_gradients(mean, v)
 
 
-@explained()
+@signature_errors()
 def reptile_step(
     loss: Loss, v: Container, tasks: Nest, *, steps: int = 1, learning_rate: float = 0.01
 ) -> tuple[Any, Container]:
@@ -122,7 +122,7 @@ def _adapt(
     return v
 
 
-@explained()
+@signature_errors()
 def accumulate_gradients(
     loss: Loss, v: Container, batch: Nest, *, microbatches: int
 ) -> tuple[Any, Container]:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from nestarray import ops
-from nestarray.calls import explained
 from nestarray.errors import ArgumentError
+from nestarray.errors.signatures import signature_errors
 from nestarray.nn import initializers
 from nestarray.nn.module import Module, Variable
 from nestarray.typing import Array
@@ -55,7 +55,7 @@ class BatchNorm(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html
     """
 
-    @explained()
+    @signature_errors()
     def __init__(
         self,
         num_features: int,
@@ -132,7 +132,7 @@ class LayerNorm(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.LayerNorm.html
     """
 
-    @explained()
+    @signature_errors()
     def __init__(
         self,
         normalized_shape: int | Sequence[int],
@@ -177,7 +177,7 @@ class RMSNorm(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.RMSNorm.html
     """
 
-    @explained()
+    @signature_errors()
     def __init__(self, normalized_shape: int | Sequence[int], eps: float = 1e-6) -> None:
         self.normalized_shape = _shape(normalized_shape)
         self.eps = eps
@@ -214,7 +214,7 @@ class GroupNorm(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.GroupNorm.html
     """
 
-    @explained()
+    @signature_errors()
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, *, affine: bool = True
     ) -> None:

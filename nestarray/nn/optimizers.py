@@ -21,9 +21,9 @@ from collections.abc import Callable
 from typing import Any
 
 from nestarray import backends, dtypes, ops, tree
-from nestarray.calls import explained
 from nestarray.container import Container, FusedContainer
 from nestarray.errors import ArgumentError
+from nestarray.errors.signatures import signature_errors
 from nestarray.random.arguments import is_number
 from nestarray.typing import Array
 
@@ -53,7 +53,7 @@ class Optimizer:
     #: Names of the Containers of zeros, of the structure of `v`, that the state holds.
     moments: tuple[str, ...] = ()
 
-    @explained()
+    @signature_errors()
     def __init__(self, learning_rate: LearningRate) -> None:
         if not (
             callable(learning_rate) or is_number(learning_rate) or backends.is_array(learning_rate)
@@ -219,7 +219,7 @@ class SGD(Optimizer):
         https://docs.pytorch.org/docs/stable/generated/torch.optim.SGD.html
     """
 
-    @explained()
+    @signature_errors()
     def __init__(
         self, learning_rate: LearningRate, *, momentum: float = 0.0, nesterov: bool = False
     ) -> None:
@@ -262,7 +262,7 @@ class Adam(Optimizer):
 
     moments = ("mu", "nu")
 
-    @explained()
+    @signature_errors()
     def __init__(
         self,
         learning_rate: LearningRate = 1e-3,
@@ -308,7 +308,7 @@ class AdamW(Adam):
         Loshchilov and Hutter, Decoupled weight decay regularization. ICLR 2019.
     """
 
-    @explained()
+    @signature_errors()
     def __init__(
         self,
         learning_rate: LearningRate = 1e-3,

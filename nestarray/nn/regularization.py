@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from nestarray import dtypes, ops, random
-from nestarray.calls import explained
 from nestarray.errors import ArgumentError
+from nestarray.errors.signatures import signature_errors
 from nestarray.nn.module import Module
 from nestarray.typing import Array
 
@@ -28,7 +28,7 @@ class Dropout(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.Dropout.html
     """
 
-    @explained()
+    @signature_errors()
     def __init__(self, rate: float = 0.5) -> None:
         if not 0.0 <= rate <= 1.0:
             raise ArgumentError(f"Dropout: rate: got {rate}, expected a number from 0 to 1")

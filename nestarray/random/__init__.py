@@ -22,7 +22,7 @@ Example:
     array([0.8423141 , 0.18237865], dtype=float32)
 """
 
-from nestarray.absent import explain as _explain
+from nestarray.errors.unknown_names import suggest_names
 from nestarray.random.continuous import (
     cauchy,
     exponential,
@@ -106,4 +106,4 @@ __all__ = [
     "weibull_min",
 ]
 
-_explain(__name__)
+suggest_names(__name__)

@@ -11,11 +11,11 @@ import numpy as np
 
 from nestarray import backends, dtypes, ops
 from nestarray.backends.threefry import check_uniform_dtype, rounded
-from nestarray.calls import explained
 from nestarray.container import Container
 from nestarray.container.access import line_up, map_leaves
 from nestarray.container.container import from_leaves
 from nestarray.errors import ArgumentError, ShapeError, UnsupportedError
+from nestarray.errors.signatures import signature_errors
 from nestarray.typing import Array, DTypeLike, Shape
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,12 +39,12 @@ def key_maker(function: F) -> F:
 
 def _taking_keys(function: F, finish: Callable[[Array, Array], Array]) -> F:
     name = f"random.{function.__name__}"
-    drawn = explained(name)(function)
+    drawn = signature_errors(name)(function)
 
     def of_one(key: Array, *args: Any, **kwargs: Any) -> Any:
         return finish(key, drawn(words_of(name, key), *args, **kwargs))
 
-    @explained(name)
+    @signature_errors(name)
     @wraps(function)
     def draw(key: Array, *args: Any, **kwargs: Any) -> Any:
         if isinstance(key, Container):

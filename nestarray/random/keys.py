@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, ops
-from nestarray.calls import explained
 from nestarray.config import check_backend_name, current_backend
 from nestarray.dynamo import settled
 from nestarray.errors import ArgumentError
+from nestarray.errors.signatures import signature_errors
 from nestarray.random.arguments import is_native, key_maker
 from nestarray.typing import Array, Shape
 
@@ -19,7 +19,7 @@ from nestarray.typing import Array, Shape
 _COPIES = {"threefry2x32": 1, "native": 2}
 
 
-@explained("random.key")
+@signature_errors("random.key")
 def key(
     seed: int,
     *,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nestarray import ops
-from nestarray.calls import explained
 from nestarray.errors import ArgumentError
+from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.arguments import describe
 from nestarray.transforms.carries import Wanted, avals_of, take_apart
 from nestarray.transforms.control_flow import find, place
@@ -15,7 +15,7 @@ from nestarray.transforms.loop_arguments import axes_of
 from nestarray.typing import Nest
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def associative_scan(
     fn: Callable[..., Any], elems: Nest, *, axis: int = 0, reverse: bool = False
 ) -> Nest:

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, ops, tree
-from nestarray.calls import explained
 from nestarray.config import current_backend
 from nestarray.errors import ArgumentError, IndexingError, ShapeError, UnsupportedError
+from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.arguments import name_of, native_transforms
 from nestarray.transforms.carries import ARRAY, take_apart
 from nestarray.transforms.collectives import collecting, is_any_named, moved
@@ -30,7 +30,7 @@ from nestarray.typing import Nest
 Axes = Any
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def vmap(
     fn: Callable[..., Any],
     in_axes: Axes = 0,

@@ -20,10 +20,10 @@ from typing import Any
 
 from nestarray import backends, ops, tree
 from nestarray.backends.axes import one_axis
-from nestarray.calls import explained
 from nestarray.dtypes import dtype_of
 from nestarray.dynamo import ContextVariable
 from nestarray.errors import ArgumentError, UnsupportedError
+from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.arguments import is_inexact
 from nestarray.transforms.control_flow import current_recorder
 from nestarray.typing import NUMBERS, Array, Nest
@@ -33,7 +33,7 @@ from nestarray.typing import NUMBERS, Array, Nest
 Combine = Callable[[Array, int], Array]
 
 
-@explained()
+@signature_errors()
 def psum(x: Nest, axis_name: Any) -> Nest:
     """The sum over all examples of a mapped axis.
 
@@ -62,7 +62,7 @@ def psum(x: Nest, axis_name: Any) -> Nest:
     return _reduced("psum", x, axis_name, _sum)
 
 
-@explained()
+@signature_errors()
 def pmean(x: Nest, axis_name: Any) -> Nest:
     """The mean over all examples of a mapped axis.
 
@@ -89,7 +89,7 @@ def pmean(x: Nest, axis_name: Any) -> Nest:
     return _reduced("pmean", x, axis_name, lambda whole, _: ops.mean(whole, axis=0))
 
 
-@explained()
+@signature_errors()
 def pmax(x: Nest, axis_name: Any) -> Nest:
     """The greatest over all examples of a mapped axis, element by element.
 
@@ -115,7 +115,7 @@ def pmax(x: Nest, axis_name: Any) -> Nest:
     return _reduced("pmax", x, axis_name, lambda whole, _: ops.max(whole, axis=0))
 
 
-@explained()
+@signature_errors()
 def pmin(x: Nest, axis_name: Any) -> Nest:
     """The least over all examples of a mapped axis, element by element.
 
@@ -141,7 +141,7 @@ def pmin(x: Nest, axis_name: Any) -> Nest:
     return _reduced("pmin", x, axis_name, lambda whole, _: ops.min(whole, axis=0))
 
 
-@explained()
+@signature_errors()
 def all_gather(x: Nest, axis_name: Any, *, axis: int = 0, tiled: bool = False) -> Nest:
     """The values of all examples of a mapped axis.
 
@@ -173,7 +173,7 @@ def all_gather(x: Nest, axis_name: Any, *, axis: int = 0, tiled: bool = False) -
     return tree.map(lambda y: _joined(y, axis) if tiled else _placed(y, axis), whole)
 
 
-@explained()
+@signature_errors()
 def axis_index(axis_name: Any) -> Array:
     """The number of the example in a mapped axis.
 
@@ -204,7 +204,7 @@ def axis_index(axis_name: Any) -> Array:
     return index
 
 
-@explained()
+@signature_errors()
 def axis_size(axis_name: Any) -> int:
     """The number of examples of a mapped axis.
 

@@ -19,15 +19,15 @@ from inspect import signature
 from typing import Any, NamedTuple
 
 from nestarray import backends, tree
-from nestarray.calls import explained
 from nestarray.config import current_backend
 from nestarray.container import Container
 from nestarray.container.outline import short_dtype
 from nestarray.errors import ArgumentError, ShapeError, StructureError
+from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.carries import Form, take_apart
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def jit(
     fn: Callable[..., Any],
     *,

@@ -16,10 +16,10 @@ from typing import Any
 
 from nestarray import backends, dtypes, ops, tree
 from nestarray.backends import control_flow as native
-from nestarray.calls import explained
 from nestarray.config import current_backend
 from nestarray.container.arguments import check_function
 from nestarray.errors import ArgumentError, MixedBackendError, ShapeError
+from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.arguments import describe
 from nestarray.transforms.carries import (
     Aval,
@@ -38,7 +38,7 @@ from nestarray.typing import Array, Nest
 Function = Callable[..., Any]
 
 
-@explained(functions="true_fn false_fn")
+@signature_errors(callables=("true_fn", "false_fn"))
 def cond(pred: Array, true_fn: Function, false_fn: Function, *operands: Nest) -> Nest:
     """``true_fn(*operands)`` if `pred` is true, else ``false_fn(*operands)``.
 
@@ -77,7 +77,7 @@ def cond(pred: Array, true_fn: Function, false_fn: Function, *operands: Nest) ->
     return _branched("cond", pred, (true_fn, false_fn), operands)
 
 
-@explained()
+@signature_errors()
 def switch(index: Array, branches: Sequence[Function], *operands: Nest) -> Nest:
     """``branches[index](*operands)``, with `index` brought into the range of the branches.
 
@@ -123,7 +123,7 @@ def switch(index: Array, branches: Sequence[Function], *operands: Nest) -> Nest:
     return _branched("switch", index, branches, operands)
 
 
-@explained(functions="cond_fn body_fn")
+@signature_errors(callables=("cond_fn", "body_fn"))
 def while_loop(
     cond_fn: Function, body_fn: Function, init: Nest, *, max_steps: int | None = None
 ) -> Nest:
@@ -166,7 +166,7 @@ def while_loop(
     return form.nest(found)
 
 
-@explained(functions="body_fn")
+@signature_errors(callables=("body_fn",))
 def fori_loop(
     lower: Array,
     upper: Array,
@@ -237,7 +237,7 @@ def fori_loop(
     return form.nest(found[1:])
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def scan(
     fn: Function,
     init: Nest,
@@ -286,7 +286,7 @@ def scan(
     return _scanned("scan", fn, init, xs, length, reverse, unroll)
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def map(fn: Function, xs: Nest, *, batch_size: int | None = None) -> Nest:
     """Apply `fn` to each row of the first axis of `xs`, one after the other, and stack the results.
 

@@ -17,9 +17,9 @@ from itertools import repeat
 from typing import Any
 
 from nestarray import ops, tree
-from nestarray.calls import explained
 from nestarray.dynamo import ContextVariable
 from nestarray.errors import ArgumentError, StructureError, UnsupportedError
+from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.arguments import Arguments, name_of, native_transforms
 from nestarray.transforms.carries import Form, take_apart
 from nestarray.transforms.products import Results, vjp, zero_tangent
@@ -68,7 +68,7 @@ class custom_vjp:
         https://docs.jax.dev/en/latest/_autosummary/jax.custom_vjp.html
     """
 
-    @explained(functions="fn")
+    @signature_errors(callables=("fn",))
     def __init__(
         self,
         fn: Callable[..., Any],
@@ -207,7 +207,7 @@ class custom_jvp:
         https://docs.jax.dev/en/latest/_autosummary/jax.custom_jvp.html
     """
 
-    @explained(functions="fn")
+    @signature_errors(callables=("fn",))
     def __init__(
         self,
         fn: Callable[..., Any],
@@ -329,7 +329,7 @@ POLICIES = (
 )
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def checkpoint(
     fn: Callable[..., Any], *, policy: str | Callable[..., Any] = "nothing_saveable"
 ) -> Callable[..., Any]:

@@ -21,8 +21,8 @@ from functools import wraps
 from typing import Any
 
 from nestarray import dtypes, ops
-from nestarray.calls import explained
 from nestarray.errors import ArgumentError, DtypeError
+from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.arguments import (
     Arguments,
     Wrt,
@@ -34,7 +34,7 @@ from nestarray.transforms.arguments import (
 from nestarray.typing import Nest
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def execute_with_gradients(
     fn: Callable[[Nest], Any], v: Nest, *, has_aux: bool = False, wrt: Wrt = None
 ) -> tuple[Any, Nest]:
@@ -67,7 +67,7 @@ def execute_with_gradients(
     return _differentiate("execute_with_gradients", fn, 0, has_aux, (v,), {}, wrt)
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def value_and_grad(
     fn: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -114,7 +114,7 @@ def value_and_grad(
     return call
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def grad(
     fn: Callable[..., Any],
     argnums: int | Sequence[int] = 0,

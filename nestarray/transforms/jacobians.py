@@ -12,8 +12,8 @@ from functools import wraps
 from typing import Any
 
 from nestarray import dtypes, ops, tree
-from nestarray.calls import explained
 from nestarray.errors import DtypeError
+from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.arguments import Arguments, Wrt, native_transforms
 from nestarray.transforms.batching import map_rows
 from nestarray.transforms.gradients import complex_ones, grad, split_aux
@@ -21,7 +21,7 @@ from nestarray.transforms.products import Results
 from nestarray.typing import Array
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def jacrev(
     fn: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -87,7 +87,7 @@ def jacrev(
     return call
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def jacfwd(
     fn: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -156,7 +156,7 @@ def jacfwd(
     return call
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def jacobian(
     fn: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -199,7 +199,7 @@ def jacobian(
     return call
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def hessian(
     fn: Callable[..., Any],
     argnums: int | Sequence[int] = 0,

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from nestarray import backends, ops, tree
-from nestarray.calls import explained
 from nestarray.errors import ArgumentError, StructureError
+from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.arguments import (
     Arguments,
     is_inexact,
@@ -28,7 +28,7 @@ from nestarray.transforms.gradients import grad, split_aux
 from nestarray.typing import Nest
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def vjp(fn: Callable[..., Any], /, *primals: Nest, has_aux: bool = False) -> tuple[Any, ...]:
     """f(x), and the function that multiplies a cotangent with the Jacobian's (conjugate) transpose.
 
@@ -68,7 +68,7 @@ def vjp(fn: Callable[..., Any], /, *primals: Nest, has_aux: bool = False) -> tup
     return (value, pullback, aux) if has_aux else (value, pullback)
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def jvp(
     fn: Callable[..., Any],
     primals: Sequence[Nest],
@@ -128,7 +128,7 @@ def _jvp(
     return (value, tangent, aux) if has_aux else (value, tangent)
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def linearize(fn: Callable[..., Any], /, *primals: Nest, has_aux: bool = False) -> tuple[Any, ...]:
     """f(x), and the linear function t ↦ J t of tangents at x.
 
@@ -176,7 +176,7 @@ def zero_tangent(nest: Nest) -> Nest:
     return tree.map(lambda x: ops.zeros_like(x) if hasattr(x, "dtype") else x, nest)
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def linear_transpose(fn: Callable[..., Any], /, *primals: Nest) -> Callable[[Nest], Any]:
     """The (conjugate) transpose of a function that is linear in its arguments.
 
@@ -200,7 +200,7 @@ def linear_transpose(fn: Callable[..., Any], /, *primals: Nest) -> Callable[[Nes
     return vjp(fn, *primals)[1]
 
 
-@explained(functions="fn")
+@signature_errors(callables=("fn",))
 def hvp(fn: Callable[..., Any], primals: Sequence[Nest], tangents: Sequence[Nest]) -> Any:
     """The product of the Hessian of a scalar function with a direction, H t, without H.
 
@@ -227,7 +227,7 @@ def hvp(fn: Callable[..., Any], primals: Sequence[Nest], tangents: Sequence[Nest
     return _jvp("hvp", gradient, primals, tangents)[1]
 
 
-@explained(functions="fn loss")
+@signature_errors(callables=("fn", "loss"))
 def gauss_newton_vp(
     fn: Callable[[Nest], Any], loss: Callable[[Any], Any], v: Nest, tangent: Nest
 ) -> Nest:

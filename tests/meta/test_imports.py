@@ -16,8 +16,6 @@ PACKAGE = Path(na.__file__).parent
 #: The layers of ARCHITECTURE.md, bottom first; a file may import its own layer and those below.
 LAYERS = [
     {
-        "absent",
-        "calls",
         "errors",
         "config",
         "dynamo",

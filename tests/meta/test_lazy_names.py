@@ -14,7 +14,8 @@ from types import ModuleType
 import pytest
 
 import nestarray as na
-from nestarray.absent import INSTEAD, explanation
+from nestarray.errors.suggestions import INSTEAD
+from nestarray.errors.unknown_names import explanation
 
 ROOT = Path(na.__file__).parent.parent
 PACKAGES = [

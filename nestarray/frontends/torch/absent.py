@@ -6,8 +6,7 @@ import inspect
 import sys
 from typing import NoReturn
 
-from nestarray.absent import explanation
-from nestarray.errors import unknown_attribute
+from nestarray.errors.unknown_names import explanation, unknown_attribute
 
 _KEYS = "random functions take a key, for example torch.randn(2, 3, key=na.random.key(0))"
 _GRADIENTS = "gradients are na.grad and na.execute_with_gradients of a function"

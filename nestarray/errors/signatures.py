@@ -1,9 +1,9 @@
 """Calls that do not fit a function's signature: the error says which argument was meant.
 
 Python's own error names the argument that came and nothing else, and it is raised before the
-function has begun. Functions marked `explained` catch it on its way out. Ops would pay for that
+function has begun. Functions marked `signature_errors` catch it on its way out. Ops would pay for that
 by what they take longer, so those that have settings take any argument that comes
-(`opened`), in code that they have anyway (`nestarray.dispatch`).
+(`accept_any_call`), in code that they have anyway (`nestarray.dispatch`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, TypeVar
 
-from nestarray import absent
 from nestarray.dynamo import read_as
-from nestarray.errors import ArgumentError, counted
+from nestarray.errors import ArgumentError, suggestions
+from nestarray.errors.text import counted
+from nestarray.errors.unknown_names import meant_argument
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,14 +28,14 @@ _VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 _SEVERAL = re.compile(r"\b(Sequence|Shape|Axis|Ints)\b")
 
 
-class _Absent:
+class _Missing:
     """What a parameter without a default is where the call does not give it."""
 
 
-ABSENT = _Absent()
+MISSING = _Missing()
 
 #: What takes the arguments that a signature has no place for.
-MORE = Parameter("_more", Parameter.VAR_POSITIONAL)
+EXTRA = Parameter("_extra", Parameter.VAR_POSITIONAL)
 UNKNOWN = Parameter("_unknown", Parameter.VAR_KEYWORD)
 
 
@@ -43,29 +44,29 @@ def is_required(parameter: Parameter) -> bool:
     return parameter.default is parameter.empty and parameter.kind not in _VARIADIC
 
 
-def opened(parameters: Sequence[Parameter]) -> list[Parameter]:
+def accept_any_call(parameters: Sequence[Parameter]) -> list[Parameter]:
     """Parameters that take any call: none is required, and there is a place for whatever comes."""
     kinds = {p.kind for p in parameters}
-    found = [p.replace(default=ABSENT) if is_required(p) else p for p in parameters]
+    found = [p.replace(default=MISSING) if is_required(p) else p for p in parameters]
     if Parameter.VAR_POSITIONAL not in kinds:
-        found.insert(sum(p.kind in _POSITIONAL for p in found), MORE)
+        found.insert(sum(p.kind in _POSITIONAL for p in found), EXTRA)
     if Parameter.VAR_KEYWORD not in kinds:
         found.append(UNKNOWN)
     return found
 
 
-def explained(
-    name: str | None = None, *, of: str | None = None, functions: str = ""
+def signature_errors(
+    name: str | None = None, *, method_of: str | None = None, callables: tuple[str, ...] = ()
 ) -> Callable[[F], F]:
     """Let calls of a function that do not fit its signature raise an `ArgumentError` that helps.
 
     Args:
         name: what errors call the function; by default as it is defined.
-        of: the class whose method the function becomes, with its first argument as ``self``.
-        functions: the names of the parameters that are functions, which are looked at before.
+        method_of: the class whose method the function becomes, with its first argument as ``self``.
+        callables: the parameters that are functions, which are checked before the call.
 
     Example:
-        >>> @explained()
+        >>> @signature_errors()
         ... def mean(x, /, *, axis=None, keepdims=False): ...
         >>> mean(2.0, dim=0)
         Traceback (most recent call last):
@@ -76,14 +77,14 @@ def explained(
     """
 
     def mark(function: Any) -> Any:
-        places = [(n, function.__code__.co_varnames.index(n)) for n in functions.split()]
+        places = [(n, function.__code__.co_varnames.index(n)) for n in callables]
 
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             for parameter, place in places:
                 given = args[place] if place < len(args) else kwargs.get(parameter, len)
                 if not callable(given):
-                    label, parameters = _as_called(name, of, function, args)
+                    label, parameters = _as_called(name, method_of, function, args)
                     raise ArgumentError(
                         f"{label}: {parameter}: got {type(given).__name__}, expected a function; "
                         f"{_shown(label, parameters)}"
@@ -92,7 +93,9 @@ def explained(
                 return function(*args, **kwargs)
             except TypeError as error:
                 found = (
-                    None if _is_from_inside(error) else _misfit(name, of, function, args, kwargs)
+                    None
+                    if _is_from_inside(error)
+                    else _misfit(name, method_of, function, args, kwargs)
                 )
                 if found is None:
                     raise
@@ -112,14 +115,14 @@ def _is_from_inside(error: TypeError) -> bool:
 
 
 def _as_called(
-    name: str | None, of: str | None, function: Callable[..., Any], args: tuple[Any, ...]
+    name: str | None, method_of: str | None, function: Callable[..., Any], args: tuple[Any, ...]
 ) -> tuple[str, list[Parameter]]:
     """What errors call a function, and the parameters that who calls it fills."""
     label = name or function.__qualname__.rpartition("<locals>.")[2]
     if function.__name__ == "__init__":
         label = type(args[0]).__name__
     parameters = list(signature(function).parameters.values())
-    return (label, parameters) if of is None else (f"{of}.{label}", parameters[1:])
+    return (label, parameters) if method_of is None else (f"{method_of}.{label}", parameters[1:])
 
 
 def _shown(name: str, parameters: Iterable[Parameter]) -> str:
@@ -129,13 +132,13 @@ def _shown(name: str, parameters: Iterable[Parameter]) -> str:
 
 def _misfit(
     name: str | None,
-    of: str | None,
+    method_of: str | None,
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> ArgumentError | None:
-    label, parameters = _as_called(name, of, function, args)
-    if of is not None:
+    label, parameters = _as_called(name, method_of, function, args)
+    if method_of is not None:
         args = args[1:]
     kinds = {p.kind for p in parameters}
     by_place = [p.name for p in parameters if p.kind in _POSITIONAL]
@@ -146,10 +149,10 @@ def _misfit(
     missing = [p.name for p in parameters if is_required(p) and p.name not in given]
     if not unknown and not more and not missing:
         return None
-    return wrong(label, parameters, unknown, more, missing)
+    return signature_error(label, parameters, unknown, more, missing)
 
 
-def wrong(
+def signature_error(
     name: str,
     parameters: Sequence[Parameter],
     unknown: Iterable[str],
@@ -170,8 +173,8 @@ def wrong(
     stars = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
     names = [stars.get(p.kind, "") + p.name for p in parameters]
     for argument in unknown:
-        meant = absent.parameter(argument, names)
-        instead = absent.WITHOUT.get(argument)
+        meant = meant_argument(argument, names)
+        instead = suggestions.WITHOUT.get(argument)
         said = "there is no such argument" + (f", {instead}" if instead else "")
         if meant is not None:
             said = f"there is no such argument, it is {meant}"

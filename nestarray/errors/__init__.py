@@ -6,9 +6,6 @@ Each class also derives from the builtin that a caller would naturally catch, so
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
-
 
 class NestarrayError(Exception):
     """Base of all errors raised by nestarray."""
@@ -87,56 +84,3 @@ class SchemaError(NestarrayError, ValueError):
     def __init__(self, message: str, violations: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(message)
         self.violations = violations
-
-
-class _Later:
-    """A text that is made when it is read; ``hasattr`` does not read it."""
-
-    def __init__(self, make: Callable[[], str]) -> None:
-        self._make = make
-
-    def __str__(self) -> str:
-        return self._make()
-
-    def __repr__(self) -> str:
-        return repr(str(self))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return str, (str(self),)
-
-
-def unknown_attribute(message: Callable[[], str], name: str) -> AttributeError:
-    """The error for an attribute that is not there, whose message says what is.
-
-    Python would add a guess of its own when it prints an error that names no object.
-
-    Args:
-        message: gives it, when somebody reads it: to look for names that are near takes longer
-            than a call of a model.
-        name: the attribute.
-    """
-    return AttributeError(_Later(message), name=name, obj=None)
-
-
-def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """Of `names` the one most like `name`, for a hint; None where all are less alike than `cutoff`.
-
-    Capitals and small letters are alike.
-    """
-    import difflib  # only errors need it
-
-    by_letters = {own.lower(): own for own in names}
-    near = difflib.get_close_matches(name.lower(), by_letters, n=1, cutoff=cutoff)
-    return by_letters[near[0]] if near else None
-
-
-def listed(texts: Iterable[str], most: int = 3) -> str:
-    """``a, b, c and 4 more``: the first `most` of several texts, and how many there are besides."""
-    texts = list(texts)
-    more = f" and {len(texts) - most} more" if len(texts) > most else ""
-    return ", ".join(texts[:most]) + more
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """``1 leaf``, ``2 leaves``, ``1,024 elements``."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -6,12 +6,6 @@ arrive with the names of NumPy, JAX, PyTorch, TensorFlow and Keras in their fing
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NoReturn
-
-from nestarray.errors import nearest_name, unknown_attribute
-
 #: Our name → what others call it.
 _SAME = {
     "abs": "absolute fabs",
@@ -414,10 +408,10 @@ _PARAMETERS = {
     "x2": "other b",
 }
 #: What others call a parameter → ours, of which a signature has one at most.
-_MEANT: dict[str, list[str]] = {}
+MEANT: dict[str, list[str]] = {}
 for _ours, _names in _PARAMETERS.items():
     for _theirs in _names.split():
-        _MEANT.setdefault(_theirs, []).append(_ours)
+        MEANT.setdefault(_theirs, []).append(_ours)
 
 
 #: What others have as a parameter, and what to write where there is none.
@@ -435,14 +429,6 @@ WITHOUT = {
 }
 
 
-def parameter(name: str, own: Sequence[str]) -> str | None:
-    """Of the parameters of a function the one that `name` stands for elsewhere, or is like."""
-    meant = [ours for ours in _MEANT.get(name, ()) if ours in own]
-    if meant or len(name) < 3:  # two letters are like many others
-        return meant[0] if meant else None
-    return nearest_name(name, own)
-
-
 #: What others call an update of a part, of JAX and of tree libraries → ours.
 UPDATES = {
     "at": "a place behind a place is one inside of it: c.at['a'][0]",
@@ -455,49 +441,3 @@ UPDATES = {
     "sub": "it is subtract",
     "update": "it is set, or apply for a function",
 }
-
-
-def explanation(name: str, public: Iterable[str], instead: Mapping[str, str]) -> str:
-    """What to use for `name`, from a table or by its spelling; nothing where nothing is near."""
-    if name in instead:
-        return instead[name]
-    near = nearest_name(name, [*instead, *public], cutoff=0.8)
-    if near is None:
-        return ""
-    return f"did you mean {near}?" + (f" {instead[near]}" if near in instead else "")
-
-
-def error(module: str, name: str, public: Iterable[str]) -> AttributeError:
-    """The error for a name that `module` does not have.
-
-    Example:
-        >>> import nestarray as na
-        >>> na.concatenate
-        Traceback (most recent call last):
-        AttributeError: module 'nestarray' has no attribute 'concatenate'; it is na.concat
-        >>> na.sotfmax
-        Traceback (most recent call last):
-        AttributeError: module 'nestarray' has no attribute 'sotfmax'; did you mean softmax?
-    """
-    text = f"module {module!r} has no attribute {name!r}"
-    if name.startswith("_"):  # asked for by tools
-        return AttributeError(text)
-
-    def message() -> str:
-        words = explanation(name, (n for n in public if n[:1] != "_"), INSTEAD.get(module, {}))
-        return f"{text}; {words}" if words else text
-
-    return unknown_attribute(message, name)
-
-
-def explain(module: str) -> None:
-    """Let `module` raise that error.
-
-    Its ``__getattr__`` is set from here: one in its text tells type checkers that it has every name.
-    """
-    space = vars(sys.modules[module])
-
-    def __getattr__(name: str) -> NoReturn:
-        raise error(module, name, space)
-
-    space["__getattr__"] = __getattr__
