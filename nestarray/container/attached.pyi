@@ -2299,7 +2299,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
         """
 
     def fuse(self, /) -> FusedContainer[Leaf]:
-        """The same tree with its leaves in one buffer for each dtype; see `nestarray.methods.fusion`.
+        """The same tree with its leaves in one buffer for each dtype; see `nestarray.dispatch.fused`.
 
         Args:
             c: a Container of arrays; of several backends, dtypes or devices there are as many

@@ -20,7 +20,7 @@ class Parts:
     __slots__ = ("__weakref__", "_leaves", "_note", "_spec")
     _spec: Spec
     _leaves: tuple[Any, ...]
-    _note: Any  # what nestarray.container.shortcuts found out about the leaves, or None
+    _note: Any  # the LeafKinds of the leaves, or None until they are needed
 
 
 def build(tree: Any, kind: str = "dict") -> tuple[Spec, tuple[Any, ...]]:

@@ -1,7 +1,7 @@
 """A Container whose leaves lie end to end in one buffer a dtype.
 
 An elementwise op, a norm, an optimizer's step is then one native call for the whole tree
-(`nestarray.methods.fusion`), and a transformation of a framework sees a few arrays in
+(`nestarray.dispatch.fused`), and a transformation of a framework sees a few arrays in
 place of hundreds. A leaf is cut out of its buffer when it is asked for: a view where the
 framework has views (NumPy, PyTorch), a slice elsewhere.
 

@@ -18,7 +18,6 @@ from operator import attrgetter
 from typing import Any
 
 from nestarray import when_imported
-from nestarray.container import shortcuts
 from nestarray.container.container import (
     Container,
     ListContainer,
@@ -27,6 +26,7 @@ from nestarray.container.container import (
     rebuild,
 )
 from nestarray.container.fused import FusedContainer, Layout, Place, from_buffers, make_layout
+from nestarray.container.leaf_kinds import FIXED_DTYPE
 from nestarray.container.spec import Spec, from_rows, make_spec
 from nestarray.errors import StructureError
 
@@ -88,7 +88,7 @@ def _register_torch() -> None:
             from_dumpable_context=_from_plain,
             flatten_with_keys_fn=flatten_with_keys,
         )
-    shortcuts.LASTING.add(torch.Tensor)
+    FIXED_DTYPE.add(torch.Tensor)
     # so that torch.load, which executes nothing else, reads Containers that torch.save wrote
     makers = [from_leaves, from_rows, from_buffers, make_layout, Place]
     torch.serialization.add_safe_globals(makers)

@@ -7,15 +7,12 @@ from nestarray.methods import alignment as alignment
 from nestarray.methods import arithmetic as arithmetic
 from nestarray.methods import at as at
 from nestarray.methods import batches as batches
-from nestarray.methods import fusion as fusion
 from nestarray.methods import html as html
 from nestarray.methods import mapping as mapping
 from nestarray.methods import matching as matching
-from nestarray.methods import numpy_functions as numpy_functions
 from nestarray.methods import plots as plots
 from nestarray.methods import sampling as sampling
 from nestarray.methods import stacking as stacking
 from nestarray.methods import structure as structure
 from nestarray.methods import summary as summary
-from nestarray.methods import torch_functions as torch_functions
 from nestarray.methods import transposition as transposition

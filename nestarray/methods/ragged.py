@@ -99,7 +99,7 @@ class LazyStack:
     __gt__: Callable[..., LazyStack]
     __ge__: Callable[..., LazyStack]
 
-    __array_ufunc__: Callable[..., Any]  # from nestarray.methods.numpy_functions
+    __array_ufunc__: Callable[..., Any]  # from nestarray.dispatch.numpy_functions
     __array_priority__ = 1000
     __hash__ = None  # type: ignore[assignment]  # == is elementwise, as for Containers
 
@@ -357,4 +357,5 @@ def _together(results: list[Any]) -> Any:
 
 
 dispatch.INTERPRETERS.insert(0, (LazyStack, _apply))
+dispatch.numpy_functions.attach(LazyStack)
 attach_operators(LazyStack)

@@ -1,4 +1,4 @@
-"""Ops on Containers: each rule of `nestarray.container.algebra`, on every backend."""
+"""Ops on Containers: each rule of `nestarray.dispatch.containers`, on every backend."""
 
 from __future__ import annotations
 

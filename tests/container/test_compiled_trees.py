@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import nestarray as na
-from nestarray import backends, dispatch
+from nestarray import backends
 from nestarray.backends import foreach
 from nestarray.backends.templates import recompile
-from nestarray.dispatch import OPS, Op
+from nestarray.dispatch import OPS, Op, operation
 from nestarray.errors import ArgumentError
 
 COMPILING = ("jax", "tensorflow")
@@ -45,7 +45,7 @@ def compile_early(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def serve_at_once(record: Op, found: list[Any]) -> None:
     """Let an op serve these types at once, in place of its own."""
     record.fast[:] = found
-    recompile(record.function, *dispatch._code_of(record))
+    recompile(record.function, *operation._code_of(record))
 
 
 def leaves_of(backend: str, dtype: str = "float32", count: int = COUNT) -> na.Container:

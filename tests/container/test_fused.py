@@ -17,8 +17,8 @@ import nestarray as na
 from nestarray import backends, nn
 from nestarray.container import FusedContainer
 from nestarray.dispatch import OPS
+from nestarray.dispatch.fused import is_elementwise
 from nestarray.errors import ArgumentError, DtypeError
-from nestarray.methods.fusion import is_elementwise
 from nestarray.testing import assert_close
 from tests.cases import Case, on_backend, rows
 

@@ -13,7 +13,8 @@ import scipy.special
 import torch
 
 import nestarray as na
-from nestarray import errors, numpy_protocols
+from nestarray import errors
+from nestarray.dispatch import numpy_protocols
 from nestarray.testing import assert_close
 
 W = np.asarray([[0.5, -1.0, 2.0], [3.0, 0.25, -0.75], [1.0, 1.5, -2.0]])

@@ -10,7 +10,7 @@ import pytest
 
 import nestarray as na
 from nestarray import backends
-from nestarray.container.shortcuts import look_at
+from nestarray.container.leaf_kinds import leaf_kinds
 from nestarray.testing import assert_close
 
 CALLS: dict[str, Callable[[Any, Any], Any]] = {
@@ -99,7 +99,7 @@ def test_results_come_with_what_is_known_of_them(backend: str, dtype: str) -> No
         found = call()
         # what was inferred is what looking would find: chains are right in dtypes and types
         noted += found._note is not None
-        assert found._note in (None, look_at(na.Container(found.to_dict())))
+        assert found._note in (None, leaf_kinds(na.Container(found.to_dict())))
     assert noted >= 2
     x, y = left["b/0"], right["b/0"]
     found = na.subtract(na.less(left, right) * 1.0, left)["b/0"]

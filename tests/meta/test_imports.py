@@ -30,7 +30,7 @@ LAYERS = [
     {"backends", "diagnosis"},
     {"dispatch"},
     {"ops"},
-    {"array_api", "interop", "numpy_protocols", "transforms", "testing"},
+    {"array_api", "interop", "transforms", "testing"},
     {"random"},
     {"methods"},
     {"interchange", "storage"},

@@ -1,6 +1,6 @@
 """NumPy's own functions on stand-ins: `np.sin(x)`, `np.sum(x, axis=0)`, `x.mean()`.
 
-What has no op (`nestarray.numpy_protocols`) has no derivative, and says so.
+What has no op (`nestarray.dispatch.numpy_protocols`) has no derivative, and says so.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import numpy_protocols
+from nestarray.dispatch import numpy_protocols
+from nestarray.dispatch.numpy_protocols import Lacking
 from nestarray.errors import UnsupportedError
-from nestarray.numpy_protocols import Lacking
 from nestarray.transforms.autodiff.values import StandIn
 
 

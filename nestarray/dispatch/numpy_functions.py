@@ -1,6 +1,6 @@
 """NumPy's functions of Containers: ``np.exp(c)`` is ``na.exp(c)``, ``x + c`` is ``na.add(x, c)``.
 
-They are the ops of their names (`nestarray.numpy_protocols`), whatever the leaves are arrays of.
+They are the ops of their names (`nestarray.dispatch.numpy_protocols`), whatever the leaves are arrays of.
 What has no op raises an error that says what to write. A bare array is an array object, which
 NumPy takes as an array there.
 """
@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import numpy_protocols
 from nestarray.container import Container
 from nestarray.container.other_names import INSTEAD
 from nestarray.container.spec import LEAF
+from nestarray.dispatch import numpy_protocols
+from nestarray.dispatch.numpy_protocols import SPECIAL, Lacking, spelled_name
 from nestarray.errors import UnsupportedError
-from nestarray.methods.ragged import LazyStack
-from nestarray.numpy_protocols import SPECIAL, Lacking, spelled_name
 
 #: Those of NumPy that decide by the number of axes, of which each leaf has its own.
 _BY_AXES = ("np.transpose", "np.dot", "np.linalg.norm")
@@ -78,9 +77,7 @@ def _leaf_by_leaf(function: Callable[..., Any], args: Any, kwargs: Any) -> Conta
 def _otherwise(function: Callable[..., Any], args: Any, kwargs: Any, lacking: Lacking) -> Any:
     """What NumPy makes of bare arrays; of trees, an error that leads on."""
     values = [*args, *kwargs.values()]
-    trees = [
-        x for value in values for x in _members(value) if isinstance(x, (Container, LazyStack))
-    ]
+    trees = [x for value in values for x in _members(value) if isinstance(x, tuple(_TREES))]
     if trees and all(isinstance(x, Container) and x.spec is LEAF for x in trees):
         arrays = [_as_array(x) for x in args]
         return function(*arrays, **{name: _as_array(x) for name, x in kwargs.items()})
@@ -104,6 +101,15 @@ def _as_array(value: Any) -> Any:
     return np.asarray(value) if isinstance(value, Container) else value
 
 
-for _class in (Container, LazyStack):
-    _class.__array_ufunc__ = _of_ufunc  # type: ignore[attr-defined]
-    _class.__array_function__ = _of_function  # type: ignore[attr-defined]
+#: The classes that take functions of NumPy.
+_TREES: list[type] = []
+
+
+def attach(cls: Any) -> None:
+    """Give a class of trees NumPy's protocols."""
+    _TREES.append(cls)
+    cls.__array_ufunc__ = _of_ufunc
+    cls.__array_function__ = _of_function
+
+
+attach(Container)

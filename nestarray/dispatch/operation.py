@@ -35,9 +35,7 @@ from nestarray.backends.templates import (
     recompile,
 )
 from nestarray.config import current_backend
-from nestarray.container import Container, algebra
 from nestarray.container.arguments import what_takes
-from nestarray.container.shortcuts import LeafKinds, Served, shortcut
 from nestarray.errors import (
     ArgumentError,
     MixedBackendError,
@@ -66,7 +64,7 @@ _FAST_PATHS = 3
 OPS: dict[str, Op] = {}
 
 #: (type, handler): values that ops do not compute on but hand over, outermost first.
-INTERPRETERS: list[tuple[type, Handler]] = [(Container, algebra.apply)]
+INTERPRETERS: list[tuple[type, Handler]] = []
 
 #: Handlers of calls without any array, while code is recorded; each may give NotImplemented.
 WITHOUT_ARRAYS: list[Handler] = []
@@ -113,7 +111,7 @@ class Op:
         #: for Containers, by the tuple of types: the function, and the one for many arrays
         self.resolved: dict[tuple[Any, ...], Resolved] = {}
         #: for Containers, by the types of the arguments: what served leaves that are alike
-        self.served: dict[tuple[type, ...], dict[LeafKinds, Served]] = {}
+        self.served: dict[tuple[type, ...], dict[Any, Any]] = {}
         #: whether it has no settings: there is nothing that a call could name wrongly
         self.is_of_arrays = all(
             p.kind is p.POSITIONAL_ONLY and p.name in self.array_parameters for p in self.parameters
@@ -217,10 +215,6 @@ class Op:
         for interpreted, handler in INTERPRETERS:
             if any(issubclass(t, interpreted) for t in types):
                 general = partial(_interpret, handler, self)
-                if has_shortcuts and handler is algebra.apply and self._takes_one_or_two:
-                    served = self.served.setdefault(tuple(types), {})
-                    leafwise = partial(_leafwise, self)
-                    return shortcut(tuple(types), served, general, leafwise)
                 if has_shortcuts and self._takes_one_or_two and hasattr(handler, "shortcut"):
                     return handler.shortcut(self, tuple(types), general)
                 return general
@@ -380,10 +374,6 @@ def _is_numpy_scalar(t: type) -> bool:
 
 def _interpret(handler: Handler, op: Op, /, *args: Any, **kwargs: Any) -> Any:
     return handler(op, args, kwargs)
-
-
-def _leafwise(op: Op, /, *args: Any) -> Any:
-    return algebra.apply(op, args, {}, is_leafwise=True)
 
 
 def _mixed(

@@ -15,7 +15,7 @@ Speed is one ``map`` over the leaves. Where all leaves of an argument are of one
 the function that serves that type is called itself, past the public function; where
 the dtypes settle it too, the framework's own function; and where the backend has a
 function for many arrays at once (its ``foreach`` file), there is one call for the tree.
-Calls like those before go past all of this (`nestarray.container.shortcuts`).
+Calls like those before go past all of this (`nestarray.dispatch.shortcuts`).
 """
 
 from __future__ import annotations
@@ -23,17 +23,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nestarray.container.access import bare, line_up, map_leaves
 from nestarray.container.container import Container, from_leaves
-from nestarray.container.shortcuts import LeafKinds, dtypes_of, look_ahead, look_at, over_leaves
+from nestarray.container.leaf_kinds import LeafKinds, dtypes_of, leaf_kinds
 from nestarray.container.spec import Spec
+from nestarray.dispatch.operation import INTERPRETERS, Op
+from nestarray.dispatch.shortcuts import look_ahead, over_leaves, shortcut
 from nestarray.dynamo import identity, is_read
 from nestarray.errors import StructureError
-
-if TYPE_CHECKING:
-    from nestarray.dispatch import Op
 
 _LEFT_ALONE = frozenset((type(None), str, bytes))
 _SETTINGS = frozenset((type(None), str, int, bool, float))  # which hold no array
@@ -67,7 +66,7 @@ def apply(
             key.append(type(arg))
         elif first is None or arg._spec is first._spec:
             column = arg._leaves
-            known = look_at(arg)
+            known = leaf_kinds(arg)
             if first is None:
                 first = arg
                 if not known.kinds.isdisjoint(_LEFT_ALONE):
@@ -135,7 +134,7 @@ def _remember(
             settled = of_dtype(known.dtypes, *numbers)
             if settled is not None:
                 # torch's default dtype, which is a setting, decides what else quotients are of
-                served[known] = settled, known if look_at(result) is known else None
+                served[known] = settled, known if leaf_kinds(result) is known else None
     elif known.dtypes is not None:  # which chose the function
         served[known] = over_leaves(function, types), look_ahead(function, known, result)
 
@@ -262,3 +261,16 @@ def _rebuild(name: str, spec: Spec, results: tuple[Any, ...]) -> Any:
         )
     columns = [from_leaves(spec, column) for column in zip(*results)]
     return type(first)(*columns) if hasattr(first, "_fields") else type(first)(columns)
+
+
+def _shortcut(op: Op, types: tuple[type, ...], general: Callable[..., Any]) -> Callable[..., Any]:
+    served = op.served.setdefault(types, {})
+    return shortcut(types, served, general, partial(_leafwise, op))
+
+
+def _leafwise(op: Op, /, *args: Any) -> Any:
+    return apply(op, args, {}, is_leafwise=True)
+
+
+apply.shortcut = _shortcut  # type: ignore[attr-defined]
+INTERPRETERS.append((Container, apply))

@@ -13,25 +13,25 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from nestarray import ops, when_imported
+from nestarray import when_imported
 from nestarray.container import Container
-from nestarray.dispatch import OPS
+from nestarray.dispatch.operation import OPS
 from nestarray.errors import ArgumentError
 from nestarray.errors.suggestions import OURS
 
-_OPERATORS: dict[str, Callable[..., Any]] = {
-    "add": ops.add, "sub": ops.subtract, "mul": ops.multiply, "div": ops.divide,
-    "__floordiv__": ops.floor_divide, "remainder": ops.remainder, "pow": ops.pow,
-    "__and__": ops.bitwise_and, "__or__": ops.bitwise_or, "__xor__": ops.bitwise_xor,
-    "bitwise_and": ops.bitwise_and, "bitwise_or": ops.bitwise_or, "bitwise_xor": ops.bitwise_xor,
-    "__lshift__": ops.bitwise_left_shift, "__rshift__": ops.bitwise_right_shift,
-    "matmul": ops.matmul, "lt": ops.less, "le": ops.less_equal, "gt": ops.greater,
-    "ge": ops.greater_equal, "eq": ops.equal, "ne": ops.not_equal, "__eq__": ops.equal,
+_OPERATORS: dict[str, str] = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide",
+    "__floordiv__": "floor_divide", "remainder": "remainder", "pow": "pow",
+    "__and__": "bitwise_and", "__or__": "bitwise_or", "__xor__": "bitwise_xor",
+    "bitwise_and": "bitwise_and", "bitwise_or": "bitwise_or", "bitwise_xor": "bitwise_xor",
+    "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift",
+    "matmul": "matmul", "lt": "less", "le": "less_equal", "gt": "greater",
+    "ge": "greater_equal", "eq": "equal", "ne": "not_equal", "__eq__": "equal",
 }  # fmt: skip
-_REFLECTED: dict[str, Callable[..., Any]] = {
-    "__rsub__": ops.subtract, "__rdiv__": ops.divide, "__rfloordiv__": ops.floor_divide,
-    "__rmod__": ops.remainder, "__rpow__": ops.pow, "__rlshift__": ops.bitwise_left_shift,
-    "__rrshift__": ops.bitwise_right_shift, "__rmatmul__": ops.matmul,
+_REFLECTED: dict[str, str] = {
+    "__rsub__": "subtract", "__rdiv__": "divide", "__rfloordiv__": "floor_divide",
+    "__rmod__": "remainder", "__rpow__": "pow", "__rlshift__": "bitwise_left_shift",
+    "__rrshift__": "bitwise_right_shift", "__rmatmul__": "matmul",
 }  # fmt: skip
 
 
@@ -42,9 +42,9 @@ def _torch_function(
     name = getattr(func, "__name__", "")
     if len(args) == 2 and not kwargs:
         if name in _OPERATORS:
-            return _OPERATORS[name](*args)
+            return OPS[_OPERATORS[name]].function(*args)
         if name in _REFLECTED:
-            return _REFLECTED[name](args[1], args[0])
+            return OPS[_REFLECTED[name]].function(args[1], args[0])
     own = OURS.get(name, name)
     ours = f"na.{own}(…) or " if own in OPS else ""
     raise ArgumentError(

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.dispatch import OPS
+from nestarray.dispatch.operation import OPS
 
 Function = Callable[..., Any]
 

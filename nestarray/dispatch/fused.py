@@ -16,10 +16,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from nestarray import backends, dispatch, ops
-from nestarray.container import Container, FusedContainer, Leaf, algebra, method
+from nestarray import backends
+from nestarray.container import Container, FusedContainer, Leaf, method
 from nestarray.container.container import from_leaves
 from nestarray.container.fused import Layout, Place, from_buffers, make_layout
+from nestarray.dispatch import containers
+from nestarray.dispatch.operation import INTERPRETERS, OPS, Op
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError
 from nestarray.typing import NUMBERS
@@ -39,14 +41,14 @@ _FURTHER = (
 )  # fmt: skip
 
 
-def is_elementwise(op: dispatch.Op, /) -> bool:
+def is_elementwise(op: Op, /) -> bool:
     """Whether an op acts on each element for itself, so that arrays may be laid end to end."""
     return op.name in _FURTHER or (op.chapter in _CHAPTERS and op.name not in _EXCEPT)
 
 
 @method
 def fuse(c: Container[Leaf], /) -> FusedContainer[Leaf]:
-    """The same tree with its leaves in one buffer for each dtype; see `nestarray.methods.fusion`.
+    """The same tree with its leaves in one buffer for each dtype; see `nestarray.dispatch.fused`.
 
     Args:
         c: a Container of arrays; of several backends, dtypes or devices there are as many
@@ -79,7 +81,7 @@ def fuse(c: Container[Leaf], /) -> FusedContainer[Leaf]:
                 "out with c.partition(...)"
             )
         kind = (backend, dtype_of(leaf), str(getattr(leaf, "device", "")))
-        shape = tuple(int(n) for n in ops.shape(leaf))
+        shape = tuple(int(n) for n in OPS["shape"].function(leaf))
         start = lengths.get(kind, 0)
         places.append((kind, start, shape))
         lengths[kind] = start + math.prod(shape)
@@ -92,8 +94,8 @@ def fuse(c: Container[Leaf], /) -> FusedContainer[Leaf]:
 
 
 def _end_to_end(leaves: list[Any]) -> Any:
-    flat = [ops.reshape(leaf, (-1,)) for leaf in leaves]
-    return ops.concat(flat) if len(flat) > 1 else flat[0]
+    flat = [OPS["reshape"].function(leaf, (-1,)) for leaf in leaves]
+    return OPS["concat"].function(flat) if len(flat) > 1 else flat[0]
 
 
 @method
@@ -108,11 +110,11 @@ def unfuse(c: Container[Leaf], /) -> Container[Leaf]:
     return from_leaves(c.spec, c.leaves()) if isinstance(c, FusedContainer) else c
 
 
-def _apply(op: dispatch.Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call `op` on the buffers if it can be, and on the leaves otherwise."""
     fused = _aligned(args) if is_elementwise(op) else None
     if fused is None or any(isinstance(x, (Container, list, tuple)) for x in kwargs.values()):
-        return algebra.apply(op, args, kwargs)
+        return containers.apply(op, args, kwargs)
     columns = [
         arg._buffers if arg.__class__ is FusedContainer else (arg,) * fused.num_buffers
         for arg in args
@@ -121,7 +123,7 @@ def _apply(op: dispatch.Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
         results = [op.function(*row, **kwargs) for row in zip(*columns)]
     except Exception as error:
         try:
-            return algebra.apply(op, args, kwargs)  # its error names the leaf
+            return containers.apply(op, args, kwargs)  # its error names the leaf
         except Exception as of_leaf:
             raise of_leaf from error
     if results and isinstance(results[0], tuple):
@@ -144,9 +146,7 @@ def _aligned(args: tuple[Any, ...]) -> Layout | None:
     return layout
 
 
-def _shortcut(
-    op: dispatch.Op, types: tuple[type, ...], general: Callable[..., Any]
-) -> Callable[..., Any]:
+def _shortcut(op: Op, types: tuple[type, ...], general: Callable[..., Any]) -> Callable[..., Any]:
     """What serves one or two arguments of these types: the op on one buffer, else `general`."""
     if not is_elementwise(op) or not all(t is FusedContainer or t in NUMBERS for t in types):
         return general
@@ -170,4 +170,4 @@ def _shortcut(
 
 
 _apply.shortcut = _shortcut  # type: ignore[attr-defined]
-dispatch.INTERPRETERS.insert(0, (FusedContainer, _apply))
+INTERPRETERS.insert(0, (FusedContainer, _apply))

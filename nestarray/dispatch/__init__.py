@@ -1,0 +1,22 @@
+"""Dispatch: from a public op to its implementation, by the types of the array arguments.
+
+| module | contents |
+|---|---|
+| `operation` | `Op`, its decorators, the tables of ops and interpreters |
+| `containers`, `shortcuts` | ops on Containers |
+| `fused` | ops on fused Containers |
+| `numpy_protocols`, `numpy_functions`, `torch_functions` | functions of NumPy and PyTorch on Containers |
+"""
+
+from nestarray.dispatch.operation import INTERPRETERS as INTERPRETERS
+from nestarray.dispatch.operation import OPS as OPS
+from nestarray.dispatch.operation import WITHOUT_ARRAYS as WITHOUT_ARRAYS
+from nestarray.dispatch.operation import Op as Op
+from nestarray.dispatch.operation import floating_op as floating_op
+from nestarray.dispatch.operation import op as op
+from nestarray.dispatch.operation import primitive as primitive
+
+from nestarray.dispatch import containers as containers  # isort: skip
+from nestarray.dispatch import fused as fused
+from nestarray.dispatch import numpy_functions as numpy_functions
+from nestarray.dispatch import torch_functions as torch_functions
