@@ -7,11 +7,11 @@ from typing import Any
 
 from nestarray import backends
 from nestarray.errors import ArgumentError
-from nestarray.graph.check import check as check
 from nestarray.graph.graph import Graph as Graph
-from nestarray.graph.islands import island as island
 from nestarray.graph.node import Aval as Aval
 from nestarray.graph.node import Node as Node
+from nestarray.importers.check import check as check
+from nestarray.importers.islands import island as island
 from nestarray.nn.module import Module
 
 
@@ -87,7 +87,7 @@ def trace_graph(
     _check_call(source, args, kwargs)
     is_dynamic = dynamic is not None and dynamic is not False
     if is_torch_module(source) or (is_dynamic and _is_function_of_torch(source, args, kwargs)):
-        from nestarray.graph.from_torch import trace_torch
+        from nestarray.importers.torch import trace_torch
 
         return trace_torch(source, args, kwargs, train, dynamic, islands)
     if is_dynamic:
@@ -108,15 +108,15 @@ def trace_graph(
             "trace_graph: train=True is for modules; trace the function that trains: "
             "na.trace_graph(lambda x: fn(x, train=True), x)"
         )
-    from nestarray.graph.record import TorchAttribute, TorchCall, trace_python
-    from nestarray.graph.reference import PythonReference
+    from nestarray.graph.record.recorder import TorchAttribute, TorchCall, trace_python
+    from nestarray.proof.reference import PythonReference
 
     try:
         return trace_python(PythonReference(source, args, kwargs, train=train, key=key))
     except (TorchCall, TorchAttribute):
         if not _is_function_of_torch(source, args, kwargs):
             raise
-        from nestarray.graph.from_torch import trace_torch
+        from nestarray.importers.torch import trace_torch
 
         return trace_torch(source, args, kwargs, train, islands=islands)
 

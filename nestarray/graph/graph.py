@@ -38,7 +38,7 @@ from nestarray.interchange.torch import to_torch_state_dict
 
 if TYPE_CHECKING:
     from nestarray.graph.census import GraphReport
-    from nestarray.graph.report import Report
+    from nestarray.proof.report import Report
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -499,7 +499,7 @@ class Graph:
             >>> graph.to_backend("numpy").verify().ok
             True
         """
-        from nestarray.graph.verify import verify
+        from nestarray.proof.verify import verify
 
         return verify(
             self,

@@ -22,13 +22,13 @@ from nestarray.container import Container
 from nestarray.dispatch import Op
 from nestarray.errors import ConversionError
 from nestarray.graph.codegen import last_uses
-from nestarray.graph.derived import derived_reference
-from nestarray.graph.execution import compute, given_values, key_of
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, live_nodes, map_nodes
-from nestarray.graph.record import Recorder, Traced
-from nestarray.graph.record_control_flow import ControlFlow
-from nestarray.graph.record_open import OpenRecorder, creations_recorded
+from nestarray.graph.record.control_flow import ControlFlow
+from nestarray.graph.record.open_recorder import OpenRecorder, creations_recorded
+from nestarray.graph.record.recorder import Recorder, Traced
+from nestarray.proof.derived import derived_reference
+from nestarray.proof.execution import compute, given_values, key_of
 from nestarray.transforms.control_flow import recording
 
 

@@ -16,7 +16,7 @@ from nestarray.nn.module import Module, Variable
 from nestarray.typing import Array
 
 if TYPE_CHECKING:
-    from nestarray.graph.report import Report
+    from nestarray.proof.report import Report
 
 
 class GraphModule(Module):
@@ -76,7 +76,7 @@ class GraphModule(Module):
         return self._graphs[train, backend]
 
     def _traced_in_training(self) -> Graph:
-        from nestarray.graph.from_torch import trace_torch
+        from nestarray.importers.torch import trace_torch
 
         if self._source is None:
             raise ConversionError(

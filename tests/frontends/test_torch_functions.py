@@ -14,7 +14,7 @@ import torch
 import nestarray as na
 from nestarray import backends
 from nestarray.config import BACKENDS
-from nestarray.graph import comparison
+from nestarray.proof import comparison
 from tests.frontends.compare import assert_same, to_backend
 from tests.frontends.op_samples import expected, function_of, records, samples
 

@@ -12,7 +12,7 @@ from torch import nn
 
 import nestarray as na
 from nestarray import errors
-from nestarray.graph.from_torch import coverage
+from nestarray.importers.torch import coverage
 from tests.graph.networks import ConvNet, DataDependent, WithoutFrontend
 
 

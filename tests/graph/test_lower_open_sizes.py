@@ -14,8 +14,8 @@ import nestarray as na
 from nestarray import errors
 from nestarray.graph import sizes
 from nestarray.graph.node import Aval, Node
-from nestarray.graph.open_sizes import UndecidedSize, draw_points
-from nestarray.graph.record_open import OpenRecorder
+from nestarray.graph.record.open_recorder import OpenRecorder
+from nestarray.graph.record.open_sizes import UndecidedSize, draw_points
 from tests import models
 
 

@@ -12,9 +12,9 @@ from torch import nn
 
 import nestarray as na
 from nestarray import errors
-from nestarray.graph import verify as proof
-from nestarray.graph.execution import steps
-from nestarray.graph.sampling import drawn_like
+from nestarray.proof import verify as proof
+from nestarray.proof.execution import steps
+from nestarray.proof.sampling import drawn_like
 from nestarray.transforms.autodiff.elementwise import OfResult
 from nestarray.transforms.autodiff.interpreter import RULES
 

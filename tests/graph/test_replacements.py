@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from nestarray.graph.from_torch.replacements import replaced
+from nestarray.importers.torch.replacements import replaced
 
 
 class Base:

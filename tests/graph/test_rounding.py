@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import nestarray as na
-from nestarray.graph.rounding import moved
+from nestarray.proof.rounding import moved
 from nestarray.transforms.autodiff.elementwise import Elementwise
 from nestarray.transforms.autodiff.interpreter import RULES
 from nestarray.transforms.autodiff.rules import Multilinear

@@ -36,7 +36,7 @@ LAYERS = [
     {"interchange", "storage"},
     {"nn"},
     {"frontends"},
-    {"graph"},
+    {"graph", "proof", "importers"},
     {"demo", "__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -1,0 +1,189 @@
+"""Control flow in recorded code: a loop is one node, whose body is recorded once; so is a `vmap`.
+
+`nestarray.transforms.control_flow` checks structures and flattens nests as always; in place of a
+backend's loops over tuples of arrays it is given the functions here. A body is recorded on the
+arrays of the first step, and then run as many times as the loop asks, so that what follows
+has arrays behind it as in a plain call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nestarray import backends, ops
+from nestarray.backends import control_flow as native
+from nestarray.graph.codegen import valid_name
+from nestarray.graph.node import Body, iter_nodes, reached
+from nestarray.transforms import control_flow
+
+if TYPE_CHECKING:
+    from nestarray.graph.record.recorder import Recorder
+
+Arrays = tuple[Any, ...]
+
+
+class ControlFlow:
+    """The functions of `nestarray.backends.control_flow`, recorded."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def known(self, x: Any) -> Any:
+        """The value of a scalar; a traced one has none."""
+        if hasattr(x, "__traced_backend__"):
+            return None
+        return native.find(backends.backend_of(x), "known")(x)
+
+    def cond(self, pred: Any, true_branch: Any, false_branch: Any) -> Any:
+        """Two branches, of which the value of `pred` chooses one."""
+        branches = [
+            self._body("if_true", (), (), true_branch),
+            self._body("if_false", (), (), false_branch),
+        ]
+        return self._call("cond", (pred, *branches), {})
+
+    def switch(self, index: Any, branches: Sequence[Any]) -> Any:
+        """Branches, of which the value of `index` chooses one."""
+        found = [self._body(f"case_{i}", (), (), branch) for i, branch in enumerate(branches)]
+        return self._call("switch", (index, found), {})
+
+    def while_loop(self, test: Any, body: Any, carry: Arrays, max_steps: int | None) -> Any:
+        """A loop as long as a value says so."""
+        parts = [
+            self._body("go_on", ("carry",), (carry,), test),
+            self._body("body", ("carry",), (carry,), body),
+        ]
+        settings = {} if max_steps is None else {"max_steps": max_steps}
+        return self._call("while_loop", (*parts, carry), settings)
+
+    def fori_loop(
+        self,
+        lower: int,
+        upper: int,
+        body: Any,
+        carry: Arrays,
+        like: Any,
+        *,
+        unroll: int | bool | None = None,
+    ) -> Any:
+        """A loop over integers."""
+        first = ops.full((), lower, like=_value(like))
+        part = self._body("body", ("i", "carry"), (first, carry), body)
+        settings = {} if unroll is None else {"unroll": unroll}
+        return self._call("fori_loop", (lower, upper, part, carry), settings)
+
+    def scan(
+        self,
+        step: Any,
+        carry: Arrays,
+        xs: Arrays,
+        length: int | None = None,
+        *,
+        reverse: bool = False,
+        unroll: int | bool = 1,
+    ) -> Any:
+        """A loop over rows."""
+        row = tuple([_first_row(_value(x)) for x in xs])
+        body = self._body("step", ("carry", "row"), (carry, row), step)
+        settings = {"length": length} if not xs else {}
+        settings |= {"reverse": True} if reverse else {}
+        settings |= {"unroll": unroll} if unroll != 1 else {}
+        return self._call("scan", (body, carry, xs), settings)
+
+    def associative_scan(self, combine: Any, elems: Arrays, axis: int, reverse: bool) -> Any:
+        """The combinations of slices, one by one: each is of another length."""
+        return native.associative_scan(combine, elems, axis, reverse)
+
+    def vmap(self, fn: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+        """A function of one row for all rows at once: `na.map` of a batch that has them all."""
+        return self._mapped(lambda row: fn(*row), arrays)[0]
+
+    def vmap_with_common(
+        self, fn: Callable[..., Any], arrays: Sequence[Any]
+    ) -> tuple[Any, Any, list[int]]:
+        """The rows and what all have in common, and which of that is not: it uses the row."""
+        count = 0
+
+        def flat(row: Arrays) -> Arrays:
+            nonlocal count
+            stacked, common = fn(*row)
+            count = len(stacked)
+            return (*stacked, *common)
+
+        found, body = self._mapped(flat, arrays)
+        rows = set(iter_nodes(body.parameters))
+        differing = [i for i, x in enumerate(body.output[count:]) if rows & reached(body.nodes, x)]
+        return found[:count], tuple([ops.getitem(x, 0) for x in found[count:]]), differing
+
+    def mark(self) -> int:
+        """How deep in loops, choices and mapped functions the code is; see `collectives`."""
+        return self._recorder.depth
+
+    def hindrance(self, depth: int) -> str | None:
+        """Why values of a mapped function that began at a depth cannot be handed out of it."""
+        if self._recorder.depth != depth:
+            return (
+                "recorded code cannot collect values inside of a loop or a choice; call it outside "
+                "of that"
+            )
+        return None
+
+    def is_differentiated(self, x: Any, depth: int) -> bool:
+        """Whether a derivative is taken of a value: it cannot be recorded."""
+        return False
+
+    def _mapped(self, fn: Callable[..., Any], arrays: Sequence[Any]) -> tuple[Any, Body]:
+        given = tuple(arrays)
+        row = tuple([_first_row(_value(x)) for x in given])
+        body = self._body("row", ("row",), (row,), fn)
+        count = int(given[0].shape[0])
+        return self._call("map", (body, given), {"batch_size": max(count, 1)}), body
+
+    def _body(
+        self, name: str, names: tuple[str, ...], example: tuple[Any, ...], fn: Callable[..., Any]
+    ) -> Body:
+        """What `fn` does to arrays as in `example`, recorded."""
+        recorder = self._recorder
+        recorder.open_scope()
+        try:
+            stands_in = [
+                tuple([recorder.parameter(_value(x), f"{label}_{i}") for i, x in enumerate(part)])
+                if isinstance(part, tuple)
+                else recorder.parameter(_value(part), label)
+                for label, part in zip(names, example, strict=True)
+            ]
+            with np.errstate(all="ignore"):  # of branches that are not taken, and steps too many
+                result = fn(*stands_in)
+            output = _nodes(result, lambda x: recorder.node_of(x, f"{name}: result"))
+        finally:
+            nodes = recorder.close_scope()
+        parameters = _nodes(tuple(stands_in), lambda x: x._node)
+        printed = tuple([valid_name(label, recorder.taken) for label in names])
+        if any(not isinstance(part, tuple) for part in parameters):
+            printed = tuple(
+                [label if isinstance(p, tuple) else p.name for label, p in zip(printed, parameters)]
+            )
+        live = reached(nodes, output)
+        kept = [node for node in nodes if node in live]
+        return Body(valid_name(name, recorder.taken), printed, parameters, kept, output)
+
+    def _call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        public = getattr(control_flow, name)
+        return self._recorder.control_flow(name, public, args, kwargs)
+
+
+def _value(x: Any) -> Any:
+    return x._value if hasattr(x, "__traced_backend__") else x
+
+
+def _first_row(x: Any) -> Any:
+    if x.shape[0]:
+        return ops.getitem(x, 0)
+    return ops.zeros(x.shape[1:], dtype=x.dtype, like=x)
+
+
+def _nodes(nest: Any, fn: Callable[[Any], Any]) -> Any:
+    return tuple([_nodes(x, fn) for x in nest]) if isinstance(nest, tuple) else fn(nest)

@@ -1,0 +1,348 @@
+"""`check`: what stands in the way of a conversion, before anything is converted.
+
+The source is traced, and each operation is looked up; then the graph's calls are run on the
+target without numbers (``jax.eval_shape``, a ``tf.Graph``), so that a call that the target
+refuses is known before a variable has moved. Where a call fails, the next ones go on with
+the shape and the dtype of the trace, so that all failures are found at once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import operator
+from collections import Counter
+from collections.abc import Iterator
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from nestarray import backends, dtypes, ops, random
+from nestarray.config import check_backend_name, use_backend
+from nestarray.errors import ConversionError, DtypeError, MissingOpError
+from nestarray.errors.text import counted, listed
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node, iter_nodes
+from nestarray.methods.html import sections_html
+from nestarray.methods.table import Table
+from nestarray.proof.execution import compute, where_of
+from nestarray.transforms.arguments import native_transforms
+
+if TYPE_CHECKING:
+    from nestarray.importers.torch.coverage import Operation
+
+_ORDER = ("missing", "island", "decomposed", "function")
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """Something that the target lacks.
+
+    Attributes:
+        what: a dtype, or a call.
+        reason: in the words of the error.
+        where: module path and source line of the first place.
+        count: how many arrays or calls.
+    """
+
+    what: str
+    reason: str
+    where: str
+    count: int = 1
+
+    def __str__(self) -> str:
+        times = f" ×{self.count}" if self.count > 1 else ""
+        return f"{self.what}{times}{f' ({self.where})' if self.where else ''}: {self.reason}"
+
+
+@dataclasses.dataclass(frozen=True)
+class CheckReport:
+    """What `check` found.
+
+    Attributes:
+        name: class name of the source.
+        target: the backend to convert to.
+        train: whether the training behaviour was looked at.
+        operations: an `Operation` each; missing ones first.
+        problems: dtypes and calls that the target refuses.
+        notes: what is otherwise on the target, and what was not looked at.
+    """
+
+    name: str
+    target: str
+    train: bool
+    operations: list[Operation]
+    problems: list[Problem]
+    notes: list[str]
+
+    @property
+    def missing(self) -> list[Operation]:
+        """The operations that nothing becomes of."""
+        return [op for op in self.operations if op.status == "missing"]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing stands in the way."""
+        return not self.missing and not self.problems
+
+    def raise_if_failed(self) -> CheckReport:
+        """The report itself, if nothing stands in the way.
+
+        Raises:
+            MissingOpError: operations are missing; lists all.
+            ConversionError: the target refuses something; the message is the report.
+        """
+        from nestarray.importers.torch.coverage import missing_ops
+
+        if self.missing:
+            raise missing_ops(self.name, self.operations)
+        if self.problems:
+            raise ConversionError(str(self))
+        return self
+
+    def _heading(self) -> str:
+        mode = "train" if self.train else "eval"
+        verdict = "can be converted" if self.ok else "CANNOT be converted"
+        return f"{self.name} to {self.target} ({mode}): {verdict}"
+
+    def _counts(self) -> str:
+        counts = Counter(op.status for op in self.operations)
+        words = {"function": "known"} | {
+            status: status for status in _ORDER if status != "function"
+        }
+        parts = [f"{counts[s]} {words[s]}" for s in reversed(_ORDER) if counts[s]]
+        return f"operations: {len(self.operations)} ({', '.join(parts)})"
+
+    def _table(self) -> Table:
+        rows = self.operations
+        return Table(
+            {
+                "operation": [op.name for op in rows],
+                "count": [op.count for op in rows],
+                "status": [op.status for op in rows],
+                "becomes": [op.becomes or op.reason for op in rows],
+                "where": [op.where(2) for op in rows],
+            }
+        )
+
+    def __str__(self) -> str:
+        lines = [self._heading(), *(f"  {problem}" for problem in self.problems)]
+        lines += [f"  {note}" for note in self.notes]
+        if self.operations:
+            lines.append(f"  {self._counts()}")
+            lines += [f"    {line}" for line in self._table().to_string().splitlines()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """A small table that opens, for notebooks."""
+        notes = [*map(str, self.problems), *self.notes]
+        sections = [(self._counts(), self._table())] if self.operations else []
+        return sections_html(self._heading(), sections, notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that was found as builtins, for JSON."""
+        return {
+            "name": self.name,
+            "target": self.target,
+            "train": self.train,
+            "ok": self.ok,
+            "operations": [
+                {
+                    "name": op.name,
+                    "status": op.status,
+                    "count": op.count,
+                    "becomes": op.becomes,
+                    "reason": op.reason,
+                    "places": [{"module": path, "line": line} for path, line in op.places],
+                }
+                for op in self.operations
+            ],
+            "problems": [dataclasses.asdict(problem) for problem in self.problems],
+            "notes": list(self.notes),
+        }
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """`to_dict` as a JSON text.
+
+        Args:
+            indent: as in `json.dumps`.
+        """
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+
+def check(
+    source: Any,
+    *args: Any,
+    target: str,
+    train: bool = False,
+    dynamic: Any = None,
+    islands: bool = False,
+    **kwargs: Any,
+) -> CheckReport:
+    """List every operation of a model and what becomes of it on another backend.
+
+    Nothing is converted, and nothing is computed on the target but shapes. Besides
+    operations without a function, it finds dtypes that the target lacks and calls that the
+    target refuses (on NumPy, which has no calls without numbers, those are not looked at).
+
+    Args:
+        source: as `nestarray.trace_graph` takes it.
+        *args, **kwargs: example inputs.
+        target: name of the backend.
+        train, dynamic, islands: as `nestarray.trace_graph` takes them.
+
+    Returns:
+        a `CheckReport`: ``report.ok``, ``print(report)``, ``report.missing``,
+        ``report.to_json()``.
+
+    Raises:
+        ArgumentError: there is no such backend, or `source` cannot be traced.
+        MissingFrameworkError: the framework is not installed.
+        ConversionError: torch cannot export the module.
+
+    Example:
+        >>> import torch, nestarray as na
+        >>> report = na.check(torch.nn.Linear(2, 3), torch.ones(4, 2), target="numpy")
+        >>> report.ok, [(op.name, op.becomes) for op in report.operations]
+        (True, [('aten.linear.default', 'torch.nn.functional.linear')])
+    """
+    check_backend_name(target)
+    core = backends.core(target)
+    operations, found, graph = _read(source, args, kwargs, train, dynamic, islands)
+    operations = sorted(operations, key=lambda op: _ORDER.index(op.status))
+    problems, notes = _dtypes(found, core)
+    if graph is not None:
+        notes += _about(graph)
+    if graph is None or problems:
+        notes.append("calls were not tried on the target, because of what is missing")
+    elif target == "numpy":
+        notes.append("calls were not tried on the target: NumPy has none without numbers")
+    else:
+        problems = _refusals(graph, target)
+    name = graph.name if graph is not None else type(source).__name__
+    return CheckReport(name, target, train, operations, problems, notes)
+
+
+def _read(
+    source: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    train: bool,
+    dynamic: Any,
+    islands: bool,
+) -> tuple[list[Operation], list[tuple[Any, str]], Graph | None]:
+    """(operations, the dtype and the place of each array, the graph if nothing is missing)."""
+    from nestarray.graph import is_torch_module, trace_graph
+    from nestarray.importers.torch import read_torch
+
+    if not is_torch_module(source):
+        try:
+            graph = trace_graph(
+                source, *args, train=train, dynamic=dynamic, islands=islands, **kwargs
+            )
+        except MissingOpError:
+            pass  # in a function of torch tensors
+        else:
+            found = [(n.aval.dtype, _place(n)) for n in graph.nodes if n.aval is not None]
+            return _recorded(graph), found, graph
+    program, operations, graph = read_torch(source, args, kwargs, train, dynamic, islands)
+    return operations, list(_exported_dtypes(program)), graph
+
+
+def _recorded(graph: Graph) -> list[Operation]:
+    """The operations of a recorded graph, which are functions already."""
+    from nestarray.importers.torch.coverage import Operation
+
+    groups: dict[tuple[str, str], list[Node]] = {}
+    for node in graph.calls:
+        if node.target is not operator.getitem:
+            groups.setdefault((node.origin, node.target_name), []).append(node)
+    return [
+        Operation(
+            origin,
+            "island" if name == "na.graph.island" else "function",
+            name,
+            tuple([(node.module, node.line) for node in nodes]),
+        )
+        for (origin, name), nodes in groups.items()
+    ]
+
+
+def _exported_dtypes(program: Any) -> Iterator[tuple[Any, str]]:
+    from nestarray.importers.torch.exporting import origin
+
+    for exported in program.graph.nodes:
+        value = exported.meta.get("val")
+        for x in value if isinstance(value, (list, tuple)) else [value]:
+            if hasattr(x, "dtype"):
+                yield x.dtype, ", ".join(part for part in origin(exported) if part)
+
+
+def _place(node: Node) -> str:
+    return ", ".join(part for part in (node.module, node.line) if part)
+
+
+def _dtypes(found: list[tuple[Any, str]], target: ModuleType) -> tuple[list[Problem], list[str]]:
+    """What the target has no dtype for, and what it has a narrower one for."""
+    groups: dict[Any, list[str]] = {}
+    for dtype, place in found:
+        groups.setdefault(dtype, []).append(place)
+    problems, notes = [], []
+    for dtype, places in groups.items():
+        short = str(getattr(dtype, "name", dtype)).rpartition(".")[2]
+        try:
+            wanted = dtypes.as_dtype(dtype)
+            held = dtypes.as_dtype(target.native_dtype(wanted))
+        except DtypeError as error:
+            where = next((place for place in places if place), "")
+            problems.append(Problem(f"dtype {short}", str(error), where, len(places)))
+        else:
+            if held is not wanted:
+                notes.append(f"{short} is {held.name} on {target.NAME} ({len(places)} arrays)")
+    return problems, notes
+
+
+def _about(graph: Graph) -> list[str]:
+    """What a caller of the graph has to know."""
+    notes = []
+    if graph.random_numbers:
+        calls = counted(len(graph.random_numbers), "call")
+        notes.append(f"random numbers are drawn by {calls}: pass key=")
+    if graph.state_updates:
+        notes.append(f"state is written: {listed(graph.state_updates)}")
+    return notes
+
+
+def _refusals(graph: Graph, target: str) -> list[Problem]:
+    """The calls that raise when they are run on the target without numbers."""
+    there = graph.replace(backend=target)
+    variables = {"v": graph.v, "s": graph.s, "constants": graph.constants}
+    example = dict(zip(graph.inputs, graph.bind(graph.reference.args, graph.reference.kwargs)))
+    given = [n for n in graph.nodes if n.kind == "input" and n.source != "key"]
+    arrays = [example[n] if n in example else variables[n.source][n.path] for n in given]
+    found: list[Problem] = []
+
+    def run(*values: Any) -> Any:
+        key = random.key(0, backend=target) if graph.needs_key else None
+        known: dict[Node, Any] = dict(zip(given, values, strict=True))
+        known |= {n: key for n in graph.nodes if n.source == "key"}
+        for node in graph.calls:
+            if all(used in known for used in iter_nodes((node.args, node.kwargs))):
+                try:
+                    known[node] = compute(there, node, known.__getitem__, key)
+                    continue
+                except Exception as error:
+                    found.append(Problem(where_of(node), _first_line(error), ""))
+            shape = [] if node.aval is None else [n for n in node.aval.shape if isinstance(n, int)]
+            if node.aval is not None and len(shape) == len(node.aval.shape):
+                known[node] = ops.zeros(shape, dtype=node.aval.dtype)
+        return ()
+
+    with use_backend(target):
+        described = [(tuple(x.shape), dtypes.dtype_of(x)) for x in arrays]
+        native_transforms(target).call_without_numbers(run, described)
+    return found
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

@@ -1,0 +1,19 @@
+"""PyTorch modules as graphs: what `torch.export` is asked, what it forgets, and how its program is read.
+
+- `sources`: what is given for a module; `exporting`: running the exporter; `failures`: advice.
+- `dynamic`, `size_names`: sizes that are left open.
+- `gradient_modes`, `assignments`, `autograd_functions`: what the exporter forgets;
+  `below_autograd`: what it does not see.
+- `sequences`, `alignments`, `looking_functions`, `transformed_normalizations`,
+  `flexible_attention`, `cumulative_averages`, `mapped_operations`, `embedding_bags`,
+  `joined_tangents`, `shortened_embeddings`: what it cannot read, in other words while a module is
+  traced; `replacements`: how it is put in torch's place, and taken away again.
+- `foreign_draws`, `seeded_draws`, `known_numbers`: numbers that would be constants, and those
+  that are.
+- `coverage`: what becomes of each operation; `importer`, `control_flow`: the translation.
+"""
+
+from __future__ import annotations
+
+from nestarray.importers.torch.importer import read_torch as read_torch
+from nestarray.importers.torch.importer import trace_torch as trace_torch

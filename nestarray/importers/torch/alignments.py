@@ -1,0 +1,197 @@
+"""The CTC loss while a module is traced: an operation, its gradient and their rules of ``vmap``.
+
+torch's own operation returns what its backward reads besides, whose size the longest target
+decides; and it has neither a rule of ``vmap`` nor a backward that could be recorded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from nestarray.importers.torch.mapped_operations import in_front
+from nestarray.importers.torch.replacements import replaced
+
+_NONE, _MEAN = 0, 1
+_ARGUMENTS = (
+    "Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, "
+    "int blank, int reduction, bool zero_infinity"
+)
+
+
+@contextlib.contextmanager
+def alignments_traced() -> Iterator[None]:
+    """Around an export: ``torch.ctc_loss`` is one operation of our own."""
+    import torch
+
+    with replaced((torch, "ctc_loss", _traced)):
+        yield
+
+
+def native(target: Any) -> Callable[..., Any] | None:
+    """What an operation of this file is in torch; None for other operations."""
+    return {"nestarray.ctc_loss.default": _loss, "nestarray.ctc_loss_backward.default": _slope}.get(
+        str(target)
+    )
+
+
+def _traced(
+    log_probs: Any,
+    targets: Any,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: int = _MEAN,
+    zero_infinity: bool = False,
+) -> Any:
+    import torch
+    from torch.fx.experimental.proxy_tensor import get_proxy_mode
+
+    lengths = [torch.as_tensor(n, dtype=torch.int64) for n in (input_lengths, target_lengths)]
+    mode = get_proxy_mode()
+    is_before_autograd = mode is None or mode.pre_dispatch  # where operations alone are recorded
+    loss = _operations()[0] if is_before_autograd else _functions()[0].apply
+    return loss(log_probs, targets, *lengths, blank, reduction, zero_infinity)
+
+
+def _loss(*args: Any) -> Any:
+    import torch
+
+    return torch.ctc_loss(*args)
+
+
+def _slope(grad: Any, log_probs: Any, *args: Any) -> Any:
+    import torch
+
+    with torch.enable_grad():
+        x = log_probs.detach().requires_grad_()
+        return torch.autograd.grad(torch.ctc_loss(x, *args), x, grad)[0]
+
+
+@cache
+def _operations() -> tuple[Any, Any]:
+    """``torch.ops.nestarray.ctc_loss``, which gives the loss alone, and its backward."""
+    import torch
+
+    def operation(name: str, function: Any, schema: str, shapes: Any) -> Any:
+        found = torch.library.custom_op(
+            f"nestarray::{name}", function, mutates_args=(), schema=f"({schema}) -> Tensor"
+        )
+        found.register_fake(shapes)
+        return found
+
+    def shape_of_loss(log_probs: Any, *others: Any) -> Any:
+        is_each = others[-2] == _NONE and log_probs.dim() == 3
+        return log_probs.new_empty((log_probs.shape[1],) if is_each else ())
+
+    def shape_of_slope(grad: Any, log_probs: Any, *others: Any) -> Any:
+        return torch.empty_like(log_probs)
+
+    loss = operation("ctc_loss", _loss, _ARGUMENTS, shape_of_loss)
+    loss.register_vmap(_mapped(loss))
+    schema = f"Tensor grad_output, {_ARGUMENTS}"
+    return loss, operation("ctc_loss_backward", _slope, schema, shape_of_slope)
+
+
+def _mapped(loss: Callable[..., Any]) -> Callable[..., Any]:
+    """The rule of ``vmap`` of the loss."""
+
+    def rule(info: Any, dims: Any, *args: Any) -> Any:
+        *arrays, blank, reduction, zero_infinity = args
+        rows = _Rows(info.batch_size, arrays, dims[:4])
+        return rows.reduced(loss(*rows.merged, blank, _NONE, zero_infinity), reduction), 0
+
+    return rule
+
+
+@cache
+def _functions() -> tuple[Any, Any]:
+    """The loss and its gradient where both are recorded, inside of ``vmap`` too."""
+    import torch
+
+    loss, slope = _operations()
+
+    class Loss(torch.autograd.Function):
+        @staticmethod
+        def forward(*args: Any) -> Any:
+            return loss(*args)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            *arrays, ctx.blank, ctx.reduction, ctx.zero_infinity = inputs
+            ctx.save_for_backward(*arrays)
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            settings = ctx.blank, ctx.reduction, ctx.zero_infinity
+            return Slope.apply(grad, *ctx.saved_tensors, *settings), *[None] * 6
+
+        @staticmethod
+        def vmap(*args: Any) -> Any:
+            return _mapped(Loss.apply)(*args)
+
+    class Slope(torch.autograd.Function):
+        @staticmethod
+        def forward(*args: Any) -> Any:
+            return slope(*args)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            """There is no second derivative, as upstream."""
+
+        @staticmethod
+        def vmap(info: Any, dims: Any, grad: Any, *args: Any) -> Any:
+            *arrays, blank, reduction, zero_infinity = args
+            rows = _Rows(info.batch_size, arrays, dims[1:5])
+            grads = rows.spread(in_front(grad, dims[0], info.batch_size), reduction)
+            return rows.apart(Slope.apply(grads, *rows.merged, blank, _NONE, zero_infinity)), 0
+
+    return Loss, Slope
+
+
+class _Rows:
+    """The arguments of mapped losses as those of one loss with more examples.
+
+    Args:
+        size: how many rows there are.
+        arrays: probabilities, targets and the two lengths.
+        dims: their mapped axes.
+    """
+
+    def __init__(self, size: Any, arrays: Any, dims: Any) -> None:
+        placed = [in_front(x, dim, size) for x, dim in zip(arrays, dims, strict=True)]
+        log_probs, targets, inputs, counts = placed
+        self.size, self.counts, self.has_examples = size, counts, log_probs.ndim == 4
+        if self.has_examples:
+            log_probs = log_probs.movedim(0, 1).flatten(1, 2)
+            targets, inputs, counts = targets.flatten(0, 1), inputs.flatten(), counts.flatten()
+        else:
+            log_probs = log_probs.movedim(0, 1)
+        self.merged = log_probs, targets, inputs, counts
+
+    def apart(self, slopes: Any) -> Any:
+        """Slopes of the merged probabilities with the rows in front."""
+        if self.has_examples:
+            slopes = slopes.unflatten(1, (self.size, -1))
+        return slopes.movedim(1, 0)
+
+    def reduced(self, losses: Any, reduction: int) -> Any:
+        """What each row gives, of the losses of all examples."""
+        if self.has_examples:
+            losses = losses.unflatten(0, (self.size, -1))
+        if reduction == _MEAN:
+            losses = losses / self.counts.clamp(min=1)
+        if not self.has_examples or reduction == _NONE:
+            return losses
+        return losses.mean(1) if reduction == _MEAN else losses.sum(1)
+
+    def spread(self, grads: Any, reduction: int) -> Any:
+        """The transpose of `reduced`."""
+        if self.has_examples and reduction != _NONE:
+            grads = grads.unsqueeze(1).expand(self.counts.shape)
+            grads = grads / self.counts.shape[1] if reduction == _MEAN else grads
+        if reduction == _MEAN:
+            grads = grads / self.counts.clamp(min=1)
+        return grads.flatten()

@@ -1,0 +1,140 @@
+"""``torch.autograd.Function`` in a traced module: its own backward is the graph's gradient.
+
+``torch.export`` traces through ``forward`` and forgets ``backward``. A backward is linear in
+the gradient g that it gets: B g. So while a module is traced, ``apply`` gives
+
+    forward(x) + (s - stop_gradient(s)),    s = Bᵀ x,
+
+whose value is that of ``forward`` and whose gradient is B g, in operations like all others;
+Bᵀ x is what autograd itself makes of ``backward``. B does not depend on x in it, so second
+derivatives through the function are zero. Where x is infinite, so may s be, and the value NaN.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from nestarray.errors import ConversionError
+from nestarray.importers.torch.replacements import replaced
+
+#: Modules of functions that are recorded as they are: checkpoints and the like.
+_RECORDED = ("torch.", "nestarray.")
+
+#: Stands for g while s is found. No operation of a linear backward's transpose reads it.
+_MARK = 0.5772156649015329
+
+
+class _Context:
+    """What ``forward`` leaves for ``backward``."""
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
+        self.needs_input_grad = needs_input_grad
+        self.saved_tensors: tuple[Any, ...] = ()
+        self.constant: set[int] = set()  # identities of outputs without a gradient
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        self.saved_tensors = tensors
+
+    save_for_forward = save_for_backward
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        self.constant = {id(x) for x in tensors}
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Gradients are always there."""
+
+    def mark_dirty(self, *_: Any) -> None:
+        raise ConversionError(
+            "trace_graph: a torch.autograd.Function writes into its input (ctx.mark_dirty), and a "
+            "graph changes no array; return a new tensor"
+        )
+
+
+@contextlib.contextmanager
+def backwards_kept() -> Iterator[None]:
+    """Trace calls of ``torch.autograd.Function`` with their own gradients."""
+    import torch
+
+    original = torch.autograd.Function.__dict__["apply"]
+
+    def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        if cls.__module__.startswith(_RECORDED):
+            return original.__get__(None, cls)(*args, **kwargs)
+        if any(isinstance(x, torch.nn.Module) for x in args):
+            # it saves memory for layers, whose parameters its backward reaches by side effect;
+            # the gradient is the usual one of what it computes
+            return cls.forward(_Context(tuple(is_inexact(x) for x in args)), *args, **kwargs)
+        return _apply(cls, args, kwargs)
+
+    with replaced((torch.autograd.Function, "apply", classmethod(apply))):
+        yield
+
+
+def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    import torch
+
+    context = _Context(tuple(is_inexact(x) for x in args))
+    given = [x.detach() if isinstance(x, torch.Tensor) else x for x in args]
+    with torch.no_grad():
+        if function.setup_context is not torch.autograd.Function.setup_context:
+            output = function.forward(*given, **kwargs)
+            function.setup_context(context, tuple(given), output)
+        else:
+            output = function.forward(context, *given, **kwargs)
+    if not torch.is_grad_enabled() or not any(context.needs_input_grad):
+        return output
+    outputs = output if isinstance(output, tuple) else (output,)
+    moves = [is_inexact(y) and id(y) not in context.constant for y in outputs]
+    with torch.enable_grad():
+        marks: list[Any] = [
+            torch.full_like(y, _MARK).requires_grad_() if is_inexact(y) else None for y in outputs
+        ]
+        found = function.backward(context, *marks)
+        found = found if isinstance(found, tuple) else (found,)
+        pairs = [
+            (g, x) for g, x in zip(found, args) if isinstance(g, torch.Tensor) and is_inexact(x)
+        ]
+        if not all(g.requires_grad for g, _ in pairs):
+            raise ConversionError(
+                f"trace_graph: the backward of {function.__name__} does not use the gradient that it "
+                "gets; multiply by it, and return None where there is no gradient"
+            )
+        wanted = [g for g, move in zip(marks, moves, strict=True) if move]
+        if not pairs or not wanted:
+            return output
+        linear = iter(
+            torch.autograd.grad(
+                [g for g, _ in pairs],
+                wanted,
+                [x.to(g.dtype) for g, x in pairs],
+                create_graph=True,
+                allow_unused=True,
+            )
+        )
+        results = []
+        for y, move in zip(outputs, moves, strict=True):
+            s = next(linear) if move else None
+            results.append(y if s is None else y + (s - s.detach()))
+    return tuple(results) if isinstance(output, tuple) else results[0]
+
+
+def is_inexact(x: Any) -> bool:
+    """Whether `x` is a tensor that may have a gradient."""
+    import torch
+
+    return isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex())
+
+
+def check_linear(program: Any, name: str) -> None:
+    """Raise if the gradient of a Function depends on the gradient that it gets, as clipping does."""
+    from nestarray.importers.torch.exporting import origin
+
+    for node in program.graph.nodes:
+        if node.op == "call_function" and _MARK in node.args and node.users:
+            line = next((part for part in origin(node)[::-1] if part), "")
+            raise ConversionError(
+                f"trace_graph: {name} calls a torch.autograd.Function whose backward is not linear in "
+                f"the gradient that it gets ({line}); change the gradients where they are used"
+            )

@@ -1,0 +1,335 @@
+"""Modules whose forward differentiates: traced below autograd, then exported like any other.
+
+``torch.export`` records calls before autograd has seen them, so it has no call for what
+``torch.autograd.grad`` or ``torch.func`` compute in a forward: the forces of a potential, the
+residual of a differential equation, an ensemble under ``vmap``. ``make_fx`` records what is
+left when autograd and the transformations have run, backward operations included. What it
+loses is where autograd was told to stop. Its ``detach`` is as often autograd's own, which
+loads saved values by it, as the user's; so all are dropped, and whatever comes out of
+``detach``, of ``no_grad`` or of a derivative without ``create_graph`` is detached anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import inspect
+import re
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from nestarray.importers.torch import embedding_bags
+from nestarray.importers.torch.autograd_functions import is_inexact
+from nestarray.importers.torch.replacements import replaced
+from nestarray.importers.torch.size_names import asked_in, chooses_strides
+
+#: What ``torch.export`` says of values that it has not seen made.
+_UNSEEN = re.compile(
+    r"fake tensor in the exported program constant|object has no attribute 'constant'|functorch|"
+    r"not tracked with proxy|storage of TensorWrapper"
+)
+
+_WRITTEN_OUT = re.compile(r"_backward|aten\._?native_\w*norm")
+
+
+class _Unseen(Exception):
+    """Forward is about to differentiate."""
+
+
+@contextlib.contextmanager
+def derivatives_refused() -> Iterator[None]:
+    """Stop an export where a derivative of ``torch.func`` or a dual level is entered.
+
+    The exporter would write down that it is entered, and fail when it has been, or worse, give
+    a program that computes something else.
+    """
+    import torch._functorch.eager_transforms
+    from torch.autograd import forward_ad
+
+    def refused() -> Any:
+        raise _Unseen("derivative")
+
+    with replaced(
+        (torch._functorch.eager_transforms, "grad_increment_nesting", refused),
+        (torch._functorch.eager_transforms, "jvp_increment_nesting", refused),
+        (forward_ad, "enter_dual_level", refused),
+    ):
+        yield
+
+
+def is_unseen(error: Exception) -> bool:
+    """Whether an export has failed because forward differentiates."""
+    return isinstance(error, _Unseen) or bool(_UNSEEN.search(str(error)))
+
+
+def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: Any = None) -> Any:
+    """`module` with a forward of recorded ATen calls, for arguments like these.
+
+    Args:
+        module: the adapter that is exported.
+        args, kwargs: the example.
+        shapes: of ``torch.export.export``: which of the example's sizes are open.
+    """
+    import torch
+    from torch._export.non_strict_utils import make_fake_inputs
+    from torch.fx.experimental.proxy_tensor import make_fx
+    from torch.fx.passes.runtime_assert import insert_deferred_runtime_asserts
+    from torch.utils._pytree import tree_flatten, tree_unflatten
+
+    # the exporter's own stand-ins for the example: whatever is exported can be recorded
+    mode, *example = make_fake_inputs(module, args, kwargs, shapes)[:3]
+    state = {n: mode.from_tensor(x, static_shapes=True) for n, x in _variables(module).items()}
+    flat, structure = tree_flatten(tuple(example))
+    tensors = [x for x in flat if isinstance(x, torch.Tensor)]
+    shape_env: Any = mode.shape_env
+    conditions = Conditions(shape_env, tensors)
+    outputs: list[Any] = []
+    stopped: list[Any] = []
+
+    def program(state: dict[str, Any], tensors: list[Any]) -> list[Any]:
+        given = iter(tensors)
+        filled = [next(given) if isinstance(x, torch.Tensor) else x for x in flat]
+        args, kwargs = tree_unflatten(filled, structure)
+        with _stops_seen(stopped):
+            output = torch.func.functional_call(module, state, args, kwargs, tie_weights=True)
+        leaves, spec = tree_flatten(output)
+        outputs[:] = [spec]
+        return leaves
+
+    # recurrent layers step by step, which oneDNN has as one operation without a derivative, and
+    # attention in its parts, which as one operation has no second one and no rule for vmap
+    with (
+        torch.backends.mkldnn.flags(enabled=False),
+        torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
+        _padded_labels_left_out(),
+    ):
+        recorded = make_fx(program, _written_out(), tracing_mode="symbolic")(state, tensors)
+    insert_deferred_runtime_asserts(recorded, shape_env, type(module).__name__, export=True)
+    _detach_only(recorded, {node.name for node in stopped})
+    result = copy.copy(module)
+
+    def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
+        flat, _ = tree_flatten((args, kwargs))
+        tensors = [x for x in flat if isinstance(x, torch.Tensor)]
+        conditions.ask(tensors)
+        return tree_unflatten(recorded(_variables(self), tensors), outputs[0])
+
+    forward.__signature__ = inspect.signature(type(module).forward)  # type: ignore[attr-defined]
+    result.forward = types.MethodType(forward, result)
+    return result
+
+
+class Conditions:
+    """What code asked of open sizes while it was recorded, to be asked again of others.
+
+    A recorded program has no ``if x.shape[0] > 5``; the exporter has to hear of it all the same.
+
+    Args:
+        shape_env: where torch keeps what was asked.
+        tensors: the arguments, before anything is asked.
+    """
+
+    def __init__(self, shape_env: Any, tensors: list[Any]) -> None:
+        self._shape_env = shape_env
+        self._places = {
+            size.node.expr: (i, axis)
+            for i, tensor in enumerate(tensors)
+            for axis, size in enumerate(tensor.shape)
+            if not isinstance(size, int)
+        }
+
+    def ask(self, tensors: list[Any]) -> None:
+        """Ask the same of the sizes of `tensors`."""
+        import torch
+        from torch.utils._sympy.interp import sympy_interp
+        from torch.utils._sympy.reference import PythonReferenceAnalysis
+
+        sizes = {symbol: tensors[i].shape[axis] for symbol, (i, axis) in self._places.items()}
+        for guard in self._shape_env.guards:
+            # stand-ins ask by themselves again, for they stand in for what is in the program
+            if asked_in(guard) != "_subclasses" and not chooses_strides(guard, guard.expr):
+                torch._check(sympy_interp(PythonReferenceAnalysis, sizes, guard.expr))
+
+
+def _written_out() -> dict[Any, Any]:
+    """What is recorded as the operations that it consists of.
+
+    Those are backward operations, and what returns beside its result the statistics or factors
+    that its backward reads: autograd has no derivative of these by themselves.
+    """
+    import torch
+    from torch._decomp import core_aten_decompositions, decomposition_table
+
+    table = {**decomposition_table, **core_aten_decompositions()}
+    found = {call: parts for call, parts in table.items() if _WRITTEN_OUT.search(str(call))}
+    aten = torch.ops.aten
+    return found | {
+        aten._linalg_det.default: _determinant,
+        aten._linalg_slogdet.default: _signed_logarithm,
+        aten._linalg_solve_ex.default: _solution,
+        aten._embedding_bag.default: embedding_bags.bags,
+        aten._embedding_bag_backward.default: embedding_bags.bags_backward,
+        aten._embedding_bag_per_sample_weights_backward.default: embedding_bags.weights_backward,
+        # as zeros of a kind of its own, whose operations compute on the device "meta"
+        aten._efficientzerotensor.default: _zeros,
+        aten._new_zeros_with_same_feature_meta.default: _zeros_of_a_tangent,
+        aten._linalg_check_errors.default: lambda *_, **__: None,  # a graph checks no values
+    }
+
+
+def _zeros(size: Any, dtype: Any = None, **settings: Any) -> Any:
+    """Zeros; without dimensions of the default dtype, as they are the tangent of a number.
+
+    Of a number torch makes them float64, and marks them as weak where no record shows it.
+    """
+    import torch
+
+    if not size and dtype is torch.float64:
+        dtype = torch.get_default_dtype()
+    return torch.zeros(size, dtype=dtype, **settings)
+
+
+def _zeros_of_a_tangent(like: Any, other: Any, *, self_num_batch_dims: int = 0) -> Any:
+    return other.new_zeros((*like.shape[:self_num_batch_dims], *other.shape))
+
+
+def _factors(A: Any) -> tuple[Any, Any, Any, bool]:
+    """L and U, exchanges and failures; of the transpose where ATen's own functions take that."""
+    import torch
+
+    is_transposed = A.is_contiguous() and not A.is_complex()
+    return *torch.linalg.lu_factor_ex(A.mT if is_transposed else A), is_transposed
+
+
+def _parity(LU: Any, pivots: Any) -> Any:
+    """−1 where the exchanges of rows are odd in number."""
+    import torch
+
+    rows = torch.arange(1, pivots.shape[-1] + 1, dtype=pivots.dtype, device=pivots.device)
+    return (1 - 2 * ((pivots != rows).sum(-1) % 2)).to(LU.dtype)
+
+
+def _determinant(A: Any) -> tuple[Any, Any, Any]:
+    LU, pivots, _, _ = _factors(A)
+    return LU.diagonal(0, -2, -1).prod(-1) * _parity(LU, pivots), LU, pivots
+
+
+def _signed_logarithm(A: Any) -> tuple[Any, Any, Any, Any]:
+    LU, pivots, _, _ = _factors(A)
+    diagonal = LU.diagonal(0, -2, -1)
+    sign = diagonal.sgn().prod(-1) * _parity(LU, pivots)
+    return sign, diagonal.abs().log().sum(-1), LU, pivots
+
+
+def _solution(
+    A: Any, B: Any, *, left: bool = True, check_errors: bool = False
+) -> tuple[Any, Any, Any, Any]:
+    import torch
+
+    LU, pivots, info, is_transposed = _factors(A)
+    is_vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and A.shape[:-1] == B.shape)
+    given = B.unsqueeze(-1) if is_vector else B
+    result = torch.linalg.lu_solve(LU, pivots, given, left=left, adjoint=is_transposed)
+    return result.squeeze(-1) if is_vector else result, LU, pivots, info
+
+
+@contextlib.contextmanager
+def _padded_labels_left_out() -> Iterator[None]:
+    """torch's own parts of a loss, which it records of any call, count the padding of labels."""
+    import torch
+
+    call = torch.ops.aten.multilabel_margin_loss_forward.default
+    key = torch._C.DispatchKey.Autograd
+    kernels: Any = call.py_kernels
+    theirs = kernels[key]
+    try:
+        kernels[key] = _margins_of_labels
+        call._dispatch_cache.clear()
+        yield
+    finally:
+        kernels[key] = theirs
+        call._dispatch_cache.clear()
+
+
+def _margins_of_labels(x: Any, target: Any, reduction: int) -> tuple[Any, Any]:
+    """The loss, and which classes are labels."""
+    import torch
+
+    places = torch.arange(x.shape[-1], device=x.device)
+    first_pad = torch.where(target == -1, places, x.shape[-1]).amin(-1, keepdim=True)
+    is_given = places < first_pad
+    labels = torch.where(is_given, target, 0)
+    is_label = (torch.where(is_given, target, -1).unsqueeze(-1) == places).any(-2)
+    margins = (1 - x.gather(-1, labels)).unsqueeze(-1) + x.unsqueeze(-2)
+    is_counted = is_given.unsqueeze(-1) & ~is_label.unsqueeze(-2)
+    loss = torch.where(is_counted, margins.clamp_min(0), 0).sum((-1, -2)) / x.shape[-1]
+    reduce = (torch.clone, torch.mean, torch.sum)[reduction]
+    return reduce(loss), is_label.to(x.dtype)
+
+
+def _variables(module: Any) -> dict[str, Any]:
+    return {**dict(module.named_parameters()), **dict(module.named_buffers())}
+
+
+@contextlib.contextmanager
+def _stops_seen(found: list[Any]) -> Iterator[None]:
+    """Put in `found` the recorded nodes at which autograd stops, while a forward runs."""
+    import torch
+    from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._pytree import tree_leaves
+
+    def note(value: Any) -> Any:
+        for x in tree_leaves(value):
+            mode = get_proxy_mode()
+            if mode is None or not is_inexact(x):
+                continue
+            slot = get_proxy_slot(x, mode.tracer, None)
+            if slot is not None:
+                found.append(slot.proxy.node)
+        return value
+
+    class Stops(TorchFunctionMode):
+        def __torch_function__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            value = function(*args, **(kwargs or {}))
+            stops = not torch.is_grad_enabled() or function in detaching
+            # after backward() with create_graph=True, a gradient has one of its own
+            stops |= function == gradient and value is not None and not value.requires_grad
+            return note(value) if stops else value
+
+    gradient = torch.Tensor.grad.__get__  # type: ignore[attr-defined]
+    detaching = {
+        torch.detach,
+        torch.Tensor.detach,
+        torch.Tensor.detach_,
+        torch.Tensor.data.__get__,  # type: ignore[attr-defined]
+    }
+    grad = torch.autograd.grad
+    signature = inspect.signature(grad)
+
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs).arguments
+        found = grad(*args, **kwargs)
+        return found if given.get("create_graph") else note(found)
+
+    with replaced((torch.autograd, "grad", differentiated)), Stops():
+        yield
+
+
+def _detach_only(recorded: Any, stops: set[str]) -> None:
+    """Drop each ``detach`` of a recorded program, and put one behind each of `stops`."""
+    import torch
+
+    for node in list(recorded.graph.nodes):
+        if node.target is torch.ops.aten.detach.default and node.name not in stops:
+            node.replace_all_uses_with(node.args[0])
+            recorded.graph.erase_node(node)
+        elif node.name in stops and node.target is not torch.ops.aten.detach.default:
+            with recorded.graph.inserting_after(node):
+                cut = recorded.graph.call_function(torch.ops.aten.detach.default, (node,))
+            node.replace_all_uses_with(cut)
+            cut.args = (node,)
+    recorded.recompile()

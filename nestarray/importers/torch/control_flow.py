@@ -1,0 +1,204 @@
+"""Control flow of exported programs: sub-graphs become Bodies.
+
+The exporter gives functions no closures: what a branch or a step uses of outside is passed
+to it as an operand. Bodies have closures, as Python does, so such an operand is the node
+itself; what is left as a parameter is what goes round, and the row.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from nestarray.errors import ConversionError
+from nestarray.graph.codegen import valid_name
+from nestarray.graph.node import Aval, Body, Node, reached
+from nestarray.importers.torch.exporting import origin
+
+#: Name of torch's operation → the names of its functions in the printed program.
+_OPERATIONS: dict[str, tuple[str, ...]] = {
+    "cond": ("if_true", "if_false"),
+    "while_loop": ("go_on", "body"),
+    "scan": ("step",),
+    "map_impl": ("each",),
+}
+
+
+def is_control_flow(exported: Any) -> bool:
+    """Whether an exported call takes functions."""
+    module = getattr(exported.target, "__module__", "")
+    return module == "torch.ops.higher_order" and exported.target.__name__ in _OPERATIONS
+
+
+class ControlFlow:
+    """The translation of calls that take functions.
+
+    Args:
+        nodes: exported node → what stands for it; filled with what the functions compute.
+        taken: the names that are used.
+        call: translates one other exported call.
+        arguments: exported arguments with what stands for them.
+        aval: shape and dtype of an exported value.
+    """
+
+    def __init__(
+        self,
+        nodes: dict[Any, Any],
+        taken: set[str],
+        call: Callable[[Any], None],
+        arguments: Callable[[Any], Any],
+        aval: Callable[[Any], Aval | None],
+    ) -> None:
+        self._nodes, self._taken = nodes, taken
+        self._translate, self._arguments, self._aval = call, arguments, aval
+
+    def call(self, exported: Any) -> None:
+        """Translate a call that takes functions, and the results that are read of it."""
+        from nestarray.frontends.torch import vocabulary
+
+        rule = vocabulary.find(exported.target)
+        assert rule is not None
+        args = getattr(self, f"_{exported.target.__name__}")(exported)
+        path, line = origin(exported)
+        made = Node(
+            name=valid_name(exported.name, self._taken),
+            kind="call",
+            target=rule.function,
+            target_name=rule.name,
+            args=args,
+            module=path,
+            line=line,
+            origin=rule.target,
+        )
+        self._nodes[exported] = made
+        if exported.target.__name__ == "scan":
+            self._unpacked(exported, made, len(exported.args[1]))
+
+    def _unpacked(self, exported: Any, made: Node, carried: int) -> None:
+        """The results of a scan, a pair here, where the exporter counts through both."""
+        pair = [self._item(made, i, name) for i, name in enumerate(("carry", "ys"))]
+        self._nodes.update({(exported, i): node for i, node in enumerate(pair)})
+        for user in exported.users:
+            i = user.args[1]
+            part, at = (pair[0], i) if i < carried else (pair[1], i - carried)
+            item = self._item(part, at, user.name)
+            item.aval = self._aval(user.meta.get("val"))
+            self._nodes[user] = item
+
+    def _item(self, of: Node, i: int, name: str) -> Node:
+        return Node(
+            name=valid_name(name, self._taken),
+            kind="call",
+            target=operator.getitem,
+            target_name="getitem",
+            args=(of, i),
+            module=of.module,
+            line=of.line,
+            origin=of.origin,
+        )
+
+    # -- one function an operation: the arguments of the frontend's function ------------------
+
+    def _cond(self, exported: Any) -> tuple[Any, ...]:
+        pred, if_true, if_false, operands = exported.args
+        branches = [self._body(exported, fn, {}, operands) for fn in (if_true, if_false)]
+        return self._arguments(pred), *branches
+
+    def _while_loop(self, exported: Any) -> tuple[Any, ...]:
+        go_on, body, carried, operands = exported.args
+        names = [f"carry_{i}" for i in range(len(carried))]
+        functions = [
+            self._body(exported, fn, dict.fromkeys(names), operands) for fn in (go_on, body)
+        ]
+        return *functions, tuple(self._arguments(carried))
+
+    def _scan(self, exported: Any) -> tuple[Any, ...]:
+        step, init, xs, operands = exported.args
+        body = self._body(exported, step, {"carry": len(init), "row": len(xs)}, operands)
+        body.output = body.output[: len(init)], body.output[len(init) :]
+        return body, tuple(self._arguments(init)), tuple(self._arguments(xs))
+
+    def _map_impl(self, exported: Any) -> tuple[Any, ...]:
+        each, xs, operands = exported.args
+        return self._body(exported, each, {"row": len(xs)}, operands), tuple(self._arguments(xs))
+
+    # -- functions ---------------------------------------------------------------------------
+
+    def _body(
+        self,
+        exported: Any,
+        function: Any,
+        parameters: Mapping[str, int | None],
+        operands: Sequence[Any],
+    ) -> Body:
+        """A sub-graph as a Body.
+
+        Args:
+            exported: the call that takes it.
+            function: the node that names the sub-graph.
+            parameters: name → how many values it is unpacked to; None for one value.
+            operands: what it uses of outside, its last arguments.
+        """
+        module = getattr(exported.graph.owning_module, function.target)
+        names = _OPERATIONS[exported.target.__name__]
+        which = [
+            arg
+            for arg in exported.args
+            if arg.__class__ is function.__class__ and arg.op == "get_attr"
+        ]
+        placeholders = iter([n for n in module.graph.nodes if n.op == "placeholder"])
+        labels, values = [], []
+        for name, count in parameters.items():
+            made = [
+                self._parameter(next(placeholders), name if count is None else f"{name}_{i}")
+                for i in range(1 if count is None else count)
+            ]
+            labels.append(made[0].name if count is None else valid_name(name, self._taken))
+            values.append(made[0] if count is None else tuple(made))
+        for placeholder, operand in zip(placeholders, operands, strict=True):
+            self._nodes[placeholder] = self._arguments(operand)
+        calls = [n for n in module.graph.nodes if n.op == "call_function"]
+        for call in calls:
+            self._translate(call)
+        (returned,) = next(n for n in module.graph.nodes if n.op == "output").args
+        output = self._arguments(returned)
+        output = tuple(output) if isinstance(output, list) else output
+        computed = list(self._computed(calls))
+        used = reached(computed, output)
+        nodes = [node for node in computed if node in used]
+        self._refuse_random(exported, nodes)
+        return Body(
+            valid_name(names[which.index(function)], self._taken),
+            tuple(labels),
+            tuple(values),
+            nodes,
+            output,
+        )
+
+    def _parameter(self, placeholder: Any, name: str) -> Node:
+        node = Node(
+            name=valid_name(name, self._taken),
+            kind="input",
+            source="body",
+            aval=self._aval(placeholder.meta.get("val")),
+        )
+        self._nodes[placeholder] = node
+        return node
+
+    def _computed(self, calls: list[Any]) -> Iterator[Node]:
+        for call in calls:
+            for key in (call, (call, 0), (call, 1)):
+                node = self._nodes.get(key)
+                if isinstance(node, Node) and node.kind == "call":
+                    yield node
+
+    def _refuse_random(self, exported: Any, nodes: list[Node]) -> None:
+        for node in nodes:
+            if node.is_random:
+                place = ", ".join(part for part in (node.module, node.line) if part)
+                raise ConversionError(
+                    f"trace_graph: {node.target_name} ({place}) draws random numbers in a function "
+                    f"that torch.{exported.target.__name__.removesuffix('_impl')} takes, where "
+                    "every step would draw the same; draw them before, and pass them as operands"
+                )

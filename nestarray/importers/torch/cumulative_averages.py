@@ -1,0 +1,48 @@
+"""Batch normalization whose running statistics are averages of all batches: ``momentum=None``.
+
+Its step is 1 / n for the n-th batch, and `torch.nn` takes n out of a buffer as a Python number,
+which would be the number at which a module is traced. So while it is traced, the step is an
+array: the statistics of the batch are those that a step of 1 writes, and the buffers move
+towards them by 1 / n.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from nestarray.importers.torch.replacements import replaced
+
+
+@contextlib.contextmanager
+def averages_traced() -> Iterator[None]:
+    """Around an export: steps of running statistics are arrays where they are not constants."""
+    from torch.nn.modules.batchnorm import _BatchNorm
+
+    original: Any = _BatchNorm.forward
+
+    def forward(self: Any, input: Any) -> Any:
+        is_moved = self.training and self.track_running_stats
+        if self.momentum is not None or not is_moved or self.num_batches_tracked is None:
+            return original(self, input)
+        return _averaged(self, input)
+
+    with replaced((_BatchNorm, "forward", forward)):
+        yield
+
+
+def _averaged(module: Any, input: Any) -> Any:
+    """A call in training that writes averages of all batches."""
+    import torch
+
+    module._check_input_dim(input)
+    module.num_batches_tracked.add_(1)
+    mean, var = torch.zeros_like(module.running_mean), torch.zeros_like(module.running_var)
+    out = torch.nn.functional.batch_norm(
+        input, mean, var, module.weight, module.bias, training=True, momentum=1.0, eps=module.eps
+    )
+    step = module.num_batches_tracked.to(module.running_mean.dtype).reciprocal()
+    for old, new in ((module.running_mean, mean), (module.running_var, var)):
+        old.copy_(old * (1 - step) + new * step)
+    return out

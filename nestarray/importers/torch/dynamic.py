@@ -1,0 +1,245 @@
+"""``dynamic=``: which sizes of a torch module's inputs the exported program leaves open.
+
+A name for a size becomes torch's ``Dim.DYNAMIC``: the exporter finds out by itself what the
+model asks of it, and a size that the model needs as a constant is an error. Equal names are
+equal sizes. The exporter counts 0 and 1 as sizes like any other (``backed_size_oblivious``),
+so that one graph serves a batch of one too; where code asks ``if x.shape[0] == 1``, the
+answer becomes a condition of the graph.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nestarray.errors import ArgumentError, ShapeError
+from nestarray.graph.sizes import check_name
+from nestarray.importers.torch.failures import advice, by_value, line_of, lines_of_constants
+
+Place = tuple[str, int]  # an argument as Python writes it, ``extra['a']``, and a dimension
+
+
+class Dynamic:
+    """What `dynamic` says about the example of one call.
+
+    Args:
+        dynamic: of `nestarray.trace_graph`: None, True, or a mapping from arguments.
+        arguments: the example by the names of the arguments.
+    """
+
+    def __init__(self, dynamic: Any, arguments: Mapping[str, Any]) -> None:
+        from torch.utils._pytree import keystr, tree_flatten_with_path, tree_unflatten
+
+        self.arguments = dict(arguments)
+        self.is_asked = dynamic is not None and dynamic is not False
+        pairs, structure = tree_flatten_with_path(self.arguments)
+        self.leaves = {_written(keystr, path): leaf for path, leaf in pairs}
+        self.given: dict[Place, Any] = {}
+        if self.is_asked and dynamic is not True:
+            _collect(dynamic, _tree_of(pairs, keystr), "dynamic", self.given)
+        self._everything = dynamic is True
+        self._dims = {dim_name(d): d for d in self.given.values() if _is_dim(d)}
+        self._check_example()
+        self._constants: dict[str, str] = {}  # torch's name of a size → the line that needs it
+        #: of torch.export.export
+        self.shapes: Any = None
+        if self.is_asked:
+            asked = [self._asked_of(place, leaf) for place, leaf in self.leaves.items()]
+            self.shapes = tree_unflatten(asked, structure)
+
+    @contextlib.contextmanager
+    def exporting(self) -> Iterator[None]:
+        """The exporter's settings."""
+        if not self.is_asked:
+            yield
+            return
+        import torch.fx.experimental._config as settings
+        from torch._export.non_strict_utils import _clean_dynamic_markers
+        from torch.backends import opt_einsum
+
+        # opt_einsum orders contractions by sizes, which would make them constants
+        oblivious = settings.patch(backed_size_oblivious=True)  # type: ignore[attr-defined]
+        try:
+            with oblivious, opt_einsum.flags(enabled=False), lines_of_constants(self._constants):
+                yield
+        finally:  # an export that fails leaves on the example which sizes it was asked to open
+            for tensor in filter(is_tensor, self.leaves.values()):
+                _clean_dynamic_markers(tensor)
+
+    def _asked_of(self, place: str, leaf: Any) -> dict[int, Any] | None:
+        """torch's words for what is asked of one leaf of the example."""
+        from torch.export import Dim
+
+        if not is_tensor(leaf):
+            return None
+        if self._everything:
+            return dict.fromkeys(range(leaf.ndim), Dim.AUTO) or None
+        found = {axis: given for (at, axis), given in self.given.items() if at == place}
+        return {
+            axis: self._dims.get(given, Dim.DYNAMIC) if isinstance(given, str) else given
+            for axis, given in found.items()
+        } or None
+
+    def _check_example(self) -> None:
+        first: dict[str, tuple[int, Place]] = {}
+        for (place, axis), given in self.given.items():
+            name = given if isinstance(given, str) else dim_name(given)
+            if not name.isidentifier():
+                continue
+            size = self.leaves[place].shape[axis]
+            known, (where, other) = first.setdefault(name, (size, (place, axis)))
+            if known != size:
+                raise ShapeError(
+                    f"trace_graph: dynamic: {name!r} is {known} in dimension {other} of {where!r} and "
+                    f"{size} in dimension {axis} of {place!r} of the example; sizes of one name are equal"
+                )
+
+    def explained(self, error: Exception) -> str:
+        """torch's reason for a failed export in the words of the call, and what to do."""
+        if by_value(error):
+            return by_value(error)
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reasons = [line.removeprefix("- ") for line in lines if line.startswith("- ")]
+        if not reasons or not self.is_asked:
+            reason = lines[0].rstrip(".") if lines else "no reason given"
+            at = line_of(error)
+            return f"{reason}{f', at {at}' if at else ''}. {advice(error)}"
+        # torch goes on with hints about its own interface
+        text = "; ".join(map(self._with_line, reasons))
+        for place, leaf in self.leaves.items():
+            for axis in range(getattr(leaf, "ndim", 0)):
+                given = self.given.get((place, axis))
+                name = given if isinstance(given, str) else dim_name(given)
+                words = f"dimension {axis} of {place!r}"
+                words = f"{name} ({words})" if name else words
+                for source in (
+                    f"{source_of(place)}.size()[{axis}]",
+                    f"inputs{source_of(place)[1:]}.shape[{axis}]",
+                ):
+                    text = text.replace(source, words)
+        return (
+            f"{text}. A size on which the model depends in this way stays out of dynamic=, or gets "
+            "a torch.export.Dim with the range that it has; len(x) and int() make numbers of sizes, "
+            "x.shape[0] stays open"
+        )
+
+    def _with_line(self, reason: str) -> str:
+        """A reason of torch's, and the line that is behind it."""
+        lines = (line for name, line in self._constants.items() if line and name in reason)
+        at = next(lines, "")
+        return reason.partition(". If you're using")[0] + (f": {at}" if at else "")
+
+
+def _collect(spec: Any, tree: Any, where: str, found: dict[Place, Any]) -> None:
+    """The dimensions that a specification names, by place in the example."""
+    if spec is None:
+        return
+    if isinstance(tree, _Leaf):
+        _collect_dims(spec, tree, where, found)
+        return
+    items = spec.items() if isinstance(spec, Mapping) else None
+    if items is None and isinstance(spec, (list, tuple)):
+        items = enumerate(spec)
+    if items is None:
+        raise ArgumentError(
+            f"trace_graph: {where}: got {spec!r}, expected a mapping from {_list(tree)}, for example "
+            '{"x": {0: "batch"}}, or True'
+        )
+    for key, inner in items:
+        if key not in tree:
+            raise ArgumentError(
+                f"trace_graph: {where}: got {key!r}, which the example does not have; it has {_list(tree)}"
+            )
+        _collect(inner, tree[key], f"{where}[{key!r}]", found)
+
+
+def _collect_dims(spec: Any, leaf: _Leaf, where: str, found: dict[Place, Any]) -> None:
+    if not is_tensor(leaf.value):
+        raise ArgumentError(
+            f"trace_graph: {where}: the example is of type {type(leaf.value).__name__}, expected a "
+            "tensor; numbers and strings are part of the program"
+        )
+    shape = tuple(leaf.value.shape)
+    if not isinstance(spec, Mapping):
+        raise ArgumentError(
+            f"trace_graph: {where}: got {spec!r}, expected a mapping from dimensions to names, for "
+            'example {0: "batch"}'
+        )
+    for axis, given in spec.items():
+        if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
+            raise ArgumentError(
+                f"trace_graph: {where}: got the dimension {axis!r}, expected one of an array of shape {shape}"
+            )
+        if isinstance(given, str):
+            check_name(given, f"trace_graph: {where}[{axis}]")
+        elif given is not None and not _is_dim(given) and not is_hint(given):
+            raise ArgumentError(
+                f"trace_graph: {where}[{axis}]: got {given!r}, expected a name such as 'batch', a "
+                "torch.export.Dim, or None for a fixed size"
+            )
+        if given is not None:
+            found[leaf.place, axis % len(shape)] = given
+
+
+class _Leaf:
+    """A leaf of the example and where it is."""
+
+    def __init__(self, place: str, value: Any) -> None:
+        self.place, self.value = place, value
+
+
+def _tree_of(pairs: list[tuple[Any, Any]], keystr: Any) -> dict[Any, Any]:
+    """The example as nested dicts by the keys of its mappings, sequences and objects."""
+    tree: dict[Any, Any] = {}
+    for path, leaf in pairs:
+        at = tree
+        *outer, last = [_key(entry) for entry in path]
+        for key in outer:
+            at = at.setdefault(key, {})
+        at[last] = _Leaf(_written(keystr, path), leaf)
+    return tree
+
+
+def _key(entry: Any) -> Any:
+    for attribute in ("key", "idx", "name"):
+        if hasattr(entry, attribute):
+            return getattr(entry, attribute)
+    return str(entry)
+
+
+def _written(keystr: Any, path: Any) -> str:
+    """``extra['a'][0]``."""
+    return f"{path[0].key}{keystr(path[1:])}"
+
+
+def source_of(place: str) -> str:
+    """torch's word for an argument: ``L['extra']['a'][0]``."""
+    name, bracket, rest = re.match(r"(\w+)([\[.]?)(.*)", place, re.S).groups()  # type: ignore[union-attr]
+    return f"L['{name}']{bracket}{rest}"
+
+
+def _list(tree: Mapping[Any, Any]) -> str:
+    return ", ".join(repr(key) for key in tree)
+
+
+def is_tensor(x: Any) -> bool:
+    import torch
+
+    return isinstance(x, torch.Tensor)
+
+
+def _is_dim(x: Any) -> bool:
+    import torch
+
+    return isinstance(x, torch.export.Dim)
+
+
+def is_hint(x: Any) -> bool:
+    """Whether it is torch's ``Dim.AUTO``, ``Dim.DYNAMIC`` or ``Dim.STATIC``."""
+    return type(x).__name__ == "_DimHint"
+
+
+def dim_name(dim: Any) -> str:
+    return getattr(dim, "__name__", "")

@@ -1,0 +1,223 @@
+"""A ``torch.nn.Module`` as an exported program of ATen calls: what ``torch.export`` is asked.
+
+The module is exported inside an adapter whose output is of builtins only. Operations that
+the frontend has no function for are given to torch's own decompositions; the rest is
+reported all at once, before anything runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import logging
+import os
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from inspect import Parameter, Signature
+from typing import Any
+
+from nestarray.errors import ConversionError
+from nestarray.importers.torch import below_autograd
+from nestarray.importers.torch.alignments import alignments_traced
+from nestarray.importers.torch.assignments import assignments_written
+from nestarray.importers.torch.autograd_functions import backwards_kept, check_linear
+from nestarray.importers.torch.cumulative_averages import averages_traced
+from nestarray.importers.torch.dynamic import Dynamic
+from nestarray.importers.torch.fake_quantization import fake_quantization_written_out
+from nestarray.importers.torch.flexible_attention import flexible_attention_written_out
+from nestarray.importers.torch.gradient_modes import detach_regions, gradient_modes_seen
+from nestarray.importers.torch.joined_tangents import tangents_completed
+from nestarray.importers.torch.looking_functions import looks_written_out
+from nestarray.importers.torch.mapped_operations import batches_left_open
+from nestarray.importers.torch.replacements import replaced
+from nestarray.importers.torch.seeded_draws import seeds_kept
+from nestarray.importers.torch.sequences import check_padded, sequences_padded
+from nestarray.importers.torch.shortened_embeddings import rows_shortened
+from nestarray.importers.torch.transformed_normalizations import normalizations_written_out
+
+
+@contextlib.contextmanager
+def in_mode(module: Any, train: bool) -> Iterator[None]:
+    """`module` in training or evaluation mode, each submodule put back afterwards."""
+    before = {m: m.training for m in module.modules()}
+    module.train(train)
+    try:
+        yield
+    finally:
+        for m, training in before.items():
+            m.training = training
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Without the exporter's warnings, logs and prints about its own internals.
+
+    What they say of a failure is in the error that is raised. ``TORCH_LOGS`` asks for the logs.
+    """
+    import torch.export._trace
+
+    handlers = [] if "TORCH_LOGS" in os.environ else list(_handlers_of_torch())
+    for handler in handlers:
+        handler.addFilter(_nothing)
+    try:
+        # the exporter prints the program as far as it came
+        printing = replaced((torch.export._trace, "print", lambda *_, **__: None))
+        with printing, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for handler in handlers:
+            handler.removeFilter(_nothing)
+
+
+def _handlers_of_torch() -> Iterator[logging.Handler]:
+    for name, logger in logging.Logger.manager.loggerDict.items():
+        if name.partition(".")[0] == "torch":
+            yield from getattr(logger, "handlers", ())  # a place for a logger has none
+
+
+def _nothing(record: logging.LogRecord) -> bool:
+    return False
+
+
+_INNER = "source"  # the traced module's name inside the adapter that is exported
+
+
+def _adapter(module: Any, arguments: Iterable[str], keywords: Iterable[str]) -> Any:
+    """`module` with outputs of dicts, lists and tuples only, which every exporter knows.
+
+    Its signature is that of the one call, so that the exporter speaks of arguments by name.
+    """
+    import torch
+
+    class Adapter(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.source = module
+            self.training = module.training
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            with assignments_written(self.source):
+                return _plain_output(self.source(*args, **kwargs))
+
+    parameters = [("self", Parameter.POSITIONAL_ONLY)]
+    parameters += [(name, Parameter.POSITIONAL_ONLY) for name in arguments]
+    parameters += [(name, Parameter.KEYWORD_ONLY) for name in keywords]
+    Adapter.forward.__signature__ = Signature([Parameter(*p) for p in parameters])  # type: ignore[attr-defined]
+    return Adapter()
+
+
+def _plain_output(value: Any) -> Any:
+    """A nest of builtins.
+
+    A dataclass becomes the dict of its fields, another object that of its attributes that
+    hold tensors.
+    """
+    import torch
+
+    sizes = (torch.SymInt, torch.SymFloat, torch.SymBool)
+    if value is None or isinstance(value, (torch.Tensor, bool, int, float, complex, str, *sizes)):
+        return value
+    if isinstance(value, Mapping):
+        return {key: _plain_output(item) for key, item in value.items()}
+    check_padded(value)
+    if hasattr(value, "_fields"):
+        return {name: _plain_output(getattr(value, name)) for name in value._fields}
+    if isinstance(value, (list, tuple)):
+        return type(value)([_plain_output(item) for item in value])
+    if dataclasses.is_dataclass(value):
+        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        return {k: _plain_output(x) for k, x in fields.items()}
+    public = {k: x for k, x in getattr(value, "__dict__", {}).items() if not k.startswith("_")}
+    return {k: _plain_output(x) for k, x in public.items() if _holds_tensor(x)}
+
+
+def _holds_tensor(value: Any) -> bool:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return True
+    if isinstance(value, Mapping):
+        return any(_holds_tensor(item) for item in value.values())
+    if isinstance(value, (list, tuple)):
+        return any(_holds_tensor(item) for item in value)
+    if isinstance(value, (torch.nn.Module, type, torch.dtype, torch.device)):
+        return False
+    return any(_holds_tensor(item) for item in getattr(value, "__dict__", {}).values())
+
+
+def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: Dynamic) -> Any:
+    """The program that the exporter makes of one call, functional and of ATen calls.
+
+    Raises:
+        ConversionError: it cannot; with its reason.
+    """
+    import torch
+
+    names = list(dynamic.arguments)
+    adapter = _adapter(module, names[: len(args)], names[len(args) :])
+
+    def exported(adapter: Any) -> Any:
+        program = torch.export.export(adapter, args, kwargs, dynamic_shapes=dynamic.shapes)
+        detach_regions(program, type(module).__name__)
+        return program.run_decompositions({})
+
+    try:
+        with _replacements(), rows_shortened(module.training):
+            try:
+                with below_autograd.derivatives_refused():
+                    program = exported(adapter)
+            except Exception as error:
+                if not below_autograd.is_unseen(error):
+                    raise
+                program = exported(below_autograd.traced(adapter, args, kwargs, dynamic.shapes))
+        check_linear(program, type(module).__name__)
+        return program
+    except ConversionError:
+        raise
+    except Exception as error:
+        raise ConversionError(
+            f"trace_graph: torch.export cannot export {type(module).__name__}: "
+            f"{type(error).__name__}: {dynamic.explained(error)}"
+        ) from error
+
+
+@contextlib.contextmanager
+def _replacements() -> Iterator[None]:
+    """What stands in for parts of torch that the exporter does not read as they are."""
+    from torch.distributions import Distribution
+
+    with (
+        gradient_modes_seen(),
+        backwards_kept(),
+        sequences_padded(),
+        alignments_traced(),
+        averages_traced(),
+        flexible_attention_written_out(),
+        looks_written_out(),
+        batches_left_open(),
+        normalizations_written_out(),
+        tangents_completed(),
+        fake_quantization_written_out(),
+        seeds_kept(),
+        # without its checks of values, each a choice by a value
+        replaced((Distribution, "_validate_args", False)),
+    ):
+        yield
+
+
+def origin(node: Any) -> tuple[str, str]:
+    """(module path, "file.py:12") of an exported node."""
+    stack = node.meta.get("nn_module_stack") or {}
+    path = str(next(reversed(stack.values()))[0]) if stack else ""
+    path = path if path.startswith(_INNER) else ""  # else a hook of the exporter itself
+    path = path.removeprefix(_INNER).removeprefix(".")
+    frames = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
+    line = f"{os.path.basename(frames[-1][0])}:{frames[-1][1]}" if frames else ""
+    return path, line
+
+
+def own_name(exported: str) -> str:
+    """The traced module's name for a tensor or a module of the exported adapter."""
+    return exported.removeprefix(f"{_INNER}.")

@@ -1,0 +1,157 @@
+"""What to do when ``torch.export`` gives up, by the words of its reason."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nestarray.importers.torch.replacements import replaced
+
+_PACKAGE = str(Path(__file__).parents[2])
+_ADAPTER = str(Path(__file__).with_name("exporting.py"))  # whose forward calls the module's
+
+#: What torch or the module itself raises in a call without the exporter too.
+_ORDINARY = (
+    *(TypeError, ValueError, RuntimeError, AttributeError, LookupError, AssertionError),
+    NameError,
+)
+
+_BY_ITSELF = "See whether the call works by itself: net(*args, **kwargs)"
+_OTHERWISE = (
+    "Check the call with torch.export.export(net, args, kwargs); control flow that depends on "
+    "values must be written with torch.cond or torch.where"
+)
+
+#: torch's words for a program that its values decide → what it is, and what to do.
+_BY_VALUE: tuple[tuple[str, str, str], ...] = (
+    (
+        "Could not guard on data-dependent",
+        "a choice by a value",
+        "Write it with torch.where, or with torch.cond where one side alone may run; float(x) of an "
+        "array is x itself; what is always so is said with torch._check, and a check of values is "
+        "left out where not torch.compiler.is_compiling()",
+    ),
+    (
+        "Could not extract specialized integer from data-dependent",
+        "a number that a value decides",
+        "x.item() of an integer may be a size as it is, without int(); else pass the number as an "
+        "int, which a graph keeps as it is traced (num_classes= of one_hot); a loop of as many steps "
+        "is torch.while_loop",
+    ),
+    (
+        "DataDependentOutputException",
+        "a number or a bool that values decide",
+        "Stay with arrays: torch.all(x == y) in place of torch.ops.aten.equal(x, y)",
+    ),
+    (
+        "DynamicOutputShapeException",
+        "a result whose sizes values decide, of an operation that torch.export does not know so",
+        "Compute it outside of the module, or by operations whose sizes are known",
+    ),
+)
+
+#: A pattern in torch's message → the advice; the first that is found counts.
+_ADVICE: tuple[tuple[str, str], ...] = (
+    (
+        r"on the same device",
+        "Bring the module and its arguments to one device: net.to(x.device)",
+    ),
+    (
+        r"\.numpy\(\) is not supported",
+        "NumPy cannot compute on values that are not known while a module is traced: use torch's "
+        "function, torch.tanh(x) in place of np.tanh(x)",
+    ),
+    (
+        r"FakeTensor\.__format__",
+        "A value is not known while a module is traced: make a text of it, or print it, only if "
+        "not torch.compiler.is_compiling()",
+    ),
+    (
+        r"numpy\.ndarray",
+        "Give torch tensors as examples: torch.as_tensor(x)",
+    ),
+    (
+        r"Unsupported input type",
+        "Arguments are tensors, numbers, strings, None, and lists, tuples and dicts of these; "
+        "register a dataclass once with torch.export.register_dataclass(cls), and make whatever "
+        "else is a setting an attribute of the module",
+    ),
+    (
+        r"UninitializedParameter|uninitialized parameter",
+        "Call the module once, so that its lazy layers have shapes",
+    ),
+)
+
+
+def advice(error: Exception) -> str:
+    """What to do about a failed export, as one sentence without its full stop."""
+    message = _text(error)
+    known = next((text for pattern, text in _ADVICE if re.search(pattern, message)), "")
+    is_ordinary = type(error).__module__ == "builtins" and isinstance(error, _ORDINARY)
+    return known or (_BY_ITSELF if is_ordinary else _OTHERWISE)
+
+
+def by_value(error: Exception) -> str:
+    """What was wrong and what to do where values decide the program, with the line; else ""."""
+    message = _text(error)
+    found = next(((what, do) for words, what, do in _BY_VALUE if words in message), None)
+    if found is None:
+        return ""
+    what, do = found
+    line = line_of(error)
+    return f"{what}{f': {line}' if line else ''}. {do}"
+
+
+@contextlib.contextmanager
+def lines_of_constants(found: dict[str, str]) -> Iterator[None]:
+    """Put in `found` the line that first needs an open size as a number, by torch's name of it."""
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    replace: Any = ShapeEnv._set_replacement
+
+    def noted(self: Any, a: Any, tgt: Any, msg: str) -> None:
+        if tgt.is_number:
+            for source in self.var_to_sources.get(a, ()):
+                if source.name not in found:
+                    found[source.name] = _innermost(_stack_of_forward())
+        replace(self, a, tgt, msg)
+
+    with replaced((ShapeEnv, "_set_replacement", noted)):
+        yield
+
+
+def _stack_of_forward() -> traceback.StackSummary:
+    """The stack within the traced module; without frames where that is not running."""
+    frames = traceback.extract_stack()
+    places = [i for i, frame in enumerate(frames) if frame.filename == _ADAPTER]
+    return traceback.StackSummary.from_list(frames[places[-1] :] if places else [])
+
+
+def _text(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def line_of(error: Exception) -> str:
+    """The innermost line that is neither torch's nor ours: ``"y = x.item() (net.py:12)"``.
+
+    Else that of the module of torch's that failed.
+    """
+    return _innermost(traceback.extract_tb(error.__traceback__))
+
+
+def _innermost(frames: traceback.StackSummary) -> str:
+    import torch
+
+    foreign = (str(Path(torch.__file__).parent), _PACKAGE, "<")
+    users = [frame for frame in frames if not frame.filename.startswith(foreign)]
+    layers = [f for f in frames if f.name == "forward" and not f.filename.startswith(_PACKAGE)]
+    found = next(iter([*reversed(users), *reversed(layers)]), None)
+    if found is None:
+        return ""
+    at = f"{os.path.basename(found.filename)}:{found.lineno}"
+    return f"{found.line} ({at})" if found.line else at

@@ -1,0 +1,74 @@
+"""``torch.ao.quantization.FakeQuantize`` and its observers, written without choices by values.
+
+Their Python asks switches and ranges, which are buffers, for what to do. In a graph both ways are
+computed and `where` chooses, as the fused module does: the switches are state like the ranges.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from nestarray.errors import ConversionError
+from nestarray.importers.torch.replacements import replaced
+
+
+@contextlib.contextmanager
+def fake_quantization_written_out() -> Iterator[None]:
+    """Trace the modules as what they compute."""
+    from torch.ao.quantization import fake_quantize, observer
+
+    with replaced(
+        (fake_quantize.FakeQuantize, "forward", _quantized),
+        (observer.MovingAverageMinMaxObserver, "forward", _averaged),
+        (observer, "check_min_max_valid", _is_seen),
+    ):
+        yield
+
+
+def _quantized(self: Any, X: Any) -> Any:
+    import torch
+
+    observer = self.activation_post_process
+    watches, quantizes = self.observer_enabled[0] == 1, self.fake_quant_enabled[0] == 1
+    kept = {name: x.clone() for name, x in observer.named_buffers()}
+    observer(X.detach())
+    found = dict(zip(("scale", "zero_point"), self.calculate_qparams(), strict=True))
+    seen = {name: x for name, x in observer.named_buffers() if name not in found}
+    places = {name: (x, x.clone(), kept[name]) for name, x in seen.items()}
+    places |= {name: (getattr(self, name), x, getattr(self, name)) for name, x in found.items()}
+    for name, (place, new, old) in places.items():
+        if new.shape != old.shape:
+            raise ConversionError(
+                f"trace_graph: {type(self).__name__}: {name} has the shape {tuple(old.shape)} and "
+                f"gets {tuple(new.shape)} when the observer first sees numbers; call the module "
+                "once before it is traced"
+            )
+        if new is not place:  # of fixed parameters, the observer's own
+            place.copy_(torch.where(watches, new.to(old.dtype), old))
+    limits = observer.quant_min, observer.quant_max
+    if self.is_per_channel:
+        settings = self.scale, self.zero_point, self.ch_axis, *limits
+        quantized = torch.fake_quantize_per_channel_affine(X, *settings)
+    else:
+        settings = self.scale, self.zero_point, *limits
+        quantized = torch.fake_quantize_per_tensor_affine(X, *settings)
+    return torch.where(quantizes, quantized, X)
+
+
+def _averaged(self: Any, x_orig: Any) -> Any:
+    import torch
+
+    if x_orig.numel() == 0:
+        return x_orig
+    is_first = (self.min_val == float("inf")) & (self.max_val == float("-inf"))
+    extremes = torch.aminmax(x_orig.detach().to(self.min_val.dtype))
+    for average, new in zip((self.min_val, self.max_val), extremes, strict=True):
+        moved = average + self.averaging_constant * (new - average)
+        average.copy_(torch.where(is_first, new, moved))
+    return x_orig
+
+
+def _is_seen(min_val: Any, max_val: Any) -> bool:
+    return min_val.numel() > 0 and max_val.numel() > 0

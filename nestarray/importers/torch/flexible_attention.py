@@ -1,0 +1,57 @@
+"""``flex_attention`` in a traced module: its formula, for scores of a function and for masks.
+
+On the host torch runs it without gradients only, and exports it as an operation over functions
+of single numbers. Those functions are written element by element, so while a module is traced
+they get all scores and all positions at once, as arrays that broadcast.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from nestarray.importers.torch.replacements import replaced
+
+
+@contextlib.contextmanager
+def flexible_attention_written_out() -> Iterator[None]:
+    """Trace calls of ``flex_attention`` as what they compute."""
+    from torch.nn.attention import flex_attention
+
+    own: dict[str, Any] = {
+        "flex_attention_hop": _attention,
+        "_validate_device": lambda *_: None,  # it asks for inputs without gradients
+        "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG": True,  # it is traced here, not compiled
+    }
+    if not all(hasattr(flex_attention, name) for name in own):  # they are torch's own
+        yield
+        return
+    with replaced(*[(flex_attention, name, value) for name, value in own.items()]):
+        yield
+
+
+def _attention(
+    query: Any, key: Any, value: Any, score_mod: Any, block_mask: Any, scale: float, _: Any
+) -> tuple[Any, Any, Any]:
+    """The result, and the log-sum-exp and the largest of each row of scores, to base 2."""
+    import torch
+
+    groups = query.shape[1] // key.shape[1]
+    if groups > 1:
+        key, value = (x.repeat_interleave(groups, dim=1) for x in (key, value))
+    dtype = query.dtype if query.dtype is torch.float64 else torch.float32
+    scores = (query @ key.transpose(-2, -1)).to(dtype) * scale
+    places = [
+        torch.arange(n, device=query.device, dtype=torch.int32).view([-1] + [1] * (3 - axis))
+        for axis, n in enumerate(scores.shape)
+    ]
+    scores = score_mod(scores, *places)
+    mask_mod = block_mask[-1]
+    scores = torch.where(mask_mod(*places), scores, -math.inf)
+    is_masked = (scores == -math.inf).all(-1, keepdim=True)
+    seen = scores.masked_fill(is_masked, 0.0)
+    weights = torch.softmax(seen, -1).masked_fill(is_masked, 0.0)
+    total = torch.logsumexp(seen, -1).masked_fill(is_masked.squeeze(-1), -math.inf)
+    return weights.to(query.dtype) @ value, total / math.log(2), scores.amax(-1) / math.log(2)

@@ -1,0 +1,405 @@
+"""A ``torch.nn.Module`` as a Graph, through ``torch.export``.
+
+The exporter gives a functional graph of ATen calls. An ATen operation's name is the
+name of a public function of torch, so the importer only relabels: each call becomes a
+call of the function of that name in `nestarray.frontends.torch`, whose vocabulary says
+how arguments are passed.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nestarray import backends, dtypes
+from nestarray.container import Container
+from nestarray.errors import ConversionError, DtypeError
+from nestarray.graph.binding import argument_names, name_inputs
+from nestarray.graph.codegen import valid_name
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Aval, Node, live_nodes
+from nestarray.importers.islands import island, island_arguments
+from nestarray.importers.torch.control_flow import ControlFlow, is_control_flow
+from nestarray.importers.torch.coverage import (
+    Operation,
+    by_schema_name,
+    covered,
+    gives_first_only,
+    missing_ops,
+    rule_of,
+)
+from nestarray.importers.torch.dynamic import Dynamic
+from nestarray.importers.torch.exporting import export, in_mode, origin, own_name, quiet
+from nestarray.importers.torch.foreign_draws import draws_noticed
+from nestarray.importers.torch.known_numbers import known_number
+from nestarray.importers.torch.size_names import SizeNames
+from nestarray.importers.torch.sources import as_module, no_other_modules
+
+
+def trace_torch(
+    module: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    train: bool,
+    dynamic: Any = None,
+    islands: bool = False,
+) -> Graph:
+    """The Graph of a torch module; see `nestarray.trace_graph`."""
+    with draws_noticed(type(module).__name__):
+        _, operations, graph = read_torch(module, args, kwargs, train, dynamic, islands)
+    if graph is None:
+        raise missing_ops(type(module).__name__, operations)
+    return graph
+
+
+def read_torch(
+    module: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    train: bool,
+    dynamic: Any = None,
+    islands: bool = False,
+) -> tuple[Any, list[Operation], Graph | None]:
+    """The exported program, what becomes of each operation, and the Graph if none is missing."""
+    backends.core("torch")
+    module = as_module(module)
+    names = argument_names(module.forward, len(args))
+    asked = Dynamic(dynamic, dict(zip(names, args, strict=True)) | kwargs)
+    with in_mode(module, train), quiet(), asked.exporting(), no_other_modules(module):
+        program, operations = covered(export(module, args, kwargs, asked), islands=islands)
+        if any(operation.status == "missing" for operation in operations):
+            return program, operations, None
+        graph = _Importer(module, program, args, kwargs, train, asked).graph()
+        return program, operations, graph
+
+
+class _Importer:
+    """Turns one exported program into one Graph."""
+
+    def __init__(
+        self,
+        module: Any,
+        program: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        train: bool,
+        dynamic: Dynamic,
+    ) -> None:
+        self.module, self.program, self.train = module, program, train
+        self.args, self.kwargs = args, kwargs
+        self.taken: set[str] = set()
+        self.nodes: dict[Any, Any] = {}  # exported node → ours, or a number that is known
+        self.values: dict[str, dict[str, Any]] = {"v": {}, "s": {}, "constants": {}}
+        self.variables: dict[tuple[str, str], Node] = {}
+        self.lifted: dict[Any, Any] = {}  # exported node → a tensor of the program's own
+        self.canonical = _canonical_names(module)
+        self.written = self._written_parameters()
+        placeholders = [n for n in program.graph.nodes if n.op == "placeholder"]
+        specs = zip(placeholders, program.graph_signature.input_specs, strict=True)
+        given = [n for n, spec in specs if spec.kind.name == "USER_INPUT"]
+        self.names = SizeNames(dynamic, given)
+        self.control_flow = ControlFlow(
+            self.nodes, self.taken, self._call, self._arguments, self._aval
+        )
+
+    def graph(self) -> Graph:
+        """The whole translation."""
+        inputs = self._inputs()
+        for exported in self.program.graph.nodes:
+            if exported.op == "call_function":
+                self._call(exported)
+        output, updates = self._outputs()
+        from nestarray.proof.reference import TorchReference
+
+        nodes = live_nodes(dict.fromkeys(filter(_is_node, self.nodes.values())), output, updates)
+        used = {n.path for n in nodes if n.source == "constants"}
+        self.values["constants"] = {k: x for k, x in self.values["constants"].items() if k in used}
+        containers = {k: Container.from_flat_dict(x, "/") for k, x in self.values.items()}
+        return Graph(
+            name=type(self.module).__name__,
+            backend="torch",
+            train=self.train,
+            nodes=nodes,
+            signature=inputs,
+            output=output,
+            state_updates=updates,
+            sizes=self.names.sizes(self.program),
+            torch_names=_torch_names(self.module, self.canonical, containers),
+            torch_extra=_extra_states(self.module),
+            reference=TorchReference(self.program, self.nodes, self.args, self.kwargs),
+            **containers,
+        )
+
+    def _written_parameters(self) -> set[str]:
+        """The parameters that forward writes: state, if no gradient is asked for."""
+        found = set()
+        for spec in self.program.graph_signature.output_specs:
+            if spec.kind.name == "PARAMETER_MUTATION":
+                name = own_name(spec.target)
+                if _tensor_of(self.module, name).requires_grad:
+                    raise ConversionError(
+                        f"trace_graph: {type(self.module).__name__} writes into its parameter {name!r}, "
+                        "which has a gradient; compute with a copy of it, or write into it between the "
+                        "steps of training; of a parameter that is not trained, requires_grad_(False), "
+                        "a graph returns the new value as state"
+                    )
+                found.add(name)
+        return found
+
+    # -- inputs ----------------------------------------------------------------------------
+
+    def _inputs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        flat: list[Any] = []
+        for placeholder, spec in zip(
+            (n for n in self.program.graph.nodes if n.op == "placeholder"),
+            self.program.graph_signature.input_specs,
+            strict=True,
+        ):
+            kind = spec.kind.name
+            if kind == "USER_INPUT":
+                if type(spec.arg).__name__ == "ConstantArgument":
+                    # a size that equals it may be read here
+                    self.nodes[placeholder] = spec.arg.value
+                else:
+                    self._argument(placeholder)
+                flat.append(self.nodes[placeholder])
+            else:
+                self._variable(placeholder, kind, spec.target)
+        spec = self.program.call_spec.in_spec
+        want_args, want_kwargs = _plain(spec, iter(flat))
+        names = argument_names(self.module.forward, len(want_args))
+        name_inputs([*zip(names, want_args, strict=True), *want_kwargs.items()], self.taken)
+        return tuple(want_args), dict(want_kwargs)
+
+    def _argument(self, placeholder: Any) -> None:
+        self.nodes[placeholder] = Node(
+            name=placeholder.name,  # until `name_inputs`
+            kind="input",
+            source="x",
+            aval=self._aval(placeholder.meta.get("val")),
+        )
+
+    def _variable(self, placeholder: Any, kind: str, exported_name: str) -> None:
+        target = own_name(exported_name)
+        source = {"PARAMETER": "v", "BUFFER": "s"}.get(kind, "constants")
+        if kind == "PARAMETER" and target in self.written:
+            source = "s"
+        if source == "constants":
+            path, value = target, self.program.constants[exported_name]
+            self.lifted[placeholder] = value
+        else:
+            name = self.canonical.get(target, target)
+            path, value = name.replace(".", "/"), _tensor_of(self.module, name)
+        if (source, path) not in self.variables:
+            self.values[source][path] = value.detach()
+            self.variables[source, path] = Node(
+                name=valid_name(placeholder.name, self.taken),
+                kind="input",
+                source=source,
+                path=path,
+                aval=self._aval(value),
+            )
+        self.nodes[placeholder] = self.variables[source, path]
+
+    # -- calls -----------------------------------------------------------------------------
+
+    def _call(self, exported: Any) -> None:
+        from nestarray.frontends.torch import vocabulary
+
+        if exported.target in vocabulary.IGNORED or exported in self.nodes:
+            return
+        if is_control_flow(exported):
+            self.control_flow.call(exported)
+            return
+        number = known_number(exported, self.lifted)
+        if number is not None:
+            self.nodes[exported] = number
+            self.names.settle(exported.meta.get("val"), number)
+            return
+        path, line = origin(exported)
+        maker = exported.args[0] if exported.target is operator.getitem else exported
+        first_only = gives_first_only(maker) and vocabulary.find_first(maker.target) is not None
+        if first_only and maker is exported:
+            return  # the node that takes its first result becomes the call
+        if exported.target is operator.getitem and maker in self.nodes:
+            target, name, is_random = operator.getitem, "getitem", False
+            args, kwargs = self._arguments(exported.args), {}
+        else:
+            named = {k: self._arguments(value) for k, value in by_schema_name(maker).items()}
+            named |= self._settled(maker)
+            rule = rule_of(maker)
+            if rule is not None:
+                target, name, args, kwargs, is_random = rule.call(named)
+            else:
+                target, name, is_random = island, "na.graph.island", False
+                args, kwargs = island_arguments(maker.target, named)
+        short = name.rpartition(".")[2]
+        self.nodes[exported] = Node(
+            name=valid_name(self._name(exported) if maker is exported else short, self.taken),
+            kind="call",
+            target=target,
+            target_name=name,
+            args=tuple(args),
+            kwargs=dict(kwargs),
+            aval=self._aval(exported.meta.get("val")),
+            is_random=is_random,
+            module=path,
+            line=line,
+            origin=str(maker.target),
+        )
+
+    def _settled(self, exported: Any) -> dict[str, Any]:
+        """How many numbers ``bincount`` counts, where the program has a size for that.
+
+        Values decide it; but what is counted is mostly put beside arrays whose sizes are known.
+        """
+        import torch
+
+        aval = self._aval(exported.meta.get("val"))
+        if exported.target is not torch.ops.aten.bincount.default or aval is None:
+            return {}
+        (length,) = aval.shape
+        return {"length": length} if isinstance(length, int) else {}
+
+    def _name(self, exported: Any) -> str:
+        """What a node is called before it is made unique: a size by its own name."""
+        size = self.names.text(exported.meta["val"]) if _is_size(exported) else ""
+        return size if isinstance(size, str) and size.isidentifier() else exported.name
+
+    def _arguments(self, value: Any) -> Any:
+        """Exported arguments with our nodes and dtypes in place of theirs."""
+        import torch
+
+        if isinstance(value, torch.fx.Node):
+            return self.nodes[value]
+        if isinstance(value, (list, tuple)):
+            return type(value)([self._arguments(item) for item in value])
+        if isinstance(value, torch.dtype):
+            return dtypes.as_dtype(value)
+        if isinstance(value, (torch.device, torch.layout, torch.memory_format)):
+            return None
+        return value
+
+    def _aval(self, value: Any) -> Aval | None:
+        shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+        if shape is None or dtype is None:
+            return None
+        try:
+            return Aval(tuple([self.names.text(n) for n in shape]), dtypes.as_dtype(dtype))
+        except DtypeError:  # one that nestarray does not compute in
+            return None
+
+    # -- outputs ---------------------------------------------------------------------------
+
+    def _outputs(self) -> tuple[Any, dict[str, Node]]:
+        (returned,) = next(n for n in self.program.graph.nodes if n.op == "output").args
+        flat: list[Any] = []
+        updates: dict[str, Node] = {}
+        for value, spec in zip(returned, self.program.graph_signature.output_specs, strict=True):
+            kind = spec.kind.name
+            if kind == "USER_OUTPUT":
+                flat.append(self._arguments(value))
+            elif kind in ("BUFFER_MUTATION", "PARAMETER_MUTATION"):
+                name = own_name(spec.target)
+                path = self.canonical.get(name, name).replace(".", "/")
+                updates[path] = self._arguments(value)
+            else:
+                raise self._written_argument(spec.target, value)
+        output = _plain(self.program.call_spec.out_spec, iter(flat))
+        return output, updates
+
+    def _written_argument(self, exported_name: str, value: Any) -> ConversionError:
+        """The error for a write into an argument."""
+        name = type(self.module).__name__
+        places = [part for part in origin(value) if part and not part.startswith("<")]
+        at = f" ({', '.join(places)})" if places else ""
+        placeholders = {n.name: n for n in self.program.graph.nodes if n.op == "placeholder"}
+        argument = self.nodes[placeholders[exported_name]].path
+        return ConversionError(
+            f"trace_graph: {name} writes into its argument {argument!r}{at}, and a graph changes "
+            f"no array; write into a copy, {argument} = {argument}.clone(), and return what the "
+            "caller needs of it"
+        )
+
+
+def _is_node(value: Any) -> bool:
+    """Not so of an operand of a branch that is a number."""
+    return isinstance(value, Node)
+
+
+def _is_size(exported: Any) -> bool:
+    import torch
+
+    return isinstance(exported.meta.get("val"), torch.SymInt)
+
+
+def _canonical_names(module: Any) -> dict[str, str]:
+    """Name → first name of the same tensor: tied weights are one variable."""
+    first: dict[int, str] = {}
+    names: dict[str, str] = {}
+    for named in (module.named_parameters, module.named_buffers):
+        for name, tensor in named(remove_duplicate=False):
+            names[name] = first.setdefault(id(tensor), name)
+    return names
+
+
+def _torch_names(
+    module: Any, canonical: Mapping[str, str], containers: Mapping[str, Container]
+) -> dict[str, tuple[str, str]]:
+    """Name in the module's state dict → where the graph has it."""
+    names: dict[str, tuple[str, str]] = {}
+    for name in module.state_dict(keep_vars=True):
+        path = canonical.get(name, name).replace(".", "/")
+        letter = next((k for k in ("v", "s") if path in containers[k]), None)
+        if letter is not None:
+            names[name] = letter, path
+        elif _is_extra(name):
+            names[name] = "extra", name
+    return names
+
+
+def _extra_states(module: Any) -> dict[str, Any]:
+    """What modules give as `get_extra_state`, by name in the state dict."""
+    return {name: value for name, value in module.state_dict().items() if _is_extra(name)}
+
+
+def _is_extra(name: str) -> bool:
+    return name.rpartition(".")[2] == "_extra_state"
+
+
+def _tensor_of(module: Any, name: str) -> Any:
+    owner, _, last = name.rpartition(".")
+    return getattr(module.get_submodule(owner), last)
+
+
+def _plain(spec: Any, leaves: Iterator[Any]) -> Any:
+    """A nest of dicts, lists and tuples from a torch TreeSpec and its leaves.
+
+    Registered classes with named children (model outputs, caches) become dicts.
+    """
+    if spec.is_leaf():
+        return next(leaves)
+    children = [_plain(child, leaves) for child in spec.children()]
+    if spec.type is list:
+        return children
+    if spec.type is tuple:
+        return tuple(children)
+    keys = _child_names(spec)
+    return tuple(children) if keys is None else dict(zip(keys, children, strict=True))
+
+
+def _child_names(spec: Any) -> list[Any] | None:
+    context = spec.context
+    if hasattr(spec.type, "_fields"):
+        return list(spec.type._fields)
+    for candidate in (context, *(context if isinstance(context, (list, tuple)) else ())):
+        if isinstance(candidate, Mapping):
+            candidate = list(candidate)
+        if (
+            isinstance(candidate, (list, tuple))
+            and len(candidate) == spec.num_children
+            and all(isinstance(name, (str, int)) for name in candidate)
+        ):
+            return list(candidate)
+    return None

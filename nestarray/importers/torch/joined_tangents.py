@@ -1,0 +1,52 @@
+"""Joining arrays that have tangents to others that have none, in ``torch.func``, while it is traced.
+
+torch's forward mode makes zeros for the others of sizes that it takes as constants. Here they
+have zeros before they are joined.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
+from typing import Any
+
+from nestarray.importers.torch.replacements import replaced
+
+_NAMES = (
+    *("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack"),
+    *("column_stack", "row_stack"),
+)
+
+
+@contextlib.contextmanager
+def tangents_completed() -> Iterator[None]:
+    """Have torch's functions that join arrays take them with tangents, where one has one."""
+    import torch
+
+    with replaced(*[(torch, name, _completing(getattr(torch, name))) for name in _NAMES]):
+        yield
+
+
+def _completing(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def call(tensors: Sequence[Any], *args: Any, **settings: Any) -> Any:
+        return function(_completed(tensors), *args, **settings)
+
+    return call
+
+
+def _completed(tensors: Sequence[Any]) -> Sequence[Any]:
+    import torch
+    from torch._C._functorch import peek_interpreter_stack
+    from torch.autograd.forward_ad import make_dual, unpack_dual
+
+    if peek_interpreter_stack() is None:  # torch's own parts of a call ask for no tangents
+        return tensors
+    bare = [unpack_dual(x).tangent is None for x in tensors]
+    if all(bare) or not any(bare):
+        return tensors
+    return [
+        make_dual(x, torch.zeros_like(x)) if is_bare and x.is_floating_point() else x
+        for x, is_bare in zip(tensors, bare, strict=True)
+    ]

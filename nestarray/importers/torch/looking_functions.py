@@ -1,0 +1,187 @@
+"""Functions of torch that look at values before they compute, written out without the look.
+
+``torch.cov`` checks its weights, ``one_hot`` reads the largest index, ``lstsq`` the rank, layers
+of ``nn.Transformer`` whether a mask is the causal one, ``combinations`` a mask of what to take, and
+``equal`` gives a bool of Python's: an exporter, which has no values, stops at each. What they
+compute needs no look, or needs it as a number of the graph, like any size that values decide.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from nestarray.errors import ConversionError
+from nestarray.importers.torch.replacements import replaced
+
+
+@contextlib.contextmanager
+def looks_written_out() -> Iterator[None]:
+    """Trace calls of these functions, however they are spelt, as what they compute."""
+    import torch.func
+    from torch.nn.modules import transformer
+    from torch.overrides import TorchFunctionMode
+
+    written: Any = _written()
+
+    class WrittenOut(TorchFunctionMode):
+        def __torch_function__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            return written.get(function, function)(*args, **(kwargs or {}))
+
+    # what no mode sees: a function of functions, and one of Python
+    linearize = torch.func, "linearize", _linearize
+    is_causal = transformer, "_detect_is_causal_mask", _is_said_to_be_causal
+    with replaced(linearize, is_causal), WrittenOut():
+        yield
+
+
+def _written() -> dict[Any, Callable[..., Any]]:
+    import torch
+    import torch.nn.functional as F
+
+    tensor = torch.Tensor
+    return {
+        torch.cov: _cov,
+        tensor.cov: _cov,
+        torch.corrcoef: _corrcoef,
+        tensor.corrcoef: _corrcoef,
+        torch.equal: _equal,
+        tensor.equal: _equal,
+        torch.allclose: _allclose,
+        tensor.allclose: _allclose,
+        F.one_hot: _one_hot(F.one_hot),
+        torch.combinations: _combinations(torch.combinations),
+        torch.linalg.lstsq: _lstsq,
+    }
+
+
+def _is_said_to_be_causal(mask: Any, is_causal: bool | None = None, size: Any = None) -> bool:
+    """The mask is applied in any case: that it is causal may choose a faster kernel in torch."""
+    return is_causal is True
+
+
+def _cov(x: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+    import torch
+
+    rows = torch.atleast_2d(x)
+    if not (rows.is_floating_point() or rows.is_complex()):
+        rows = rows.to(torch.get_default_dtype())
+    weights = [w for w in (fweights, aweights) if w is not None]
+    if not weights:
+        deviations = rows - rows.mean(1, keepdim=True)
+        freedom = max(rows.shape[1] - correction, 0)
+        return (deviations @ deviations.mH / freedom).squeeze()
+    weight: Any = math.prod(weights)
+    total = weight.sum()
+    deviations = rows - (rows * weight).sum(1, keepdim=True) / total
+    lost = correction if aweights is None else correction * (weight * aweights).sum() / total
+    freedom = (total - lost).clamp(min=0)
+    return ((deviations * weight).to(rows.dtype) @ deviations.mH / freedom).squeeze()
+
+
+def _corrcoef(x: Any) -> Any:
+    import torch
+
+    found = _cov(x)
+    if found.ndim == 0:
+        return found / found
+    scale = found.diagonal().sqrt()
+    found = found / scale[:, None] / scale[None, :]
+    if found.is_complex():
+        return torch.complex(found.real.clip(-1, 1), found.imag.clip(-1, 1))
+    return found.clip(-1, 1)
+
+
+def _equal(x: Any, other: Any) -> Any:
+    return x.shape == other.shape and (x == other).all().item()
+
+
+def _allclose(
+    x: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    return x.isclose(other, rtol, atol, equal_nan).all().item()
+
+
+def _one_hot(native: Callable[..., Any]) -> Callable[..., Any]:
+    def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+        import torch
+
+        if not (isinstance(num_classes, int) and num_classes == -1):
+            return native(tensor, num_classes)
+        classes = (tensor.max() + 1).item()
+        torch._check(classes >= 0)
+        return (tensor.unsqueeze(-1) == torch.arange(classes, device=tensor.device)).long()
+
+    return one_hot
+
+
+def _combinations(native: Callable[..., Any]) -> Callable[..., Any]:
+    def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
+        import torch
+
+        if not isinstance(input.shape[0], int):
+            return native(input, r, with_replacement)
+        draw = (
+            itertools.combinations_with_replacement if with_replacement else itertools.combinations
+        )
+        places = list(draw(range(input.shape[0]), r))
+        return input[torch.tensor(places, dtype=torch.int64, device=input.device).reshape(-1, r)]
+
+    return combinations
+
+
+def _lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = None) -> Any:
+    import torch
+
+    vectors = B.ndim == 1 or (A.ndim - 1 == B.ndim and A.shape[:-1] == B.shape)
+    solution = torch.linalg.pinv(A, rtol=rcond) @ (B.unsqueeze(-1) if vectors else B)
+    return _LeastSquares(solution.squeeze(-1) if vectors else solution)
+
+
+class _LeastSquares(tuple):
+    """What ``lstsq`` gives, of which a graph has the solution: values decide what else there is."""
+
+    def __new__(cls, solution: Any) -> _LeastSquares:
+        return super().__new__(cls, (solution,))
+
+    @property
+    def solution(self) -> Any:
+        return self[0]
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("residuals", "rank", "singular_values"):
+            raise AttributeError(name)
+        raise _refusal(f".{name}")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise _refusal(" as a tuple")
+
+
+def _refusal(what: str) -> ConversionError:
+    return ConversionError(
+        f"trace_graph: torch.linalg.lstsq(A, B){what}: values decide which of its results are empty; "
+        "take .solution, and compute the others from it: (A @ x - B).square().sum(-2), "
+        "torch.linalg.matrix_rank(A), torch.linalg.svdvals(A)"
+    )
+
+
+def _linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """As torch has it: a linear function with constants, through which tangents alone have gradients."""
+    import torch
+    from torch.utils._pytree import tree_map
+
+    def pushed(*tangents: Any) -> Any:
+        def derivative(tangents: Any) -> Any:
+            return torch.func.jvp(function, primals, tangents)[1]
+
+        value = derivative(tangents)
+        # of zero, whose derivatives by whatever else is in the function are zero
+        slope = derivative(tree_map(lambda t: t - t.detach(), tangents))
+        return tree_map(lambda y, dy: y.detach() + dy, value, slope)
+
+    return function(*primals), pushed

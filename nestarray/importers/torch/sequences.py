@@ -1,0 +1,260 @@
+"""Recurrent networks over sequences of open or unequal lengths.
+
+The exporter finds the shapes of an LSTM by running it step by step, which fixes how many steps
+there are, and of a packed sequence it would have to know the lengths, which are values. So while
+a module is traced, such a call is one operation of our own, and a packed sequence is what it was
+packed from: the padded tensor, and the lengths. What a module does with the rows of packed data
+one by one, as an embedding does, is done to the padded tensor; all else is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from typing import Any
+
+from nestarray.errors import ConversionError
+from nestarray.importers.torch.replacements import replaced
+
+_KINDS = ("lstm", "gru", "rnn_tanh", "rnn_relu")
+
+#: Functions that treat each row of packed data alone, by name in torch.nn.functional or torch.
+_BY_ROWS = frozenset(
+    ["dropout", "embedding", "gelu", "layer_norm", "linear", "relu", "sigmoid", "tanh"]
+)
+
+
+# -- the operations -------------------------------------------------------------------------
+
+
+@cache
+def _operation(kind: str) -> Any:
+    """``torch.ops.nestarray.lstm``: torch's own function, that takes lengths too."""
+    import torch
+
+    state, count = ("Tensor[]", 3) if kind == "lstm" else ("Tensor", 2)
+    operation = torch.library.custom_op(
+        f"nestarray::{kind}",
+        partial(run_natively, kind),
+        mutates_args=(),
+        schema=f"(Tensor input, {state} hx, Tensor[] params, bool has_biases, int num_layers, "
+        "float dropout, bool train, bool bidirectional, bool batch_first, Tensor? lengths=None) "
+        f"-> ({', '.join(['Tensor'] * count)})",
+    )
+    operation.register_fake(partial(_shapes, kind))
+    return operation
+
+
+def native(target: Any) -> Callable[..., Any] | None:
+    """What an operation of this file is in torch, with its gradient; None for other operations."""
+    library, _, name = str(target).partition(".")
+    kind = name.partition(".")[0]
+    return partial(run_natively, kind) if library == "nestarray" and kind in _KINDS else None
+
+
+def run_natively(
+    kind: str,
+    input: Any,
+    hx: Any,
+    params: Any,
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+    lengths: Any = None,
+) -> tuple[Any, ...]:
+    """The network in torch; with lengths on a packed sequence, and padded again with zeros."""
+    import torch
+    from torch.nn.utils import rnn
+
+    function = getattr(torch, kind)
+    settings = (params, has_biases, num_layers, dropout, train, bidirectional)
+    if lengths is None:
+        return function(input, hx, *settings, batch_first)
+    packed = rnn.pack_padded_sequence(input, lengths.cpu(), batch_first, enforce_sorted=False)
+    inward: Any = packed.sorted_indices
+    outward: Any = packed.unsorted_indices
+    states = [h.index_select(1, inward) for h in (hx if kind == "lstm" else [hx])]
+    data, *last = function(
+        packed.data, packed.batch_sizes, states if kind == "lstm" else states[0], *settings
+    )
+    steps = input.shape[1 if batch_first else 0]
+    outputs, _ = rnn.pad_packed_sequence(packed._replace(data=data), batch_first, 0.0, steps)
+    return outputs, *(end.index_select(1, outward) for end in last)
+
+
+def _shapes(
+    kind: str,
+    input: Any,
+    hx: Any,
+    params: Any,
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+    lengths: Any = None,
+) -> tuple[Any, ...]:
+    directions = 2 if bidirectional else 1
+    batch = input.shape[0 if batch_first else 1]
+    size = params[1].shape[1]
+    outputs = input.new_empty(*input.shape[:2], directions * size)
+    last = [input.new_empty(num_layers * directions, batch, size)]
+    if kind == "lstm":
+        last.append(input.new_empty(num_layers * directions, batch, params[0].shape[0] // 4))
+    return outputs, *last
+
+
+# -- packed sequences -----------------------------------------------------------------------
+
+
+class _Data:
+    """The data of a packed sequence: `padded`, (steps, batch, …)."""
+
+    def __init__(self, padded: Any) -> None:
+        self.padded = padded
+        self.dtype, self.device = padded.dtype, padded.device
+
+    def dim(self) -> int:
+        """That of packed data: steps and batch are one axis."""
+        return self.padded.dim() - 1
+
+    def size(self, axis: int) -> Any:
+        """Of one axis, but the first."""
+        if axis % self.dim() == 0:
+            raise _refusal("packed.data.size(0)")
+        return self.padded.shape[axis % self.dim() + 1]
+
+    def to(self, *args: Any, **kwargs: Any) -> _Data:
+        """In another dtype, on another device."""
+        return _Data(self.padded.to(*args, **kwargs))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise _refusal(f"packed.data.{name}")
+
+    @classmethod
+    def __torch_function__(
+        cls, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        name = getattr(function, "__name__", str(function))
+        if name not in _BY_ROWS or not isinstance(args[0], cls):
+            raise _refusal(f"{name} of packed.data")
+        return cls(function(args[0].padded, *args[1:], **(kwargs or {})))
+
+
+class _Sizes:
+    """The batch sizes of a packed sequence: its lengths, and how many sequences there are."""
+
+    def __init__(self, lengths: Any, batch: Any) -> None:
+        self.lengths, self.batch, self.device = lengths, batch, lengths.device
+
+    def __getitem__(self, index: int) -> Any:
+        if index != 0:
+            raise _refusal(f"packed.batch_sizes[{index}]")
+        return self.batch
+
+    def size(self, axis: int) -> _Longest:
+        """The longest length, which only values tell."""
+        return _Longest()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise _refusal(f"packed.batch_sizes.{name}")
+
+
+class _Longest:
+    """Stands for the longest of the lengths, which is not checked against a ``total_length``."""
+
+    def __gt__(self, steps: Any) -> bool:
+        return False
+
+
+def _refusal(what: str) -> ConversionError:
+    return ConversionError(
+        f"trace_graph: {what}: the shape of packed data depends on the lengths; pad it first: "
+        "pad_packed_sequence(packed, total_length=x.shape[1])"
+    )
+
+
+def is_foreign(value: Any) -> bool:
+    """Whether a value is a PackedSequence that was not packed while tracing."""
+    return type(value).__name__ == "PackedSequence" and not isinstance(value.data, _Data)
+
+
+def check_padded(output: Any) -> None:
+    """Raise if an output is a PackedSequence."""
+    if type(output).__name__ == "PackedSequence":
+        raise _refusal("a PackedSequence is returned")
+
+
+def _pack(input: Any, lengths: Any, batch_first: bool) -> tuple[_Data, _Sizes]:
+    padded = input.transpose(0, 1) if batch_first else input
+    return _Data(padded), _Sizes(lengths, padded.shape[1])
+
+
+def _pad(data: _Data, sizes: _Sizes, batch_first: bool, value: float, steps: Any) -> Any:
+    import torch
+
+    x = data.padded
+    if isinstance(steps, _Longest):
+        steps = sizes.lengths.max().item()
+        torch._check(steps >= 0)
+        torch._check(steps <= x.shape[0])
+        x = x[:steps]
+    elif x.shape[0] != steps:
+        x = torch.cat([x, x.new_zeros(steps, *x.shape[1:])])[:steps]
+    ended = torch.arange(steps, device=x.device).unsqueeze(1) >= sizes.lengths.to(x.device)
+    x = x.masked_fill(ended.view(*ended.shape, *[1] * (x.dim() - 2)), value)
+    return (x.transpose(0, 1) if batch_first else x), sizes.lengths
+
+
+# -- while a module is traced ---------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def sequences_padded() -> Iterator[None]:
+    """Around an export: packed sequences are padded ones, and steps may be an open size."""
+    import torch
+    from torch.nn.modules.rnn import LSTM, RNNBase
+
+    # what torch.nn calls, under whatever name a program has imported pack_padded_sequence
+    functions: Any = torch._VF
+    own = {kind: partial(_network, kind, getattr(functions, kind)) for kind in _KINDS}
+    own |= {"_pack_padded_sequence": _pack, "_pad_packed_sequence": _pad}
+    checks = ((RNNBase, "get_expected_hidden_size"), (LSTM, "get_expected_cell_size"))
+    with replaced(
+        *[(functions, name, function) for name, function in own.items()],
+        *[(owner, name, _of_padded(getattr(owner, name))) for owner, name in checks],
+    ):
+        yield
+
+
+def _network(kind: str, original: Callable[..., Any], input: Any, *args: Any) -> Any:
+    """A call of ``torch._VF.lstm`` and the like."""
+    if isinstance(input, _Data):
+        sizes, *others = args
+        outputs, *last = _operation(kind)(input.padded, *others, False, sizes.lengths)
+        return _Data(outputs), *last
+    batch_first = args[-1]
+    if isinstance(input.shape[1 if batch_first else 0], int):
+        return original(input, *args)
+    return _operation(kind)(input, *args)
+
+
+def _of_padded(check: Callable[..., Any]) -> Callable[..., Any]:
+    """A check of sizes that takes the batch from the padded tensor: ``int`` would fix it."""
+
+    def of_padded(self: Any, input: Any, batch_sizes: Any) -> Any:
+        if not isinstance(input, _Data):
+            return check(self, input, batch_sizes)
+        padded = input.padded
+        return check(self, padded.transpose(0, 1) if self.batch_first else padded, None)
+
+    return of_padded

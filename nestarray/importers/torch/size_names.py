@@ -1,0 +1,191 @@
+"""The sizes that torch.export leaves open, in the names of the call.
+
+The exporter has symbols for them, ``s17``, and expressions of these. Names that `dynamic`
+gave come first; what it left to the exporter is named after the first dimension that shows it.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from nestarray.errors import ConversionError
+from nestarray.graph.sizes import Binding, Sizes
+from nestarray.importers.torch.dynamic import Dynamic, dim_name, is_hint, is_tensor
+
+
+class SizeNames:
+    """The names of the symbols of one exported program.
+
+    Args:
+        dynamic: what was asked.
+        placeholders: the exported inputs, in the order of the example's leaves.
+
+    Raises:
+        ConversionError: two names are one size in the model.
+    """
+
+    def __init__(self, dynamic: Dynamic, placeholders: list[Any]) -> None:
+        self._dynamic = dynamic
+        self._names: dict[Any, str] = {}  # torch's symbol → name
+        self._numbers: dict[Any, Any] = {}  # torch's symbol → the number that it is
+        self._placeholders = placeholders
+        self._read(placeholders)
+
+    def _read(self, placeholders: list[Any]) -> None:
+        rest: list[tuple[str, int, Any]] = []
+        for (place, leaf), placeholder in zip(
+            self._dynamic.leaves.items(), placeholders, strict=True
+        ):
+            value = placeholder.meta.get("val")
+            if not is_tensor(leaf) or not hasattr(value, "shape"):
+                continue
+            for axis, size in enumerate(value.shape):
+                if isinstance(size, int):
+                    continue
+                given = self._dynamic.given.get((place, axis))
+                if given is None or is_hint(given):
+                    rest.append((place, axis, size))
+                else:
+                    self._name(size, given if isinstance(given, str) else _root_name(given))
+        for place, axis, size in rest:
+            word = re.sub(r"\W+", "_", place).strip("_")
+            for symbol in size.node.expr.free_symbols - self._names.keys():
+                self._names[symbol] = _unused(f"{word}_{axis}", self._names.values())
+
+    def _name(self, size: Any, name: str) -> None:
+        for symbol in size.node.expr.free_symbols:
+            known = self._names.setdefault(symbol, name)
+            if known != name:
+                raise ConversionError(
+                    f"trace_graph: dynamic: {known!r} and {name!r} are one size in this model, "
+                    "whose operations need them to be equal; give them one name"
+                )
+
+    def settle(self, size: Any, number: Any) -> None:
+        """From here on a size that the exporter leaves to values is this number."""
+        import sympy
+
+        if isinstance(number, int) and hasattr(size, "node") and size.node.expr.is_Symbol:
+            self._numbers[size.node.expr] = sympy.Integer(number)
+
+    def text(self, size: Any) -> int | str:
+        """A size for an `Aval`: the number, or the expression in our names."""
+        if isinstance(size, int):
+            return size
+        expression = size.node.expr.xreplace(self._numbers)
+        if expression.is_Integer:
+            return int(expression)
+        return self._written(expression)
+
+    def _written(self, expression: Any) -> str:
+        import sympy
+        from torch.utils._sympy.printers import PythonPrinter
+
+        new = {
+            symbol: sympy.Symbol(self._names.get(symbol, symbol.name), integer=True)
+            for symbol in expression.free_symbols
+        }
+        return _tidy(PythonPrinter().doprint(expression.xreplace(new)))
+
+    def sizes(self, program: Any) -> Sizes:
+        """The names of an exported program with their ranges, and its conditions."""
+        if not self._dynamic.is_asked:
+            return Sizes()
+        ranges = {}
+        for symbol, found in program.range_constraints.items():
+            if symbol in self._names:
+                most = int(found.upper) if found.upper.is_Integer else None
+                ranges[self._names[symbol]] = (int(found.lower), most)
+        return Sizes(ranges, tuple(dict.fromkeys(self._conditions(program))), self._example())
+
+    def _example(self) -> dict[str, int]:
+        """The sizes of the example."""
+        found = Binding("trace_graph", Sizes())
+        for (place, leaf), placeholder in zip(
+            self._dynamic.leaves.items(), self._placeholders, strict=True
+        ):
+            value = placeholder.meta.get("val")
+            if is_tensor(leaf) and hasattr(value, "shape"):
+                found.fit(place, tuple([self.text(n) for n in value.shape]), tuple(leaf.shape))
+        found.finish()
+        return found.values
+
+    def _conditions(self, program: Any) -> Iterator[str]:
+        """What the code asked of sizes, as far as ranges and equal names do not say it."""
+        for module in program.graph_module.modules():
+            for node in getattr(getattr(module, "graph", None), "nodes", ()):
+                yield from (f"{self.text(size)} != 1" for size in _squeezed(node))
+        env = _shape_env(program)
+        if env is None:
+            return
+        for guard in env.guards:
+            relation = env.simplify(guard.expr)
+            if not getattr(relation, "free_symbols", None) or _is_range(relation):
+                continue
+            if not chooses_strides(guard, relation):
+                yield self._written(relation)
+
+
+def _shape_env(program: Any) -> Any:
+    """What the exporter knows of the sizes of a program."""
+    modes = (getattr(node.meta.get("val"), "fake_mode", None) for node in program.graph.nodes)
+    return next((mode.shape_env for mode in modes if mode is not None), None)
+
+
+def _is_range(relation: Any) -> bool:
+    """Whether it bounds one size by a number."""
+    kinds = ("StrictGreaterThan", "GreaterThan", "StrictLessThan", "LessThan")
+    return type(relation).__name__ in kinds and all(
+        x.is_Symbol or x.is_number for x in relation.args
+    )
+
+
+def _squeezed(node: Any) -> list[Any]:
+    """The open sizes of which a node drops those that are 1: the exporter took none to be so."""
+    if not str(node.target).startswith("aten.squeeze"):
+        return []
+    shape = node.args[0].meta["val"].shape
+    dims = node.args[1] if len(node.args) > 1 else range(len(shape))
+    sizes = [shape[d] for d in (dims if isinstance(dims, (list, tuple, range)) else [dims])]
+    return [size for size in sizes if not isinstance(size, int)]
+
+
+def chooses_strides(guard: Any, relation: Any) -> bool:
+    """Whether an operator has asked if a size is 1, to choose strides, which no graph has."""
+    is_layout = type(relation).__name__ == "Unequality" and any(x.is_number for x in relation.args)
+    return is_layout and asked_in(guard) in (
+        "_ops.py",
+        "_prims_common",
+        "_subclasses",
+        "_refs",
+        "_decomp",
+        "autograd",
+    )
+
+
+def asked_in(guard: Any) -> str:
+    """Which part of torch has asked: a file or a directory of the package."""
+    import torch
+
+    filename = getattr(guard.sloc.framework_loc, "filename", "")
+    return os.path.relpath(filename, os.path.dirname(torch.__file__)).split(os.sep)[0]
+
+
+def _root_name(dim: Any) -> str:
+    return dim_name(getattr(dim, "root", dim))
+
+
+def _unused(name: str, taken: Any) -> str:
+    taken, unique, number = set(taken), name, 1
+    while unique in taken:
+        unique, number = f"{name}_{number}", number + 1
+    return unique
+
+
+def _tidy(text: str) -> str:
+    """An expression without needless parentheses."""
+    return ast.unparse(ast.parse(text, mode="eval"))

@@ -1,0 +1,137 @@
+"""What is given for a torch module: wrappers come off, and functions become modules.
+
+The names of a graph's variables are those of the module that somebody wrote, so that weights
+go back into it; ``torch.compile`` and ``DataParallel`` put a name of their own in front.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import inspect
+import types
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from nestarray.errors import ConversionError
+from nestarray.importers.torch.sequences import is_foreign
+
+#: Wrapper → the attribute with the module that computes, and that has the parameters.
+_WRAPPED = {
+    "OptimizedModule": "_orig_mod",
+    "DataParallel": "module",
+    "DistributedDataParallel": "module",
+}
+
+
+#: What a part of the module that is traced has as an attribute while it is.
+_IS_PART = "_is_part_of_what_is_traced"
+
+
+def as_module(source: Any) -> Any:
+    """The ``torch.nn.Module`` to export for a module or a function of torch tensors.
+
+    Raises:
+        ConversionError: it is compiled by ``torch.jit.script``, or has hooks on gradients.
+    """
+    import torch
+
+    if not isinstance(source, torch.nn.Module):
+        return _module_of_function(source)
+    while type(source).__name__ in _WRAPPED and type(source).__module__.startswith("torch."):
+        source = getattr(source, _WRAPPED[type(source).__name__])
+    for path, module in source.named_modules():
+        where = f"module {path!r} of {type(source).__name__}" if path else type(source).__name__
+        if isinstance(module, torch.jit.ScriptModule) and not _is_recording(module):
+            raise ConversionError(
+                f"trace_graph: {where} is compiled by torch.jit.script, which torch.export does not "
+                "read; give the Python module that was scripted, with the weights of its state_dict()"
+            )
+        if module._backward_hooks or module._backward_pre_hooks:
+            raise ConversionError(
+                f"trace_graph: {where} has a backward hook, which a graph does not run; remove it "
+                "(handle.remove()), and change gradients where they are used"
+            )
+    for name, parameter in source.named_parameters():
+        if parameter._backward_hooks:
+            raise ConversionError(
+                f"trace_graph: parameter {name!r} of {type(source).__name__} has a hook on its "
+                "gradient, which a graph does not run; remove it (handle.remove()), and change "
+                "gradients where they are used"
+            )
+    return source
+
+
+def _is_recording(module: Any) -> bool:
+    return any(kind.__name__ == "TracedModule" for kind in type(module).__mro__)
+
+
+def _module_of_function(function: Callable[..., Any]) -> Any:
+    """A module whose ``forward`` is `function`; a method of a module keeps the module's names."""
+    import torch
+
+    function = getattr(function, "_torchdynamo_orig_callable", function)  # of torch.compile
+    owner = getattr(function, "__self__", None)
+    if isinstance(function, types.MethodType) and isinstance(owner, torch.nn.Module):
+        module = copy.copy(as_module(owner))
+        # hooks belong to the call of the module, which this is not
+        module._forward_hooks, module._forward_pre_hooks = OrderedDict(), OrderedDict()
+        module.forward = types.MethodType(function.__func__, module)
+        return module
+    name = str(getattr(function, "__name__", type(function).__name__))
+    module = type(name, (torch.nn.Module,), {})()
+    for used, value in _variables_of(function).items():
+        if isinstance(value, torch.nn.Module):
+            setattr(module, used, as_module(value))
+    module.forward = function
+    return module
+
+
+def _variables_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """What a function uses of outside, by name."""
+    try:
+        found = inspect.getclosurevars(function)
+    except TypeError:  # no function of Python
+        return {}
+    return {**found.globals, **found.nonlocals}
+
+
+@contextlib.contextmanager
+def no_other_modules(module: Any) -> Iterator[None]:
+    """Refuse calls of modules that have parameters and are no part of `module`.
+
+    Raises:
+        ConversionError: such a call; its parameters would become constants.
+    """
+    from torch.nn.modules.module import register_module_forward_pre_hook
+
+    # a mark and no set of ids, for a module that has two places is called through a proxy of
+    # the exporter's, which has the attributes of the module, and torch.cond compiles the check
+    parts = list(module.modules())
+
+    def check(called: Any, args: Any) -> None:
+        is_known = _IS_PART in called.__dict__
+        if any(map(is_foreign, args)):
+            name = type(called if is_known else module).__name__  # or the exporter's own
+            raise ConversionError(
+                f"trace_graph: a {name} is called with a PackedSequence, whose "
+                "shapes depend on values; give it the padded tensor and the lengths, and pack them "
+                "in forward with pack_padded_sequence"
+            )
+        if not is_known and any(True for _ in called.parameters(recurse=False)):
+            raise ConversionError(
+                f"trace_graph: {type(module).__name__} calls a {type(called).__name__} that is no "
+                "part of it, so its parameters would be constants; make it an attribute of a "
+                "torch.nn.Module, and trace that or a method of it"
+            )
+
+    handle = register_module_forward_pre_hook(check)
+    for part in parts:
+        part.__dict__[_IS_PART] = True
+    try:
+        yield
+    finally:
+        for part in parts:
+            del part.__dict__[_IS_PART]
+        handle.remove()

@@ -1,0 +1,92 @@
+"""One array beside the source's: how far they are apart, and by how much of what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nestarray import backends, dtypes
+from nestarray.proof.report import Comparison
+
+#: An error of so many units in the last place of the model's largest gradient is rounding,
+#: in whichever leaf it stands: the gradient of a bias before a normalization is zero, and
+#: what is computed for it is the rounding of a sum of large numbers. It is so for new state
+#: too: the mean of what a normalization has centred.
+NOISE_ULPS = 4
+
+
+def compare(
+    name: str, want: np.ndarray, got: np.ndarray, rtol: float, where: str = "", floor: float = 0.0
+) -> Comparison:
+    """A row for two arrays.
+
+    Args:
+        name: of the array.
+        want, got: the source's and the graph's.
+        rtol: the largest relative error that passes; integers are equal.
+        where: see `Comparison`.
+        floor: the smallest number to which the error is relative.
+    """
+    worst = difference(want, got)
+    if want.shape != got.shape:
+        name = f"{name}: shape {got.shape}, expected {want.shape}"
+        return Comparison(name, worst, 1.0, rtol, where)
+    if want.dtype.kind not in "fc":
+        return Comparison(name, worst, max(want.size, 1), 0.0, where)
+    # below the smallest normal number some frameworks have zero only
+    floor = max(floor, NOISE_ULPS * float(np.finfo(want.dtype).smallest_normal) / rtol)
+    return Comparison(name, worst, max(_magnitude(want), floor), rtol, where)
+
+
+def compare_together(
+    rows: list[tuple[str, np.ndarray, np.ndarray]], eps: float, rtol: float
+) -> list[Comparison]:
+    """A row for each (name, want, got), where the rounding of the largest of them all passes.
+
+    Args:
+        rows: the arrays.
+        eps: unit in the last place of the coarsest dtype behind them.
+        rtol: the largest relative error that passes.
+    """
+    floor = _noise([want for _, want, _ in rows], eps, rtol)
+    return [compare(name, want, got, rtol, floor=floor) for name, want, got in rows]
+
+
+def difference(want: np.ndarray, got: np.ndarray) -> float:
+    """The largest difference of two arrays; of integers and bools, how many are others.
+
+    It is infinite where one has NaN and the other a number, and for other shapes.
+    """
+    if want.shape != got.shape:
+        return float("inf")
+    if want.dtype.kind not in "fc":
+        return float(np.count_nonzero(want != got))
+    with np.errstate(all="ignore"):
+        error = np.abs(want.astype(np.complex128 if want.dtype.kind == "c" else np.float64) - got)
+    same = (want == got) | (np.isnan(want) & np.isnan(got))
+    error = np.where(same, 0.0, error)
+    worst = float(error.max()) if error.size else 0.0
+    return float("inf") if np.isnan(worst) else worst
+
+
+def host(x: Any) -> np.ndarray:
+    """An array, or a number, as one of NumPy's own dtypes."""
+    backend = backends.backend_of_type(type(x))
+    if backend is None:
+        return np.asarray(x)
+    array = backends.core(backend).to_numpy(x)
+    return array.astype(np.float64) if dtypes.dtype_of(x) is dtypes.bfloat16 else array
+
+
+def _magnitude(x: np.ndarray) -> float:
+    finite = np.abs(x[np.isfinite(x)]) if x.dtype.kind in "fc" else np.abs(x.astype(np.float64))
+    return float(finite.max()) if finite.size else 0.0
+
+
+def _noise(arrays: list[np.ndarray], eps: float, rtol: float) -> float:
+    """The smallest scale of one of these arrays, at which `NOISE_ULPS` of the largest pass."""
+    inexact = [x for x in arrays if x.dtype.kind in "fc"]
+    largest = max(map(_magnitude, inexact), default=0.0)
+    eps = max([eps, *(float(np.finfo(x.dtype).eps) for x in inexact)])
+    return NOISE_ULPS * eps * largest / rtol

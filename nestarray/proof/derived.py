@@ -1,0 +1,86 @@
+"""The proof of a graph that was made of another one: the source of the other stands for both.
+
+Calls that compute the same value have the same name in both graphs, so values in between
+are compared by name. Gradients are compared where the parameters are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from nestarray.container import Container
+from nestarray.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from nestarray.graph.graph import Graph
+    from nestarray.proof.execution import Steps
+    from nestarray.proof.reference import PythonReference, TorchReference
+
+
+def derived_reference(original: Graph, *, is_folded: bool = False) -> DerivedReference | None:
+    """The reference of a graph that a pass makes of `original`; None if that has none.
+
+    Args:
+        original: a graph.
+        is_folded: the new graph has other variables than `original`.
+    """
+    reference = original.reference
+    if isinstance(reference, DerivedReference):
+        return reference.folded() if is_folded else reference
+    return None if reference is None else DerivedReference(original, reference, is_folded)
+
+
+class DerivedReference:
+    """The source of the graph that was traced, asked for the values of a graph made of it.
+
+    Args:
+        original: the graph as it was traced.
+        source: its reference.
+        is_folded: the graph made of it has variables of its own.
+    """
+
+    def __init__(
+        self, original: Graph, source: TorchReference | PythonReference, is_folded: bool
+    ) -> None:
+        self._source, self._original, self._is_folded = source, original, is_folded
+        self.backend, self.args, self.kwargs = source.backend, source.args, source.kwargs
+
+    def folded(self) -> DerivedReference:
+        """The reference of a graph with variables of its own."""
+        return DerivedReference(self._original, self._source, True)
+
+    def _own(self) -> Graph:
+        if self._original.backend != self.backend:
+            self._original = self._original.to_backend(self.backend)
+        return self._original
+
+    def traced(self) -> tuple[TorchReference | PythonReference, Graph]:
+        """The source, and the graph that was traced, on the source's backend."""
+        return self._source, self._own()
+
+    def steps(self, graph: Graph, inputs: list[Any], v: Container, s: Container, key: Any) -> Steps:
+        """Run the source; what it gives for a call is the value of the call of that name."""
+        own = self._own()
+        if self._is_folded:
+            v, s = own.v, own.s
+        calls = {node.name: node for node in graph.calls}
+        run = self._source.steps(own, inputs, v, s, key)
+        while True:
+            try:
+                node, value = next(run)
+            except StopIteration as end:
+                return end.value
+            twin = calls.get(node.name)
+            if twin is not None and twin.aval == node.aval:
+                yield twin, value
+
+    def gradients(
+        self, graph: Graph, inputs: list[Any], key: Any, loss: Callable[[Any], Any]
+    ) -> list[Any]:
+        """∂loss(output)/∂v for each leaf of ``graph.v``; None for integers."""
+        if self._is_folded:
+            raise UnsupportedError(
+                "the parameters are not those of the source: a pass has folded some"
+            )
+        return self._source.gradients(self._own().replace(v=graph.v), inputs, key, loss)

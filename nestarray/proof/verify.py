@@ -1,0 +1,608 @@
+"""The proof of a conversion: the same inputs through source and graph, compared.
+
+Outputs, new state, the gradient of a scalar loss with respect to every parameter, and
+every node on the way. An error is relative to the largest magnitude of the array that
+it stands in, which is what survives when small numbers are rounded in another order.
+
+Source and graph run side by side, call by call, so that all nodes are compared while no
+more is held than what either program holds at that moment. A node that is over the
+tolerance is computed once more from the source's own inputs: that tells the call that is
+wrong from one that hands on what went wrong before, or what rounding has added up.
+
+Where gradients differ and values do not, each call is differentiated by itself, on the
+source's own inputs: that tells the call whose derivative is wrong from a value at a kink.
+
+If no call is wrong by itself, what is over the tolerance may be rounding (`rounding.py`): it
+passes where the source's own result goes as far when what goes in moves by a unit in its last
+place. A gradient that goes further passes where the source has the same at the graph's own values
+(`linearization.py`). A tolerance that somebody asked for is kept.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import operator
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nestarray import dtypes, ops, random, tree
+from nestarray.backends import is_array
+from nestarray.container import Container
+from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
+from nestarray.graph.codegen import last_uses
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node, iter_nodes, map_nodes
+from nestarray.proof.comparison import compare, compare_together, host
+from nestarray.proof.derived import DerivedReference
+from nestarray.proof.execution import Steps, compute, given_values, result_of, steps
+from nestarray.proof.linearization import Along, values_of_run
+from nestarray.proof.reference import PythonReference, TorchReference, slopes_of
+from nestarray.proof.report import Comparison, Report, Sample, first_divergence
+from nestarray.proof.rounding import SEEDS, allowance, moved
+from nestarray.proof.sampling import drawn_like
+from nestarray.proof.tolerances import Tolerances
+from nestarray.transforms import execute_with_gradients, jit
+
+
+def verify(
+    graph: Graph,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    rtol: float | None,
+    gradient_rtol: float | None,
+    gradients: bool,
+    nodes: bool,
+    samples: int,
+    key: Any,
+    compiled: bool,
+) -> Report:
+    """`Graph.verify`, which says what each argument is."""
+    source: TorchReference | PythonReference | None = graph.reference
+    if source is None:
+        raise ConversionError(
+            f"verify: this graph of {graph.name} has no source to compare with; trace it again"
+        )
+    if samples < 0:
+        raise ArgumentError(f"verify: samples: got {samples}, expected 0 or more")
+    if not args and not kwargs:
+        args, kwargs = source.args, source.kwargs
+    if graph.abstract:
+        raise ConversionError(
+            f"verify: this graph of {graph.name} was traced on the meta device and has no values to "
+            "compare with; trace it with values"
+        )
+    original = graph.to_backend(source.backend)
+    inputs = original.bind(args, kwargs)
+    is_double = any(dtypes.dtype_of(x) is dtypes.float64 for x in (*inputs, *original.v.leaves()))
+    if key is None and graph.needs_key:
+        key = random.key(0, backend="numpy")
+    proof = _Proof(
+        source,
+        original,
+        graph,
+        Tolerances(graph, is_double, rtol, gradient_rtol),
+        compiled,
+    )
+    has_gradients = gradients and bool(graph.v.leaves())
+    found = proof.compare(inputs, key, nodes and not compiled, has_gradients)
+    drawn = [
+        proof.sample(inputs, key, seed, bool(found.gradients)) for seed in range(1, samples + 1)
+    ]
+    return Report(
+        graph.name,
+        graph.backend,
+        graph.train,
+        found.outputs,
+        found.state,
+        found.gradients,
+        found.nodes,
+        "there are no parameters" if gradients and not has_gradients else found.note,
+        drawn,
+        found.slopes,
+    )
+
+
+#: Gives the results of a computation, for what goes in as it is and moved by rounding.
+Results = Callable[[], list[Any]]
+
+
+class _Side(NamedTuple):
+    """One side of the comparison: the graph on a backend, flat inputs and a key there."""
+
+    graph: Graph
+    inputs: list[Any]
+    key: Any
+
+
+class _Found(NamedTuple):
+    """A row for each output, state array, gradient, node and slope; why there are no gradients."""
+
+    outputs: list[Comparison]
+    state: list[Comparison]
+    gradients: list[Comparison]
+    nodes: list[Comparison]
+    slopes: list[Comparison]
+    note: str = ""
+
+    @property
+    def values_agree(self) -> bool:
+        """Whether outputs, state and nodes do."""
+        return all(c.ok for c in (*self.outputs, *self.state, *self.nodes))
+
+    @property
+    def agrees(self) -> bool:
+        """Whether all of it does."""
+        return self.values_agree and all(c.ok for c in self.gradients)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Proof:
+    """A source, the graph on the source's backend, the graph itself, and how they are compared."""
+
+    source: TorchReference | PythonReference
+    original: Graph
+    graph: Graph
+    tolerances: Tolerances
+    is_compiled: bool
+
+    def sides(self, inputs: list[Any], key: Any) -> tuple[_Side, _Side]:
+        """(the source's, the graph's), for inputs on the source's backend."""
+        backend = self.graph.backend
+        return (
+            _Side(self.original, inputs, _key_on(key, self.source.backend)),
+            _Side(self.graph, _moved(inputs, backend), _key_on(key, backend)),
+        )
+
+    def compare(self, inputs: list[Any], key: Any, nodes: bool, gradients: bool) -> _Found:
+        """What agrees and what does not, for inputs on the source's backend."""
+        theirs, ours = self.sides(inputs, key)
+        rows: list[Comparison] = []
+        if nodes:
+            want, got, rows = self._in_lockstep(theirs, ours)
+        else:
+            want, got = result_of(self._source_steps(theirs)), None
+        found, note = [], ""
+        if gradients:
+            try:
+                expected = self._expected_gradients(theirs)
+                (_, again), given = self._differentiated(*self._arguments(ours))
+                found = self._compare_gradients(expected, given)
+                if self.is_compiled:
+                    got = again
+            except UnsupportedError as error:
+                note = str(error)
+        got = got or self._program(*self._arguments(ours))
+        rtol = dict(_leaves(map_nodes(self.tolerances.of, self.graph.output)))
+        outputs = [
+            compare(name, host(a), host(b), rtol.get(name, self.tolerances.value))
+            for (name, a), (_, b) in zip(_leaves(want[0]), _leaves(got[0]), strict=True)
+            if is_array(a)
+        ]
+        written = [(path, host(x), host(got[1][path])) for path, x in want[1].items()]
+        state = compare_together(written, self.tolerances.eps, self.tolerances.state)
+        if not nodes and not all(c.ok for c in (*outputs, *state)):
+            _, _, rows = self._in_lockstep(theirs, ours)
+        compared = _Found(outputs, state, found, rows, [], note)
+        return compared if compared.agrees else self._beside_rounding(compared, inputs, key)
+
+    def _beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
+        """The same, where what differs and rounding alone explains passes.
+
+        That is not asked where a call is wrong on the source's own inputs. Where a derivative is
+        another one, as of two equal maxima, the gradient has to be the source's at the same values.
+        """
+        if any(c.is_at_fault for c in found.nodes):
+            return found
+        if self.tolerances.is_own_value and not found.values_agree:
+            found = self._values_beside_rounding(found, inputs, key)
+        results = (*found.outputs, *found.state)
+        if not all(c.ok for c in results) or all(c.ok for c in found.gradients):
+            return found
+        found = found._replace(slopes=self._slopes(inputs, key))
+        if not self.tolerances.is_own_gradient:
+            return found
+        if all(c.ok for c in found.slopes):
+            found = self._gradients_beside_rounding(found, inputs, key)
+        if not all(c.ok for c in found.gradients):
+            found = self._gradients_along(found, inputs, key)
+        return found
+
+    def _values_beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
+        """The rows of outputs, state and nodes, those over the tolerance with what rounding does."""
+        source, graph, key = self._traced(key)
+        runs = [_Run(source.steps(graph, x, v, graph.s, key)) for x, v in _moves((inputs, graph.v))]
+        wanted = {row.name for row in found.nodes if not row.ok}
+        nodes: dict[str, float] = {}
+        for group in zip(*runs, strict=True):
+            name = group[0][0].name
+            if name in wanted:
+                nodes[name] = allowance([value for _, value in group])
+        outputs = [dict(_leaves(run.result[0])) for run in runs]
+        state = [run.result[1] for run in runs]
+        return found._replace(
+            outputs=_beside(found.outputs, lambda name: allowance([x[name] for x in outputs])),
+            state=_beside(found.state, lambda name: allowance([x[name] for x in state])),
+            nodes=_beside(found.nodes, lambda name: nodes.get(name, 0.0)),
+        )
+
+    def _gradients_beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
+        """The rows of gradients, those over the tolerance with what rounding does."""
+        source, graph, key = self._traced(key)
+        loss = partial(_projection, backend=source.backend)
+        results = [
+            dict(zip(v.paths(), source.gradients(graph.replace(v=v), x, key, loss), strict=True))
+            for x, v in _moves((inputs, graph.v))
+        ]
+        rows = _beside(found.gradients, lambda path: allowance([x[path] for x in results]))
+        return found._replace(gradients=rows)
+
+    def _gradients_along(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
+        """The rows of gradients, those over the tolerance beside the source's at the graph's values.
+
+        They are as they were where a call of the source gives others for what the graph's takes.
+        """
+        source, graph, key_there = self._traced(key)
+        _, ours = self.sides(inputs, key)
+        values, given = self._linearized(*self._arguments(ours))
+        along, parts = Along(self.graph, _moved(values, source.backend)), _parts_read(self.graph)
+        taken_apart = {part for found in parts.values() for part in found}
+        known = given_values(*ours) | {n: values[n.name] for n in self._comparable}
+        for node, value in source.steps(graph, inputs, graph.v, graph.s, key_there, along):
+            twin = along.twin(node)
+            if twin is None or twin in taken_apart or _is_unset(twin):
+                continue
+            near = self._near_results(twin, known, ours)
+            if not self._compare_call(twin, value, along[twin], parts, near).ok:
+                return found
+        loss = partial(_projection, backend=source.backend)
+        expected = source.gradients(graph, inputs, key_there, loss, along)
+        rows = self._compare_gradients(expected, given)
+        return found._replace(
+            gradients=[
+                row if row.ok else dataclasses.replace(row, along=beside.relative)
+                for row, beside in zip(found.gradients, rows, strict=True)
+            ]
+        )
+
+    def _traced(self, key: Any) -> tuple[TorchReference | PythonReference, Graph, Any]:
+        """The source, the graph that was traced, whatever passes have made of it, and the key."""
+        source, graph = self.source, self.original
+        if isinstance(source, DerivedReference):
+            source, graph = source.traced()
+        return source, graph, _key_on(key, source.backend)
+
+    def _source_steps(self, side: _Side) -> Steps:
+        graph = side.graph
+        return self.source.steps(graph, side.inputs, graph.v, graph.s, side.key)
+
+    def _in_lockstep(self, theirs: _Side, ours: _Side) -> tuple[Any, Any, list[Comparison]]:
+        """What the source returns, what the graph returns, and a row for each node."""
+        leading, following = _Run(self._source_steps(theirs)), _Run(steps(*ours))
+        ahead = iter(leading)
+        expected = given_values(*theirs)
+        given = given_values(*ours)
+        dead, wanted = last_uses(ours.graph), set(ours.graph.calls)
+        parts = _parts_read(ours.graph)
+        rows: list[Comparison] = []
+        is_found = False
+        for node, value in following:
+            while node not in expected:
+                other = next(ahead, None)
+                if other is None:
+                    break  # a node that the source does not have
+                if other[0] in wanted:
+                    expected[other[0]] = other[1]
+            is_comparable = node.aval is not None or node in parts
+            if is_comparable and node in expected and not _is_unset(node):
+                row = self._compare_call(node, expected[node], value, parts)
+                if not row.ok and not is_found:
+                    alone = self._compare_alone(node, expected, given, ours, parts)
+                    if alone is not None:
+                        is_found = not alone.ok
+                        row = dataclasses.replace(row, alone=alone.relative, is_at_fault=is_found)
+                rows.append(row)
+            for unused in dead.get(node, ()):
+                expected.pop(unused, None)
+        for _ in ahead:
+            pass  # to its end, where it returns
+        return leading.result, following.result, rows
+
+    def _compare_alone(
+        self,
+        node: Node,
+        expected: dict[Node, Any],
+        given: dict[Node, Any],
+        ours: _Side,
+        parts: dict[Node, list[Node]],
+    ) -> Comparison | None:
+        """A row for a call on the source's values of what it takes; None without these."""
+        used = dict.fromkeys(iter_nodes((node.args, node.kwargs)))
+        if not used.keys() <= expected.keys() | given.keys():
+            return None
+        backend = ours.graph.backend
+        values = {n: given[n] if n in given else _moved(expected[n], backend) for n in used}
+        near = self._near_results(node, values, ours)
+        got = compute(ours.graph, node, values.__getitem__, ours.key)
+        return self._compare_call(node, expected[node], got, parts, near)
+
+    def _near_results(self, node: Node, known: dict[Node, Any], ours: _Side) -> Results | None:
+        """Gives the values of a call on what it takes, and on that moved by rounding.
+
+        None where a value that it takes is not known, or what rounding does is not asked for.
+        """
+        used = dict.fromkeys(iter_nodes((node.args, node.kwargs)))
+        if not self.tolerances.is_own_value or not used.keys() <= known.keys():
+            return None
+        return lambda: [
+            compute(ours.graph, node, values.__getitem__, ours.key)
+            for values in _near({n: known[n] for n in used})
+        ]
+
+    def _compare_call(
+        self,
+        node: Node,
+        want: Any,
+        got: Any,
+        parts: dict[Node, list[Node]],
+        near: Results | None = None,
+    ) -> Comparison:
+        """A row for the value of a call; of several results for the worst that is read.
+
+        What `near` gives says how far rounding takes what is over the tolerance.
+        """
+        if node.aval is not None:
+            found = [(node, lambda value: value)]
+        else:
+            found = [(part, operator.itemgetter(part.args[1])) for part in parts[node]]
+        rows = [
+            compare(
+                node.name, host(of(want)), host(of(got)), self.tolerances.of(part), _where(node)
+            )
+            for part, of in found
+        ]
+        if near is not None and not all(row.ok for row in rows):
+            results = near()
+            rows = [
+                _beside([row], lambda _, of=of: allowance([of(x) for x in results]))[0]
+                for row, (_, of) in zip(rows, found, strict=True)
+            ]
+        return _worst(rows)
+
+    def _slopes(self, inputs: list[Any], key: Any) -> list[Comparison]:
+        """A row for each call that has a derivative, by each array that it takes.
+
+        The calls are those of the graph that was traced, whatever passes have made of it.
+        """
+        source, graph, key_there = self._traced(key)
+        here = self.graph.backend
+        ours, key_here = graph.to_backend(here), _key_on(key, here)
+        values, loss_of = given_values(graph, inputs, key_there), _losses(graph)
+        dead = last_uses(graph)
+        rows: list[Comparison] = []
+        for node, value in source.steps(graph, inputs, graph.v, graph.s, key_there):
+            values[node] = value
+            loss = loss_of(node, source.backend)
+            want = source.slopes(graph, node, values, key_there, loss)
+            if want:
+                slopes = partial(slopes_of, ours, node, key=key_here, loss=loss_of(node, here))
+                taken = list(dict.fromkeys(iter_nodes((node.args, node.kwargs))))
+                given = dict(zip(taken, _moved([values[n] for n in taken], here), strict=True))
+                rows += self._compare_slopes(node, want, slopes, given)
+            for unused in dead.get(node, ()):
+                values.pop(unused, None)
+        return rows
+
+    def _compare_slopes(
+        self,
+        node: Node,
+        want: dict[Node, Any],
+        slopes: Callable[[dict[Node, Any]], dict[Node, Any]],
+        given: dict[Node, Any],
+    ) -> list[Comparison]:
+        """A row for each array that a call takes, by its derivatives at the values `given`."""
+        got = slopes(given)
+        pairs = [(n.name, host(g), host(got[n])) for n, g in want.items() if n in got]
+        rows = compare_together(pairs, self.tolerances.eps, self.tolerances.gradient)
+        if not all(row.ok for row in rows):
+            near = [{n.name: g for n, g in slopes(values).items()} for values in _near(given)]
+            rows = _beside(rows, lambda name: allowance([x[name] for x in near]))
+        return [
+            dataclasses.replace(row, name=f"∂{node.name}/∂{row.name}", where=_where(node))
+            for row in rows
+        ]
+
+    def _expected_gradients(self, side: _Side) -> list[Any]:
+        loss = partial(_projection, backend=self.source.backend)
+        return self.source.gradients(side.graph, side.inputs, side.key, loss)
+
+    def _compare_gradients(self, expected: list[Any], got: Container) -> list[Comparison]:
+        """A row for each floating parameter."""
+        pairs = [
+            (path, host(g), host(y))
+            for path, g, y in zip(got.paths(), expected, got.leaves(), strict=True)
+            if g is not None
+        ]
+        return compare_together(pairs, self.tolerances.eps, self.tolerances.gradient)
+
+    def _arguments(self, side: _Side) -> tuple[Any, ...]:
+        """What the programs below take: a compiler makes constants of whatever they close over."""
+        graph = side.graph
+        return side.inputs, graph.v, graph.s, graph.constants, side.key
+
+    @cached_property
+    def _program(self) -> Callable[..., tuple[Any, Any]]:
+        """(output, new state) of the graph's program in one call."""
+        return self._run(self._plain)
+
+    @cached_property
+    def _differentiated(self) -> Callable[..., tuple[Any, Container]]:
+        """((projection, (output, new state)), gradients) in one call."""
+
+        def program(inputs: list[Any], v: Container, *others: Any) -> tuple[Any, Container]:
+            def loss(v: Container) -> tuple[Any, Any]:
+                found = self._plain(inputs, v, *others)
+                return _projection(found[0], self.graph.backend), found
+
+            return execute_with_gradients(loss, v, has_aux=True)
+
+        return self._run(program)
+
+    @cached_property
+    def _comparable(self) -> list[Node]:
+        """The calls of the graph that give arrays."""
+        parts = _parts_read(self.graph)
+        return [node for node in self.graph.calls if node.aval is not None or node in parts]
+
+    @cached_property
+    def _linearized(self) -> Callable[..., tuple[dict[str, Any], Container]]:
+        """(values of the graph's calls by name, gradients) in one call."""
+
+        wanted = set(self._comparable)
+
+        def program(inputs: list[Any], v: Container, *others: Any) -> tuple[Any, Container]:
+            def loss(v: Container) -> tuple[Any, Any]:
+                s, constants, key = others
+                graph = self.graph.replace(v=v, s=s, constants=constants)
+                output, values = values_of_run(graph, inputs, key, wanted)
+                return _projection(output, graph.backend), values
+
+            (_, values), found = execute_with_gradients(loss, v, has_aux=True)
+            return values, found
+
+        return self._run(program)
+
+    def _plain(
+        self, inputs: list[Any], v: Container, s: Container, constants: Container, key: Any
+    ) -> tuple[Any, Any]:
+        found = self.graph.function(*inputs, v=v, s=s, constants=constants, key=key)
+        return found if self.graph.returns_state else (found, s)
+
+    def _run(self, program: Callable[..., Any]) -> Callable[..., Any]:
+        run = jit(program) if self.is_compiled else program
+
+        def call(*args: Any) -> Any:
+            with self.graph.running():
+                return run(*args)
+
+        return call
+
+    def sample(self, example: list[Any], key: Any, seed: int, gradients: bool) -> Sample:
+        """The comparison on inputs, and with a key, that `seed` decides."""
+        rng = np.random.default_rng(seed)
+        inputs = [drawn_like(x, rng) for x in example]
+        key = None if key is None else random.fold_in(key, seed)
+        found = self.compare(inputs, key, nodes=False, gradients=gradients)
+        return Sample(
+            seed,
+            _worst([*found.outputs, *found.state]),
+            _worst(found.gradients) if found.gradients else None,
+            first_divergence(found.nodes),
+        )
+
+
+class _Run:
+    """The steps of a run, and what it has returned at their end."""
+
+    def __init__(self, run: Steps) -> None:
+        self._run, self.result = run, (None, {})
+
+    def __iter__(self) -> Iterator[tuple[Node, Any]]:
+        self.result = yield from self._run
+
+
+def _moves(nest: Any) -> list[Any]:
+    """A nest of arrays as it is, and moved by rounding."""
+    return [moved(nest, seed) for seed in SEEDS]
+
+
+def _near(values: dict[Node, Any]) -> list[dict[Node, Any]]:
+    """The same for the values of nodes."""
+    return [dict(zip(values, x, strict=True)) for x in _moves(list(values.values()))]
+
+
+def _beside(rows: list[Comparison], of: Callable[[str], float]) -> list[Comparison]:
+    """The rows; those over the tolerance with what rounding makes in the array of that name.
+
+    Shapes are not decided by rounding, nor whether something is a number.
+    """
+    return [
+        row if row.ok or math.isinf(row.error) else dataclasses.replace(row, rounding=of(row.name))
+        for row in rows
+    ]
+
+
+def _worst(rows: list[Comparison]) -> Comparison:
+    return max(rows, key=lambda row: (not row.ok, row.relative))
+
+
+def _parts_read(graph: Graph) -> dict[Node, list[Node]]:
+    """For each call with several results, the calls that take an array of them."""
+    parts: dict[Node, list[Node]] = {}
+    for call in graph.calls:
+        is_part = call.target is operator.getitem and isinstance(call.args[0], Node)
+        if is_part and call.aval is not None:  # else it has parts itself
+            parts.setdefault(call.args[0], []).append(call)
+    return parts
+
+
+def _losses(graph: Graph) -> Callable[[Node, str], Callable[[Any], Any]]:
+    """Gives for a call, on a backend, the projection of what calls or the output read of its value."""
+    used = {n for call in graph.calls for n in iter_nodes((call.args, call.kwargs))}
+    used |= set(iter_nodes(graph.output))
+    parts = _parts_read(graph)
+
+    def loss_of(node: Node, backend: str) -> Callable[[Any], Any]:
+        read = [part.args[1] for part in parts.get(node, ()) if part in used]
+
+        def loss(value: Any) -> Any:
+            is_nest = isinstance(value, (list, tuple))
+            return _projection([value[i] for i in read] if is_nest else value, backend)
+
+        return loss
+
+    return loss_of
+
+
+def _is_unset(node: Node) -> bool:
+    """Whether the source leaves open what is in the array."""
+    return node.origin.startswith(("aten.empty", "aten.new_empty"))
+
+
+def _where(node: Node) -> str:
+    """The operation behind a node, its module and its line."""
+    return " ".join(part for part in (node.origin, node.module, node.line) if part)
+
+
+def _projection(output: Any, backend: str) -> Any:
+    """A scalar that depends on every element of every floating output, with fixed weights."""
+    total: Any = None
+    rng = np.random.default_rng(0)
+    for _, leaf in _leaves(output):
+        if not is_array(leaf) or not dtypes.dtype_of(leaf).is_floating:
+            continue
+        weights = rng.standard_normal(tuple(leaf.shape)).astype("float32")
+        weights = ops.astype(ops.to_backend(weights, backend), dtypes.dtype_of(leaf))
+        term = ops.mean(leaf * weights)
+        total = term if total is None else total + ops.astype(term, dtypes.dtype_of(total))
+    if total is None:
+        raise UnsupportedError("verify: no output is floating, so there is no gradient to compare")
+    return total
+
+
+def _key_on(key: Any, backend: str) -> Any:
+    return None if key is None else ops.to_backend(key, backend)
+
+
+def _moved(nest: Any, backend: str) -> Any:
+    return tree.map(lambda x: ops.to_backend(x, backend), nest)
+
+
+def _leaves(nest: Any) -> list[tuple[str, Any]]:
+    """(path, leaf) of an output, which may be a bare array or hold None and numbers."""
+    c = nest if isinstance(nest, Container) else Container(nest)
+    return [(name or "output", leaf) for name, leaf in c.flat_items()]
