@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from nestarray import display as _display  # noqa: F401
+from nestarray import random as _random  # noqa: F401
 from nestarray import storage as _storage  # noqa: F401  # Container.save and load are there
 from nestarray import when_imported as _when_imported
 from nestarray.array_api import array_namespace as array_namespace
@@ -11,6 +13,9 @@ from nestarray.array_api import nan as nan
 from nestarray.array_api import newaxis as newaxis
 from nestarray.array_api import pi as pi
 from nestarray.backends import backend_of as backend_of
+from nestarray.batches.lazy_stack import LazyStack as LazyStack
+from nestarray.comparison.diff import Diff as Diff
+from nestarray.comparison.merge import MISSING as MISSING
 from nestarray.config import compiles_trees as compiles_trees
 from nestarray.config import current_backend as current_backend
 from nestarray.config import set_backend as set_backend
@@ -50,18 +55,6 @@ from nestarray.interchange.pytrees import to_pytree as to_pytree
 from nestarray.interchange.torch import load_into_torch_module as load_into_torch_module
 from nestarray.interchange.torch import to_torch_state_dict as to_torch_state_dict
 from nestarray.lazy import attach as _attach
-from nestarray.methods.differences import Diff as Diff
-from nestarray.methods.merging import MISSING as MISSING
-from nestarray.methods.ragged import LazyStack as LazyStack
-from nestarray.methods.raveling import tree_ravel as tree_ravel
-from nestarray.methods.reductions import tree_all as tree_all
-from nestarray.methods.reductions import tree_any as tree_any
-from nestarray.methods.reductions import tree_dot as tree_dot
-from nestarray.methods.reductions import tree_max as tree_max
-from nestarray.methods.reductions import tree_mean as tree_mean
-from nestarray.methods.reductions import tree_min as tree_min
-from nestarray.methods.reductions import tree_norm as tree_norm
-from nestarray.methods.reductions import tree_sum as tree_sum
 from nestarray.ops import *
 from nestarray.transforms import all_gather as all_gather
 from nestarray.transforms import associative_scan as associative_scan
@@ -95,6 +88,15 @@ from nestarray.transforms import value_and_grad as value_and_grad
 from nestarray.transforms import vjp as vjp
 from nestarray.transforms import vmap as vmap
 from nestarray.transforms import while_loop as while_loop
+from nestarray.tree_math.raveling import tree_ravel as tree_ravel
+from nestarray.tree_math.reductions import tree_all as tree_all
+from nestarray.tree_math.reductions import tree_any as tree_any
+from nestarray.tree_math.reductions import tree_dot as tree_dot
+from nestarray.tree_math.reductions import tree_max as tree_max
+from nestarray.tree_math.reductions import tree_mean as tree_mean
+from nestarray.tree_math.reductions import tree_min as tree_min
+from nestarray.tree_math.reductions import tree_norm as tree_norm
+from nestarray.tree_math.reductions import tree_sum as tree_sum
 
 if _TYPE_CHECKING:
     from nestarray import dtypes as dtypes
@@ -108,13 +110,13 @@ if _TYPE_CHECKING:
     from nestarray import testing as testing
     from nestarray import tree as tree
     from nestarray import typing as typing
+    from nestarray.comparison.schema import Schema as Schema
     from nestarray.graph import Graph as Graph
     from nestarray.graph import check as check
     from nestarray.graph import trace_graph as trace_graph
     from nestarray.graph.module import GraphModule as GraphModule
     from nestarray.graph.module import to_module as to_module
-    from nestarray.methods.key_maps import KeyMap as KeyMap
-    from nestarray.methods.schema import Schema as Schema
+    from nestarray.interchange.naming.key_map import KeyMap as KeyMap
 
 _attach(
     __name__,
@@ -134,8 +136,8 @@ _attach(
         ),
         "nestarray.graph": ("Graph", "check", "trace_graph"),
         "nestarray.graph.module": ("GraphModule", "to_module"),
-        "nestarray.methods.key_maps": ("KeyMap",),
-        "nestarray.methods.schema": ("Schema",),
+        "nestarray.interchange.naming.key_map": ("KeyMap",),
+        "nestarray.comparison.schema": ("Schema",),
     },
 )
 

@@ -1,7 +1,9 @@
 """`Container`: one immutable nested mapping of arrays, flat inside."""
 
-from nestarray.container import pytree as pytree  # frameworks are told when they are imported
-from nestarray.container import selection as selection  # its methods are attached
+from nestarray.container import mapping as mapping  # these files attach methods
+from nestarray.container import pytree as pytree  # registers Container with frameworks
+from nestarray.container import selection as selection
+from nestarray.container import structure as structure
 from nestarray.container.attaching import constructor as constructor
 from nestarray.container.attaching import method as method
 from nestarray.container.container import Container as Container

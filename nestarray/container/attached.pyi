@@ -29,17 +29,17 @@ from nestarray.backends.results import UniqueCountsResult
 from nestarray.backends.results import UniqueInverseResult
 from nestarray.backends.windows import Ints
 from nestarray.backends.windows import Padding
+from nestarray.batches.at import At
+from nestarray.comparison.diff import Diff
+from nestarray.comparison.merge import Resolve
 from nestarray.container import FusedContainer
-from nestarray.container import New
 from nestarray.container.container import Container
 from nestarray.container.container import Leaf
+from nestarray.container.container import New
 from nestarray.container.spec import Key
 from nestarray.container.spec import Path
-from nestarray.methods.at import At
-from nestarray.methods.differences import Diff
-from nestarray.methods.key_maps import KeyMap
-from nestarray.methods.merging import Resolve
-from nestarray.methods.table import Table
+from nestarray.display.table import Table
+from nestarray.interchange.naming.key_map import KeyMap
 from nestarray.ops.representation import Frexp
 from nestarray.typing import Array
 from nestarray.typing import Axes
@@ -129,6 +129,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def __radd__(self, other: Any, /) -> Container[Leaf]: ...
     def __rand__(self, other: Any, /) -> Container[Leaf]: ...
     def __rdivmod__(self, other: Any, /) -> tuple[Container[Leaf], Container[Leaf]]: ...
+    def __repr__(self) -> str: ...
     def __rfloordiv__(self, other: Any, /) -> Container[Leaf]: ...
     def __rlshift__(self, other: Any, /) -> Container[Leaf]: ...
     def __rmatmul__(self, other: Any, /) -> Container[Leaf]: ...

@@ -15,8 +15,9 @@ from copy import deepcopy
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar, overload
 
-from nestarray.container import access, arguments, changes, display, joins
+from nestarray.container import access, arguments, changes, joins
 from nestarray.container.building import Parts, build, spliced
+from nestarray.container.leaf import itemsize, size
 from nestarray.container.other_names import class_message
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
 from nestarray.dynamo import read_as
@@ -288,9 +289,6 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
             "or c.tree_all() for all elements"
         )
 
-    def __repr__(self) -> str:
-        return display.render(self._spec, self._leaves)
-
     # -- leaves and structure --------------------------------------------------------------
 
     @property
@@ -331,12 +329,12 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
     @property
     def size(self) -> int:
         """The number of elements of all arrays."""
-        return sum(display.size(leaf) for leaf in self._leaves)
+        return sum(size(leaf) for leaf in self._leaves)
 
     @property
     def nbytes(self) -> int:
         """The number of bytes of all arrays; an array that occurs twice is counted twice."""
-        return sum(display.size(leaf) * display.itemsize(leaf) for leaf in self._leaves)
+        return sum(size(leaf) * itemsize(leaf) for leaf in self._leaves)
 
     def to_dict(self) -> Any:
         """Plain nested dicts, lists and tuples with the same leaves.

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray import backends, dtypes, ops, random
 from nestarray.config import check_backend_name, use_backend
+from nestarray.display.html import sections_html
+from nestarray.display.table import Table
 from nestarray.errors import ConversionError, DtypeError, MissingOpError
 from nestarray.errors.text import counted, listed
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
-from nestarray.methods.html import sections_html
-from nestarray.methods.table import Table
 from nestarray.proof.execution import compute, where_of
 from nestarray.transforms.arguments import native_transforms
 

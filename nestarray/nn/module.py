@@ -25,10 +25,10 @@ from nestarray import dtypes, random
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import Spec, explain_mismatch
+from nestarray.display.table import Table
 from nestarray.dynamo import ContextVariable, is_read, settled
 from nestarray.errors import ArgumentError, PathError, ShapeError, StructureError
 from nestarray.errors.text import listed
-from nestarray.methods.table import Table
 from nestarray.nn.initializers import Initializer
 from nestarray.typing import Array, DTypeLike
 

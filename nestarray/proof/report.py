@@ -8,9 +8,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from nestarray.display.html import sections_html
+from nestarray.display.table import Table
 from nestarray.errors import ConversionError
-from nestarray.methods.html import sections_html
-from nestarray.methods.table import Table
 
 
 @dataclasses.dataclass(frozen=True)

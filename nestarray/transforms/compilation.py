@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from nestarray import backends, tree
 from nestarray.config import current_backend
 from nestarray.container import Container
-from nestarray.container.outline import short_dtype
+from nestarray.container.leaf import short_dtype
 from nestarray.errors import ArgumentError, ShapeError, StructureError
 from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.carries import Form, take_apart

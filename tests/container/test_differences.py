@@ -12,9 +12,9 @@ from hypothesis import given
 
 import nestarray as na
 from nestarray import backends
+from nestarray.comparison.equality import identical, statistics
 from nestarray.errors import ArgumentError, StructureError
 from nestarray.errors.text import counted
-from nestarray.methods.comparison import identical, statistics
 from tests.container.trees import LEAVES, roots, sample
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import nestarray as na
 from nestarray.config import BACKENDS, use_backend
-from nestarray.container.display import HEIGHT, WIDTH, cells, render
+from nestarray.display.text import HEIGHT, WIDTH, cells, render
 from tests.container.trees import nests, roots, sample
 from tests.container.unread import looked_at, of_unknown_shape
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import nestarray as na
 from nestarray.config import BACKENDS, use_backend
-from nestarray.methods import html
+from nestarray.display import html
 from tests.container.trees import nests, roots
 from tests.container.unread import looked_at, of_unknown_shape
 
@@ -120,7 +120,7 @@ def test_no_more_than_a_sample_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append(values.size)
         return values.astype(np.float64)
 
-    monkeypatch.setattr("nestarray.methods.statistics._as_floats", counted)
+    monkeypatch.setattr("nestarray.display.statistics._as_floats", counted)
     na.Container(x=np.lib.stride_tricks.as_strided(np.ones(1), (10**6,), (0,)))._repr_html_()
     assert len(seen) == 1
     assert seen[0] < 3 * html._SAMPLE

@@ -12,8 +12,8 @@ from hypothesis import given
 
 import nestarray as na
 from nestarray.container import ListContainer
+from nestarray.container.mapping import places
 from nestarray.errors import ArgumentError, StructureError
-from nestarray.methods.mapping import places
 from tests.container.trees import roots, sample
 
 

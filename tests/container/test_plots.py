@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import nestarray as na
 from nestarray.config import BACKENDS, use_backend
+from nestarray.display.statistics import histogram
 from nestarray.errors import ArgumentError, MissingFrameworkError
-from nestarray.methods.statistics import histogram
 
 
 def counts(axes: Any) -> np.ndarray:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from jaxtyping import Float, Float32, Int, Shaped
 
 import nestarray as na
+from nestarray.comparison.path_patterns import Pattern, escaped_path
 from nestarray.config import BACKENDS, use_backend
 from nestarray.errors import ArgumentError, SchemaError
-from nestarray.methods.patterns import Pattern, escaped_path
 from nestarray.typing import Array
 from tests.container.trees import nests, roots, sample
 from tests.container.unread import looked_at, of_unknown_shape

@@ -15,10 +15,10 @@ from hypothesis.extra import numpy as arrays
 import nestarray as na
 from nestarray import backends
 from nestarray.config import BACKENDS, use_backend
+from nestarray.display import statistics as statistics_module
+from nestarray.display.statistics import sample_of, statistics
+from nestarray.display.table import Table, bytes_text, shown_rows
 from nestarray.errors import ArgumentError
-from nestarray.methods import statistics as statistics_module
-from nestarray.methods.statistics import sample_of, statistics
-from nestarray.methods.table import Table, bytes_text, shown_rows
 from tests.container.trees import nests, roots
 from tests.container.unread import looked_at, of_unknown_shape
 

@@ -13,8 +13,8 @@ import numpy as np
 
 import nestarray as na
 from nestarray import Container
+from nestarray.batches.at import At
 from nestarray.container import FusedContainer
-from nestarray.methods.at import At
 
 
 def is_tree(c: Container[Any]) -> None:

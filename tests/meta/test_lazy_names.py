@@ -112,7 +112,7 @@ def test_what_a_person_is_shown_are_public_names() -> None:
 def test_what_is_not_used_is_not_imported() -> None:
     code = (
         "import sys, nestarray as na; later = ('nestarray.graph.graph', 'nestarray.nn.module',"
-        " 'nestarray.storage.formats', 'nestarray.methods.key_maps', 'html', 'json')\n"
+        " 'nestarray.storage.formats', 'nestarray.interchange.naming.key_map', 'html', 'json')\n"
         "before = [m for m in later if m in sys.modules]\n"
         "assert na.Graph is na.graph.Graph and na.nn.Linear and na.storage.StoredArray\n"
         "print(before, [m for m in later if m not in sys.modules])"
@@ -122,5 +122,5 @@ def test_what_is_not_used_is_not_imported() -> None:
     )
     assert (
         result.stdout.strip()
-        == "[] ['nestarray.storage.formats', 'nestarray.methods.key_maps', 'html']"
+        == "[] ['nestarray.storage.formats', 'nestarray.interchange.naming.key_map', 'html']"
     )

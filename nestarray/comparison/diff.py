@@ -1,0 +1,443 @@
+"""What changed from one tree to another, as a value that can be read, applied and undone.
+
+A `Diff` holds the structures of both trees, where each leaf of the new one comes from,
+and the leaves that changed, were added or were removed, on both sides; leaves that only
+moved are told by their paths. `patch` is a three-way merge of the old tree, the new one and the
+tree at hand, so that it also applies to a tree that differs in other places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from nestarray.backends import backend_of_type, is_array
+from nestarray.comparison.equality import (
+    Statistics,
+    check_has_values,
+    differing_aspects,
+    identical,
+    same_values,
+    statistics,
+)
+from nestarray.comparison.merge import MISSING, Merging
+from nestarray.comparison.moves import moved_leaves
+from nestarray.container import Container, Leaf, method
+from nestarray.container.arguments import check_container
+from nestarray.container.container import from_leaves
+from nestarray.container.leaf import describe
+from nestarray.container.spec import LEAF, Path, Spec, join_path
+from nestarray.errors import ArgumentError, StructureError
+from nestarray.errors.text import listed
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that differs between two trees.
+
+    Attributes:
+        status: ``added``, ``removed``, ``moved``, ``changed``, ``kind`` (a node is a list and
+            was a dict) or ``order`` (a node has its keys in another order).
+        path: the keys that lead there, in the new tree unless it was removed.
+        old_path: where it was before; of something moved another path, of something added None.
+        old: a description of what was there, such as ``f32[3, 4]``; None if it was added.
+        new: a description of what is there now; None if it was removed.
+        aspects: of a changed leaf, which of ``type, backend, dtype, shape, values`` changed.
+        statistics: of changed values of one shape, how far they are apart.
+    """
+
+    status: str
+    path: Path
+    old_path: Path | None
+    old: str | None
+    new: str | None
+    aspects: tuple[str, ...] = ()
+    statistics: Statistics | None = None
+
+    def inverted(self) -> Change:
+        """The change back."""
+        status = {"added": "removed", "removed": "added"}.get(self.status, self.status)
+        path = self.path if self.old_path is None else self.old_path
+        old_path = None if status == "added" else self.path
+        return Change(
+            status, path, old_path, self.new, self.old, self.aspects, self.statistics
+        )  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Strings and numbers only, as for JSON; infinities and NaN as strings."""
+        entry: dict[str, Any] = {"status": self.status, "path": join_path(self.path)}
+        if self.status == "moved" and self.old_path is not None:
+            entry["old_path"] = join_path(self.old_path)
+        entry |= {"old": self.old, "new": self.new}
+        if self.aspects:
+            entry["aspects"] = list(self.aspects)
+        if self.statistics is not None:
+            s = self.statistics
+            numbers = {"max_abs": s.max_abs, "max_rel": s.max_rel, "mean_abs": s.mean_abs}
+            finite = {k: v if abs(v) < float("inf") else str(v) for k, v in numbers.items()}
+            entry["statistics"] = {
+                "changed": s.changed, "size": s.size, **finite,
+                "where": list(s.where), "nans": s.nans,
+            }  # fmt: skip
+        return entry
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Diff:
+    """What differs between two trees; true if anything does. Made by `diff`.
+
+    ``str(d)`` is a table that fits the terminal, ``a.patch(d)`` applies it,
+    ``d.invert()`` is the way back. It is a plain value: it can be pickled.
+
+    Attributes:
+        entries: the differences in the order of the new tree, removed ones where they were.
+        old_spec: the structure of the old tree.
+        new_spec: the structure of the new tree.
+        sources: for each leaf of the new tree the leaf of the old one that it is, unchanged or
+            moved; -1 if it is in `new_leaves`.
+        old_leaves: leaves of the old tree that are not in the new one, by their number.
+        new_leaves: leaves of the new tree that are not in the old one, by their number.
+    """
+
+    entries: tuple[Change, ...]
+    old_spec: Spec
+    new_spec: Spec
+    sources: tuple[int, ...]
+    old_leaves: dict[int, Any]
+    new_leaves: dict[int, Any]
+
+    def __bool__(self) -> bool:
+        return bool(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[Change]:
+        return iter(self.entries)
+
+    @cached_property
+    def changes(self) -> Container:
+        """The arrays of the difference: ``changes["old"]`` and ``changes["new"]``, by path.
+
+        Leaves that were removed or changed are in the first, those that were added or changed
+        in the second, each in the structure of its tree.
+        """
+        return Container(
+            old=_partial(self.old_spec, self.old_leaves),
+            new=_partial(self.new_spec, self.new_leaves),
+        )
+
+    def invert(self) -> Diff:
+        """The difference from the new tree to the old one.
+
+        Example:
+            >>> import numpy as np, nestarray as na
+            >>> old, new = na.Container(w=np.ones(2)), na.Container(w=np.zeros(2))
+            >>> new.patch(old.diff(new).invert()).w
+            array([1., 1.])
+        """
+        sources = [-1] * self.old_spec.num_leaves
+        for new, old in enumerate(self.sources):
+            if old >= 0:
+                sources[old] = new
+        return Diff(
+            tuple([entry.inverted() for entry in self.entries]),
+            self.new_spec,
+            self.old_spec,
+            tuple(sources),
+            self.new_leaves,
+            self.old_leaves,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What differs in strings and numbers, without the arrays: what ``json.dumps`` takes.
+
+        Example:
+            >>> import numpy as np, nestarray as na
+            >>> na.Container(w=np.ones(2)).diff(na.Container(w=np.zeros(2))).to_dict()["counts"]
+            {'changed': 1}
+        """
+        counts: dict[str, int] = {}
+        for entry in self.entries:
+            counts[entry.status] = counts.get(entry.status, 0) + 1
+        return {
+            "leaves": [self.old_spec.num_leaves, self.new_spec.num_leaves],
+            "counts": counts,
+            "entries": [entry.to_dict() for entry in self.entries],
+        }
+
+    def __str__(self) -> str:
+        from nestarray.comparison.diff_report import as_text
+
+        return as_text(self.entries, self.old_spec.num_leaves, self.new_spec.num_leaves)
+
+    def __repr__(self) -> str:
+        return f"Diff: {self}"
+
+    def _repr_html_(self) -> str:
+        from nestarray.comparison.diff_report import as_html
+
+        return as_html(self.entries, self.old_spec.num_leaves, self.new_spec.num_leaves)
+
+
+def _partial(spec: Spec, leaves: dict[int, Any]) -> Container:
+    if spec is LEAF and leaves:
+        return from_leaves(spec, (leaves[0],))
+    numbers = from_leaves(spec, range(spec.num_leaves))
+    if spec is LEAF:
+        return Container()
+    return numbers.select(lambda path, number: number in leaves).map(leaves.__getitem__)
+
+
+@method
+def diff(
+    c: Container,
+    other: Container,
+    /,
+    *,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    check_dtype: bool = True,
+    check_backend: bool = True,
+) -> Diff:
+    """What differs from this tree to `other`: structure, shapes, dtypes and values, by path.
+
+    With the defaults leaves are the same if all bits are (NaN is NaN whatever its payload, -0.0
+    is not 0.0) and ``c.patch(c.diff(other))`` is `other` exactly. A tolerance, or a check that
+    is left out, also leaves what it lets pass out of the patch. An array that is removed at one
+    path and added at another is moved. The op of this name, differences of neighbours, is
+    `na.diff`.
+
+    Args:
+        c: the old tree.
+        other: the new tree.
+        rtol: elements are the same if |new − old| ≤ atol + rtol · |old|.
+        atol: see `rtol`.
+        check_dtype: False lets arrays of different dtypes count as the same.
+        check_backend: False lets arrays of different frameworks count as the same.
+
+    Returns:
+        a `Diff`, which is true if something differs.
+
+    Raises:
+        ArgumentError: `other` is no Container, a tolerance is negative, or an array is being
+            traced and has no values.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> a = na.Container(w=np.zeros((2, 3)), b=np.zeros(2))
+        >>> b = na.Container(w=np.zeros((2, 3)), c={"b": np.ones(2)}).set("w", np.eye(2, 3))
+        >>> print(a.diff(b))
+        1 changed, 1 added, 1 removed; 2 leaves → 2
+        ~ w    f64[2, 3]  2 of 6 changed (33%), |Δ| ≤ 1 at [0, 0], mean 0.333
+        + c/b  f64[2]
+        - b    f64[2]
+        >>> np.array_equal(a.patch(a.diff(b))["c/b"], np.ones(2))
+        True
+        >>> bool(a.diff(a))
+        False
+    """
+    check_container("diff", "c", c)
+    check_container("diff", "other", other)
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not (isinstance(value, (int, float)) and value >= 0):
+            raise ArgumentError(f"diff: {name}: got {value!r}, expected a number of at least 0")
+    for side in (c, other):
+        for path, leaf in side.flat_items():
+            check_has_values("diff", path, leaf)
+    ignored = set()
+    if not check_dtype:
+        ignored.add("dtype")
+    if not check_backend:
+        ignored.add("backend")
+    old_place = {path: i for i, path in enumerate(c._spec.paths)}
+    sources, changed = [], {}
+    for path, new in zip(other._spec.paths, other._leaves, strict=True):
+        i = old_place.pop(path, -1)
+        change = None if i < 0 else _changed_leaf(c._leaves[i], new, rtol, atol, ignored)
+        if change is not None:
+            changed[len(sources)] = (i, *change)
+            i = -1
+        sources.append(i)
+    moved = moved_leaves(c, other)
+    for new, old in moved.items():
+        sources[new] = old
+    kept = set(sources)
+    return Diff(
+        _entries(c, other, sources, changed, moved),
+        c._spec,
+        other._spec,
+        tuple(sources),
+        {i: leaf for i, leaf in enumerate(c._leaves) if i not in kept},
+        {k: other._leaves[k] for k, source in enumerate(sources) if source < 0},
+    )
+
+
+def _changed_leaf(
+    old: Any, new: Any, rtol: float, atol: float, ignored: set[str]
+) -> tuple[tuple[str, ...], Statistics | None] | None:
+    """The aspects in which a leaf changed, and by how much; None if it did not."""
+    if old is new:
+        return None
+    aspects = tuple(a for a in differing_aspects(old, new) if a not in ignored)
+    found = None
+    if not ("type" in aspects or "shape" in aspects):
+        if is_array(old) or isinstance(old, (int, float, complex)):
+            exact = not (rtol or atol or differing_aspects(old, new))
+            if not (exact and same_values(old, new)):
+                found = statistics(old, new, rtol=rtol, atol=atol)
+            if found is not None:
+                aspects = (*aspects, "values")
+        elif not same_values(old, new):
+            aspects = (*aspects, "values")
+    return (aspects, found) if aspects else None
+
+
+def _entries(
+    c: Container,
+    other: Container,
+    sources: list[int],
+    changed: dict[int, Any],
+    moved: dict[int, int],
+) -> tuple[Change, ...]:
+    entries = list(_changed_nodes((), c._spec, other._spec))
+    for k, (path, new) in enumerate(zip(other._spec.paths, other._leaves, strict=True)):
+        if k in changed:
+            i, aspects, found = changed[k]
+            old = c._leaves[i]
+            names = _describe_both(old, new, aspects)
+            entries.append(Change("changed", path, path, *names, aspects, found))
+        elif k in moved:
+            entries.append(
+                Change("moved", path, c._spec.paths[moved[k]], describe(new), describe(new))
+            )
+        elif sources[k] < 0:
+            entries.append(Change("added", path, None, None, describe(new)))
+    kept = {*sources, *(i for i, *_ in changed.values())}
+    for i, (path, old) in enumerate(zip(c._spec.paths, c._leaves, strict=True)):
+        if i not in kept:
+            entries.append(Change("removed", path, path, describe(old), None))
+    return tuple(entries)
+
+
+def _describe_both(old: Any, new: Any, aspects: tuple[str, ...]) -> tuple[str, str]:
+    names = describe(old), describe(new)
+    if "backend" in aspects:
+        return tuple(f"{_framework(x)} {n}" for x, n in zip((old, new), names))  # type: ignore[return-value]
+    return names
+
+
+def _framework(x: Any) -> str:
+    return backend_of_type(type(x)) or type(x).__name__
+
+
+def _changed_nodes(path: Path, old: Spec | None, new: Spec | None) -> Iterator[Change]:
+    """Nodes of another kind or order, and nodes without leaves that came or went."""
+    before, after = (None if spec is LEAF else spec for spec in (old, new))
+    if before is after:
+        return
+    if before is not None and after is not None:
+        if before.kind != after.kind:
+            yield Change("kind", path, path, before.kind, after.kind)
+        if [k for k in before.keys if k in after.index] != [
+            k for k in after.keys if k in before.index
+        ]:
+            old_keys, new_keys = (", ".join(map(str, node.keys)) for node in (before, after))
+            yield Change("order", path, path, old_keys, new_keys)
+    elif before is not None and not before.keys:
+        yield Change("removed", path, path, f"empty {before.kind}", None)
+    elif after is not None and not after.keys:
+        yield Change("added", path, None, None, f"empty {after.kind}")
+    keys = dict.fromkeys(key for node in (before, after) if node is not None for key in node.keys)
+    for key in keys:
+        inner = [n.index[key][2] if n and key in n.index else None for n in (before, after)]
+        yield from _changed_nodes((*path, key), *inner)
+
+
+@method
+def patch(c: Container[Leaf], diff: Diff, /) -> Container[Leaf]:
+    """This tree with the changes of `diff`; exactly the new tree if `diff` was made from this one.
+
+    A tree that differs from the old one in places which `diff` does not touch keeps those, and
+    a leaf that `diff` moves is moved as it is here.
+
+    Args:
+        c: the tree to change.
+        diff: what to change, made by `diff`.
+
+    Returns:
+        a Container; its leaves are those of `c` and of `diff`, nothing is copied.
+
+    Raises:
+        StructureError: a place that `diff` changes is not what it was when `diff` was made; all
+            such places are named, and nothing is changed.
+        ArgumentError: `diff` is no `Diff`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> a, b = na.Container(w=np.zeros(2)), na.Container(w=np.ones(2), n=1)
+        >>> d = a.diff(b)
+        >>> a.patch(d).to_dict()
+        {'w': array([1., 1.]), 'n': 1}
+        >>> b.patch(d.invert()).to_dict()
+        {'w': array([0., 0.])}
+    """
+    check_container("patch", "c", c)
+    if not isinstance(diff, Diff):
+        raise ArgumentError(
+            f"patch: diff: got {type(diff).__name__}, expected what a.diff(b) returns"
+        )
+    tokens = [_Token() for _ in range(diff.old_spec.num_leaves)]
+    own = _recognized(c, diff, tokens)
+    new = [
+        tokens[source] if source >= 0 else _Token(diff.new_leaves[k])
+        for k, source in enumerate(diff.sources)
+    ]
+    merging = Merging(lambda a, b: a is b, lambda *_: NotImplemented)
+    result = merging.merged(
+        (), (diff.old_spec, tuple(tokens)), (c._spec, own), (diff.new_spec, tuple(new))
+    )
+    failed = [conflict.path for conflict in merging.conflicts]
+    if result is None:
+        spec, leaves = Container()._spec, ()
+    else:
+        spec, leaves = result
+    place = {id(token): path for token, path in zip(tokens, diff.old_spec.paths, strict=True)}
+    failed += [place[id(token)] for token in leaves if token.value is MISSING]
+    if failed:
+        raise StructureError(_does_not_apply(failed))
+    return from_leaves(spec, tuple([token.value for token in leaves]))
+
+
+class _Token:
+    """Stands for one leaf while structures are merged; its identity says which."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any = MISSING) -> None:
+        self.value = value
+
+
+def _recognized(c: Container, diff: Diff, tokens: list[_Token]) -> tuple[_Token, ...]:
+    """For each leaf of `c` the token of the old leaf that it is, or one of its own."""
+    place = {path: i for i, path in enumerate(diff.old_spec.paths)}
+    own = []
+    for path, leaf in zip(c._spec.paths, c._leaves, strict=True):
+        i = place.get(path)
+        if i is None or (i in diff.old_leaves and not identical(diff.old_leaves[i], leaf)):
+            own.append(_Token(leaf))
+        else:
+            tokens[i].value = leaf
+            own.append(tokens[i])
+    return tuple(own)
+
+
+def _does_not_apply(paths: list[Path]) -> str:
+    names = [repr(join_path(path) or ".") for path in paths]
+    return (
+        f"patch: diff does not apply: not as it was in the tree that it was made from: "
+        f"{listed(names, 5)}. Nothing was changed; make a new diff, or use "
+        "base.merge(ours, theirs), which can resolve conflicts"
+    )

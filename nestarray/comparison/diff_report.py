@@ -1,0 +1,267 @@
+"""The text and the HTML table of a `Diff`: one line a change, folded until it fits a terminal.
+
+Changes of numbered places that read alike, ``layers/0/w`` to ``layers/11/w``, become one
+line with the range of the number. If that is not short enough, lines are summed up by
+subtree, deepest first.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from nestarray.container.spec import Path, join_path
+from nestarray.errors.text import counted
+
+if TYPE_CHECKING:
+    from nestarray.comparison.diff import Change
+    from nestarray.comparison.equality import Statistics
+
+MAX_LINES = 40
+_FOLDED_FROM = 16
+_SIGNS = {
+    "changed": "~", "added": "+", "removed": "-", "moved": ">", "kind": "!", "order": "!",
+}  # fmt: skip
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One line of the report: one change, or several that are told together."""
+
+    status: str
+    name: str
+    what: str
+    note: str
+    statistics: Statistics | None
+    old_path: Path | None = None
+    path: Path = ()
+    paths: tuple[Path, ...] = ()  # of all the changes that the line tells
+
+
+def as_text(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str:
+    """The report for a terminal."""
+    import shutil
+
+    if not entries:
+        return f"no differences in {counted(old_leaves, 'leaf', 'leaves')}"
+    columns, rows = shutil.get_terminal_size((100, MAX_LINES + 4))
+    limit = max(8, min(MAX_LINES, rows - 4))
+    lines = _folded(entries, limit)
+    left_out = len(lines) - limit
+    if left_out > 0:
+        lines = lines[: limit - 1]
+    width = min(max(len(line.name) for line in lines), max(24, columns // 2))
+    middle = min(max(len(line.what) for line in lines), 32)
+    text = [_heading(entries, old_leaves, new_leaves)]
+    for line in lines:
+        row = f"{_SIGNS[line.status]} {line.name:<{width}}  {line.what:<{middle}}  {_note(line)}"
+        text.append(_cut(row.rstrip(), columns))
+    if left_out > 0:
+        text.append(f"… {left_out + 1} more lines; all of them: list(diff)")
+    return "\n".join(text)
+
+
+def as_html(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str:
+    """The report as a small HTML table."""
+    lines = _folded(entries, MAX_LINES) if entries else []
+    rows = []
+    for line in lines[:MAX_LINES]:
+        cells = (_SIGNS[line.status], line.name, line.what, _note(line))
+        rows.append(
+            "<tr>"
+            + "".join(f"<td style='text-align:left'>{html.escape(cell)}</td>" for cell in cells)
+            + "</tr>"
+        )
+    if len(lines) > MAX_LINES:
+        rows.append(f"<tr><td colspan='4'>… {len(lines) - MAX_LINES} more</td></tr>")
+    heading = _heading(entries, old_leaves, new_leaves) if entries else "no differences"
+    return f"<table><caption>{html.escape(heading)}</caption>{''.join(rows)}</table>"
+
+
+def _heading(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str:
+    counts = dict.fromkeys(_SIGNS, 0)
+    for entry in entries:
+        counts[entry.status] += 1
+    nodes = counts.pop("kind") + counts.pop("order")
+    parts = [f"{count:,} {status}" for status, count in counts.items() if count]
+    if nodes:
+        parts.append(f"{nodes:,} {'node' if nodes == 1 else 'nodes'} of another kind or order")
+    return f"{', '.join(parts)}; {counted(old_leaves, 'leaf', 'leaves')} → {new_leaves:,}"
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+# -- folding ----------------------------------------------------------------------------------
+
+
+def _folded(entries: Sequence[Change], limit: int) -> list[_Line]:
+    lines = _with_moved_subtrees([_line(entry) for entry in entries])
+    if len(lines) <= min(limit, _FOLDED_FROM):
+        return lines
+    lines = _together(lines, _pattern, _numbered)
+    for depth in range(max(len(line.path) for line in lines) - 1, -1, -1):
+        if len(lines) <= limit:
+            break
+        lines = _together(lines, lambda line, d=depth: _prefix(line, d), _subtree(depth))
+    return lines
+
+
+def _line(entry: Change) -> _Line:
+    name = join_path(entry.path) or "."
+    note, what = "", entry.new or entry.old or ""
+    if entry.status == "moved" and entry.old_path is not None:
+        old_name = join_path(entry.old_path)
+        if old_name == name:  # a number became a string, or the other way round
+            old_name, name = repr(entry.old_path), repr(entry.path)
+        name = f"{old_name} → {name}"
+    elif entry.status == "changed":
+        if entry.old != entry.new and set(entry.aspects) != {"values"}:
+            what = f"{entry.old} → {entry.new}"
+        elif entry.statistics is None:
+            what, note = f"{entry.old}", f"→ {entry.new}"
+    elif entry.status == "kind":
+        what = f"{entry.old} → {entry.new}"
+    elif entry.status == "order":
+        what, note = "keys in another order", f"{entry.old} → {entry.new}"
+    return _Line(
+        entry.status, name, what, note, entry.statistics, entry.old_path, entry.path, (entry.path,)
+    )  # fmt: skip
+
+
+def _with_moved_subtrees(lines: list[_Line]) -> list[_Line]:
+    """Leaves that moved from one place to one other are told by the two places."""
+    groups: dict[Hashable, list[_Line]] = {}
+    for line in lines:
+        groups.setdefault(_move(line) or id(line), []).append(line)
+    result = []
+    for key, group in groups.items():
+        if len(group) == 1 or not isinstance(key, tuple):
+            result.extend(group)
+            continue
+        old, new = (join_path(part) or "." for part in key)
+        what, paths = f"{len(group):,} leaves", _paths(group)
+        result.append(
+            replace(group[0], name=f"{old}/ → {new}/", what=what, path=key[1], paths=paths)
+        )
+    return result
+
+
+def _move(line: _Line) -> tuple[Path, Path] | None:
+    """The two places without the end that they have in common; None if that is nothing."""
+    if line.status != "moved" or line.old_path is None:
+        return None
+    old, new = line.old_path, line.path
+    while old and new and old[-1] == new[-1]:
+        old, new = old[:-1], new[:-1]
+    return (old, new) if len(new) < len(line.path) else None
+
+
+def _together(
+    lines: Iterable[_Line],
+    key_of: Callable[[_Line], Hashable],
+    told: Callable[[list[_Line]], _Line],
+) -> list[_Line]:
+    groups: dict[Hashable, list[_Line]] = {}
+    for line in lines:
+        groups.setdefault(key_of(line), []).append(line)
+    return [group[0] if len(group) == 1 else told(group) for group in groups.values()]
+
+
+def _pattern(line: _Line) -> Hashable:
+    return line.status, _NUMBER.sub("#", line.name), line.what, line.note
+
+
+def _numbered(group: list[_Line]) -> _Line:
+    """One line for names that differ in numbers only."""
+    paths = _paths(group)
+    times = f"{len(paths):,} ×"
+    return replace(
+        group[0],
+        name=_ranges([line.name for line in group]),
+        what=f"{times} {group[0].what}" if group[0].what else times,
+        paths=paths,
+        statistics=_sum_of(group),
+    )
+
+
+def _ranges(names: Sequence[str]) -> str:
+    """Names that differ in numbers only as one: ``layers/{0…11}/w``."""
+    columns = zip(*map(_NUMBER.findall, names), strict=True)
+    ranges = iter([(min(c, key=int), max(c, key=int)) for c in columns])
+
+    def shown(_: re.Match[str]) -> str:
+        low, high = next(ranges)
+        return low if low == high else f"{{{low}…{high}}}"
+
+    return _NUMBER.sub(shown, names[0])
+
+
+def _paths(group: Iterable[_Line]) -> tuple[Path, ...]:
+    return tuple(path for line in group for path in line.paths)
+
+
+def _prefix(line: _Line, depth: int) -> Hashable:
+    if len(line.path) <= depth:
+        return id(line)
+    return line.status, tuple(_NUMBER.sub("#", str(key)) for key in line.path[:depth])
+
+
+def _subtree(depth: int) -> Callable[[list[_Line]], _Line]:
+    def told(group: list[_Line]) -> _Line:
+        paths = _paths(group)
+        names = list(dict.fromkeys(join_path(path[:depth]) for path in paths))
+        return replace(
+            group[0],
+            name=f"{_ranges(names) or '.'}/",
+            what=f"{len(paths):,} leaves",
+            note="",
+            path=group[0].path[:depth],
+            paths=paths,
+            statistics=_sum_of(group),
+        )
+
+    return told
+
+
+def _sum_of(group: list[_Line]) -> Statistics | None:
+    found = [line.statistics for line in group if line.statistics is not None]
+    if not found:
+        return None
+    size = sum(s.size for s in found)
+    return replace(
+        max(found, key=lambda s: (s.max_abs, s.max_rel)),
+        changed=sum(s.changed for s in found),
+        size=size,
+        mean_abs=sum(s.mean_abs * s.size for s in found) / size,
+        where=(),
+        nans=sum(s.nans for s in found),
+    )
+
+
+def _note(line: _Line) -> str:
+    s: Any = line.statistics
+    if s is None:
+        return line.note
+    text = f"{s.changed:,} of {s.size:,} changed ({_percent(s.fraction)})"
+    if s.changed == s.size:
+        text = f"all {s.size:,} changed" if s.size > 1 else "changed"
+    if s.max_abs == s.max_abs:  # strings have no distance
+        place = f" at {list(s.where)}" if s.where else ""
+        text += f", |Δ| ≤ {s.max_abs:.3g}{place}"
+        if s.size > 1:
+            text += f", mean {s.mean_abs:.3g}"
+    if s.nans:
+        text += f", {s.nans:,} NaN on one side"
+    return f"{text} {line.note}".rstrip()
+
+
+def _percent(fraction: float) -> str:
+    if 0 < fraction < 0.01:
+        return "<1%"
+    return f"{int(fraction * 100)}%"  # rounded down: what is not all is never 100%

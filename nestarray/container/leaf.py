@@ -1,0 +1,87 @@
+"""One leaf: its size, and a short text of its dtype and shape.
+
+Values of arrays are never read, so arrays under tracing have the same text.
+"""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from functools import lru_cache
+from typing import Any
+
+from nestarray.container.building import Parts
+
+_SHORT = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
+
+
+def size(leaf: Any) -> int:
+    """The number of elements of an array; 0 of anything else and of a shape not yet known."""
+    try:
+        return math.prod([int(n) for n in leaf.shape])
+    except (AttributeError, TypeError, ValueError, RuntimeError):  # torch: a nested tensor
+        return 0
+
+
+def itemsize(leaf: Any) -> int:
+    """Bytes per element of an array; 0 of anything else."""
+    dtype = getattr(leaf, "dtype", None)
+    found = getattr(dtype, "itemsize", None) or getattr(dtype, "size", None)  # TensorFlow: size
+    return int(found or 0)
+
+
+def describe(leaf: Any, longest: int = 60) -> str:
+    """``f32[3, 4]`` for an array, without a look at its values; a short repr of anything else."""
+    text = array_text(leaf)
+    return object_text(leaf, longest) if text is None else text
+
+
+def array_text(leaf: Any) -> str | None:
+    """``f32[3, 4]``, or None of what has no shape and dtype of its own."""
+    if isinstance(leaf, Parts):  # a Container in the place of a leaf, as jax.hessian makes it
+        return None
+    try:
+        shape, dtype = leaf.shape, leaf.dtype
+    except Exception:  # no array; or one that knows no shape, as torch's nested tensors
+        return None
+    return f"{short_dtype(dtype)}[{shape_text(shape)}]"
+
+
+def shape_text(shape: Any) -> str:
+    """``3, 4``; ``?`` for a size, ``...`` for a rank, that is not known yet."""
+    try:
+        return ", ".join("?" if d is None else str(d) for d in shape)
+    except (TypeError, ValueError):  # a TensorFlow shape of unknown rank
+        return "..."
+
+
+def short_dtype(dtype: Any) -> str:
+    """``f32`` for any framework's float32."""
+    try:
+        return _known_short_dtype(dtype)
+    except TypeError:  # what some object calls its dtype has no hash
+        return _short_dtype(dtype)
+
+
+def _short_dtype(dtype: Any) -> str:
+    name = str(getattr(dtype, "name", dtype)).removeprefix("torch.")
+    stem = name.rstrip("0123456789")
+    return _SHORT.get(stem, stem) + name[len(stem) :]
+
+
+_known_short_dtype = lru_cache(maxsize=256)(_short_dtype)  # NumPy takes its time for each name
+_reprs = reprlib.Repr()
+_ABBREVIATED = ("set", "frozenset", "deque", "array", "dict", "list", "tuple")
+
+
+def object_text(leaf: Any, longest: int = 60) -> str:
+    """The repr of a leaf that is no array, on one line and of at most `longest` characters."""
+    try:
+        if isinstance(leaf, (str, bytes)):
+            text = repr(leaf[: longest + 1])  # of a long text no more than is shown
+        else:
+            known = type(leaf).__name__ in _ABBREVIATED  # long sets, dicts, …: not all of them
+            text = " ".join((_reprs.repr(leaf) if known else repr(leaf)).split())
+    except Exception:  # a repr that fails must not take the whole tree with it
+        text = f"<{type(leaf).__name__}>"
+    return text if len(text) <= longest else text[: longest - 3] + "..."

@@ -1,0 +1,210 @@
+"""`Table`: rows that are values, and print aligned.
+
+What is printed fits the terminal, and says what it leaves out; `to_string` gives all
+rows, a notebook an HTML table.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from nestarray.container.leaf import shape_text
+from nestarray.display.outline import key_text
+from nestarray.display.text import cells, clipped, cut, terminal_size
+
+_GAP = "  "
+_LEAST_ROWS = 3  # the first, what is between, the last
+
+#: The rows of a table that are shown; a range stands for rows that are left out.
+Shown = Sequence[int | range]
+
+
+class Table:
+    """Columns of equal length.
+
+    Args:
+        columns: name → values, one a row. How a value prints goes by its type and by the
+            name of its column: ``bytes`` in binary units, ``share`` in percent.
+        total: name → value, a last row.
+        notes: lines below the table.
+        sums: columns of numbers that add up over rows; what is left out shows their sums.
+        outline: a function that gives a table of at most so many rows that stands for
+            this one, where its first and last rows would not.
+
+    Example:
+        >>> from nestarray.display.table import Table
+        >>> table = Table({"path": ["a", "b/c"], "bytes": [12, 4096]})
+        >>> print(table)
+        path    bytes
+        a        12 B
+        b/c   4.0 KiB
+        >>> table.rows[1].bytes
+        4096
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, Sequence[Any]],
+        *,
+        total: Mapping[str, Any] | None = None,
+        notes: Sequence[str] = (),
+        sums: Sequence[str] = (),
+        outline: Callable[[int], Table] | None = None,
+    ) -> None:
+        self.columns = {name: tuple(values) for name, values in columns.items()}
+        self.notes = tuple(notes)
+        self._sums, self._outline = frozenset(sums), outline
+        row = namedtuple("Row", self.columns)  # type: ignore[misc]
+        self.rows: tuple[Any, ...] = tuple(map(row, *self.columns.values()))
+        self.total: Any = None if total is None else row(**total)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.rows)
+
+    def __getitem__(self, column: str) -> tuple[Any, ...]:
+        return self.columns[column]
+
+    def to_string(self, rows: int | None = None) -> str:
+        """The table as text in full width: all rows, or at most `rows` with a line for the rest.
+
+        Example:
+            >>> from nestarray.display.table import Table
+            >>> print(Table({"path": list("abcdef"), "bytes": [8] * 6}, sums=["bytes"]).to_string(3))
+            path      bytes
+            a           8 B
+            … 4 more   32 B
+            f           8 B
+        """
+        table, shown = self.at_most(len(self) if rows is None else max(rows, _LEAST_ROWS))
+        return "\n".join([*table._lines(shown, list(table.columns)), *self.notes])
+
+    def __repr__(self) -> str:
+        width, height = terminal_size()
+        below = 1 + (2 if self.total else 0)  # the head; the line and the total
+        count, blocks = 0, [list(self.columns)]
+        while len(blocks) > count:  # columns that do not fit follow below, and take room for rows
+            count = len(blocks)
+            room = (height - len(self.notes)) // count - below
+            table, rows = self.at_most(max(room, _LEAST_ROWS))
+            blocks = table._blocks(rows, width)
+        lines = [line for block in blocks for line in table._lines(rows, block, width)]
+        return "\n".join(clipped(line, width) for line in (*lines, *self.notes))
+
+    def at_most(self, count: int) -> tuple[Table, Shown]:
+        """The table to print where there is room for `count` rows, and which of its rows."""
+        if len(self) > count and self._outline is not None:
+            table = self._outline(count)
+            return table, range(len(table))
+        return self, shown_rows(len(self), count)
+
+    def _blocks(self, rows: Shown, width: int) -> list[list[str]]:
+        """The columns, in groups that fit `width`; each starts with the first column."""
+        first, *names = self.columns
+        sizes = {name: max(map(cells, text)) + len(_GAP) for name, text in self.texts(rows).items()}
+        lead = min(sizes[first], max(width // 3, 16))
+        blocks, used = [[first]], lead
+        for name in names:
+            if used + sizes[name] > width and len(blocks[-1]) > 1:
+                blocks.append([first])
+                used = lead
+            blocks[-1].append(name)
+            used += sizes[name]
+        return blocks
+
+    def _repr_html_(self) -> str:
+        from nestarray.display.html import table_html
+
+        return table_html(self)
+
+    def texts(self, rows: Shown) -> dict[str, list[str]]:
+        """The cells of some rows as text by column, the head first and the total last."""
+        table: dict[str, list[str]] = {}
+        for name, values in self.columns.items():
+            hidden = self._sum if table else _more
+            body = [
+                hidden(name, row) if isinstance(row, range) else text_of(name, values[row])
+                for row in rows
+            ]
+            total = [text_of(name, getattr(self.total, name))] if self.total else []
+            table[name] = [name, *body, *total]
+        return table
+
+    def _sum(self, name: str, rows: range) -> str:
+        if name not in self._sums:
+            return ""
+        values = self.columns[name][rows.start : rows.stop]
+        return text_of(name, sum(value for value in values if value is not None))
+
+    def is_number(self, name: str) -> bool:
+        """Whether a column holds numbers, which stand at its right."""
+        values = (v for v in self.columns[name] if v is not None)
+        return all(isinstance(v, (int, float)) for v in values)
+
+    def _lines(self, rows: Shown, names: Sequence[str], width: int | None = None) -> list[str]:
+        texts = self.texts(rows)
+        table = {name: texts[name] for name in names}
+        if width is not None:  # the first column gives way
+            name = next(iter(table))
+            others = [max(map(cells, t)) + len(_GAP) for n, t in table.items() if n != name]
+            room = max(width - sum(others), 16)
+            table[name] = [cut(text, room) for text in table[name]]
+        sizes = {name: max(map(cells, texts)) for name, texts in table.items()}
+        at_right = {name: self.is_number(name) for name in table}
+        lines = []
+        for row in zip(*table.values()):
+            padded = (
+                " " * (sizes[name] - cells(t)) + t
+                if at_right[name]
+                else t + " " * (sizes[name] - cells(t))
+                for name, t in zip(table, row)
+            )
+            lines.append(_GAP.join(padded).rstrip())
+        if self.total:
+            lines.insert(-1, "─" * (sum(sizes.values()) + len(_GAP) * (len(sizes) - 1)))
+        return lines
+
+
+def shown_rows(count: int, room: int) -> Shown:
+    """The numbers of the rows to show in `room` lines, and the range of those between."""
+    if count <= room:
+        return range(count)
+    head = room // 2
+    tail = count - (room - 1 - head)
+    return [*range(head), range(head, tail), *range(tail, count)]
+
+
+def _more(_: str, rows: range) -> str:
+    return f"… {len(rows):,} more"
+
+
+def text_of(column: str, value: Any) -> str:
+    """How a value prints in a column of this name."""
+    if value is None:
+        return ""
+    if column == "bytes":
+        return bytes_text(value)
+    if column == "share":
+        return f"{value:.1%}"
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"[{shape_text(value)}]" if isinstance(value, tuple) else key_text(str(value))
+
+
+def bytes_text(count: int) -> str:
+    """``512 B``, ``4.0 KiB``, ``1.5 GiB``."""
+    if count < 1024:
+        return f"{count} B"
+    size, units = float(count), iter(("KiB", "MiB", "GiB", "TiB", "PiB"))
+    unit = "B"
+    while size >= 1023.95 and unit != "PiB":  # 1024.0 would round up to the next unit
+        size, unit = size / 1024, next(units)
+    return f"{size:.1f} {unit}"

@@ -1,0 +1,339 @@
+"""A `KeyMap`: which leaf of one tree is which leaf of another, as a value.
+
+It renames, transposes and reshapes the leaves of a tree into the structure and order of
+another, and back. `nestarray.interchange.naming.matcher` proposes one; `key_map_files` has the
+JSON file that it is saved as, which a person can read, edit and write.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+from nestarray import ops
+from nestarray.comparison.merge import MISSING
+from nestarray.container import Container
+from nestarray.container.arguments import check_container
+from nestarray.container.container import from_leaves
+from nestarray.container.spec import LEAF, Path, Spec, join_path
+from nestarray.errors import PathError, ShapeError, StructureError
+from nestarray.errors.text import listed
+from nestarray.interchange.naming import key_map_files
+
+
+@dataclass(frozen=True)
+class Transpose:
+    """Axis `axes[i]` of the array becomes axis i."""
+
+    axes: tuple[int, ...]
+
+    def shape(self, old: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The shape that an array of the shape `old` gets; None if it does not fit."""
+        if len(old) != len(self.axes):
+            return None
+        return tuple(old[axis] for axis in self.axes)
+
+    def apply(self, x: Any) -> Any:
+        """The array with its axes in the new order."""
+        return ops.permute_dims(x, axes=self.axes)
+
+    def inverse(self) -> Transpose:
+        """The way back."""
+        return Transpose(tuple(self.axes.index(i) for i in range(len(self.axes))))
+
+    def to_plain(self) -> dict[str, Any]:
+        """As in the file."""
+        return {"transpose": list(self.axes)}
+
+    def __str__(self) -> str:
+        return f"transpose {list(self.axes)}"
+
+
+@dataclass(frozen=True)
+class Reshape:
+    """An array of the shape `old` gets the shape `new`."""
+
+    old: tuple[int, ...]
+    new: tuple[int, ...]
+
+    def shape(self, old: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The shape that an array of the shape `old` gets; None if it does not fit."""
+        return self.new if tuple(old) == self.old and _same_size(self.old, self.new) else None
+
+    def apply(self, x: Any) -> Any:
+        """The array in the new shape."""
+        return ops.reshape(x, self.new)
+
+    def inverse(self) -> Reshape:
+        """The way back."""
+        return Reshape(self.new, self.old)
+
+    def to_plain(self) -> dict[str, Any]:
+        """As in the file."""
+        return {"reshape": list(self.new), "from": list(self.old)}
+
+    def __str__(self) -> str:
+        return f"reshape {list(self.old)} → {list(self.new)}"
+
+
+def _same_size(old: tuple[int, ...], new: tuple[int, ...]) -> bool:
+    return math.prod(old) == math.prod(new)
+
+
+Step = Transpose | Reshape
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One leaf of the source is one leaf of the target.
+
+    Attributes:
+        source: the path in the source.
+        target: the path in the target.
+        steps: what to do to the array, in order.
+        confidence: from 0 to 1, how much speaks for it.
+    """
+
+    source: Path
+    target: Path
+    steps: tuple[Step, ...] = ()
+    confidence: float = 1.0
+
+    def inverse(self) -> Pair:
+        """The way back."""
+        steps = tuple(step.inverse() for step in reversed(self.steps))
+        return Pair(self.target, self.source, steps, self.confidence)
+
+
+@dataclass(frozen=True)
+class KeyMap:
+    """A map between the leaves of two trees that name them differently.
+
+    ``str(keymap)`` lists its rules and what is open.
+
+    Attributes:
+        source: the structure of the tree that it takes.
+        target: the structure of the tree that it makes.
+        pairs: the leaves that belong together, in the order of the target.
+        candidates: pairs of which it could not be decided which hold; `apply` does not use them.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> torch_like = na.Container(fc={"weight": np.ones((2, 3)), "bias": np.zeros(2)})
+        >>> flax_like = na.Container(Dense_0={"kernel": np.ones((3, 2)), "bias": np.zeros(2)})
+        >>> keymap = torch_like.match(flax_like)
+        >>> print(keymap)
+        KeyMap: 2 of 2 leaves → 2 of 2
+          fc/weight → Dense_0/kernel  transpose [1, 0]
+          fc/bias   → Dense_0/bias
+        >>> keymap.apply(torch_like)
+        Container(2 leaves, 8 elements, numpy)
+          Dense_0
+            kernel  f64[3, 2]
+            bias    f64[2]
+        >>> keymap.invert().apply(keymap.apply(torch_like)).spec is torch_like.spec
+        True
+    """
+
+    source: Spec
+    target: Spec
+    pairs: tuple[Pair, ...]
+    candidates: tuple[Pair, ...] = ()
+
+    @cached_property
+    def ambiguous(self) -> Mapping[str, tuple[tuple[str, float], ...]]:
+        """Source path → (target path, confidence) of each candidate, the likeliest first."""
+        found: dict[str, list[tuple[str, float]]] = {}
+        for pair in sorted(self.candidates, key=lambda p: -p.confidence):
+            entry = (join_path(pair.target), pair.confidence)
+            entries = found.setdefault(join_path(pair.source), [])
+            if entry[0] not in [name for name, _ in entries]:  # two ways to the same leaf
+                entries.append(entry)
+        return {name: tuple(entries) for name, entries in found.items()}
+
+    @cached_property
+    def unmatched(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """(paths of the source, paths of the target) that no pair and no candidate has."""
+        known = (*self.pairs, *self.candidates)
+        sources, targets = {pair.source for pair in known}, {pair.target for pair in known}
+        return (
+            tuple(join_path(path) for path in self.source.paths if path not in sources),
+            tuple(join_path(path) for path in self.target.paths if path not in targets),
+        )
+
+    def apply(self, c: Container, /, *, strict: bool = True) -> Container:
+        """The leaves of `c` in the structure, the order and the layout of the target.
+
+        Args:
+            c: a tree of the source's keys, in any order.
+            strict: False leaves out what is unmatched or ambiguous, leaves that `c` lacks, and
+                leaves that only `c` has.
+
+        Returns:
+            a Container; leaves without steps are the same arrays.
+
+        Raises:
+            StructureError: under `strict`, something is open, lacking, or not in the map.
+            ShapeError: a leaf has not the shape that its steps need.
+
+        Example:
+            >>> import numpy as np, nestarray as na
+            >>> torch_like = na.Container(fc={"weight": np.ones((2, 3)), "bias": np.zeros(2)})
+            >>> flax_like = na.Container(dense={"bias": np.zeros(2), "kernel": np.zeros((3, 2))})
+            >>> names = torch_like.match(flax_like)
+            >>> names.apply(torch_like).dense.kernel.shape
+            (3, 2)
+        """
+        check_container("KeyMap.apply", "c", c)
+        if strict:
+            self._check_complete()
+        found: dict[Path, Any] = {}
+        used, lacking = set(), []
+        for pair in self.pairs:
+            place = _leaf_at(c, pair.source)
+            if place is None:
+                lacking.append(join_path(pair.source))
+                continue
+            used.add(place)
+            found[pair.target] = _converted(pair, c._leaves[place])
+        extra = [p for i, p in enumerate(c._spec.path_names) if i not in used]
+        if strict and (lacking or extra):
+            raise StructureError(_wrong_tree(lacking, extra))
+        leaves = [found.get(path, MISSING) for path in self.target.paths]
+        result = from_leaves(self.target, tuple(leaves))
+        if len(found) == len(leaves):
+            return result
+        return result.select(lambda path, leaf: leaf is not MISSING)
+
+    def _check_complete(self) -> None:
+        old, new = self.unmatched
+        parts = []
+        if self.ambiguous:
+            name, entries = next(iter(self.ambiguous.items()))
+            shown = " or ".join(repr(target) for target, _ in entries[:3])
+            parts.append(f"{_count(self.ambiguous)} ambiguous, such as {name!r}, maybe {shown}")
+        for names, side in ((old, "source"), (new, "target")):
+            if names:
+                parts.append(
+                    f"{_count(names)} of the {side} unmatched: {listed(map(repr, names), 5)}"
+                )
+        if parts:
+            raise StructureError(
+                f"KeyMap.apply: {'; '.join(parts)}. Say what belongs together with "
+                "a.match(b, known={source path: target path}) or in the saved file, or leave "
+                "these out with strict=False"
+            )
+
+    def invert(self) -> KeyMap:
+        """The map from the target to the source.
+
+        Example:
+            >>> import numpy as np, nestarray as na
+            >>> a, b = na.Container(w=np.ones(2)), na.Container(kernel=np.zeros(2))
+            >>> a.match(b).invert().apply(b).paths()
+            ('w',)
+        """
+        return KeyMap(
+            self.target,
+            self.source,
+            in_order((pair.inverse() for pair in self.pairs), self.source),
+            in_order((pair.inverse() for pair in self.candidates), self.source),
+        )
+
+    def save(self, path: str | PathLike[str], /) -> None:
+        """Write the map as a JSON file, which a person can edit; an old file is replaced at once.
+
+        Numbered blocks are one rule: ``"from": "layers/{i:0-11}/weight", "to":
+        "layer_{i}/kernel", "steps": [{"transpose": [1, 0]}]``.
+
+        Args:
+            path: where to write it.
+
+        Raises:
+            StorageError: the file cannot be written.
+
+        Example:
+            >>> import tempfile, numpy as np, nestarray as na
+            >>> names = na.Container(w=np.ones(2)).match(na.Container(kernel=np.zeros(2)))
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     names.save(f"{folder}/names.json")
+            ...     na.KeyMap.load(f"{folder}/names.json") == names
+            True
+        """
+        key_map_files.save(self, path)
+
+    @staticmethod
+    def load(path: str | PathLike[str], /) -> KeyMap:
+        """Read a map that `save` wrote or a person did.
+
+        A file of rules alone is enough; ``source`` and ``target`` say the order of keys and
+        which nodes are lists, where that is not dicts in the order of the rules.
+
+        Args:
+            path: the file.
+
+        Returns:
+            the map; of a file that `save` wrote, one that is equal to the one that was saved.
+
+        Raises:
+            StorageError: what is in the file is no key map; the message names the place.
+            MissingFileError: there is no such file.
+        """
+        return key_map_files.load(path)
+
+    def __str__(self) -> str:
+        from nestarray.interchange.naming.key_map_report import as_text
+
+        return as_text(self)
+
+    __repr__ = __str__
+
+
+def in_order(pairs: Any, target: Spec) -> tuple[Pair, ...]:
+    """Pairs in the order of the target's leaves, the likeliest candidate first."""
+    place = {path: i for i, path in enumerate(target.paths)}
+    return tuple(
+        sorted(
+            pairs,
+            key=lambda p: (place[p.target], -p.confidence, tuple(map(str, p.source)), str(p.steps)),
+        )
+    )
+
+
+def _leaf_at(c: Container, path: Path) -> int | None:
+    if not path:
+        return 0 if c._spec is LEAF else None
+    try:
+        start, _, spec = c._spec.locate(path)
+    except PathError:
+        return None
+    return start if spec is LEAF else None
+
+
+def _converted(pair: Pair, leaf: Any) -> Any:
+    for step in pair.steps:
+        shape = getattr(leaf, "shape", None)
+        if shape is None or step.shape(tuple(shape)) is None:
+            raise ShapeError(
+                f"KeyMap.apply: {join_path(pair.source)!r} → {join_path(pair.target)!r}: cannot "
+                f"{step}: got {'no array' if shape is None else f'the shape {tuple(shape)}'}"
+            )
+        leaf = step.apply(leaf)
+    return leaf
+
+
+def _wrong_tree(lacking: list[str], extra: list[str]) -> str:
+    parts = []
+    if lacking:
+        parts.append(f"c lacks {listed(map(repr, lacking), 5)}")
+    if extra:
+        parts.append(f"the map does not know {listed(map(repr, extra), 5)}")
+    return f"KeyMap.apply: {'; '.join(parts)}. Leave these out with strict=False, or match again"
+
+
+def _count(names: Any) -> str:
+    return f"{len(names)} {'leaf' if len(names) == 1 else 'leaves'}"

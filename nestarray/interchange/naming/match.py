@@ -1,0 +1,73 @@
+"""`Container.match`: a map between two trees that hold the same under different names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from nestarray.container import Container, method
+from nestarray.container.arguments import check_container
+from nestarray.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from nestarray.interchange.naming.key_map import KeyMap
+
+
+@method
+def match(
+    c: Container,
+    other: Container,
+    /,
+    *,
+    known: Mapping[str, str] | None = None,
+    min_confidence: float = 0.5,
+) -> KeyMap:
+    """Propose which leaf of this tree is which leaf of `other`, as a `KeyMap`.
+
+    For trees that hold the same parameters under different names, such as the state of a
+    torch module and the variables of a Flax one. Shapes, dtypes, names, numbers in names and
+    order are looked at, values never. Repeated blocks are matched block by block. Matrices
+    and kernels may be transposed, projections split into heads; where shapes do not tell, as
+    for square matrices, the other leaves of the same names do. What cannot be decided is in
+    the map's `ambiguous`, what has no partner in its `unmatched`.
+
+    Args:
+        c: the tree to take leaves from.
+        other: the tree whose names, order and layout they shall get.
+        known: what is known already: path in `c` → path in `other`, of leaves or of nodes.
+        min_confidence: pairs of less confidence, from 0 to 1, are listed as ambiguous.
+
+    Returns:
+        a `KeyMap`; ``keymap.apply(c)`` makes the tree, ``keymap.save("map.json")`` keeps it.
+
+    Raises:
+        ArgumentError: an argument has another type, or a path of `known` is named twice.
+        PathError: a path of `known` is not there.
+        ShapeError: two leaves of `known` do not fit.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> block = {"q": np.ones((4, 4)), "fc": np.ones((8, 4)), "ln": np.ones(4)}
+        >>> a = na.Container(layer=[block] * 3)
+        >>> names = {"dense": np.ones((4, 8)), "query": np.ones((4, 4)), "norm": np.ones(4)}
+        >>> b = na.Container({f"block_{i + 1}": names for i in range(3)})
+        >>> print(a.match(b))
+        KeyMap: 9 of 9 leaves → 9 of 9
+          layer/{i:0-2}/fc → block_{i+1}/dense  transpose [1, 0], confidence 0.8
+          layer/{i:0-2}/q  → block_{i+1}/query  transpose [1, 0], confidence 0.64
+          layer/{i:0-2}/ln → block_{i+1}/norm   confidence 0.8
+        >>> a.match(b, known={"layer/0": "block_1"}).pairs[0].confidence
+        1.0
+    """
+    from nestarray.interchange.naming.matcher import Matching
+
+    check_container("match", "c", c)
+    check_container("match", "other", other)
+    if not (isinstance(min_confidence, (int, float)) and 0 <= min_confidence <= 1):
+        raise ArgumentError(
+            f"match: min_confidence: got {min_confidence!r}, expected a number from 0 to 1"
+        )
+    matching = Matching(c, other)
+    matching.match_known(known or {})
+    matching.match_rest()
+    return matching.key_map(min_confidence)

@@ -1,0 +1,398 @@
+"""Which leaf of one tree is which leaf of another that names and nests them differently.
+
+The trees are matched from the top. Subtrees whose leaves have the same sizes belong
+together if there is one of them on each side; of several, numbered ones go by the order of
+their numbers, others by their names, and what is left by its place between those that are
+matched. A subtree without a partner is replaced by its members, the largest first, so
+that blocks are matched as blocks, and what is inside of two only with each other. Where
+nothing decides, nothing is guessed: the candidates are listed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from nestarray.container import Container
+from nestarray.container.spec import LEAF, Path, Spec
+from nestarray.dtypes import dtype_of
+from nestarray.errors import ArgumentError, ShapeError
+from nestarray.interchange.naming.key_map import KeyMap, Pair, in_order
+from nestarray.interchange.naming.layouts import Steps, is_transposed, order_of, possible_steps
+from nestarray.interchange.naming.match_units import Side, Unit, depth, families, overlap
+from nestarray.interchange.naming.parameter_names import is_transposed_by_name, likeness, name_of
+
+Words = tuple[str, ...]
+
+#: How much each kind of evidence is worth.
+_BY_SHAPE, _BY_NUMBER, _BY_ELIMINATION, _BY_PLACE, _BY_COUNT = 1.0, 0.95, 0.8, 0.7, 0.6
+_LEAST_LIKENESS, _MARGIN = 0.25, 0.08
+_MOST_FAMILIES, _MOST_CANDIDATES = 200, 5
+
+
+class Matching:
+    """What is decided and what is open while two trees are matched."""
+
+    def __init__(self, c: Container, other: Container) -> None:
+        self.c, self.other = c, other
+        self.old, self.new = Side(c), Side(other)
+        self.decided: dict[int, tuple[int, float]] = {}
+        self.open: list[tuple[list[Unit], list[Unit]]] = []
+
+    # what the caller knows
+
+    def match_known(self, known: Mapping[str, str]) -> None:
+        """Decide what the caller knows; subtrees are matched inside."""
+        if not isinstance(known, Mapping):
+            raise ArgumentError(
+                f"match: known: got {type(known).__name__}, expected a dict of paths: "
+                "path in the first tree → path in the other"
+            )
+        places = []
+        for source, target in known.items():
+            places.append(
+                (source, target, self.c._spec.locate(source), self.other._spec.locate(target))
+            )
+        # single leaves first, so that a subtree is matched around what is known of it
+        places.sort(key=lambda place: place[2][1] - place[2][0])
+        taken = set()
+        for source, target, (a, b, old), (p, q, new) in places:
+            sources = [i for i in range(a, b) if i not in self.decided]
+            targets = [k for k in range(p, q) if k not in taken]
+            if old is LEAF or new is LEAF:
+                self._check_known_leaf(source, target, old, new, sources, targets)
+                self.decided[a] = (p, _BY_SHAPE)
+            elif sources and targets:
+                units = (
+                    self.old.unit(sources, depth(self.old, a, b)),
+                    self.new.unit(targets, depth(self.new, p, q)),
+                )
+                self._match_members([units[0]], [units[1]], _BY_SHAPE)
+            taken = {k for k, _ in self.decided.values()}
+
+    def _check_known_leaf(
+        self, source: str, target: str, old: Spec, new: Spec, sources: list[int], targets: list[int]
+    ) -> None:
+        if old is not new:
+            leaf, node = (source, target) if old is LEAF else (target, source)
+            raise ArgumentError(
+                f"match: known: {source!r} → {target!r}: {leaf!r} is a leaf and {node!r} is a node"
+            )
+        if not sources or not targets:
+            raise ArgumentError(
+                f"match: known: {source!r} → {target!r}: one of them has another partner in `known`"
+            )
+        i, k = sources[0], targets[0]
+        if not possible_steps(self.old.shapes[i], self.new.shapes[k]):
+            raise ShapeError(
+                f"match: known: {source!r} has the shape {self.old.shapes[i]}, {target!r} "
+                f"{self.new.shapes[k]}; one is not the other transposed or reshaped"
+            )
+
+    # from the top
+
+    def match_rest(self) -> None:
+        """Decide what can be decided of all that is left."""
+        taken = {k for k, _ in self.decided.values()}
+        old = [i for i in range(len(self.old.paths)) if i not in self.decided]
+        new = [k for k in range(len(self.new.paths)) if k not in taken]
+        common = {self.old.sizes[i] for i in old} & {self.new.sizes[k] for k in new}
+        old = [i for i in old if self.old.sizes[i] in common]  # others have no partner anyway
+        new = [k for k in new if self.new.sizes[k] in common]
+        if old and new:
+            self._match_members([self.old.unit(old)], [self.new.unit(new)], _BY_SHAPE)
+
+    def _match_members(self, olds: list[Unit], news: list[Unit], confidence: float) -> None:
+        """Match two lists of units with each other, the largest first."""
+        pairs: list[tuple[Unit, Unit, float]] = []
+        deferred: list[tuple[list[Unit], list[Unit]]] = []
+        while olds and news:
+            most = max(unit.count for unit in (*olds, *news))
+            now = [[u for u in units if u.count == most] for units in (olds, news)]
+            olds, news = ([u for u in units if u.count < most] for units in (olds, news))
+            found, alone = self._match_largest(*now, deferred)
+            pairs += found
+            if most > 1:
+                blocks = self._paired_blocks(alone, olds, news)
+                pairs += blocks
+                gone = {id(unit) for pair in blocks for unit in pair[:2]}
+                olds, news = (
+                    _opened(*units, gone) for units in ((olds, alone[0]), (news, alone[1]))
+                )
+        self._match_by_place(pairs, deferred)
+        for old, new, own in pairs:
+            self._decide(old, new, min(confidence, own))
+
+    def _match_largest(
+        self, olds: list[Unit], news: list[Unit], deferred: list[tuple[list[Unit], list[Unit]]]
+    ) -> tuple[list[tuple[Unit, Unit, float]], tuple[list[Unit], list[Unit]]]:
+        """Pairs of units of one size, and on both sides those that nothing is like.
+
+        Of units that are alike and nothing decides between, both sides go to `deferred`.
+        """
+        pairs: list[tuple[Unit, Unit, float]] = []
+        alone: tuple[list[Unit], list[Unit]] = ([], [])
+        for old_group, new_group in self._groups(olds, news):
+            found, old_left, new_left = self._paired(old_group, new_group)
+            pairs += found
+            if old_left and new_left:
+                deferred.append((old_left, new_left))
+            else:
+                alone[0].extend(old_left)
+                alone[1].extend(new_left)
+        return pairs, alone
+
+    def _decide(self, old: Unit, new: Unit, confidence: float) -> None:
+        if old.count == new.count == 1:
+            i, k = old.start, new.start
+            if self.old.kinds[i] == self.new.kinds[k] == "float":
+                same = _dtype(self.c, i) == _dtype(self.other, k)
+                confidence *= 1.0 if same else 0.98
+            self.decided[i] = (k, confidence)
+        else:
+            olds, news = (u.members(inside=True) if u.children else [u] for u in (old, new))
+            self._match_members(olds, news, confidence)
+
+    def _groups(self, olds: list[Unit], news: list[Unit]) -> list[tuple[list[Unit], list[Unit]]]:
+        """Units that may belong together; for leaves, of the same dimensions if that comes out even."""
+        groups: dict[Hashable, tuple[list[Unit], list[Unit]]] = {}
+        for side, units in enumerate((olds, news)):
+            for unit in units:
+                groups.setdefault(unit.signature, ([], []))[side].append(unit)
+        result = []
+        for old_group, new_group in groups.values():
+            result += self._by_dimensions(old_group, new_group)
+        return result
+
+    def _by_dimensions(
+        self, olds: list[Unit], news: list[Unit]
+    ) -> list[tuple[list[Unit], list[Unit]]]:
+        finer: dict[Hashable, tuple[list[Unit], list[Unit]]] = {}
+        for side, (shapes, units) in enumerate(((self.old.shapes, olds), (self.new.shapes, news))):
+            for unit in units:
+                dims = Counter(tuple(sorted(d for d in shapes[i] if d != 1)) for i in unit.leaves)
+                finer.setdefault(frozenset(dims.items()), ([], []))[side].append(unit)
+        if len(finer) > 1 and all(len(a) == len(b) for a, b in finer.values()):
+            return list(finer.values())
+        return [(olds, news)]
+
+    # of one group
+
+    def _paired(
+        self, olds: list[Unit], news: list[Unit]
+    ) -> tuple[list[tuple[Unit, Unit, float]], list[Unit], list[Unit]]:
+        """Units of one signature: pairs with their confidence, and what is left on both sides."""
+        if len(olds) == len(news) == 1:
+            if self._fits(olds[0], news[0]):
+                return [(olds[0], news[0], _BY_SHAPE)], [], []
+            return [], olds, news
+        left, right = families(olds), families(news)
+        pairs: list[tuple[Unit, Unit, float]] = []
+
+        def take(a: Words, b: Words, confidence: float) -> bool:
+            together = list(zip(left[a], right[b]))
+            if len(left[a]) != len(right[b]) or not all(self._fits(*both) for both in together):
+                return False
+            numbered = confidence if len(together) == 1 else min(confidence, _BY_NUMBER)
+            pairs.extend((old, new, numbered) for old, new in together)
+            del left[a], right[b]
+            return True
+
+        for words in [words for words in left if words in right]:
+            take(words, words, _BY_SHAPE)
+        if len(left) <= _MOST_FAMILIES and len(right) <= _MOST_FAMILIES:
+            while True:
+                best = _most_alike(left, right)
+                taken = [take(a, b, 0.6 + 0.4 * score) for a, b, score in best]
+                if not any(taken):
+                    break
+        if len(left) == len(right) == 1:
+            take(next(iter(left)), next(iter(right)), _BY_ELIMINATION)
+        rest = [[unit for units in side.values() for unit in units] for side in (left, right)]
+        return pairs, rest[0], rest[1]
+
+    def _fits(self, old: Unit, new: Unit) -> bool:
+        if old.count > 1 or new.count > 1:
+            return True
+        return bool(possible_steps(self.old.shapes[old.start], self.new.shapes[new.start]))
+
+    def _paired_blocks(
+        self, rest: tuple[list[Unit], list[Unit]], olds: list[Unit], news: list[Unit]
+    ) -> list[tuple[Unit, Unit, float]]:
+        """Numbered blocks of which there are as many on both sides, though a few leaves differ."""
+        sides = []
+        for left, units in zip(rest, (olds, news), strict=True):
+            found = families([*left, *units])
+            names = dict.fromkeys(name_of(unit.path).words for unit in left)
+            sides.append((found, [n for n in names if len(found[n]) > 1]))
+        (old_families, old_names), (new_families, new_names) = sides
+        pairs = []
+        for name in old_names or list(old_families):
+            options = []
+            for other in new_families if name in old_names else new_names:
+                a, b = old_families[name], new_families[other]
+                if len(a) == len(b) > 1 and a[0].count > 1 and b[0].count > 1:
+                    shared = min(overlap(x, y) for x, y in zip(a, b, strict=True))
+                    if shared >= _BY_COUNT:
+                        options.append((shared, a, b))
+            if len(options) == 1:
+                _, a, b = options[0]
+                pairs += [(x, y, _BY_ELIMINATION) for x, y in zip(a, b, strict=True)]
+        used = Counter(id(unit) for pair in pairs for unit in pair[:2])
+        return [p for p in pairs if used[id(p[0])] == used[id(p[1])] == 1]
+
+    def _match_by_place(
+        self,
+        pairs: list[tuple[Unit, Unit, float]],
+        deferred: list[tuple[list[Unit], list[Unit]]],
+    ) -> None:
+        """Match what stands alone between the same neighbours, if both sides are in one order."""
+        known = sorted((old.start, new.start) for old, new, _ in pairs)
+        follows = [new for _, new in known]
+        in_one_order = len(known) > 1 and follows == sorted(follows)
+        for olds, news in deferred:
+            places: dict[int, tuple[list[Unit], list[Unit]]] = {}
+            for side, units in enumerate((olds, news)):
+                for unit in units:
+                    place = sum(pair[side] < unit.start for pair in known)
+                    places.setdefault(place, ([], []))[side].append(unit)
+            if in_one_order and len(olds) == len(news):
+                for a, b in places.values():
+                    if len(a) == len(b) == 1 and self._fits(a[0], b[0]):
+                        pairs.append((a[0], b[0], _BY_PLACE))
+                        olds, news = (
+                            [u for u in us if u not in (a[0], b[0])] for us in (olds, news)
+                        )
+            if olds or news:
+                self.open.append((olds, news))
+
+    # the result
+
+    def key_map(self, min_confidence: float) -> KeyMap:
+        """The decided pairs with their steps, and the candidates for what is open."""
+        votes = self._votes()
+        pairs, candidates = [], []
+        for i, (k, confidence) in self.decided.items():
+            ways = self._ways(i, k, votes)
+            likely = [w for w in ways if w[1] == 1.0] or ways
+            if len(likely) == 1:
+                steps, share = likely[0]
+                pair = self._pair(i, k, steps, confidence * (share if share < 1 else 1.0))
+                (pairs if pair.confidence >= min_confidence else candidates).append(pair)
+            else:
+                candidates += [self._pair(i, k, w, confidence * share) for w, share in likely]
+        for olds, news in self.open:
+            candidates += self._candidates(olds, news, votes)
+        spec = self.other._spec
+        return KeyMap(self.c._spec, spec, in_order(pairs, spec), in_order(candidates, spec))
+
+    def _pair(self, i: int, k: int, steps: Steps, confidence: float) -> Pair:
+        return Pair(self.old.paths[i], self.new.paths[k], steps, round(confidence, 2))
+
+    def _votes(self) -> dict[Hashable, Counter[Any]]:
+        """How arrays of two last keys are transposed, where their shapes leave no doubt."""
+        votes: dict[Hashable, Counter[Any]] = {}
+        for i, (k, _) in self.decided.items():
+            ways = possible_steps(self.old.shapes[i], self.new.shapes[k])
+            if len(ways) == 1 and len(self.old.shapes[i]) > 1:
+                names = self._voters(i, k)
+                for voters in (names, names[2]):
+                    votes.setdefault(voters, Counter())[order_of(ways[0])] += 1
+        return votes
+
+    def _voters(self, i: int, k: int) -> tuple[Path, Path, int]:
+        rank = min(len(self.old.shapes[i]), len(self.new.shapes[k]))
+        return self.old.paths[i][-1:], self.new.paths[k][-1:], rank
+
+    def _ways(
+        self, i: int, k: int, votes: dict[Hashable, Counter[Any]]
+    ) -> list[tuple[Steps, float]]:
+        """The steps from leaf i to leaf k with how much speaks for each."""
+        ways = possible_steps(self.old.shapes[i], self.new.shapes[k])
+        if len(ways) == 1:
+            return [(ways[0], 1.0)]
+        counts = votes.get(self._voters(i, k), Counter())
+        voted = [way for way in ways if counts[order_of(way)]]
+        if len(voted) == 1:
+            return [(voted[0], 0.97)]
+        if not voted:
+            swapped = is_transposed_by_name(self.old.paths[i], self.new.paths[k])
+            by_name = [way for way in ways if is_transposed(way) == swapped]
+            if swapped is not None and by_name:
+                return [(by_name[0], 0.9)]
+            everywhere = votes.get(self._voters(i, k)[2], Counter())
+            alike = [way for way in ways if everywhere[order_of(way)]]
+            if len(everywhere) == 1 and len(alike) == 1:  # all matrices of these trees do so
+                return [(alike[0], 0.8)]
+        return [(way, round(1 / len(ways), 2)) for way in ways]
+
+    def _candidates(
+        self, olds: list[Unit], news: list[Unit], votes: dict[Hashable, Counter[Any]]
+    ) -> list[Pair]:
+        """For each leaf of the old units, the leaves of the new ones that it may be."""
+        result = []
+        for n, old in enumerate(olds):
+            if len(news) > _MOST_FAMILIES:  # too many to compare each with each
+                first = min(max(0, n - _MOST_CANDIDATES // 2), len(news) - _MOST_CANDIDATES)
+                options = news[first : first + _MOST_CANDIDATES]
+            else:
+                options = news
+            scores = [self._score(old, new) for new in options]
+            total = sum(scores) * max(1.0, len(news) / len(options))
+            best = sorted(range(len(options)), key=lambda o: -scores[o])[:_MOST_CANDIDATES]
+            for o in best:
+                for i, k, share in self._inside(old, options[o]):
+                    for steps, way in self._ways(i, k, votes):
+                        confidence = 0.9 * way * share * scores[o] / total
+                        result.append(self._pair(i, k, steps, confidence))
+        return result
+
+    def _score(self, old: Unit, new: Unit) -> float:
+        return 0.1 + likeness(name_of(old.path).words, name_of(new.path).words)
+
+    def _inside(self, old: Unit, new: Unit) -> list[tuple[int, int, float]]:
+        """The pairs of leaves if these two units were one."""
+        trial = Matching.__new__(Matching)
+        trial.c, trial.other, trial.old, trial.new = self.c, self.other, self.old, self.new
+        trial.decided, trial.open = {}, []
+        if old.count == new.count == 1:
+            return [(old.start, new.start, 1.0)] if self._fits(old, new) else []
+        trial._decide(old, new, 1.0)
+        return [(i, k, confidence) for i, (k, confidence) in trial.decided.items()]
+
+
+def _opened(units: list[Unit], alone: list[Unit], gone: set[int]) -> list[Unit]:
+    """`units` and the members of those that stand `alone`, without what is `gone`."""
+    kept = [unit for unit in units if id(unit) not in gone]
+    left = [unit for unit in alone if id(unit) not in gone]
+    return [*kept, *(member for unit in left for member in unit.members(inside=False))]
+
+
+def _dtype(c: Container, i: int) -> Any:
+    return dtype_of(c._leaves[i])
+
+
+def _most_alike(
+    left: Mapping[Words, list[Unit]], right: Mapping[Words, list[Unit]]
+) -> list[tuple[Words, Words, float]]:
+    """Families that are more like each other than like any other by a clear margin."""
+    scores = {
+        (a, b): likeness(a, b)
+        for a in left
+        for b in right
+        if len(left[a]) == len(right[b])
+    }  # fmt: skip
+    rows: dict[Any, list[float]] = {}
+    for (a, b), score in scores.items():
+        rows.setdefault((0, a), []).append(score)
+        rows.setdefault((1, b), []).append(score)
+    best = {key: sorted(row, reverse=True)[:2] for key, row in rows.items()}
+    result = []
+    for (a, b), score in scores.items():
+        two = [best[0, a], best[1, b]]
+        is_best = all(score == first for first, *_ in two)
+        is_clear = all(second <= score - _MARGIN for _, *others in two for second in others)
+        if is_best and is_clear and score >= _LEAST_LIKENESS:
+            result.append((a, b, score))
+    return result
