@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from nestarray.container import Container
     from nestarray.graph.graph import Graph
 
-#: torch's functions that transpose.
-_TORCH = frozenset(
+#: Functions of frontends that transpose.
+_TRANSPOSES = frozenset(
     ["permute", "transpose", "t", "movedim", "moveaxis", "swapaxes", "swapdims", "adjoint"]
 )
 #: Functions that move the channels back and forth where kernels have them last.
@@ -112,9 +112,7 @@ def _short(node: Node) -> str:
 
 
 def _transposes(node: Node) -> bool:
-    return order_of(node) is not None or (
-        node.target_name.startswith("torch.") and _short(node) in _TORCH
-    )
+    return order_of(node) is not None or _short(node) in _TRANSPOSES
 
 
 def _of_variable(node: Node) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray.container import Container
 from nestarray.dtypes import DType
+from nestarray.frontends import registry
 from nestarray.graph.node import Body, Node, bodies, iter_nodes, substituted
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 _RESERVED = frozenset(
     [
-        "torch",
         "na",
         "v",
         "s",
@@ -69,7 +69,7 @@ _numbers = count()
 
 def is_reserved(name: str) -> bool:
     """Whether a name has a meaning in every program."""
-    return name in _RESERVED
+    return name in _RESERVED or registry.is_registered(name)
 
 
 def valid_name(name: str, taken: set[str]) -> str:
@@ -78,7 +78,7 @@ def valid_name(name: str, taken: set[str]) -> str:
     if base[0].isdigit():
         base = f"_{base}"
     unique, number = base, 1
-    while unique in taken or unique in _RESERVED:
+    while unique in taken or is_reserved(unique):
         unique, number = f"{base}_{number}", number + 1
     taken.add(unique)
     return unique
@@ -87,10 +87,10 @@ def valid_name(name: str, taken: set[str]) -> str:
 def to_source(graph: Graph, *, comments: bool = True, free: bool = False) -> str:
     """The module text of a graph; `free` drops each value after its last use."""
     parameters = [*(n.name for n in graph.inputs), "*", "v", "s", "constants", "key=None"]
-    used = _namespaces(graph.calls)
+    frontends = sorted(filter(registry.is_registered, _namespaces(graph.calls)))
     lines = [
         "import nestarray as na",
-        *(["import nestarray.frontends.torch as torch"] if "torch" in used else []),
+        *(f"import {registry.vocabulary(name).namespace} as {name}" for name in frontends),
         "",
         "",
         f"def graph({', '.join(parameters)}):",
@@ -215,8 +215,8 @@ def _comment(node: Node) -> str:
 def _call(graph: Graph, node: Node) -> str:
     if node.target is operator.getitem:
         return f"{_value(node.args[0])}[{_value(node.args[1])}]"
-    if node.target in _SYMBOLS:
-        sign, operands = _SYMBOLS[node.target], [_operand(arg) for arg in node.args]
+    if node.target in SYMBOLS:
+        sign, operands = SYMBOLS[node.target], [_operand(arg) for arg in node.args]
         return (
             f"{operands[0]} {sign} {operands[1]}" if len(operands) == 2 else f"{sign}{operands[0]}"
         )
@@ -229,7 +229,7 @@ def _call(graph: Graph, node: Node) -> str:
 
 
 #: Python's functions of sizes, as Python writes them.
-_SYMBOLS: dict[Any, str] = {
+SYMBOLS: dict[Any, str] = {
     operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
     operator.floordiv: "//", operator.mod: "%", operator.pow: "**", operator.neg: "-",
     operator.eq: "==", operator.ne: "!=", operator.lt: "<", operator.le: "<=",

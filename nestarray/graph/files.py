@@ -14,20 +14,21 @@ import math
 import operator
 import os
 from collections.abc import Callable, Iterator, Mapping
-from types import FunctionType, ModuleType
 from typing import Any
 
-from nestarray import dtypes
+from nestarray import dtypes, random
 from nestarray.container import Container
 from nestarray.dispatch import OPS
 from nestarray.dtypes import DType
 from nestarray.errors import ConversionError, NestarrayError, StorageError
-from nestarray.graph.codegen import is_reserved
+from nestarray.frontends import registry
+from nestarray.graph.codegen import SYMBOLS, is_reserved
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node
 from nestarray.graph.sizes import Sizes
 from nestarray.storage import metadata
 from nestarray.storage.structure import parse_json, reason
+from nestarray.transforms import control_flow
 
 #: The entry of the metadata that holds the program.
 ENTRY = "nestarray.graph"
@@ -36,6 +37,8 @@ VERSION = 1
 _CONTROL_FLOW = (
     "associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop",
 )  # fmt: skip
+#: Python's functions of sizes.
+_OPERATORS = {f"operator.{function.__name__}": function for function in SYMBOLS}
 _TEXTS = ("name", "kind", "source", "path", "target_name", "module", "line", "origin")
 _KINDS = {"input": ("x", "v", "s", "constants", "key", "body"), "call": ("",)}
 
@@ -106,26 +109,17 @@ def find_function(name: str) -> Callable[..., Any]:
         ValueError: neither `na` nor a frontend has a public function of this name.
     """
     first, _, rest = name.partition(".")
-    found: Any = None
     if name == "getitem":
-        found = operator.getitem
-    elif first == "operator":
-        from nestarray.frontends.torch.vocabulary import PYTHON
-
-        found = PYTHON.get(f"_operator.{rest}")
-    elif first == "na":
-        found = _function_of_na(rest)
-    elif first == "torch":
-        found = _function_of_torch(rest)
+        return operator.getitem
+    if registry.is_registered(first):
+        return registry.vocabulary(first).function(name)
+    found = _function_of_na(rest) if first == "na" else _OPERATORS.get(name)
     if found is None:
         raise ValueError(f"there is no function {name!r}")
     return found
 
 
 def _function_of_na(name: str) -> Callable[..., Any] | None:
-    from nestarray import random
-    from nestarray.transforms import control_flow
-
     if name in OPS:
         return OPS[name].function
     if name in _CONTROL_FLOW:
@@ -133,22 +127,6 @@ def _function_of_na(name: str) -> Callable[..., Any] | None:
     space, _, last = name.partition(".")
     found = random.__dict__.get(last) if space == "random" and last[:1] != "_" else None
     return found if getattr(found, "__module__", "").startswith("nestarray.random") else None
-
-
-def _function_of_torch(name: str) -> Callable[..., Any] | None:
-    import nestarray.frontends.torch as torch
-
-    found: Any = torch
-    for part in name.split("."):
-        is_ours = isinstance(found, (ModuleType, type))
-        found = found.__dict__.get(part) if is_ours and not part.startswith("__") else None
-        if isinstance(found, staticmethod):
-            found = found.__func__
-        if not getattr(found, "__module__", getattr(found, "__name__", "")).startswith(
-            torch.__name__
-        ) and not (isinstance(found, ModuleType) and found.__name__.startswith(torch.__name__)):
-            return None
-    return found if isinstance(found, FunctionType) else None
 
 
 class _Encoder:

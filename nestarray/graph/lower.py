@@ -21,6 +21,7 @@ from nestarray.config import use_backend
 from nestarray.container import Container
 from nestarray.dispatch import Op
 from nestarray.errors import ConversionError
+from nestarray.frontends import registry
 from nestarray.graph.codegen import last_uses
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, live_nodes, map_nodes
@@ -34,7 +35,8 @@ from nestarray.transforms.control_flow import recording
 
 def is_lowered(graph: Graph) -> bool:
     """Whether all calls are of `na`."""
-    return all(not node.target_name.startswith("torch.") for node in graph.calls)
+    names = {node.target_name.partition(".")[0] for node in graph.calls}
+    return not any(map(registry.is_registered, names))
 
 
 def lower(graph: Graph) -> Graph:

@@ -23,7 +23,8 @@ def first_of_unknown_size(
     """
     known = {*names, *(name for node in inputs for name in _names_of(node))}
     for node in calls:
-        if node.target_name == "torch.Tensor.item" or not _names_of(node) <= known:
+        reads_number = node.target_name.endswith(".item")  # the method's name in each framework
+        if reads_number or not _names_of(node) <= known:
             return node
     return None
 

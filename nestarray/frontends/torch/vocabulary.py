@@ -14,10 +14,11 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from types import ModuleType
-from typing import Any, NamedTuple
+from types import FunctionType, ModuleType
+from typing import Any
 
 from nestarray.errors import MissingOpError
+from nestarray.frontends.registry import Call
 from nestarray.frontends.torch import fft, linalg, methods, ops, quantization, special
 from nestarray.frontends.torch.nn import functional
 
@@ -30,6 +31,9 @@ class _Targets(frozenset[str]):
     def __contains__(self, target: object) -> bool:
         return super().__contains__(_name_of(target))
 
+
+#: The module that programs import as ``torch``.
+namespace = "nestarray.frontends.torch"
 
 #: Operations without effect on values: graphs go without them.
 IGNORED = _Targets(
@@ -66,16 +70,6 @@ UNUSED = frozenset(
 
 #: Where the functions of sizes are; graphs pass their arguments by position.
 _WITHOUT_SCHEMA = ("_operator", "math", "builtins", "nestarray.frontends.torch.symbolic")
-
-
-class Call(NamedTuple):
-    """One call of a function of this frontend."""
-
-    function: Callable[..., Any]
-    name: str
-    args: tuple[Any, ...]
-    kwargs: Arguments
-    is_random: bool
 
 
 @dataclass(frozen=True)
@@ -435,6 +429,34 @@ def find(target: Any) -> Rule | None:
         return rule
     schema = getattr(target, "_schema", None)
     return rule if schema is None or _takes(rule, schema) else None
+
+
+def function(printed_name: str) -> Callable[..., Any]:
+    """The function of a printed name.
+
+    Raises:
+        ValueError: this frontend has no public function of this name.
+
+    Example:
+        >>> from nestarray.frontends.torch import vocabulary
+        >>> vocabulary.function("torch.nn.functional.linear").__name__
+        'linear'
+    """
+    import nestarray.frontends.torch as torch
+
+    found: Any = torch
+    for part in printed_name.split(".")[1:]:
+        is_ours = isinstance(found, (ModuleType, type))
+        found = found.__dict__.get(part) if is_ours and not part.startswith("__") else None
+        if isinstance(found, staticmethod):
+            found = found.__func__
+        home = found.__name__ if isinstance(found, ModuleType) else getattr(found, "__module__", "")
+        if not home.startswith(torch.__name__):
+            break
+    else:
+        if isinstance(found, FunctionType):
+            return found
+    raise ValueError(f"there is no function {printed_name!r}")
 
 
 def find_first(target: Any) -> Rule | None:

@@ -1,0 +1,99 @@
+"""Vocabularies: the functions of each frontend, by a source's operation and by printed name.
+
+An importer asks a vocabulary for the rule of an operation. A saved program is read, and a
+printed program is imported, by the names of its functions; the first part of such a name
+(``torch`` in ``torch.nn.functional.relu``) is the name of the vocabulary.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+
+class Call(NamedTuple):
+    """One call of a function of a frontend.
+
+    Attributes:
+        function: the function.
+        name: its printed name, ``"torch.nn.functional.linear"``.
+        args, kwargs: its arguments.
+        is_random: whether the call takes a random ``key``.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    is_random: bool = False
+
+
+class Rule(Protocol):
+    """Maps one operation of a source to calls of one function."""
+
+    @property
+    def name(self) -> str:
+        """The printed name of the function."""
+        ...
+
+    def call(self, arguments: Mapping[str, Any], /) -> Call:
+        """Return the call for arguments by the names of the operation's schema.
+
+        Raises:
+            MissingOpError: the function does not take one of them.
+        """
+        ...
+
+
+class Vocabulary(Protocol):
+    """The functions of one frontend; a module with these names is one.
+
+    Attributes:
+        namespace: the module that programs import under the name of the vocabulary.
+    """
+
+    namespace: str
+
+    def find(self, op: Any, /) -> Rule | None:
+        """Return the rule of a source's operation, None if there is none."""
+        ...
+
+    def function(self, printed_name: str, /) -> Callable[..., Any]:
+        """Return the function of a printed name.
+
+        Raises:
+            ValueError: there is no public function of this name.
+        """
+        ...
+
+
+#: Name → the vocabulary, or the module that is one and has not been imported.
+_VOCABULARIES: dict[str, Any] = {"torch": "nestarray.frontends.torch.vocabulary"}
+
+
+def register(name: str, vocabulary: Vocabulary) -> None:
+    """Add a vocabulary.
+
+    Args:
+        name: the first part of its printed names, an identifier.
+        vocabulary: its rules and functions.
+    """
+    _VOCABULARIES[name] = vocabulary
+
+
+def is_registered(name: str) -> bool:
+    """Whether a vocabulary has this name."""
+    return name in _VOCABULARIES
+
+
+def vocabulary(name: str) -> Vocabulary:
+    """Return the vocabulary of a name.
+
+    Raises:
+        KeyError: there is none.
+    """
+    found = _VOCABULARIES[name]
+    if isinstance(found, str):
+        found = _VOCABULARIES[name] = importlib.import_module(found)
+    return found
