@@ -14,7 +14,7 @@ from __future__ import annotations
 import builtins
 from typing import Any, NamedTuple
 
-from nestarray.dynamo import remembered
+from nestarray.dynamo import cached_constant
 from nestarray.errors import DtypeError
 
 
@@ -186,7 +186,7 @@ def _promote_integers(a: DType, b: DType) -> DType:
     return _NAMES[f"int{min(bits, 64)}"]
 
 
-@remembered
+@cached_constant
 def promote_types(a: DType, b: DType) -> DType:
     """The dtype of a result of operands of dtypes `a` and `b`.
 

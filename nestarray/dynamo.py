@@ -1,14 +1,16 @@
-"""What torch.compile is told about code that it reads instead of running it.
+"""Support for torch.compile, whose tracer (Dynamo) interprets Python code and guards its inputs.
 
-It follows Python line by line and guards whatever it looks at. Tables that fill as calls
-come, locks and interned objects are nothing to follow. So functions whose results depend on
-structures and types alone are marked `settled`: it calls them, and the result is a constant
-of the program. And where code would note something for the next call, it asks `is_read`
-first: a note that was made while the program was read would fail the guard that it was not.
-A `ContextVariable` is a context variable that it reads as well.
+Dynamo cannot trace caches that grow during calls, locks or interned objects. Therefore:
 
-PyTorch before 2.12 gives a settled function no objects, so there they end what it reads: it
-compiles what is around calls of nestarray, and with ``fullgraph=True`` says why it cannot.
+- `compile_time_constant` marks functions whose results depend on structures and types only.
+  Dynamo calls them and treats the result as a constant.
+- `traced_as` gives Dynamo another function to trace in place of the marked one.
+- `is_compiling` guards code that stores something for later calls: a store during tracing
+  would invalidate the guards.
+- `ContextVariable` is a context variable that Dynamo can read.
+
+PyTorch before 2.12 cannot call constant functions with object arguments. There the tracer stops
+at calls of nestarray, and with ``fullgraph=True`` raises an error that names the version.
 """
 
 from __future__ import annotations
@@ -25,52 +27,56 @@ T = TypeVar("T")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-#: What is called for settled functions, until torch.compile is imported.
-_settling: list[Callable[..., str]] = []
+#: The functions behind `compile_time_constant` that torch.compile does not know yet.
+_unmarked: list[Callable[..., str]] = []
 
 
 class _Results:
-    """What settled functions have returned, as attributes: objects that guards can name."""
+    """The results of constant functions as attributes, which guards can refer to."""
 
 
 _results = _Results()
 
 
-def read_as(read: Callable[..., Any]) -> Callable[[Function], Function]:
-    """Let torch.compile read `read`, of the same parameters, where a function is called."""
+def traced_as(replacement: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Let torch.compile trace `replacement`, of equal parameters, instead of the function."""
 
     def mark(function: Function) -> Function:
-        function._torchdynamo_inline = read  # type: ignore[attr-defined]
+        function._torchdynamo_inline = replacement  # type: ignore[attr-defined]
         return function
 
     return mark
 
 
-def settled(function: Function) -> Function:
-    """Let torch.compile call a function of structures, types and names, and keep the result.
+def compile_time_constant(function: Function) -> Function:
+    """Let torch.compile call `function` and treat the result as a constant of the program.
 
-    ``torch.compiler.assume_constant_result`` alone gives an object that no guard can name. Results
-    are kept as long as the process lives; structures and types are few.
+    The arguments are structures, types and names. ``torch.compiler.assume_constant_result`` alone
+    returns objects that guards cannot refer to, so results are stored for the whole process.
     """
 
-    def settle(*args: Any, **kwargs: Any) -> str:
+    def name_of_result(*args: Any, **kwargs: Any) -> str:
         result = function(*args, **kwargs)
-        name = f"_{id(result)}"  # which stays its own, because the result is kept
+        name = f"_{id(result)}"  # unique because the result is kept alive
         setattr(_results, name, result)
         return name
 
-    _settling.append(settle)
+    _unmarked.append(name_of_result)
     if "torch._dynamo.variables" in sys.modules:
-        mark_settled()
+        mark_constants()
 
-    # with globals of its own and no closure: of methods torch.compile looks for cells in the wrong
-    # function; and a __name__ would send it to that module
-    names = {"settle": settle, "results": _results, "__builtins__": builtins.__dict__}
-    return read_as(FunctionType(_read.__code__, names))(function)
+    # Own globals and no closure: for methods Dynamo looks up closure cells in the wrong
+    # function, and a __name__ would make it use that module's globals.
+    names = {
+        "name_of_result": name_of_result,
+        "results": _results,
+        "__builtins__": builtins.__dict__,
+    }
+    return traced_as(FunctionType(_look_up.__code__, names))(function)
 
 
-def remembered(function: Function) -> Function:
-    """`functools.cache` of a settled function; torch.compile warns where it meets that itself."""
+def cached_constant(function: Function) -> Function:
+    """`functools.cache` of a `compile_time_constant`; torch.compile warns about `cache` itself."""
     known: dict[tuple[Any, ...], Any] = {}
 
     @wraps(function)
@@ -78,53 +84,53 @@ def remembered(function: Function) -> Function:
         try:
             return known[args]
         except KeyError:
-            pass  # an error of the function shall not stand behind this one
+            pass  # so that an error of the function has no KeyError as its context
         result = known[args] = function(*args)
         return result
 
-    return settled(call)  # type: ignore[return-value]
+    return compile_time_constant(call)  # type: ignore[return-value]
 
 
-def mark_settled() -> None:
-    """Say to torch.compile, which has been imported, what becomes of settled functions."""
+def mark_constants() -> None:
+    """Mark all constant functions for torch.compile, once it is imported."""
     import torch
 
     takes_objects = torch.__version__ >= "2.12"  # a TorchVersion, which compares as versions do
-    for settle in _settling:
+    for function in _unmarked:
         if takes_objects:
-            settle._dynamo_marked_constant = True  # type: ignore[attr-defined]
-        else:  # as torch.compiler.disable says it, which cannot be called while it is imported
-            settle._torchdynamo_disable = True  # type: ignore[attr-defined]
-            settle._torchdynamo_disable_msg = (  # type: ignore[attr-defined]
+            function._dynamo_marked_constant = True  # type: ignore[attr-defined]
+        else:  # as torch.compiler.disable does, which cannot be called during the import
+            function._torchdynamo_disable = True  # type: ignore[attr-defined]
+            function._torchdynamo_disable_msg = (  # type: ignore[attr-defined]
                 "torch.compile reads calls of nestarray from PyTorch 2.12 on"
             )
-    _settling.clear()
+    _unmarked.clear()
 
 
-def _read(*args: Any, **kwargs: Any) -> Any:
-    return getattr(results, settle(*args, **kwargs))  # type: ignore[name-defined]  # noqa: F821
+def _look_up(*args: Any, **kwargs: Any) -> Any:
+    return getattr(results, name_of_result(*args, **kwargs))  # type: ignore[name-defined]  # noqa: F821
 
 
-@read_as(lambda: True)
-def is_read() -> bool:
-    """Whether torch.compile reads this call."""
+@traced_as(lambda: True)
+def is_compiling() -> bool:
+    """Whether torch.compile traces this call."""
     return False
 
 
 def identity(x: Any) -> Any:
-    """What tells an object that is alive from all others, as a key: its id.
+    """A dictionary key for the object itself: its id.
 
-    As torch.compile reads it, the object itself: tensors are keys there, alike where they are
-    one. It would guard an id, and compile each call with other tensors anew.
+    While torch.compile traces, the object: tensors are keys by identity there, and a guard on
+    the id would recompile for each other tensor.
     """
-    return x if is_read() else id(x)
+    return x if is_compiling() else id(x)
 
 
 class ContextVariable(Generic[T]):
-    """`contextvars.ContextVar`, which torch.compile cannot read.
+    """`contextvars.ContextVar`, which torch.compile cannot trace, with support for it.
 
-    A value that was set before the program is a constant of it, under the guard that it is
-    still the same. One that the program sets is an item of a list, as long as it is set.
+    A value that was set before the compiled program is a constant, guarded to be unchanged. A
+    value that the program sets is an item of a list until it is reset.
     """
 
     def __init__(self, name: str, *, default: T) -> None:
@@ -132,43 +138,43 @@ class ContextVariable(Generic[T]):
         self._set: list[T] = []
         variable = self._variable
 
-        def given() -> T:
+        def outer_value() -> T:
             return variable.get()
 
-        self._given = given
-        _guarded.append(given)
+        self._outer_value = outer_value
+        _guarded.append(outer_value)
         if "torch._dynamo.variables" in sys.modules:
-            guard_context()
+            guard_context_variables()
 
     def get(self) -> T:
-        """The value now."""
-        if is_read():
-            return self._set[-1] if self._set else self._given()
+        """The current value."""
+        if is_compiling():
+            return self._set[-1] if self._set else self._outer_value()
         return self._variable.get()
 
     def set(self, value: T) -> Token[T] | None:
-        """Set the value; returns what `reset` takes."""
-        if is_read():
+        """Set the value; returns the argument of `reset`."""
+        if is_compiling():
             self._set.append(value)
             return None
         return self._variable.set(value)
 
     def reset(self, token: Token[T] | None) -> None:
-        """Set what was before."""
+        """Restore the previous value."""
         if token is None:
             self._set.pop()
         else:
             self._variable.reset(token)
 
 
-#: Functions of no arguments, whose results torch.compile is to take as they are, and to guard.
+#: Functions without arguments whose results torch.compile folds and guards.
 _guarded: list[Callable[[], Any]] = []
 
 
-def guard_context() -> None:
-    """Have torch.compile guard the values that context variables are given outside of it.
+def guard_context_variables() -> None:
+    """Make torch.compile guard the values of context variables set outside of the program.
 
-    It has no public way to say so; without its tables it stops where it meets one.
+    There is no public interface for this; without its tables Dynamo stops at the variable.
     """
     import torch
     from torch._dynamo.variables import torch as known

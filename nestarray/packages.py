@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from nestarray.dynamo import settled
+from nestarray.dynamo import compile_time_constant
 from nestarray.errors import MissingFrameworkError
 
 
-@settled
+@compile_time_constant
 def optional(package: str, needing: str, *, extra: str, instead: str = "") -> Any:
     """The module `package`.
 

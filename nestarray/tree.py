@@ -17,7 +17,7 @@ from nestarray.container.access import line_up
 from nestarray.container.container import from_results, rebuild
 from nestarray.container.fused import Layout
 from nestarray.container.spec import Spec
-from nestarray.dynamo import read_as
+from nestarray.dynamo import traced_as
 from nestarray.errors import StructureError
 from nestarray.errors.signatures import signature_errors
 from nestarray.errors.unknown_names import suggest_names
@@ -123,7 +123,7 @@ def _take(nest: Any, leaves: list[Any], unfused: bool) -> Any:
     return dm_tree.map_structure(lambda item: item if type(item) is _Box else None, outer)
 
 
-@read_as(lambda nest: isinstance(nest, (Mapping, Sequence)) and not isinstance(nest, str | bytes))
+@traced_as(lambda nest: isinstance(nest, (Mapping, Sequence)) and not isinstance(nest, str | bytes))
 def _is_node(nest: Any) -> bool:
     import tree as dm_tree
 

@@ -16,12 +16,12 @@ from typing import Any
 
 from nestarray import packages
 from nestarray.config import BACKENDS, check_backend_name
-from nestarray.dynamo import remembered
+from nestarray.dynamo import cached_constant
 from nestarray.errors import ArgumentError, MixedBackendError
 from nestarray.typing import NUMBERS
 
 
-@remembered
+@cached_constant
 def core(name: str) -> ModuleType:
     """The ``core`` module of backend `name`; imports the framework.
 
@@ -33,7 +33,7 @@ def core(name: str) -> ModuleType:
     return importlib.import_module(f"nestarray.backends.{name}.core")
 
 
-@remembered
+@cached_constant
 def chapter(name: str, chapter_name: str) -> Any:
     """``backends/<name>/<chapter>.py``, or None where the backend has no such file."""
     core(name)
@@ -46,7 +46,7 @@ def chapter(name: str, chapter_name: str) -> Any:
         return None
 
 
-@remembered
+@cached_constant
 def backend_of_type(cls: type) -> str | None:
     """The backend whose arrays are of type `cls`; None if there is none."""
     for name in BACKENDS:

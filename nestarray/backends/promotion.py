@@ -14,7 +14,7 @@ from nestarray import dtypes
 from nestarray.backends.base import Function, own_code
 from nestarray.backends.fast_paths import FastPath, fast_path_of, noted
 from nestarray.backends.parameters import parameters_of
-from nestarray.dynamo import is_read
+from nestarray.dynamo import is_compiling
 from nestarray.typing import NUMBERS
 
 Cast = Callable[[Any, Any], Any]
@@ -81,7 +81,7 @@ def promoting(
         kept: set[Any] = set()
 
         def note(dtype: Any) -> None:
-            if not is_read():  # torch.compile writes nothing from inside a loop
+            if not is_compiling():  # torch.compile writes nothing from inside a loop
                 kept.add(dtype)
 
         def number_second(x: Any, number: Any, /) -> Any:

@@ -20,7 +20,7 @@ from nestarray.container.building import Parts, build, spliced
 from nestarray.container.leaf import itemsize, size
 from nestarray.container.other_names import class_message
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
-from nestarray.dynamo import read_as
+from nestarray.dynamo import traced_as
 from nestarray.errors import ArgumentError, ImmutableError, PathError, StructureError
 from nestarray.errors.signatures import signature_errors
 from nestarray.errors.unknown_names import unknown_attribute
@@ -613,7 +613,7 @@ _CLASSES = {
 }  # fmt: skip
 
 
-def _read_from_leaves(spec: Spec, leaves: Iterable[New], note: Any = None) -> Container[New]:
+def _traceable_from_leaves(spec: Spec, leaves: Iterable[New], note: Any = None) -> Container[New]:
     self = object.__new__(_CLASSES[spec.kind])
     object.__setattr__(self, "_spec", spec)
     object.__setattr__(self, "_leaves", leaves if leaves.__class__ is tuple else tuple(leaves))
@@ -621,7 +621,7 @@ def _read_from_leaves(spec: Spec, leaves: Iterable[New], note: Any = None) -> Co
     return self
 
 
-@read_as(_read_from_leaves)
+@traced_as(_traceable_from_leaves)
 def from_leaves(spec: Spec, leaves: Iterable[New], note: Any = None) -> Container[New]:
     """The Container of a spec and as many leaves, in depth-first order.
 

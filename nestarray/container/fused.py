@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 from nestarray.container.building import Parts
 from nestarray.container.container import Container, Leaf
 from nestarray.container.spec import LEAF, Key, Path, Spec, kept, make_spec
-from nestarray.dynamo import read_as, settled
+from nestarray.dynamo import compile_time_constant, traced_as
 
 _interned: WeakValueDictionary[Hashable, Layout] = WeakValueDictionary()
 
@@ -68,7 +68,7 @@ class Layout:
         """The Container of this layout and as many buffers."""
         return from_buffers(self, tuple(buffers))
 
-    @settled
+    @compile_time_constant
     def part(self, key: Key) -> tuple[Layout, tuple[tuple[int, int | None, int], ...]]:
         """Of the node at `key` its layout, and for each buffer (number, start, stop) in ours."""
         found = self._parts.get(key)
@@ -97,16 +97,16 @@ class Layout:
         return make_layout(spec, tuple(places)), tuple(cuts)
 
 
-@settled
+@compile_time_constant
 def _layout_of(spec: Spec, places: tuple[tuple[int, int | None, tuple[int, ...]], ...]) -> Layout:
     return make_layout(spec, tuple([Place(*place) for place in places]))
 
 
-def _read_layout(spec: Spec, places: tuple[Place, ...]) -> Layout:
+def _traceable_layout(spec: Spec, places: tuple[Place, ...]) -> Layout:
     return _layout_of(spec, tuple([(p.buffer, p.start, p.shape) for p in places]))
 
 
-@read_as(_read_layout)
+@traced_as(_traceable_layout)
 def make_layout(spec: Spec, places: tuple[Place, ...]) -> Layout:
     """The one `Layout` of this structure and these places."""
     identity = (id(spec), places)
@@ -174,7 +174,7 @@ class FusedContainer(_FusedParts, Container[Leaf]):
         return self._buffers, self._layout
 
 
-def _read_from_buffers(layout: Layout, buffers: tuple[Any, ...]) -> FusedContainer:
+def _traceable_from_buffers(layout: Layout, buffers: tuple[Any, ...]) -> FusedContainer:
     self = object.__new__(FusedContainer)
     object.__setattr__(self, "_spec", layout.spec)
     object.__setattr__(self, "_layout", layout)
@@ -183,7 +183,7 @@ def _read_from_buffers(layout: Layout, buffers: tuple[Any, ...]) -> FusedContain
     return self
 
 
-@read_as(_read_from_buffers)
+@traced_as(_traceable_from_buffers)
 def from_buffers(layout: Layout, buffers: tuple[Any, ...]) -> FusedContainer:
     """The fused Container of a layout and its buffers; made as `from_leaves` makes others."""
     self: Any = _FusedParts()

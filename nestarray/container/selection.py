@@ -14,11 +14,11 @@ from nestarray.container.attaching import method
 from nestarray.container.container import Container, Leaf, from_leaves
 from nestarray.container.spec import LEAF, Spec, join_path, make_spec, part_of
 from nestarray.dtypes import dtype_of, isdtype
-from nestarray.dynamo import read_as, remembered
+from nestarray.dynamo import cached_constant, traced_as
 from nestarray.errors import ArgumentError
 
 
-@remembered
+@cached_constant
 def _glob(pattern: str) -> re.Pattern[str]:
     parts = []
     for token in re.findall(r"\*\*/|\*\*|\*|\?|\[!?[^\]]+\]|[^*?\[]+|\[", pattern):
@@ -56,7 +56,7 @@ def _predicate(pattern: Any) -> Callable[[str, Any], Any]:
     )
 
 
-@read_as(lambda function: function.__code__.co_argcount != 1)
+@traced_as(lambda function: function.__code__.co_argcount != 1)
 def _takes_path(function: Callable[..., Any]) -> bool:
     try:
         inspect.signature(function).bind("path", "leaf")

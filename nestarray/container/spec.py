@@ -19,7 +19,7 @@ from numbers import Integral
 from typing import Any, Generic, TypeVar, overload
 from weakref import WeakValueDictionary
 
-from nestarray.dynamo import is_read, read_as, settled
+from nestarray.dynamo import compile_time_constant, is_compiling, traced_as
 from nestarray.errors import PathError, StructureError
 from nestarray.errors.text import counted
 from nestarray.errors.unknown_names import nearest_name
@@ -41,7 +41,7 @@ class kept(Generic[Value]):
     """
 
     def __init__(self, compute: Callable[[Any], Value]) -> None:
-        self.compute, self.__doc__ = settled(compute), compute.__doc__
+        self.compute, self.__doc__ = compile_time_constant(compute), compute.__doc__
 
     @overload
     def __get__(self, holder: None, cls: type) -> kept[Value]: ...
@@ -51,7 +51,7 @@ class kept(Generic[Value]):
         if holder is None:
             return self
         value = self.compute(holder)
-        if not is_read():
+        if not is_compiling():
             holder.__dict__[self.compute.__name__] = value
         return value
 
@@ -128,7 +128,7 @@ class Spec:
         """The path of each leaf as ``"a/b/c"``."""
         return tuple(join_path(p) for p in self.paths)
 
-    @settled
+    @compile_time_constant
     def permutation_to(self, other: Spec) -> tuple[int, ...] | None:
         """Leaf indices of `self` in the leaf order of `other`; None if their keys differ."""
         found = self._permutations.get(id(other))
@@ -158,7 +158,7 @@ class Spec:
         Raises:
             PathError: nothing is there; the message names the nearest key.
         """
-        if is_read():
+        if is_compiling():
             return self._locate(path, what)
         try:
             hit = self._located.get(path)
@@ -240,7 +240,7 @@ def _names_left(spec: Spec, remaining: Path) -> int:
     return len(remaining)
 
 
-@settled
+@compile_time_constant
 def _missing_key_message(spec: Spec, done: list[Key], key: Key, path: Any) -> str:
     where = f"under {join_path(tuple(done))!r}" if done else "at the top"
     if spec.kind == "leaf":
@@ -268,7 +268,7 @@ def path_text(path: Any) -> str:
     return repr(join_path(path) if isinstance(path, tuple) else path)
 
 
-@settled
+@compile_time_constant
 def nearest_key(key: Key, keys: tuple[Key, ...]) -> str:
     """A hint for an error message: the nearest key, or the keys there are."""
     near = nearest_name(str(key), [k for k in keys if isinstance(k, str)])
@@ -280,16 +280,17 @@ def nearest_key(key: Key, keys: tuple[Key, ...]) -> str:
     return f"; the keys are {shown}"
 
 
-@settled
+@compile_time_constant
 def _spec_of(kind: str, keys: tuple[Key, ...], *children: Spec) -> Spec:
     return make_spec(kind, keys, children)
 
 
-def _read_spec(kind: str, keys: tuple[Key, ...] = (), children: tuple[Spec, ...] = ()) -> Spec:
-    return _spec_of(kind, keys, *children)  # objects are settled as arguments, not in tuples
+def _traceable_spec(kind: str, keys: tuple[Key, ...] = (), children: tuple[Spec, ...] = ()) -> Spec:
+    # constant functions take objects as arguments, not in tuples
+    return _spec_of(kind, keys, *children)
 
 
-@read_as(_read_spec)
+@traced_as(_traceable_spec)
 def make_spec(kind: str, keys: tuple[Key, ...] = (), children: tuple[Spec, ...] = ()) -> Spec:
     """The one `Spec` of this kind with these keys and children."""
     identity = (kind, keys, tuple(map(type, keys)), tuple(map(id, children)))

@@ -31,7 +31,7 @@ from nestarray.container.leaf_kinds import LeafKinds, dtypes_of, leaf_kinds
 from nestarray.container.spec import Spec
 from nestarray.dispatch.operation import INTERPRETERS, Op
 from nestarray.dispatch.shortcuts import look_ahead, over_leaves, shortcut
-from nestarray.dynamo import identity, is_read
+from nestarray.dynamo import identity, is_compiling
 from nestarray.errors import StructureError
 
 _LEFT_ALONE = frozenset((type(None), str, bytes))
@@ -47,8 +47,8 @@ def apply(
         op, args, kwargs: the call.
         is_leafwise: the backend's function for many arrays has been asked, and has declined.
     """
-    if is_read():
-        return _apply_read(op, args, kwargs)
+    if is_compiling():
+        return _apply_traceable(op, args, kwargs)
     names = op.array_parameters
     if op.sequence_parameters or (kwargs and any(name in names for name in kwargs)):
         return _apply_bound(op, args, kwargs)
@@ -131,10 +131,10 @@ def _remember(
         of_dtype = getattr(function, "of_dtype", None)
         if of_dtype is not None and known.dtypes is not None:
             numbers = [arg for arg in args if not isinstance(arg, Container)]
-            settled = of_dtype(known.dtypes, *numbers)
-            if settled is not None:
+            narrower = of_dtype(known.dtypes, *numbers)
+            if narrower is not None:
                 # torch's default dtype, which is a setting, decides what else quotients are of
-                served[known] = settled, known if leaf_kinds(result) is known else None
+                served[known] = narrower, known if leaf_kinds(result) is known else None
     elif known.dtypes is not None:  # which chose the function
         served[known] = over_leaves(function, types), look_ahead(function, known, result)
 
@@ -207,7 +207,7 @@ def _once_for_ties(
     return once
 
 
-def _apply_read(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _apply_traceable(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Any call as torch.compile reads it: nothing is noted, and nothing depends on notes."""
     names = [p.name for p in op.parameters]
     given = dict(zip(names, args)) | kwargs

@@ -188,8 +188,8 @@ class Op:
             self.fast.append((types, function))
             recompile(self.function, *_code_of(self))
 
-    @dynamo.settled
-    def settled(self, *types: type) -> Callable[..., Any]:
+    @dynamo.compile_time_constant
+    def implementation_for(self, *types: type) -> Callable[..., Any]:
         """The function for these types, of members of sequences too, for torch.compile."""
         return self._find(list(types), has_shortcuts=False)
 
@@ -546,18 +546,18 @@ def _code_of(record: Op) -> tuple[CodeType, dict[str, Any]]:
     return _template(declared, " or ".join(wrong), types, passed, at_once), names
 
 
-def _let_torch_compile_read() -> None:
+def _let_torch_compile_trace() -> None:
     """Say what torch.compile reads in the place of each op, when it is imported."""
     for record in OPS.values():
-        dynamo.read_as(_read(record))(record.function)
-    dynamo.mark_settled()
-    dynamo.guard_context()
+        dynamo.traced_as(_traceable(record))(record.function)
+    dynamo.mark_constants()
+    dynamo.guard_context_variables()
 
 
-when_imported.AFTER["torch._dynamo"] = _let_torch_compile_read
+when_imported.AFTER["torch._dynamo"] = _let_torch_compile_trace
 
 
-def _read(record: Op) -> Callable[..., Any]:
+def _traceable(record: Op) -> Callable[..., Any]:
     """What torch.compile reads for an op: no table that fills, no errors to explain."""
     declared, passed = texts(record.parameters)
     types = [
@@ -565,14 +565,16 @@ def _read(record: Op) -> Callable[..., Any]:
         for p in record.parameters
         if _holds_arrays(p)
     ]
-    source = f"def op({declared}):\n    return _settled({', '.join(types)})({passed})\n"
+    source = f"def op({declared}):\n    return _implementation({', '.join(types)})({passed})\n"
     code = code_of(source, "op to be read")
-    return generated(code, {"_settled": record.settled}, record.name, record.parameters)
+    return generated(
+        code, {"_implementation": record.implementation_for}, record.name, record.parameters
+    )
 
 
 #: What the templates call, behind an underscore, and "type".
 _RESERVED = frozenset(
-    ("table", "resolve", "types", "explain", "native", "otherwise", "supports", "settled", "type",
+    ("table", "resolve", "types", "explain", "native", "otherwise", "supports", "implementation", "type",
      "missing", "misfit", "extra", "signals", "unknown")
 )  # fmt: skip
 

@@ -14,7 +14,7 @@ from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, TypeVar
 
-from nestarray.dynamo import read_as
+from nestarray.dynamo import traced_as
 from nestarray.errors import ArgumentError, suggestions
 from nestarray.errors.text import counted
 from nestarray.errors.unknown_names import meant_argument
@@ -104,7 +104,7 @@ def signature_errors(
         # torch.compile reads the function, but looks for its defaults here
         front: Any = call
         front.__defaults__, front.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
-        return read_as(getattr(function, "_torchdynamo_inline", function))(front)
+        return traced_as(getattr(function, "_torchdynamo_inline", function))(front)
 
     return mark
 

@@ -21,7 +21,7 @@ import numpy as np
 from nestarray import backends, ops
 from nestarray.config import check_backend_name, use_backend
 from nestarray.container import Container
-from nestarray.dynamo import is_read, settled
+from nestarray.dynamo import compile_time_constant, is_compiling
 from nestarray.errors import ArgumentError, ConversionError, NestarrayError, UnsupportedError
 from nestarray.errors.text import counted
 from nestarray.graph import codegen
@@ -111,7 +111,7 @@ class Graph:
             DtypeError: an argument has another dtype than was traced.
             StructureError: `v` or `s` has other keys than the graph's.
         """
-        if is_read():
+        if is_compiling():
             look_up(self)
         inputs, v, s, constants, key = self._prepare(args, kwargs, v, s, key)
         program = self
@@ -132,7 +132,7 @@ class Graph:
         Models take the logarithm of zero and mask the result; NumPy alone would warn.
         """
         with use_backend(self.backend):
-            if is_read():
+            if is_compiling():
                 yield
                 return
             with np.errstate(all="ignore"):
@@ -613,7 +613,7 @@ class Graph:
         return _rebuild, ({**fields, "reference": None},)
 
 
-@settled
+@compile_time_constant
 def look_up(graph: Graph) -> None:
     """Have in the graph what a call asks for: torch.compile reads no cached property that is not made."""
     for name in ("_positional", "abstract", "function", "inputs", "needs_key"):

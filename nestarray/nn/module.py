@@ -26,7 +26,7 @@ from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import Spec, explain_mismatch
 from nestarray.display.table import Table
-from nestarray.dynamo import ContextVariable, is_read, settled
+from nestarray.dynamo import ContextVariable, compile_time_constant, is_compiling
 from nestarray.errors import ArgumentError, PathError, ShapeError, StructureError
 from nestarray.errors.text import listed
 from nestarray.nn.initializers import Initializer
@@ -288,7 +288,7 @@ class Module:
             return given
         return from_leaves(spec, tuple([given._leaves[i] for i in places]))
 
-    @settled
+    @compile_time_constant
     def _order(self, given: Spec, group: int, what: str) -> tuple[Spec, tuple[int, ...]]:
         """The spec of the declarations, and for each of its leaves the place in `given`."""
         known = vars(self).setdefault("_known_specs", {})
@@ -338,7 +338,7 @@ class Module:
             except Exception as error:
                 frame.say_where(error, prefix, self)
                 raise
-        if is_read():
+        if is_compiling():
             self._look_up(train)
         v = self._matched(self.v if v is None else v, 0, "v")
         if s is None:
@@ -357,7 +357,7 @@ class Module:
         leaves = [frame.updates.get(path, leaf) for path, leaf in s.flat_items()]
         return out, from_leaves(s.spec, tuple(leaves))
 
-    @settled
+    @compile_time_constant
     def _look_up(self, train: bool) -> None:
         """Have in all modules what torch.compile finds in them, because it cannot make it."""
         self._prefixes()

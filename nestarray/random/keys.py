@@ -9,7 +9,7 @@ import numpy as np
 
 from nestarray import backends, ops
 from nestarray.config import check_backend_name, current_backend
-from nestarray.dynamo import settled
+from nestarray.dynamo import compile_time_constant
 from nestarray.errors import ArgumentError
 from nestarray.errors.signatures import signature_errors
 from nestarray.random.arguments import is_native, key_maker
@@ -138,7 +138,7 @@ def fold_in(key: Array, data: int | str | Array) -> Array:
     return _folded(key, data)
 
 
-@settled
+@compile_time_constant
 def _number_of(name: str) -> int:
     """32 bits of the BLAKE2 hash of a name."""
     import hashlib  # 3 ms of `import nestarray` otherwise

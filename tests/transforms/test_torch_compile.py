@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import nestarray as na
-from nestarray.dynamo import settled
+from nestarray.dynamo import compile_time_constant
 from nestarray.testing import assert_close
 
 square = na.custom_vjp(lambda x: x * x)
@@ -70,13 +70,13 @@ def test_read_in_one_piece(name: str) -> None:
 
 
 def test_older_versions_compile_what_is_around_calls(monkeypatch):
-    """Dynamo before PyTorch 2.12 gives a settled function no objects: it stops there, in words."""
+    """Dynamo before PyTorch 2.12 cannot call constant functions with objects: it stops with a message."""
     import torch._dynamo
     from torch.torch_version import TorchVersion
 
     monkeypatch.setattr(torch, "__version__", TorchVersion("2.11.0"))
 
-    @settled
+    @compile_time_constant
     def factor(kind: type) -> float:
         return 2.0 if kind is torch.Tensor else 3.0
 

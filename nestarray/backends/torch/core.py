@@ -10,7 +10,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from nestarray import dtypes
 from nestarray.dtypes import DType
-from nestarray.dynamo import is_read
+from nestarray.dynamo import is_compiling
 from nestarray.errors import ArgumentError
 
 NAME = "torch"
@@ -83,7 +83,7 @@ def device_to_share(like: Any) -> Any:
 
 def from_numpy(x: np.ndarray, device: Any = None) -> Any:
     """This backend's array with the values of a NumPy array; shares memory where it can."""
-    if is_read():  # a tensor to torch.compile, and laid out as one
+    if is_compiling():  # a tensor to torch.compile, and laid out as one
         tensor = torch.from_numpy(x)
         return tensor if device is None else to_device(tensor, device)
     x = np.asarray(x)

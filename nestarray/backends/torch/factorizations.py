@@ -22,7 +22,7 @@ from nestarray.backends.results import (
 )
 from nestarray.backends.torch.core import PRECISE  # noqa: F401  # in conditions given as text
 from nestarray.backends.torch.promotion import cast
-from nestarray.dynamo import is_read
+from nestarray.dynamo import is_compiling
 
 _single = in_single_precision(cast)
 _single_pair = in_single_precision(cast, arrays=(0, 1))
@@ -34,7 +34,7 @@ eigvalsh = _single(torch.linalg.eigvalsh)
 @_single
 def eigvals(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.eigvals.html"""
-    if x.is_cpu and not is_read() and _has_nonfinite(x):
+    if x.is_cpu and not is_compiling() and _has_nonfinite(x):
         raise torch.linalg.LinAlgError("eigvals: x: got infinities or NaN, expected finite numbers")
     return torch.linalg.eigvals(x)
 
