@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable
+from operator import attrgetter
+from types import ModuleType
 from typing import Any
 
 import jax
@@ -165,3 +168,37 @@ def test_a_program_of_torch_runs_on_arrays_of_jax() -> None:
     np.testing.assert_allclose(gradient, w.grad.numpy(), rtol=1e-4, atol=1e-5)
     masks = [F.dropout(on_jax[0], 0.5, key=na.random.key(i, backend="jax")) for i in (0, 0)]
     np.testing.assert_array_equal(*masks)
+
+
+NAMESPACES = [
+    "", "fft", "linalg", "masked", "nn", "nn.functional", "ops", "ops.aten", "ops.transformers",
+    "signal", "signal.windows", "special", "Tensor",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMESPACES)
+def test_namespaces_list_public_names_only(name: str) -> None:
+    space = attrgetter(name)(frontend) if name else frontend
+    listed = dir(space)
+    upstream = attrgetter(name)(torch) if name else torch
+    assert listed
+    assert {"Any", "Callable", "Array", "annotations", "dtypes", "na"}.isdisjoint(listed)
+    for n in listed:  # a function of ours, or a dtype or number that upstream has too
+        value = getattr(space, n)
+        assert inspect.isfunction(value) or hasattr(upstream, n), n
+        assert not inspect.isfunction(value) or value.__module__.startswith(frontend.__name__), n
+    modules = {n for n in listed if isinstance(getattr(space, n), ModuleType)}
+    assert modules <= {"Tensor", *(n.rpartition(".")[2] for n in NAMESPACES)}
+
+
+def test_every_public_function_is_listed() -> None:
+    """``__all__`` of a file leaves out no public function that upstream has."""
+    for name in NAMESPACES:
+        space = attrgetter(name)(frontend) if name else frontend
+        upstream = attrgetter(name)(torch) if name else torch
+        defined = {
+            n for n, value in vars(space).items()
+            if inspect.isfunction(value) and not n.startswith("_") and hasattr(upstream, n)
+            and value.__module__.startswith(space.__name__)
+        }  # fmt: skip
+        assert defined <= set(dir(space)), name

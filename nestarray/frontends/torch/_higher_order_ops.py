@@ -17,6 +17,8 @@ from nestarray.frontends.torch.dims import numel_of, shape_of, wrap
 from nestarray.frontends.torch.shaping import movedim
 from nestarray.typing import Array, Nest
 
+__all__ = ["associative_scan", "cond", "map", "scan", "while_loop"]
+
 Function = Callable[..., Any]
 
 

@@ -48,8 +48,12 @@ _SPACES = {
 }
 
 
-def explain(module: str) -> None:
-    """Let a namespace say, of a name that it lacks, what to use, or the nearest name.
+def explain(module: str, *submodules: str) -> None:
+    """Give a public namespace its ``__dir__``, and errors with advice for names that it lacks.
+
+    Args:
+        module: the ``__name__`` of the namespace.
+        submodules: its files that are namespaces too; the other files of a package are internal.
 
     Example:
         >>> import nestarray.frontends.torch as torch
@@ -61,19 +65,24 @@ def explain(module: str) -> None:
     space = vars(sys.modules[module])
     shown = _SPACES.get(module, module.removeprefix("nestarray.frontends."))
 
+    def names() -> list[str]:
+        if "__all__" in space:
+            return sorted(space["__all__"])
+        internal = {n for n, value in space.items() if value is sys.modules.get(f"{module}.{n}")}
+        return sorted(n for n in space.keys() - (internal - {*submodules}) if n[0] != "_")
+
     def __getattr__(name: str) -> NoReturn:
         text = f"{shown}.{name}: nestarray.frontends.torch has no such name"
         if name.startswith("__"):
             raise AttributeError(text)
 
         def message() -> str:
-            public = [n for n in space if not n.startswith("_")]
-            words = INSTEAD.get(name) or _elsewhere(name) or explanation(name, public, {})
+            words = INSTEAD.get(name) or _elsewhere(name) or explanation(name, names(), {})
             return f"{text}; {words or _LISTED}"
 
         raise unknown_attribute(message, name)
 
-    space["__getattr__"] = __getattr__
+    space.update(__getattr__=__getattr__, __dir__=names)
 
 
 def _elsewhere(name: str) -> str:

@@ -17,6 +17,12 @@ from nestarray.frontends.torch.promotion import floating
 from nestarray.ops.bessel import chebyshev_series
 from nestarray.typing import Array
 
+__all__ = [
+    "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0",
+    "modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1", "scaled_modified_bessel_k0",
+    "scaled_modified_bessel_k1", "spherical_bessel_j0",
+]  # fmt: skip
+
 # J₀, J₁ / x on [0, 8] in x²/32 − 1; Y without its logarithm and pole, over x for Y₁.
 _J0 = (
     0.15772797147489012, -0.00872344235285222129, 0.26517861320333681, -0.370094993872649779,

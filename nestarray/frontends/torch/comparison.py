@@ -19,6 +19,12 @@ from nestarray.frontends.torch.promotion import (
 )
 from nestarray.typing import Array
 
+__all__ = [
+    "allclose", "eq", "equal", "ge", "greater", "greater_equal", "gt", "isclose", "isfinite",
+    "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "le", "less", "less_equal",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "lt", "ne", "not_equal",
+]  # fmt: skip
+
 
 def eq(input: Array, other: Array | float) -> Array:
     """Where input = other."""

@@ -18,6 +18,12 @@ from nestarray.frontends.torch.pointwise import add, mul
 from nestarray.frontends.torch.promotion import cast, promote
 from nestarray.typing import Array
 
+__all__ = [
+    "addbmm", "addmm", "addmv", "addr", "baddbmm", "block_diag", "bmm", "cdist", "chain_matmul",
+    "cross", "dot", "einsum", "ger", "inner", "kron", "matmul", "mm", "mv", "outer", "tensordot",
+    "vdot",
+]  # fmt: skip
+
 
 def matmul(input: Array, other: Array) -> Array:
     """The matrix product over the last two dimensions; the others broadcast."""

@@ -23,6 +23,13 @@ from nestarray.frontends.torch.dims import as_size, is_size, sizes
 from nestarray.frontends.torch.promotion import cast, fill_number, is_number
 from nestarray.typing import Array, DTypeLike
 
+__all__ = [
+    "arange", "as_tensor", "bartlett_window", "blackman_window", "empty", "empty_like", "eye",
+    "from_numpy", "full", "full_like", "hamming_window", "hann_window", "kaiser_window",
+    "linspace", "logspace", "ones", "ones_like", "scalar_tensor", "tensor", "tril_indices",
+    "triu_indices", "zeros", "zeros_like",
+]  # fmt: skip
+
 
 def default_dtype(value: Any) -> DType:
     """The dtype that torch gives an array of a Python number."""

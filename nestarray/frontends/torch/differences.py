@@ -16,6 +16,8 @@ from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap_all
 from nestarray.frontends.torch.promotion import floating, is_number
 from nestarray.typing import Array
 
+__all__ = ["gradient"]
+
 
 def gradient(
     input: Array,

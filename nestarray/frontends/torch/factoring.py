@@ -17,6 +17,11 @@ from nestarray.frontends.torch.return_types import QR, ThinSVD
 from nestarray.ops.factorizations import permutation_of
 from nestarray.typing import Array
 
+__all__ = [
+    "cholesky", "cholesky_inverse", "cholesky_solve", "logdet", "lu", "lu_solve", "lu_unpack",
+    "matrix_exp", "pinverse", "qr", "svd", "triangular_solve",
+]  # fmt: skip
+
 
 def cholesky(input: Array, upper: bool = False) -> Array:
     """The triangular L with A = L Lᴴ, or its adjoint."""

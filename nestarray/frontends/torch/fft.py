@@ -10,6 +10,12 @@ from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch.dims import ndim_of, wrap_all
 from nestarray.typing import Array, DTypeLike
 
+__all__ = [
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2",
+    "ifftn", "ifftshift", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft",
+    "rfft2", "rfftfreq", "rfftn",
+]  # fmt: skip
+
 Ints = int | Sequence[int]
 
 

@@ -19,6 +19,8 @@ from nestarray.frontends.torch.promotion import cast, promote
 from nestarray.frontends.torch.unchecked import raise_for
 from nestarray.typing import Array
 
+__all__ = ["ldl_factor", "ldl_factor_ex", "ldl_solve"]
+
 #: Bounds the growth of elements: https://www.netlib.org/lapack/explore-html/d5/d2e/group__hetf2.html
 _ALPHA = (1 + math.sqrt(17)) / 8
 

@@ -32,6 +32,15 @@ from nestarray.frontends.torch.promotion import (
 )
 from nestarray.typing import Array
 
+__all__ = [
+    "argwhere", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter",
+    "gather", "index_add", "index_copy", "index_fill", "index_put", "index_reduce",
+    "index_select", "masked_fill", "masked_scatter", "masked_select", "narrow", "narrow_copy",
+    "nonzero", "nonzero_static", "put", "scatter", "scatter_add", "scatter_reduce", "select",
+    "select_copy", "select_scatter", "slice_scatter", "take", "take_along_dim", "trace", "tril",
+    "triu", "where",
+]  # fmt: skip
+
 _ALL = builtins.slice(None)
 
 # -- choosing by condition -----------------------------------------------------------------

@@ -13,9 +13,7 @@ from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch.contraction import matmul as matmul
 from nestarray.frontends.torch.dims import axes_of, ndim_of, numel_of, shape_of, wrap, wrap_all
-from nestarray.frontends.torch.indefinite import ldl_factor as ldl_factor
-from nestarray.frontends.torch.indefinite import ldl_factor_ex as ldl_factor_ex
-from nestarray.frontends.torch.indefinite import ldl_solve as ldl_solve
+from nestarray.frontends.torch.indefinite import *
 from nestarray.frontends.torch.indexing import diagonal as _diagonal
 from nestarray.frontends.torch.pointwise import real
 from nestarray.frontends.torch.promotion import (
@@ -27,12 +25,18 @@ from nestarray.frontends.torch.promotion import (
 )
 from nestarray.frontends.torch.return_types import PLU, QR, SVD, Eigen, LUFactor, SignLogDet
 from nestarray.frontends.torch.shaping import adjoint
-from nestarray.frontends.torch.unchecked import cholesky_ex as cholesky_ex
-from nestarray.frontends.torch.unchecked import inv_ex as inv_ex
-from nestarray.frontends.torch.unchecked import lu_factor_ex as lu_factor_ex
-from nestarray.frontends.torch.unchecked import solve_ex as solve_ex
+from nestarray.frontends.torch.unchecked import *
 from nestarray.ops.factorizations import permutation_of
 from nestarray.typing import Array, DTypeLike
+
+__all__ = [
+    "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals",
+    "eigvalsh", "householder_product", "inv", "inv_ex", "ldl_factor", "ldl_factor_ex",
+    "ldl_solve", "lstsq", "lu", "lu_factor", "lu_factor_ex", "lu_solve", "matmul", "matrix_exp",
+    "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet",
+    "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve",
+    "vander", "vecdot", "vector_norm",
+]  # fmt: skip
 
 Dims = int | Sequence[int] | None
 

@@ -14,6 +14,8 @@ from nestarray.frontends.torch.sampling import required_key
 from nestarray.frontends.torch.shaping import adjoint
 from nestarray.typing import Array
 
+__all__ = ["pca_lowrank", "svd_lowrank"]
+
 
 def svd_lowrank(
     A: Array, q: int = 6, niter: int = 2, M: Array | None = None, *, key: Array | None = None

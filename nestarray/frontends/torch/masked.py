@@ -12,11 +12,18 @@ from collections.abc import Sequence
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
+from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch import linalg, ordering, pointwise, reduction, statistics
 from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
 from nestarray.frontends.torch.nn.functional import activation
 from nestarray.frontends.torch.promotion import cast
 from nestarray.typing import Array, DTypeLike
+
+__all__ = [
+    "amax", "amin", "argmax", "argmin", "cumprod", "cumsum", "log_softmax", "logaddexp",
+    "logsumexp", "mean", "median", "norm", "normalize", "prod", "softmax", "softmin", "std",
+    "sum", "var",
+]  # fmt: skip
 
 Dims = int | Sequence[int] | None
 
@@ -324,3 +331,6 @@ def normalize(
     length = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
     smallest = na.full_like(length, eps)
     return pointwise.div(_filled(input, mask, 0), na.maximum(length, smallest))
+
+
+_absent.explain(__name__)

@@ -25,6 +25,15 @@ from nestarray.frontends.torch.sampling import log_normal as log_normal
 from nestarray.frontends.torch.sampling import uniform as uniform
 from nestarray.typing import Array, DTypeLike
 
+__all__ = [
+    "H", "T", "bfloat16", "bool", "byte", "cauchy", "cdouble", "cfloat", "char", "contiguous",
+    "copy", "detach", "dim", "double", "expand", "expand_as", "exponential", "fill",
+    "fill_diagonal", "float", "geometric", "half", "int", "item", "log_normal", "long", "mH",
+    "mT", "new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros",
+    "repeat", "reshape_as", "short", "size", "sum_to_size", "to", "type_as", "unfold",
+    "unfold_copy", "uniform", "view", "view_as", "view_copy",
+]  # fmt: skip
+
 # -- shape ---------------------------------------------------------------------------------
 
 

@@ -19,6 +19,11 @@ from nestarray.frontends.torch.promotion import accumulating, cast, promote_arra
 from nestarray.frontends.torch.return_types import ValuesIndices
 from nestarray.typing import Array, DTypeLike
 
+__all__ = [
+    "argsort", "bincount", "bucketize", "cummax", "cummin", "cumprod", "cumsum", "diff", "histc",
+    "kthvalue", "logcumsumexp", "msort", "searchsorted", "sort", "topk",
+]  # fmt: skip
+
 # -- sorting -------------------------------------------------------------------------------
 
 

@@ -25,6 +25,20 @@ from nestarray.frontends.torch.promotion import (
 )
 from nestarray.typing import Array
 
+__all__ = [
+    "abs", "absolute", "acos", "acosh", "add", "addcdiv", "addcmul", "angle", "arccos", "arccosh",
+    "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "asin", "asinh", "atan", "atan2",
+    "atanh", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "ceil", "clamp", "clamp_max", "clamp_min", "clip",
+    "conj", "copysign", "cos", "cosh", "deg2rad", "div", "divide", "exp", "exp2", "expm1", "fix",
+    "float_power", "floor", "floor_divide", "fmax", "fmin", "fmod", "frac", "heaviside", "hypot",
+    "imag", "lerp", "log", "log1p", "log2", "log10", "logaddexp", "logaddexp2", "maximum",
+    "minimum", "mul", "multiply", "nan_to_num", "neg", "negative", "polar", "positive", "pow",
+    "rad2deg", "real", "reciprocal", "remainder", "round", "rsqrt", "rsub", "sgn", "sign",
+    "signbit", "sin", "sinh", "sqrt", "square", "sub", "subtract", "tan", "tanh", "true_divide",
+    "trunc", "view_as_complex", "view_as_real",
+]  # fmt: skip
+
 # -- arithmetic ----------------------------------------------------------------------------
 
 

@@ -15,6 +15,14 @@ from nestarray import dtypes
 from nestarray.frontends.torch.promotion import floating, is_number, promote_arrays
 from nestarray.typing import Array
 
+__all__ = [
+    "chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v",
+    "chebyshev_polynomial_w", "hermite_polynomial_h", "hermite_polynomial_he",
+    "laguerre_polynomial_l", "legendre_polynomial_p", "shifted_chebyshev_polynomial_t",
+    "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v",
+    "shifted_chebyshev_polynomial_w",
+]  # fmt: skip
+
 #: The next polynomial of x from k, the polynomial of degree k and the one before it.
 Step = Callable[[Array, Any, Array, Array], Array]
 

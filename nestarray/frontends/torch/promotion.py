@@ -21,6 +21,11 @@ from nestarray.errors import ArgumentError
 from nestarray.frontends.torch.dims import ndim_of
 from nestarray.typing import Array, DTypeLike
 
+__all__ = [
+    "can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "is_tensor", "promote_types",
+    "result_type",
+]  # fmt: skip
+
 Number = (builtins.bool, int, float, complex)
 _CATEGORY = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
 #: What torch computes in float32 and rounds once.

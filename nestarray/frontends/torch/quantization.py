@@ -12,6 +12,8 @@ from nestarray.frontends.torch.dims import ndim_of, wrap
 from nestarray.frontends.torch.promotion import cast
 from nestarray.typing import Array
 
+__all__ = ["fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine"]
+
 
 def fake_quantize_per_tensor_affine(
     input: Array,

@@ -17,6 +17,8 @@ import nestarray as na
 from nestarray.frontends.torch.nn.functional.dropout import dropout as _dropout
 from nestarray.typing import Array
 
+__all__ = ["gru", "lstm", "rnn_relu", "rnn_tanh"]
+
 
 def lstm(
     input: Array,

@@ -28,6 +28,12 @@ from nestarray.frontends.torch.promotion import accumulating, cast, expect_array
 from nestarray.frontends.torch.return_types import MinMax, ValuesIndices
 from nestarray.typing import Array, DTypeLike
 
+__all__ = [
+    "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "dist",
+    "logsumexp", "max", "mean", "median", "min", "mode", "nanmean", "nansum", "norm", "prod",
+    "quantile", "std", "std_mean", "sum", "trapezoid", "var", "var_mean",
+]  # fmt: skip
+
 Dims = int | Sequence[int] | None
 
 

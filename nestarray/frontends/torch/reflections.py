@@ -15,6 +15,8 @@ from nestarray.frontends.torch.representation import conj_physical
 from nestarray.frontends.torch.shaping import adjoint
 from nestarray.typing import Array
 
+__all__ = ["geqrf", "ormqr"]
+
 
 class Reflections(NamedTuple):
     """torch.return_types.geqrf."""

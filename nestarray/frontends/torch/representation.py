@@ -21,6 +21,8 @@ from nestarray.frontends.torch.promotion import (
 )
 from nestarray.typing import Array
 
+__all__ = ["conj_physical", "frexp", "gcd", "hash_tensor", "lcm", "ldexp", "nextafter"]
+
 
 class MantissaExponent(NamedTuple):
     """torch.return_types.frexp."""

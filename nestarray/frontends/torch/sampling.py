@@ -18,6 +18,11 @@ from nestarray.frontends.torch.dims import sizes
 from nestarray.frontends.torch.promotion import cast
 from nestarray.typing import Array, DTypeLike
 
+__all__ = [
+    "bernoulli", "multinomial", "normal", "poisson", "rand", "rand_like", "randint",
+    "randint_like", "randn", "randn_like", "randperm",
+]  # fmt: skip
+
 
 def required_key(name: str, key: Array | None) -> Array:
     """`key`.

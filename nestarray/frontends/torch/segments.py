@@ -14,6 +14,8 @@ from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
 from nestarray.frontends.torch.promotion import cast
 from nestarray.typing import Array
 
+__all__ = ["segment_reduce"]
+
 _REDUCTIONS = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
 
 

@@ -28,6 +28,18 @@ from nestarray.frontends.torch.dims import (
 from nestarray.frontends.torch.promotion import cast, result_type
 from nestarray.typing import Array
 
+__all__ = [
+    "adjoint", "alias_copy", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_shapes",
+    "broadcast_tensors", "broadcast_to", "cartesian_prod", "cat", "chunk", "clone",
+    "column_stack", "concat", "concatenate", "dsplit", "dstack", "expand_copy", "flatten", "flip",
+    "fliplr", "flipud", "hsplit", "hstack", "meshgrid", "moveaxis", "movedim", "numel", "permute",
+    "permute_copy", "ravel", "repeat_interleave", "reshape", "resolve_conj", "resolve_neg",
+    "roll", "rot90", "row_stack", "split", "split_with_sizes", "split_with_sizes_copy", "squeeze",
+    "squeeze_copy", "stack", "swapaxes", "swapdims", "t", "t_copy", "tensor_split", "tile",
+    "transpose", "transpose_copy", "unbind", "unbind_copy", "unflatten", "unsafe_chunk",
+    "unsafe_split", "unsafe_split_with_sizes", "unsqueeze", "unsqueeze_copy", "vsplit", "vstack",
+]  # fmt: skip
+
 _ALL = slice(None)
 
 # -- order of dimensions -------------------------------------------------------------------

@@ -7,47 +7,31 @@ import math
 import nestarray as na
 from nestarray import dtypes
 from nestarray.frontends.torch import absent as _absent
-from nestarray.frontends.torch.bessel import airy_ai as airy_ai
-from nestarray.frontends.torch.bessel import bessel_j0 as bessel_j0
-from nestarray.frontends.torch.bessel import bessel_j1 as bessel_j1
-from nestarray.frontends.torch.bessel import bessel_y0 as bessel_y0
-from nestarray.frontends.torch.bessel import bessel_y1 as bessel_y1
-from nestarray.frontends.torch.bessel import modified_bessel_i0 as modified_bessel_i0
-from nestarray.frontends.torch.bessel import modified_bessel_i1 as modified_bessel_i1
-from nestarray.frontends.torch.bessel import modified_bessel_k0 as modified_bessel_k0
-from nestarray.frontends.torch.bessel import modified_bessel_k1 as modified_bessel_k1
-from nestarray.frontends.torch.bessel import scaled_modified_bessel_k0 as scaled_modified_bessel_k0
-from nestarray.frontends.torch.bessel import scaled_modified_bessel_k1 as scaled_modified_bessel_k1
-from nestarray.frontends.torch.bessel import spherical_bessel_j0 as spherical_bessel_j0
+from nestarray.frontends.torch.bessel import *
 from nestarray.frontends.torch.nn.functional.activation import log_softmax as log_softmax
 from nestarray.frontends.torch.nn.functional.activation import softmax as softmax
 from nestarray.frontends.torch.pointwise import exp2 as exp2
 from nestarray.frontends.torch.pointwise import expm1 as expm1
 from nestarray.frontends.torch.pointwise import log1p as log1p
 from nestarray.frontends.torch.pointwise import round as round
-from nestarray.frontends.torch.polynomials import chebyshev_polynomial_t as chebyshev_polynomial_t
-from nestarray.frontends.torch.polynomials import chebyshev_polynomial_u as chebyshev_polynomial_u
-from nestarray.frontends.torch.polynomials import chebyshev_polynomial_v as chebyshev_polynomial_v
-from nestarray.frontends.torch.polynomials import chebyshev_polynomial_w as chebyshev_polynomial_w
-from nestarray.frontends.torch.polynomials import hermite_polynomial_h as hermite_polynomial_h
-from nestarray.frontends.torch.polynomials import hermite_polynomial_he as hermite_polynomial_he
-from nestarray.frontends.torch.polynomials import laguerre_polynomial_l as laguerre_polynomial_l
-from nestarray.frontends.torch.polynomials import legendre_polynomial_p as legendre_polynomial_p
-from nestarray.frontends.torch.polynomials import (
-    shifted_chebyshev_polynomial_t as shifted_chebyshev_polynomial_t,
-)
-from nestarray.frontends.torch.polynomials import (
-    shifted_chebyshev_polynomial_u as shifted_chebyshev_polynomial_u,
-)
-from nestarray.frontends.torch.polynomials import (
-    shifted_chebyshev_polynomial_v as shifted_chebyshev_polynomial_v,
-)
-from nestarray.frontends.torch.polynomials import (
-    shifted_chebyshev_polynomial_w as shifted_chebyshev_polynomial_w,
-)
+from nestarray.frontends.torch.polynomials import *
 from nestarray.frontends.torch.promotion import floating, promote_arrays
 from nestarray.frontends.torch.reduction import logsumexp as logsumexp
 from nestarray.typing import Array
+
+__all__ = [
+    "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "chebyshev_polynomial_t",
+    "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w", "digamma",
+    "entr", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1", "gammainc", "gammaincc",
+    "gammaln", "hermite_polynomial_h", "hermite_polynomial_he", "i0", "i0e", "i1", "i1e",
+    "laguerre_polynomial_l", "legendre_polynomial_p", "log1p", "log_ndtr", "log_softmax", "logit",
+    "logsumexp", "modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0",
+    "modified_bessel_k1", "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "round",
+    "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "shifted_chebyshev_polynomial_t",
+    "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v",
+    "shifted_chebyshev_polynomial_w", "sinc", "softmax", "spherical_bessel_j0", "xlog1py",
+    "xlogy", "zeta",
+]  # fmt: skip
 
 
 def erf(input: Array) -> Array:

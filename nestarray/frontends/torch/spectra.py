@@ -9,6 +9,8 @@ import nestarray as na
 from nestarray.frontends.torch.dims import shape_of
 from nestarray.typing import Array
 
+__all__ = ["istft", "stft"]
+
 
 def stft(
     input: Array,

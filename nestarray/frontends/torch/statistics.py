@@ -17,9 +17,14 @@ from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
 from nestarray.frontends.torch.ordering import one_along
 from nestarray.frontends.torch.promotion import cast, floating
 from nestarray.frontends.torch.reduction import quantile_by, trapezoids
-from nestarray.frontends.torch.reduction import trapezoid as trapz  # noqa: F401
+from nestarray.frontends.torch.reduction import trapezoid as trapz
 from nestarray.frontends.torch.return_types import ValuesIndices
 from nestarray.typing import Array
+
+__all__ = [
+    "corrcoef", "cov", "cumulative_trapezoid", "histogram", "histogramdd", "nanmedian",
+    "nanquantile", "renorm", "trapz",
+]  # fmt: skip
 
 
 class Histogram(NamedTuple):

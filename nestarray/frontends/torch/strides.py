@@ -19,6 +19,10 @@ from nestarray.frontends.torch.dims import numel_of, shape_of
 from nestarray.frontends.torch.promotion import cast
 from nestarray.typing import Array, DTypeLike
 
+__all__ = [
+    "as_strided", "as_strided_copy", "as_strided_scatter", "empty_permuted", "empty_strided",
+]  # fmt: skip
+
 
 def as_strided(
     input: Array, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None

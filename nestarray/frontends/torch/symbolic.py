@@ -9,6 +9,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+__all__ = [
+    "_sym_sqrt", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sum",
+]  # fmt: skip
+
 
 def sym_max(a: Any, b: Any) -> Any:
     """The larger one."""

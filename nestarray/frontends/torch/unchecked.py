@@ -19,6 +19,8 @@ from nestarray.frontends.torch.promotion import cast
 from nestarray.frontends.torch.shaping import adjoint
 from nestarray.typing import Array
 
+__all__ = ["cholesky_ex", "inv_ex", "lu_factor_ex", "solve_ex"]
+
 
 class CholeskyInfo(NamedTuple):
     """torch.return_types.linalg_cholesky_ex."""

@@ -17,6 +17,8 @@ from nestarray.frontends.torch.dims import ndim_of, numel_of, shape_of, wrap
 from nestarray.frontends.torch.promotion import cast
 from nestarray.typing import Array
 
+__all__ = ["combinations", "unique", "unique_consecutive", "unravel_index"]
+
 
 def unique(
     input: Array,

@@ -3,4 +3,4 @@
 from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch.nn import functional as functional
 
-_absent.explain(__name__)
+_absent.explain(__name__, "functional")

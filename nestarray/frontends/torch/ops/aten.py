@@ -15,6 +15,7 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
+from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch import indexing as _indexing
 from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
 from nestarray.frontends.torch.nn.functional import convolution as _convolutions
@@ -24,83 +25,39 @@ from nestarray.frontends.torch.nn.functional import sparse as _sparse
 from nestarray.frontends.torch.nn.functional import unpooling as _unpooling
 from nestarray.frontends.torch.nn.functional.dropout import keep_mask
 from nestarray.frontends.torch.nn.functional.normalization import _weight_norm as _weight_norm
-from nestarray.frontends.torch.ops.backward import (
-    _adaptive_avg_pool2d_backward as _adaptive_avg_pool2d_backward,
-)
-from nestarray.frontends.torch.ops.backward import (
-    _adaptive_avg_pool3d_backward as _adaptive_avg_pool3d_backward,
-)
-from nestarray.frontends.torch.ops.backward import _cdist_backward as _cdist_backward
-from nestarray.frontends.torch.ops.backward import (
-    _log_softmax_backward_data as _log_softmax_backward_data,
-)
-from nestarray.frontends.torch.ops.backward import _pdist_backward as _pdist_backward
-from nestarray.frontends.torch.ops.backward import _softmax_backward_data as _softmax_backward_data
-from nestarray.frontends.torch.ops.backward import (
-    _weight_norm_interface_backward as _weight_norm_interface_backward,
-)
-from nestarray.frontends.torch.ops.backward import (
-    adaptive_max_pool2d_backward as adaptive_max_pool2d_backward,
-)
-from nestarray.frontends.torch.ops.backward import (
-    adaptive_max_pool3d_backward as adaptive_max_pool3d_backward,
-)
-from nestarray.frontends.torch.ops.backward import avg_pool2d_backward as avg_pool2d_backward
-from nestarray.frontends.torch.ops.backward import avg_pool3d_backward as avg_pool3d_backward
-from nestarray.frontends.torch.ops.backward import convolution_backward as convolution_backward
-from nestarray.frontends.torch.ops.backward import ctc_loss_backward as ctc_loss_backward
-from nestarray.frontends.torch.ops.backward import (
-    embedding_dense_backward as embedding_dense_backward,
-)
-from nestarray.frontends.torch.ops.backward import (
-    grid_sampler_2d_backward as grid_sampler_2d_backward,
-)
-from nestarray.frontends.torch.ops.backward import (
-    grid_sampler_3d_backward as grid_sampler_3d_backward,
-)
-from nestarray.frontends.torch.ops.backward import hardshrink_backward as hardshrink_backward
-from nestarray.frontends.torch.ops.backward import interpolate_backward as interpolate_backward
-from nestarray.frontends.torch.ops.backward import (
-    max_pool2d_with_indices_backward as max_pool2d_with_indices_backward,
-)
-from nestarray.frontends.torch.ops.backward import (
-    max_pool3d_with_indices_backward as max_pool3d_with_indices_backward,
-)
-from nestarray.frontends.torch.ops.backward import (
-    native_dropout_backward as native_dropout_backward,
-)
-from nestarray.frontends.torch.ops.backward import (
-    native_group_norm_backward as native_group_norm_backward,
-)
-from nestarray.frontends.torch.ops.backward import (
-    native_layer_norm_backward as native_layer_norm_backward,
-)
-from nestarray.frontends.torch.ops.backward import (
-    replication_pad1d_backward as replication_pad1d_backward,
-)
-from nestarray.frontends.torch.ops.backward import (
-    replication_pad2d_backward as replication_pad2d_backward,
-)
-from nestarray.frontends.torch.ops.backward import (
-    replication_pad3d_backward as replication_pad3d_backward,
-)
-from nestarray.frontends.torch.ops.backward import softshrink_backward as softshrink_backward
-from nestarray.frontends.torch.ops.factorizations import _linalg_eigh as _linalg_eigh
-from nestarray.frontends.torch.ops.factorizations import _linalg_svd as _linalg_svd
-from nestarray.frontends.torch.ops.observers import (
-    _fused_moving_avg_obs_fq_helper_functional as _fused_moving_avg_obs_fq_helper_functional,
-)
-from nestarray.frontends.torch.ops.uniqueness import _unique as _unique
-from nestarray.frontends.torch.ops.uniqueness import _unique2 as _unique2
-from nestarray.frontends.torch.ops.uniqueness import unique_consecutive as unique_consecutive
-from nestarray.frontends.torch.ops.uniqueness import unique_dim as unique_dim
-from nestarray.frontends.torch.ops.uniqueness import (
-    unique_dim_consecutive as unique_dim_consecutive,
-)
+from nestarray.frontends.torch.ops.backward import *
+from nestarray.frontends.torch.ops.factorizations import *
+from nestarray.frontends.torch.ops.observers import *
+from nestarray.frontends.torch.ops.uniqueness import *
 from nestarray.frontends.torch.ordering import counted as _counted
 from nestarray.frontends.torch.promotion import HALF, cast
 from nestarray.frontends.torch.sampling import randn_like as _randn_like
 from nestarray.typing import Array, DTypeLike
+
+__all__ = [
+    "_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward", "_cdist_backward",
+    "_chunk_cat", "_embedding_bag", "_fft_c2c", "_fft_c2r", "_fft_r2c",
+    "_fused_moving_avg_obs_fq_helper_functional", "_fused_rms_norm", "_is_all_true",
+    "_is_any_true", "_linalg_eigh", "_linalg_svd", "_log_softmax", "_log_softmax_backward_data",
+    "_native_batch_norm_legit", "_native_batch_norm_legit_functional",
+    "_native_batch_norm_legit_no_training", "_pdist_backward", "_safe_softmax", "_softmax",
+    "_softmax_backward_data", "_unique", "_unique2", "_unsafe_masked_index",
+    "_unsafe_masked_index_put_accumulate", "_unsafe_view", "_weight_norm",
+    "_weight_norm_interface_backward", "adaptive_max_pool1d", "adaptive_max_pool2d",
+    "adaptive_max_pool2d_backward", "adaptive_max_pool3d", "adaptive_max_pool3d_backward",
+    "alias", "avg_pool2d_backward", "avg_pool3d_backward", "bincount", "convolution",
+    "convolution_backward", "ctc_loss_backward", "embedding_bag", "embedding_dense_backward",
+    "fractional_max_pool2d", "fractional_max_pool3d", "grid_sampler_2d_backward",
+    "grid_sampler_3d_backward", "hardshrink_backward", "index", "interpolate_backward",
+    "lift_fresh_copy", "max_pool2d_with_indices", "max_pool2d_with_indices_backward",
+    "max_pool3d_with_indices", "max_pool3d_with_indices_backward", "max_unpool2d", "max_unpool3d",
+    "native_batch_norm", "native_dropout", "native_dropout_backward", "native_group_norm",
+    "native_group_norm_backward", "native_layer_norm", "native_layer_norm_backward",
+    "normal_functional", "replication_pad1d_backward", "replication_pad2d_backward",
+    "replication_pad3d_backward", "slice", "softshrink_backward", "sym_is_contiguous",
+    "sym_storage_offset", "sym_stride", "unique_consecutive", "unique_dim",
+    "unique_dim_consecutive",
+]  # fmt: skip
 
 # -- copies and parts ----------------------------------------------------------------------
 
@@ -570,3 +527,6 @@ def normal_functional(
 ) -> Array:
     """Normal, of the shape and dtype of `input`: ``normal_`` as a function."""
     return na.add(na.multiply(_randn_like(input, key=key), std), mean)
+
+
+_absent.explain(__name__)

@@ -28,6 +28,19 @@ from nestarray.frontends.torch.nn.functional.sparse import frequencies
 from nestarray.frontends.torch.promotion import cast
 from nestarray.typing import Array, DTypeLike
 
+__all__ = [
+    "_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward", "_cdist_backward",
+    "_log_softmax_backward_data", "_pdist_backward", "_softmax_backward_data",
+    "_weight_norm_interface_backward", "adaptive_max_pool2d_backward",
+    "adaptive_max_pool3d_backward", "avg_pool2d_backward", "avg_pool3d_backward",
+    "convolution_backward", "ctc_loss_backward", "embedding_dense_backward",
+    "grid_sampler_2d_backward", "grid_sampler_3d_backward", "hardshrink_backward",
+    "interpolate_backward", "max_pool2d_with_indices_backward",
+    "max_pool3d_with_indices_backward", "native_dropout_backward", "native_group_norm_backward",
+    "native_layer_norm_backward", "replication_pad1d_backward", "replication_pad2d_backward",
+    "replication_pad3d_backward", "softshrink_backward",
+]  # fmt: skip
+
 _SOME = (True, True, True)
 
 

@@ -11,6 +11,8 @@ from nestarray import dtypes
 from nestarray.frontends.torch import linalg
 from nestarray.typing import Array
 
+__all__ = ["_linalg_eigh", "_linalg_svd"]
+
 
 def _linalg_eigh(A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Array, Array]:
     """The eigenvalues of symmetric matrices, and the eigenvectors where they are asked for."""

@@ -17,6 +17,8 @@ from nestarray.frontends.torch.quantization import (
 )
 from nestarray.typing import Array
 
+__all__ = ["_fused_moving_avg_obs_fq_helper_functional"]
+
 
 class Observed(NamedTuple):
     """What an observer that quantizes gives, as the operation of ATen has it."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch.dims import shape_of
 from nestarray.typing import Array
+
+__all__ = ["grouped_mm_fallback"]
 
 
 def grouped_mm_fallback(input: Array, weight: Array, offs: Array) -> Array:
@@ -24,3 +27,6 @@ def grouped_mm_fallback(input: Array, weight: Array, offs: Array) -> Array:
     chosen = na.equal(na.expand_dims(numbers, axis=-1), group)
     zero = na.zeros((), dtype=dtypes.dtype_of(products), like=products)
     return na.sum(na.where(na.expand_dims(chosen, axis=-1), products, zero), axis=0)
+
+
+_absent.explain(__name__)

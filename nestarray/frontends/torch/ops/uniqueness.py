@@ -10,6 +10,8 @@ from nestarray import dtypes
 from nestarray.frontends.torch import uniqueness
 from nestarray.typing import Array
 
+__all__ = ["_unique", "_unique2", "unique_consecutive", "unique_dim", "unique_dim_consecutive"]
+
 Parts = tuple[Array, Array, Array]
 
 

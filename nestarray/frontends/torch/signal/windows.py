@@ -11,7 +11,13 @@ from collections.abc import Iterable
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
+from nestarray.frontends.torch import absent as _absent
 from nestarray.typing import Array, DTypeLike
+
+__all__ = [
+    "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine",
+    "general_hamming", "hamming", "hann", "kaiser", "nuttall",
+]  # fmt: skip
 
 
 def _places(name: str, M: int, sym: bool, dtype: DTypeLike | None) -> Array:
@@ -136,3 +142,6 @@ def kaiser(
     # both scaled by e^(−β), so that neither overflows
     scaled = na.multiply(na.i0e(na.multiply(root, beta)), na.exp(na.multiply(root, beta)))
     return na.divide(scaled, na.i0(na.full_like(x, beta)))
+
+
+_absent.explain(__name__)

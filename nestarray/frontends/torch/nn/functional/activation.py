@@ -14,6 +14,13 @@ from nestarray.frontends.torch.promotion import HALF, cast, floating
 from nestarray.frontends.torch.sampling import required_key
 from nestarray.typing import Array, DTypeLike
 
+__all__ = [
+    "celu", "elu", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish",
+    "hardtanh", "leaky_relu", "log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6",
+    "rrelu", "selu", "sigmoid", "silu", "softmax", "softmin", "softplus", "softshrink",
+    "softsign", "tanhshrink", "threshold",
+]  # fmt: skip
+
 
 def relu(input: Array, inplace: bool = False) -> Array:
     """max(0, x)."""

@@ -15,6 +15,8 @@ from nestarray.frontends.torch.shaping import chunk
 from nestarray.ops.attention import attended
 from nestarray.typing import Array
 
+__all__ = ["dropout_attention", "multi_head_attention_forward", "scaled_dot_product_attention"]
+
 
 def scaled_dot_product_attention(
     query: Array,

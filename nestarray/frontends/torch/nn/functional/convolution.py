@@ -11,6 +11,11 @@ from nestarray.errors import ArgumentError, DtypeError
 from nestarray.frontends.torch.dims import ndim_of, per_dim
 from nestarray.typing import Array
 
+__all__ = [
+    "bilinear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "fold", "linear", "unfold",
+]  # fmt: skip
+
 Ints = int | Sequence[int]
 
 

@@ -8,6 +8,8 @@ from nestarray.frontends.torch.dims import axes_of
 from nestarray.frontends.torch.promotion import floating, promote_arrays
 from nestarray.typing import Array
 
+__all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
+
 
 def cosine_similarity(x1: Array, x2: Array, dim: int = 1, eps: float = 1e-8) -> Array:
     """x₁ · x₂ / (max(‖x₁‖, eps) max(‖x₂‖, eps)) over `dim`."""

@@ -14,6 +14,11 @@ from nestarray.frontends.torch.dims import ndim_of
 from nestarray.frontends.torch.sampling import required_key
 from nestarray.typing import Array
 
+__all__ = [
+    "alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout",
+    "feature_dropout",
+]  # fmt: skip
+
 
 def dropout(
     input: Array,

@@ -24,6 +24,15 @@ from nestarray.frontends.torch.promotion import (
 from nestarray.frontends.torch.special import xlogy
 from nestarray.typing import Array
 
+__all__ = [
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
+    "cross_entropy", "ctc_loss", "gaussian_nll_loss", "hinge_embedding_loss", "huber_loss",
+    "kl_div", "l1_loss", "linear_cross_entropy", "margin_ranking_loss", "mse_loss",
+    "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "nll_loss",
+    "poisson_nll_loss", "smooth_l1_loss", "soft_margin_loss", "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
+]  # fmt: skip
+
 
 def _reduced(name: str, loss: Array, reduction: str) -> Array:
     if reduction == "mean":

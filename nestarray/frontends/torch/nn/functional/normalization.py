@@ -12,6 +12,11 @@ from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
 from nestarray.frontends.torch.promotion import HALF, cast
 from nestarray.typing import Array
 
+__all__ = [
+    "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize",
+    "rms_norm",
+]  # fmt: skip
+
 
 def batch_norm(
     input: Array,

@@ -13,6 +13,12 @@ from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.torch.dims import has_zero, ndim_of, per_dim, shape_of
 from nestarray.typing import Array
 
+__all__ = [
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
+    "adaptive_max_pool2d", "adaptive_max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d",
+    "lp_pool1d", "lp_pool2d", "lp_pool3d", "max_pool1d", "max_pool2d", "max_pool3d",
+]  # fmt: skip
+
 Ints = int | Sequence[int]
 Sizes = int | Sequence[int | None]
 

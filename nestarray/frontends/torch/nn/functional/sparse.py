@@ -10,6 +10,8 @@ from nestarray.frontends.torch.linalg import vector_norm
 from nestarray.frontends.torch.promotion import cast, with_derivative_of
 from nestarray.typing import Array, DTypeLike
 
+__all__ = ["embedding", "embedding_bag", "one_hot"]
+
 
 def embedding(
     input: Array,

@@ -18,6 +18,11 @@ from nestarray.frontends.torch.sampling import required_key
 from nestarray.ops.window_reductions import fractional_maxima
 from nestarray.typing import Array
 
+__all__ = [
+    "fractional_max_pool2d", "fractional_max_pool3d", "max_unpool1d", "max_unpool2d",
+    "max_unpool3d",
+]  # fmt: skip
+
 Ints = int | Sequence[int]
 
 

@@ -11,6 +11,11 @@ from nestarray.errors import ArgumentError
 from nestarray.frontends.torch.dims import ndim_of, shape_of
 from nestarray.typing import Array
 
+__all__ = [
+    "affine_grid", "channel_shuffle", "grid_sample", "interpolate", "pad", "pixel_shuffle",
+    "pixel_unshuffle", "upsample", "upsample_bilinear", "upsample_nearest",
+]  # fmt: skip
+
 _MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
