@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from nestarray import display as _display  # noqa: F401
+from nestarray import lazy_imports as _lazy_imports
 from nestarray import random as _random  # noqa: F401
 from nestarray import storage as _storage  # noqa: F401  # Container.save and load are there
-from nestarray import when_imported as _when_imported
 from nestarray.array_api import array_namespace as array_namespace
 from nestarray.array_api import e as e
 from nestarray.array_api import inf as inf
@@ -54,7 +54,6 @@ from nestarray.interchange.objects import to_object as to_object
 from nestarray.interchange.pytrees import to_pytree as to_pytree
 from nestarray.interchange.torch import load_into_torch_module as load_into_torch_module
 from nestarray.interchange.torch import to_torch_state_dict as to_torch_state_dict
-from nestarray.lazy import attach as _attach
 from nestarray.ops import *
 from nestarray.transforms import all_gather as all_gather
 from nestarray.transforms import associative_scan as associative_scan
@@ -118,7 +117,7 @@ if _TYPE_CHECKING:
     from nestarray.graph.module import to_module as to_module
     from nestarray.interchange.naming.key_map import KeyMap as KeyMap
 
-_attach(
+_lazy_imports.attach(
     __name__,
     {
         "nestarray": (
@@ -143,4 +142,4 @@ _attach(
 
 __version__ = "0.1.0"
 
-_when_imported.install()
+_lazy_imports.install()

@@ -12,8 +12,8 @@ import scipy.special
 
 import nestarray as na
 from nestarray import backends
-from nestarray.backends.nonfinite import TABLES
 from nestarray.config import BACKENDS
+from nestarray.numerics.nonfinite import TABLES
 
 PARTS = (-math.inf, -1.5, -0.0, 0.0, 0.5, math.inf, math.nan)
 GRID = np.asarray([complex(a, b) for a, b in itertools.product(PARTS, PARTS)], "complex128")

@@ -14,8 +14,10 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from nestarray import packages
+from nestarray import lazy_imports
+from nestarray.backends import triton as triton
 from nestarray.config import BACKENDS, check_backend_name
+from nestarray.dtypes import DType
 from nestarray.dynamo import cached_constant
 from nestarray.errors import ArgumentError, MixedBackendError
 from nestarray.typing import NUMBERS
@@ -29,7 +31,7 @@ def core(name: str) -> ModuleType:
         MissingFrameworkError: the framework is not installed; names the extra that brings it.
     """
     check_backend_name(name)
-    packages.optional(name, f"backend {name!r} needs", extra=name)
+    lazy_imports.optional(name, f"backend {name!r} needs", extra=name)
     return importlib.import_module(f"nestarray.backends.{name}.core")
 
 
@@ -53,6 +55,11 @@ def backend_of_type(cls: type) -> str | None:
         if sys.modules.get(name) is not None and core(name).is_array_type(cls):
             return name
     return None
+
+
+def widest_float(x: Any) -> DType:
+    """float64, or float32 where the framework or the device of `x` lacks float64."""
+    return core(backend_of(x)).widest_float(x)
 
 
 def is_array(x: Any) -> bool:

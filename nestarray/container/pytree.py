@@ -1,6 +1,6 @@
 """Containers as pytrees of JAX, PyTorch, TensorFlow and optree, and as state that Flax stores.
 
-Each framework is told about Containers when it is imported (`nestarray.when_imported`).
+Each framework is told about Containers when it is imported (`nestarray.lazy_imports`).
 
 A Container is one pytree node whose children are all its leaves, or its buffers if it is
 fused. Frameworks thus flatten a deep tree with one call; key paths name leaves as
@@ -17,7 +17,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
-from nestarray import when_imported
+from nestarray import lazy_imports
 from nestarray.container.container import (
     Container,
     ListContainer,
@@ -191,11 +191,12 @@ def _from_bytes(text: bytes) -> Any:
     return _from_plain(json.loads(text))
 
 
-when_imported.AFTER |= {
+for _module, _function in {
     "jax": _register_jax,
     "torch": _register_torch,
     "optree": _register_optree,
     "flax.serialization": _register_flax,
     "tensorflow.python.autograph.core.config": _stay_as_written,
     "tensorflow.python.data.util.structure": _give_tf_data_specs,
-}
+}.items():
+    lazy_imports.after_import(_module, _function)

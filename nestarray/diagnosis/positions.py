@@ -7,18 +7,6 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.backends.axes import (
-    many_axes,
-    one_axis,
-)
-from nestarray.backends.index import (
-    axes_taken,
-    check_numbers,
-    expanded,
-    is_mask,
-    outside,
-    without_ones,
-)
 from nestarray.diagnosis.arguments import (
     Arguments,
     arrays_in,
@@ -28,6 +16,18 @@ from nestarray.diagnosis.arguments import (
     size_of,
 )
 from nestarray.errors import ArgumentError, DtypeError, IndexingError, ShapeError
+from nestarray.numerics.axes import (
+    many_axes,
+    one_axis,
+)
+from nestarray.numerics.index import (
+    axes_taken,
+    check_numbers,
+    expanded,
+    is_mask,
+    outside,
+    without_ones,
+)
 
 
 def check_masks(name: str, arguments: Arguments) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from nestarray.backends import matrices
-from nestarray.backends.axes import (
+from nestarray.diagnosis.arguments import Arguments, arrays_in, shape_of, size_of
+from nestarray.errors import ArgumentError, ShapeError
+from nestarray.numerics import matrices
+from nestarray.numerics.axes import (
     check_contracted,
     check_order,
     check_pad_mode,
@@ -17,8 +19,6 @@ from nestarray.backends.axes import (
     rolled_axes,
     squeezed_axes,
 )
-from nestarray.diagnosis.arguments import Arguments, arrays_in, shape_of, size_of
-from nestarray.errors import ArgumentError, ShapeError
 
 
 def check_axis(name: str, arguments: Arguments) -> None:

@@ -23,7 +23,7 @@ from functools import partial, wraps
 from types import CodeType
 from typing import Any, TypeVar, overload
 
-from nestarray import backends, diagnosis, dtypes, dynamo, when_imported
+from nestarray import backends, diagnosis, dtypes, dynamo, lazy_imports
 from nestarray.backends import floating, foreach, truth
 from nestarray.backends.fast_paths import fast_path_of, noted
 from nestarray.backends.parameters import texts
@@ -554,7 +554,7 @@ def _let_torch_compile_trace() -> None:
     dynamo.guard_context_variables()
 
 
-when_imported.AFTER["torch._dynamo"] = _let_torch_compile_trace
+lazy_imports.after_import("torch._dynamo", _let_torch_compile_trace)
 
 
 def _traceable(record: Op) -> Callable[..., Any]:

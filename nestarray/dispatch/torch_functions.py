@@ -13,7 +13,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from nestarray import when_imported
+from nestarray import lazy_imports
 from nestarray.container import Container
 from nestarray.dispatch.operation import OPS
 from nestarray.errors import ArgumentError
@@ -70,5 +70,5 @@ def _let_torch_compile_read_matmul() -> None:
         of_objects().setdefault(operator.matmul, (names, operator.matmul))
 
 
-when_imported.AFTER["torch._dynamo.variables.builtin"] = _let_torch_compile_read_matmul
+lazy_imports.after_import("torch._dynamo.variables.builtin", _let_torch_compile_read_matmul)
 Container.__torch_function__ = staticmethod(_torch_function)  # type: ignore[attr-defined]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from nestarray import packages
+from nestarray import lazy_imports
 from nestarray.container import Container, method
 from nestarray.container.leaf import size
 from nestarray.display.statistics import has_values, histogram, sample_of, statistics
@@ -99,7 +99,7 @@ def _has_numbers(leaf: Any) -> bool:
 
 
 def _new_figure() -> Any:
-    packages.optional("matplotlib", "Container.plot needs", extra="plot")
+    lazy_imports.optional("matplotlib", "Container.plot needs", extra="plot")
     from matplotlib.figure import Figure
 
     return Figure(layout="constrained")

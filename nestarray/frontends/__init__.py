@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from nestarray.lazy import attach as _attach
+from nestarray.lazy_imports import attach as _attach
 
 if _TYPE_CHECKING:
     from nestarray.frontends import torch as torch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nestarray import backends, packages
+from nestarray import backends, lazy_imports
 from nestarray.container import Container, constructor, method
 from nestarray.dynamo import identity
 from nestarray.errors import ArgumentError, StructureError
@@ -168,7 +168,7 @@ def to_torch_state_dict(c: Container, /) -> dict[str, Any]:
 
 
 def _tensor(path: str, leaf: Any) -> Any:
-    torch = packages.optional("torch", "to_torch_state_dict needs", extra="torch")
+    torch = lazy_imports.optional("torch", "to_torch_state_dict needs", extra="torch")
 
     if isinstance(leaf, NUMBERS):
         return torch.as_tensor(leaf)
@@ -210,7 +210,7 @@ def load_into_torch_module(c: Container, /, module: Any) -> Any:
         Parameter containing:
         tensor([1., 1.], requires_grad=True)
     """
-    torch = packages.optional("torch", "load_into_torch_module needs", extra="torch")
+    torch = lazy_imports.optional("torch", "load_into_torch_module needs", extra="torch")
     if not isinstance(module, torch.nn.Module):
         raise ArgumentError(
             f"load_into_torch_module: module: got {type(module).__name__}, "

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from nestarray import dtypes, ops
-from nestarray.backends.axes import many_axes
 from nestarray.backends.base import refuse_complex
 from nestarray.backends.truth import of_bools
 from nestarray.dispatch import floating_op, op
 from nestarray.dtypes import iinfo
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.numerics.axes import many_axes
 from nestarray.typing import Array, Axis, check_not_zero, check_range
 
 __all__ = [

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from operator import index
 
 from nestarray import ops
-from nestarray.backends.axes import many_axes, one_axis
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.numerics.axes import many_axes, one_axis
 from nestarray.typing import Array, Axis
 
 __all__ = [

@@ -7,9 +7,9 @@ here the channels of each element of a block do.
 from __future__ import annotations
 
 from nestarray import ops
-from nestarray.backends.windows import channels_are_last
 from nestarray.dispatch import op
 from nestarray.errors import ShapeError
+from nestarray.numerics.windows import channels_are_last
 from nestarray.typing import Array
 
 __all__ = ["depth_to_space", "space_to_depth"]

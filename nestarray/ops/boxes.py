@@ -9,11 +9,11 @@ import math
 from collections.abc import Sequence
 
 from nestarray import dtypes, ops
-from nestarray.backends import windows
 from nestarray.backends.control_flow import Arrays, find_for
-from nestarray.backends.windows import Ints
 from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.numerics import windows
+from nestarray.numerics.windows import Ints
 from nestarray.typing import Array, check_range
 
 __all__ = ["box_iou", "crop_and_resize", "nms", "roi_align"]

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 
 from nestarray import ops
-from nestarray.backends import windows
 from nestarray.backends.truth import through_numbers
-from nestarray.backends.windows import Ints, Padding
 from nestarray.dispatch import op
 from nestarray.errors import ShapeError
+from nestarray.numerics import windows
+from nestarray.numerics.windows import Ints, Padding
 from nestarray.typing import Array
 
 __all__ = [

@@ -12,11 +12,11 @@ from functools import partial
 from typing import Any
 
 from nestarray import ops
-from nestarray.backends import windows
 from nestarray.backends.truth import through_numbers
-from nestarray.backends.windows import Ints, Padding, channels_are_last, spatial_axes
 from nestarray.dispatch import op
 from nestarray.errors import NestarrayError, ShapeError
+from nestarray.numerics import windows
+from nestarray.numerics.windows import Ints, Padding, channels_are_last, spatial_axes
 from nestarray.typing import Array
 
 __all__ = ["conv", "conv_transpose", "depthwise_conv", "locally_connected", "separable_conv"]

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.backends.axes import one_axis
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ArgumentError, DtypeError
+from nestarray.numerics.axes import one_axis
 from nestarray.typing import Array, DTypeLike, Shape, check_not_zero
 
 __all__ = [

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from nestarray import dtypes, ops
-from nestarray.backends.axes import one_axis
 from nestarray.backends.base import refuse_complex
 from nestarray.dispatch import floating_op, op
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.numerics.axes import one_axis
 from nestarray.typing import Array
 
 __all__ = ["interp", "polyval", "trapezoid", "unwrap"]

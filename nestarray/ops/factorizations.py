@@ -8,9 +8,12 @@ from typing import Any
 
 from nestarray import ops
 from nestarray.backends.control_flow import Arrays, find_for
-from nestarray.backends.matrices import check_matrices, check_reflections
 from nestarray.backends.precision import in_single_precision
-from nestarray.backends.results import (
+from nestarray.dispatch import floating_op, op, primitive
+from nestarray.dtypes import complex128, dtype_of, float32, float64, int64
+from nestarray.errors import ArgumentError
+from nestarray.numerics.matrices import check_matrices, check_reflections
+from nestarray.numerics.results import (
     EighResult,
     EigResult,
     LUFactorResult,
@@ -19,9 +22,6 @@ from nestarray.backends.results import (
     PolarResult,
     SVDResult,
 )
-from nestarray.dispatch import floating_op, op, primitive
-from nestarray.dtypes import complex128, dtype_of, float32, float64, int64
-from nestarray.errors import ArgumentError
 from nestarray.typing import Array
 
 __all__ = [

@@ -12,8 +12,11 @@ from typing import Any
 import numpy as np
 
 from nestarray import ops
-from nestarray.backends.axes import many_axes
-from nestarray.backends.fourier import (
+from nestarray.dispatch import op, primitive
+from nestarray.dtypes import as_dtype, dtype_of
+from nestarray.errors import ArgumentError, DtypeError
+from nestarray.numerics.axes import many_axes
+from nestarray.numerics.fourier import (
     SWAPPED,
     check_real,
     check_some_axis,
@@ -22,9 +25,6 @@ from nestarray.backends.fourier import (
     full_lengths,
     one_length,
 )
-from nestarray.dispatch import op, primitive
-from nestarray.dtypes import as_dtype, dtype_of
-from nestarray.errors import ArgumentError, DtypeError
 from nestarray.typing import Array, Axis, DTypeLike, check_not_zero
 
 __all__ = [

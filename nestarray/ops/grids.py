@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.backends.axes import one_axis
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError
+from nestarray.numerics.axes import one_axis
 from nestarray.typing import Array, DTypeLike, Shape
 
 __all__ = ["geomspace", "indices", "logspace", "mgrid", "ogrid"]

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.backends.windows import channels_are_last
 from nestarray.dispatch import floating_op, op
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.numerics.windows import channels_are_last
 from nestarray.typing import Array, check_kind
 
 __all__ = [

@@ -14,9 +14,6 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, dtypes, ops
-from nestarray.backends.axes import one_axis
-from nestarray.backends.fills import check_fill
-from nestarray.backends.index import check_mode, check_rows
 from nestarray.backends.truth import updated_through_numbers
 from nestarray.config import current_backend
 from nestarray.container import Container
@@ -28,6 +25,9 @@ from nestarray.diagnosis.positions import (
 )
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.numerics.axes import one_axis
+from nestarray.numerics.fills import check_fill
+from nestarray.numerics.index import check_mode, check_rows
 from nestarray.typing import Array, Shape
 
 __all__ = [

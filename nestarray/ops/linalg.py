@@ -10,14 +10,14 @@ from itertools import pairwise
 from operator import index
 
 from nestarray import ops
-from nestarray.backends.axes import one_axis
 from nestarray.backends.base import mean_dtype
-from nestarray.backends.matrices import check_matrices, check_square
-from nestarray.backends.results import SlogdetResult
 from nestarray.backends.truth import through_numbers
 from nestarray.dispatch import op, primitive
 from nestarray.dtypes import dtype_of, finfo
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.numerics.axes import one_axis
+from nestarray.numerics.matrices import check_matrices, check_square
+from nestarray.numerics.results import SlogdetResult
 from nestarray.ops.factorizations import adjoint, single
 from nestarray.typing import Array, Axis, DTypeLike
 

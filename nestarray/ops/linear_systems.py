@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 
 from nestarray import ops
-from nestarray.backends.axes import many_axes
-from nestarray.backends.matrices import (
+from nestarray.backends.precision import in_single_precision
+from nestarray.dispatch import op, primitive
+from nestarray.dtypes import dtype_of
+from nestarray.errors import ShapeError
+from nestarray.numerics.axes import many_axes
+from nestarray.numerics.matrices import (
     check_factors,
     check_matrices,
     check_right_side,
     check_square,
 )
-from nestarray.backends.precision import in_single_precision
-from nestarray.backends.results import LstsqResult
-from nestarray.dispatch import op, primitive
-from nestarray.dtypes import dtype_of
-from nestarray.errors import ShapeError
+from nestarray.numerics.results import LstsqResult
 from nestarray.ops.factorizations import adjoint, astype, permutation_of, single, single_pair
 from nestarray.typing import Array
 

@@ -7,10 +7,10 @@ unless `axis` says otherwise, as in every other function; torch has them on axis
 from __future__ import annotations
 
 from nestarray import dtypes, ops
-from nestarray.backends.axes import one_axis
 from nestarray.backends.base import refuse_complex
 from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.numerics.axes import one_axis
 from nestarray.typing import Array, Axis, check_range
 
 __all__ = [

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.backends.axes import (
+from nestarray.dispatch import op, primitive
+from nestarray.dtypes import dtype_of
+from nestarray.errors import ShapeError
+from nestarray.numerics.axes import (
     check_pad_mode,
     moved_axes,
     one_axis,
@@ -17,10 +20,7 @@ from nestarray.backends.axes import (
     part_sizes,
     windows_of,
 )
-from nestarray.backends.windows import Ints
-from nestarray.dispatch import op, primitive
-from nestarray.dtypes import dtype_of
-from nestarray.errors import ShapeError
+from nestarray.numerics.windows import Ints
 from nestarray.typing import Array, Axes, Axis, Shape, check_range
 
 __all__ = [

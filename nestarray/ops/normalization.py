@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from nestarray import dtypes, ops
-from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import refuse_complex
 from nestarray.backends.precision import rounded_once
 from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.numerics.axes import many_axes, one_axis
 from nestarray.typing import Array, Axes, check_range
 
 __all__ = [

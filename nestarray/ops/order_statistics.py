@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from nestarray import ops
-from nestarray.backends.axes import many_axes, one_axis
-from nestarray.backends.results import ModeResult
 from nestarray.dispatch import floating_op, op
 from nestarray.dtypes import dtype_of, float32, float64
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.numerics.axes import many_axes, one_axis
+from nestarray.numerics.results import ModeResult
 from nestarray.ops.statistical import each_weight
 from nestarray.typing import Array, Axis, check_range
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from nestarray import backends, ops, packages
+from nestarray import backends, lazy_imports, ops
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array
@@ -128,7 +128,7 @@ def _run(
     op_name: str, function: str, x: Array, pattern: str, sizes: Mapping[str, int], *settings: Any
 ) -> Array:
     """The function of einops, with its errors in the words of the op."""
-    einops = packages.optional("einops", f"{op_name} needs", extra="einops")
+    einops = lazy_imports.optional("einops", f"{op_name} needs", extra="einops")
     if not isinstance(pattern, str):
         raise ArgumentError(
             f"{op_name}: pattern: got {type(pattern).__name__}, expected a string such as "

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 
 from nestarray import dtypes, ops
-from nestarray.backends import windows
 from nestarray.backends.base import mean_dtype, refuse_complex
 from nestarray.backends.precision import rounded_once
 from nestarray.backends.truth import through_numbers
-from nestarray.backends.windows import Ints, Padding
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.numerics import windows
+from nestarray.numerics.windows import Ints, Padding
 from nestarray.typing import Array
 
 __all__ = [

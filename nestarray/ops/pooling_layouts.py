@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 from nestarray import ops
-from nestarray.backends import windows
 from nestarray.backends.truth import through_numbers
-from nestarray.backends.windows import Ints, Padding, spatial_axes
 from nestarray.dispatch import op
 from nestarray.errors import NestarrayError
+from nestarray.numerics import windows
+from nestarray.numerics.windows import Ints, Padding, spatial_axes
 from nestarray.typing import Array
 
 __all__ = ["avg_pool", "max_pool"]

@@ -17,9 +17,9 @@ from collections.abc import Callable
 from functools import partial
 
 from nestarray import dtypes, ops
-from nestarray.backends import logarithms, rounding, threefry
 from nestarray.backends.base import refuse_complex
 from nestarray.dispatch import floating_op, op
+from nestarray.numerics import logarithms, rounding, threefry
 from nestarray.typing import Array, DTypeLike, Shape, check_range
 
 __all__ = [

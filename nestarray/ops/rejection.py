@@ -7,8 +7,8 @@ References:
 from __future__ import annotations
 
 from nestarray import dtypes, ops
-from nestarray.backends import binomial, rejection, threefry
 from nestarray.dispatch import op
+from nestarray.numerics import binomial, rejection, threefry
 from nestarray.typing import Array, DTypeLike
 
 __all__ = ["random_binomial", "random_gamma", "random_poisson"]

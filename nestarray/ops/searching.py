@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.backends.axes import one_axis
 from nestarray.backends.base import mean_dtype
-from nestarray.backends.results import HistogramResult, TopKResult
 from nestarray.backends.truth import through_numbers
-from nestarray.backends.windows import Ints
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
+from nestarray.numerics.axes import one_axis
+from nestarray.numerics.results import HistogramResult, TopKResult
+from nestarray.numerics.windows import Ints
 from nestarray.typing import Array, Axis, check_range
 
 __all__ = [

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from nestarray import ops
-from nestarray.backends.results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from nestarray.dispatch import op
 from nestarray.dtypes import dtype_of, result_dtype
+from nestarray.numerics.results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from nestarray.typing import Array, check_range
 
 __all__ = [

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from nestarray import ops
-from nestarray.backends.axes import check_pad_mode
-from nestarray.backends.fourier import check_real, one_length
 from nestarray.dispatch import op
 from nestarray.dtypes import complex64, complex128, dtype_of, float32, float64
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.numerics.axes import check_pad_mode
+from nestarray.numerics.fourier import check_real, one_length
 from nestarray.typing import Array
 
 __all__ = ["dct", "idct", "istft", "stft"]

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from nestarray import dtypes, ops
-from nestarray.backends.axes import one_axis
 from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError
+from nestarray.numerics.axes import one_axis
 from nestarray.typing import Array, Axis
 
 __all__ = ["gumbel_softmax", "softmin", "sparse_plus", "sparse_sigmoid", "sparsemax"]

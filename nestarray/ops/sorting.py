@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from operator import index
 
 from nestarray import ops
-from nestarray.backends.axes import one_axis
 from nestarray.backends.truth import through_numbers
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.numerics.axes import one_axis
 from nestarray.typing import Array
 
 __all__ = ["argpartition", "argsort", "lexsort", "partition", "sort"]

@@ -10,12 +10,12 @@ import math
 from collections.abc import Callable
 
 from nestarray import ops
-from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import mean_dtype, refuse_complex
 from nestarray.backends.truth import through_numbers
 from nestarray.dispatch import floating_op, op, primitive
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ShapeError
+from nestarray.numerics.axes import many_axes, one_axis
 from nestarray.typing import Array, Axis, DTypeLike
 
 __all__ = [

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.backends import windows
 from nestarray.backends.base import refuse_complex
 from nestarray.backends.truth import through_numbers
-from nestarray.backends.windows import Ints, Padding
 from nestarray.dispatch import op
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.numerics import windows
+from nestarray.numerics.windows import Ints, Padding
 from nestarray.ops.convolution import spread
 from nestarray.ops.pooling import lowest
 from nestarray.typing import Array

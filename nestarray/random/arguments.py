@@ -10,12 +10,12 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from nestarray import backends, dtypes, ops
-from nestarray.backends.threefry import check_uniform_dtype, rounded
 from nestarray.container import Container
 from nestarray.container.access import line_up, map_leaves
 from nestarray.container.container import from_leaves
 from nestarray.errors import ArgumentError, ShapeError, UnsupportedError
 from nestarray.errors.signatures import signature_errors
+from nestarray.numerics.threefry import check_uniform_dtype, rounded
 from nestarray.typing import Array, DTypeLike, Shape
 
 F = TypeVar("F", bound=Callable[..., Any])

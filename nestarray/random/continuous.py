@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from nestarray import dtypes, ops
-from nestarray.backends.threefry import MANTISSA, rounded
 from nestarray.errors import ArgumentError
+from nestarray.numerics.threefry import MANTISSA, rounded
 from nestarray.random import sources
 from nestarray.random.arguments import (
     floating,

@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from nestarray import dtypes, ops
-from nestarray.backends.rejection import as_counts
-from nestarray.backends.threefry import integer_type
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.numerics.rejection import as_counts
+from nestarray.numerics.threefry import integer_type
 from nestarray.random import sources
 from nestarray.random.arguments import (
     floating,

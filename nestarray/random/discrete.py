@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.backends.threefry import check_bits_dtype, integer_type
 from nestarray.errors import ArgumentError, DtypeError
+from nestarray.numerics.threefry import check_bits_dtype, integer_type
 from nestarray.random import sources
 from nestarray.random.arguments import (
     floating,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from nestarray import backends, dtypes, ops
-from nestarray.backends import threefry
 from nestarray.errors import UnsupportedError
+from nestarray.numerics import threefry
 from nestarray.random.arguments import is_native
 from nestarray.random.keys import split
 from nestarray.typing import Array, DTypeLike, Shape

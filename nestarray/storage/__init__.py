@@ -7,7 +7,7 @@ file until they are needed.
 
 from typing import TYPE_CHECKING
 
-from nestarray.lazy import attach
+from nestarray.lazy_imports import attach
 from nestarray.storage.files import metadata as metadata
 
 if TYPE_CHECKING:

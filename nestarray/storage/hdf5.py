@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import packages
+from nestarray import lazy_imports
 from nestarray.errors import StorageError
 from nestarray.storage.elements import NATIVE
 from nestarray.storage.plan import Plan, grouped
@@ -28,7 +28,7 @@ _FILTERS = {1: "deflate", 2: "shuffle", 3: "fletcher32", 4: "szip", 32000: "lzf"
 
 def library() -> Any:
     """The package h5py."""
-    return packages.optional("h5py", "HDF5 files need", extra="hdf5")
+    return lazy_imports.optional("h5py", "HDF5 files need", extra="hdf5")
 
 
 def write(path: Path, plan: Plan) -> None:

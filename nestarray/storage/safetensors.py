@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import packages
+from nestarray import lazy_imports
 from nestarray.errors import StorageError
 from nestarray.storage.elements import BITS, num_bytes
 from nestarray.storage.plan import Plan, dotted
@@ -40,7 +40,7 @@ _HEADER_STARTS = 8
 
 def library() -> Any:
     """The package safetensors."""
-    return packages.optional(
+    return lazy_imports.optional(
         "safetensors", "safetensors files need", extra="storage", instead=", or save as .npz"
     )
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import packages
+from nestarray import lazy_imports
 from nestarray.errors import StorageError
 from nestarray.storage.elements import BITS, NATIVE, num_bytes
 from nestarray.storage.plan import Plan, grouped
@@ -40,7 +40,7 @@ _AT_ONCE = 2**24
 
 def library() -> Any:
     """The package zarr."""
-    return packages.optional("zarr", "Zarr stores need", extra="zarr")
+    return lazy_imports.optional("zarr", "Zarr stores need", extra="zarr")
 
 
 @cache

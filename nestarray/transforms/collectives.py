@@ -19,11 +19,11 @@ from functools import partial
 from typing import Any
 
 from nestarray import backends, ops, tree
-from nestarray.backends.axes import one_axis
 from nestarray.dtypes import dtype_of
 from nestarray.dynamo import ContextVariable
 from nestarray.errors import ArgumentError, UnsupportedError
 from nestarray.errors.signatures import signature_errors
+from nestarray.numerics.axes import one_axis
 from nestarray.transforms.arguments import is_inexact
 from nestarray.transforms.control_flow import current_recorder
 from nestarray.typing import NUMBERS, Array, Nest

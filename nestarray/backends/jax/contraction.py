@@ -6,9 +6,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from nestarray.backends.axes import check_contracted, many_axes
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.promotion import promoted, promoting
+from nestarray.numerics.axes import check_contracted, many_axes
 
 matmul = promoting(jnp.matmul)
 

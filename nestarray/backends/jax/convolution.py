@@ -9,7 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from nestarray.backends import windows
+from nestarray.numerics import windows
 
 
 def _add_bias(out: Any, bias: Any, count: int) -> Any:

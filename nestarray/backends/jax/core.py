@@ -49,6 +49,11 @@ FLOATING = frozenset(native for d, native in _NATIVE.items() if d.kind == "float
 INTEGERS = frozenset(native for d, native in _NATIVE.items() if d.kind in ("int", "uint"))
 
 
+def widest_float(x: Any) -> DType:
+    """float64, or float32 where this framework or the device of `x` lacks float64."""
+    return dtypes.float64 if jax.config.jax_enable_x64 else dtypes.float32
+
+
 def find_device(device: Any) -> Any:
     """The jax.Device that a name such as ``"cpu"``, ``"gpu:1"`` or a jax.Device means."""
     if device is None or not isinstance(device, str):

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 
 from nestarray import dtypes
 from nestarray.backends.base import lengths, lenient, supports, whole_range
-from nestarray.backends.fills import check_fill
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import device_to_share, find_device, native_dtype
+from nestarray.numerics.fills import check_fill
 
 
 def _dtype(dtype: Any, default: Any = dtypes.float32) -> Any:

@@ -7,10 +7,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from nestarray.backends import division, truth
+from nestarray.backends import truth
 from nestarray.backends.base import clip_dtype, refuse_integers, supports
 from nestarray.backends.jax.compiled import compiled, compiled_for_any, traced
 from nestarray.backends.jax.promotion import cast, floating, floating_pair, ordering, promoting
+from nestarray.numerics import division
 
 _BOOL = jnp.dtype(bool)
 

@@ -12,9 +12,9 @@ from nestarray.backends.base import supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
 from nestarray.backends.jax.promotion import cast
-from nestarray.backends.matrices import check_matrices, check_square
 from nestarray.backends.precision import in_single_precision
-from nestarray.backends.results import (
+from nestarray.numerics.matrices import check_matrices, check_square
+from nestarray.numerics.results import (
     EighResult,
     EigResult,
     LUFactorResult,

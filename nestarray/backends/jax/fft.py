@@ -6,8 +6,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from nestarray.backends.fourier import Transforms, full_lengths
 from nestarray.backends.jax.compiled import compiled
+from nestarray.numerics.fourier import Transforms, full_lengths
 
 
 def _number(x: Any) -> Any:

@@ -10,8 +10,11 @@ import numpy as np
 
 from nestarray.backends.base import lenient, refuse_complex
 from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.fills import check_fill
-from nestarray.backends.index import (
+from nestarray.backends.jax.compiled import compiled
+from nestarray.backends.jax.core import INTEGERS  # noqa: F401  # in conditions given as text
+from nestarray.backends.jax.promotion import cast
+from nestarray.numerics.fills import check_fill
+from nestarray.numerics.index import (
     ON_THE_HOST,
     as_tuple,
     axes_taken,
@@ -20,9 +23,6 @@ from nestarray.backends.index import (
     expanded,
     without_ones,
 )
-from nestarray.backends.jax.compiled import compiled
-from nestarray.backends.jax.core import INTEGERS  # noqa: F401  # in conditions given as text
-from nestarray.backends.jax.promotion import cast
 
 _METHODS = {"replace": "set", "add": "add", "min": "min", "max": "max"}
 

@@ -11,9 +11,9 @@ from nestarray.backends.base import lenient, mean_dtype, supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
 from nestarray.backends.jax.promotion import cast, promoted
-from nestarray.backends.matrices import check_square
 from nestarray.backends.precision import in_single_precision
-from nestarray.backends.results import SlogdetResult
+from nestarray.numerics.matrices import check_square
+from nestarray.numerics.results import SlogdetResult
 
 _single = in_single_precision(cast)
 

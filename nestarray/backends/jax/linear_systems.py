@@ -10,8 +10,8 @@ import jax.numpy as jnp
 from nestarray.backends.base import supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.promotion import cast, promoted
-from nestarray.backends.matrices import check_factors
 from nestarray.backends.precision import in_single_precision
+from nestarray.numerics.matrices import check_factors
 
 _single = in_single_precision(cast)
 _single_pair = in_single_precision(cast, arrays=(0, 1))

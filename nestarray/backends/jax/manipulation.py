@@ -7,12 +7,12 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from nestarray.backends.axes import check_repeats, moved_axes, one_axis, pad_widths, part_sizes
 from nestarray.backends.base import flag, lengths, lenient, supports
 from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.fills import check_fill
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.promotion import promoted
+from nestarray.numerics.axes import check_repeats, moved_axes, one_axis, pad_widths, part_sizes
+from nestarray.numerics.fills import check_fill
 
 broadcast_to = jnp.broadcast_to
 expand_dims = lenient(partial(jnp.expand_dims))

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from nestarray.backends import windows
 from nestarray.backends.base import lenient, supports
+from nestarray.numerics import windows
 
 
 def _reduce(x: Any, at: windows.Windows, start: Any, function: Callable[..., Any]) -> Any:

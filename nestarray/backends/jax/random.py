@@ -10,9 +10,9 @@ from jax import lax
 from jax import numpy as jnp
 from jax.extend.random import threefry2x32_p as _threefry2x32
 
-from nestarray.backends import threefry
 from nestarray.backends.base import refuse_complex
 from nestarray.backends.jax.keys import words_of
+from nestarray.numerics import threefry
 
 
 def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:

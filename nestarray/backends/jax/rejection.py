@@ -9,10 +9,10 @@ from jax import numpy as jnp
 from jax import random as _random
 
 from nestarray import dtypes
-from nestarray.backends import threefry
 from nestarray.backends.base import lenient
 from nestarray.backends.jax.core import native_dtype
 from nestarray.backends.jax.keys import words_of
+from nestarray.numerics import threefry
 
 
 @lenient

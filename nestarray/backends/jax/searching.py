@@ -14,8 +14,8 @@ from nestarray.backends.jax.compiled import compiled, traced
 from nestarray.backends.jax.core import FLOATING, native_dtype  # noqa: F401  # in conditions given as text
 from nestarray.backends.jax.promotion import cast, promoted
 from nestarray.backends.promotion import choosing
-from nestarray.backends.results import TopKResult
 from nestarray.diagnosis.positions import check_sorter
+from nestarray.numerics.results import TopKResult
 
 
 @at_defaults(

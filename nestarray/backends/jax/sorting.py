@@ -7,10 +7,10 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray import dtypes
-from nestarray.backends.axes import has_place
 from nestarray.backends.base import refuse_complex, supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
+from nestarray.numerics.axes import has_place
 
 
 @compiled

@@ -7,10 +7,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from nestarray.backends.axes import one_axis
 from nestarray.backends.base import accumulation_dtype, mean_dtype, refuse_complex, supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
+from nestarray.numerics.axes import one_axis
 
 
 def _axes(axis: Any) -> Any:

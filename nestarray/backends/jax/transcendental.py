@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from nestarray.backends.jax.promotion import floating, floating_pair, ordering, promoting
-from nestarray.backends.nonfinite import completed
+from nestarray.numerics.nonfinite import completed
 
 
 def _completed(name: str, native: Callable[..., Any]) -> Callable[..., Any]:

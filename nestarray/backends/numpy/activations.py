@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.axes import many_axes
 from nestarray.backends.base import refuse_complex
 from nestarray.backends.numpy.core import in_dtype
 from nestarray.backends.numpy.promotion import floating
+from nestarray.numerics.axes import many_axes
 
 
 def relu(x: Any, /) -> Any:

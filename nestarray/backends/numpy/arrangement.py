@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.axes import are_plane  # noqa: F401  # in a condition given as text
 from nestarray.backends.base import lenient, supports
 from nestarray.backends.fast_paths import at_defaults
+from nestarray.numerics.axes import are_plane  # noqa: F401  # in a condition given as text
 
 
 @at_defaults("np.rot90(x, k)", where="x.ndim > 1")

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.backends.axes import check_contracted
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.numpy.core import INEXACT, in_dtype  # noqa: F401  # in conditions given as text
 from nestarray.backends.numpy.promotion import cast, promoted, promoting
+from nestarray.numerics.axes import check_contracted
 
 
 def _matmul(x1: Any, x2: Any, /) -> Any:

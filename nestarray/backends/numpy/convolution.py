@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from nestarray.backends import windows
 from nestarray.backends.base import supports
 from nestarray.backends.numpy.core import in_dtype
+from nestarray.numerics import windows
 
 
 def _patches(x: Any, at: windows.Windows) -> Any:

@@ -75,6 +75,11 @@ def check_device(device: Any) -> str | None:
     return device
 
 
+def widest_float(x: Any) -> DType:
+    """float64, or float32 where this framework or the device of `x` lacks float64."""
+    return dtypes.float64
+
+
 def device_of(x: Any) -> str:
     """The name of the device that `x` is on."""
     return "cpu"

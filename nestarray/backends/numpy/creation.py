@@ -10,9 +10,9 @@ import numpy as np
 from nestarray import dtypes
 from nestarray.backends.base import lenient
 from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.fills import check_fill
-from nestarray.backends.matrices import check_matrices
 from nestarray.backends.numpy.core import check_device, native_dtype
+from nestarray.numerics.fills import check_fill
+from nestarray.numerics.matrices import check_matrices
 
 
 def _dtype(dtype: Any, default: Any = dtypes.float32) -> Any:

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends import division, truth
+from nestarray.backends import truth
 from nestarray.backends.base import lenient, refuse_integers, supports
 from nestarray.backends.fast_paths import FastPath, at_defaults, noted
 from nestarray.backends.numpy.core import FLOATING, INEXACT, INTEGERS  # noqa: F401  # in conditions given as text
 from nestarray.backends.numpy.promotion import floating, floating_pair, ordering, promoting
 from nestarray.dtypes import finfo
+from nestarray.numerics import division
 
 _BOOL = np.dtype(bool)
 

@@ -11,7 +11,7 @@ from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.numpy.core import PRECISE  # noqa: F401  # in conditions given as text
 from nestarray.backends.numpy.promotion import cast
 from nestarray.backends.precision import in_single_precision
-from nestarray.backends.results import (
+from nestarray.numerics.results import (
     EighResult,
     EigResult,
     LUFactorResult,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.fourier import Transforms, full_lengths
+from nestarray.numerics.fourier import Transforms, full_lengths
 
 
 def _number(x: Any) -> Any:

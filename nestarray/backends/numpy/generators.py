@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends import rejection
 from nestarray.backends.numpy.core import native_dtype
+from nestarray.numerics import rejection
 
 
 def _generator(key: Any) -> np.random.Generator:

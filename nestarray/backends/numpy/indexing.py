@@ -8,9 +8,9 @@ import numpy as np
 
 from nestarray.backends.base import lenient, refuse_complex
 from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.fills import check_fill
-from nestarray.backends.index import check_mode, check_rows, without_ones
 from nestarray.backends.numpy.core import INTEGERS  # noqa: F401  # in conditions given as text
+from nestarray.numerics.fills import check_fill
+from nestarray.numerics.index import check_mode, check_rows, without_ones
 
 _COMBINE = {
     "add": np.add.at,

@@ -8,11 +8,11 @@ import numpy as np
 
 from nestarray.backends.base import lenient, mean_dtype, supports
 from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.matrices import check_square
 from nestarray.backends.numpy.core import PRECISE, in_dtype, native_dtype  # noqa: F401  # in conditions given as text
 from nestarray.backends.numpy.promotion import cast, promoted
 from nestarray.backends.precision import in_single_precision
-from nestarray.backends.results import SlogdetResult, gathered
+from nestarray.numerics.matrices import check_square
+from nestarray.numerics.results import SlogdetResult, gathered
 
 try:
     import scipy.linalg as _scipy

@@ -7,7 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.axes import (
+from nestarray.backends.base import flag, lenient, supports
+from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.numpy.promotion import promoted
+from nestarray.errors import ShapeError
+from nestarray.numerics.axes import (
     check_order,
     check_repeats,
     many_axes,
@@ -16,11 +20,7 @@ from nestarray.backends.axes import (
     part_sizes,
     windows_of,
 )
-from nestarray.backends.base import flag, lenient, supports
-from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.fills import check_fill
-from nestarray.backends.numpy.promotion import promoted
-from nestarray.errors import ShapeError
+from nestarray.numerics.fills import check_fill
 
 broadcast_to = np.broadcast_to
 expand_dims = lenient(partial(np.expand_dims))

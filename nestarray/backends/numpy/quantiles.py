@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends import logarithms, threefry
 from nestarray.backends.base import supports
 from nestarray.backends.numpy.memory import blocks, longest_block, rows
+from nestarray.numerics import logarithms, threefry
 
 _BLOCK = 1 << 14  # 4 arrays of float64 and 5 of float32 are 832 KiB
 _ROOT_HALF = np.array(logarithms.ROOT_HALF, np.float32).view(np.int32)

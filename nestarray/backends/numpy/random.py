@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.backends import threefry
 from nestarray.backends.base import supports
 from nestarray.backends.numpy.memory import blocks, longest_block, rows
 from nestarray.backends.numpy.quantiles import normal_quantile as normal_quantile
+from nestarray.numerics import threefry
 
 _BLOCK = 1 << 17  # three blocks of words are 1.5 MiB; smaller ones are mostly calls of ufuncs
 

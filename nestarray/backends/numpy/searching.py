@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.axes import one_axis
 from nestarray.backends.base import flag, lenient, refuse_complex, supports
 from nestarray.backends.numpy.promotion import cast, has_weak_numbers, promoted
 from nestarray.backends.numpy.sorting import _comparable
 from nestarray.backends.promotion import choosing
+from nestarray.numerics.axes import one_axis
 
 
 def _placed(search: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> Any:

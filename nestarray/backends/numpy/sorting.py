@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.axes import has_place, one_axis
 from nestarray.backends.base import lenient, refuse_complex, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.numpy.core import ORDERED  # noqa: F401  # in conditions given as text
+from nestarray.numerics.axes import has_place, one_axis
 
 
 def _comparable(x: Any) -> Any:

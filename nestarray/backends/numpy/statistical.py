@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.axes import many_axes
 from nestarray.backends.base import (
     flag,
     lenient,
@@ -18,6 +17,7 @@ from nestarray.backends.numpy.accumulation import accumulated
 from nestarray.backends.numpy.core import PRECISE, in_dtype, native_dtype
 from nestarray.backends.numpy.promotion import cast
 from nestarray.backends.precision import in_single_precision
+from nestarray.numerics.axes import many_axes
 
 
 def _axes(x: Any, axis: Any) -> Any:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.nonfinite import completed
 from nestarray.backends.numpy.promotion import floating, floating_pair, promoting
+from nestarray.numerics.nonfinite import completed
 
 
 def _complex(real: Any, imag: Any) -> Any:

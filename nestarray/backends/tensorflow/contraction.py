@@ -7,10 +7,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.axes import check_contracted, many_axes
 from nestarray.backends.base import supports
 from nestarray.backends.tensorflow.promotion import promoted, promoting
 from nestarray.diagnosis.shapes import check_tensordot
+from nestarray.numerics.axes import check_contracted, many_axes
 
 # The integers that TensorFlow multiplies as matrices; others are computed as these.
 _WIDER = {

@@ -15,8 +15,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends import windows
 from nestarray.backends.base import supports
+from nestarray.numerics import windows
 
 
 def _channels_last(x: Any, count: int) -> Any:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from nestarray.backends import windows
 from nestarray.backends.base import supports
 from nestarray.backends.tensorflow.convolution import _convolved, _spread, _spread_out
+from nestarray.numerics import windows
 
 
 def _is_native(

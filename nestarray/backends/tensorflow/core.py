@@ -55,6 +55,11 @@ def on_device(device: Any) -> Any:
     )
 
 
+def widest_float(x: Any) -> DType:
+    """float64, or float32 where this framework or the device of `x` lacks float64."""
+    return dtypes.float64
+
+
 def device_of(x: Any) -> str:
     """The name of the device that `x` is on."""
     name = str(x.device).rpartition("device:")[2].lower() or "cpu"

@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from nestarray import dtypes
 from nestarray.backends.base import lengths, supports, whole_range
-from nestarray.backends.fills import check_fill
 from nestarray.backends.tensorflow.core import native_dtype, on_device
+from nestarray.numerics.fills import check_fill
 
 
 def _dtype(dtype: Any, default: Any = dtypes.float32) -> Any:

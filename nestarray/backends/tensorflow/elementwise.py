@@ -6,9 +6,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends import division
 from nestarray.backends.base import refuse_complex, refuse_integers, supports
 from nestarray.backends.tensorflow.promotion import floating, floating_pair, on_integers, promoting
+from nestarray.numerics import division
 
 
 def _negative_unsigned(x: Any) -> Any:

@@ -8,9 +8,11 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.base import supports
-from nestarray.backends.matrices import check_matrices
 from nestarray.backends.precision import in_single_precision
-from nestarray.backends.results import (
+from nestarray.backends.tensorflow.elimination import eliminated, exchanges
+from nestarray.backends.tensorflow.promotion import cast
+from nestarray.numerics.matrices import check_matrices
+from nestarray.numerics.results import (
     EighResult,
     EigResult,
     LUFactorResult,
@@ -18,8 +20,6 @@ from nestarray.backends.results import (
     QRResult,
     SVDResult,
 )
-from nestarray.backends.tensorflow.elimination import eliminated, exchanges
-from nestarray.backends.tensorflow.promotion import cast
 
 _single = in_single_precision(cast)
 

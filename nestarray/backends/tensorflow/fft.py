@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.fourier import check_real, checked, full_length, one_length
+from nestarray.numerics.fourier import check_real, checked, full_length, one_length
 
 
 def fftn(

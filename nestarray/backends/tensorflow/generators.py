@@ -9,8 +9,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends import rejection
 from nestarray.backends.tensorflow.core import native_dtype
+from nestarray.numerics import rejection
 
 
 def _seed(key: Any) -> Any:

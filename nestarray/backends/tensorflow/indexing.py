@@ -8,9 +8,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.axes import one_axis
-from nestarray.backends.fills import check_fill
-from nestarray.backends.index import (
+from nestarray.backends.tensorflow.manipulation import shape
+from nestarray.backends.tensorflow.promotion import cast
+from nestarray.diagnosis.positions import check_along, check_masks
+from nestarray.numerics.axes import one_axis
+from nestarray.numerics.fills import check_fill
+from nestarray.numerics.index import (
     check_mode,
     check_rows,
     expanded,
@@ -19,9 +22,6 @@ from nestarray.backends.index import (
     is_plain,
     without_ones,
 )
-from nestarray.backends.tensorflow.manipulation import shape
-from nestarray.backends.tensorflow.promotion import cast
-from nestarray.diagnosis.positions import check_along, check_masks
 
 _SCATTER = {
     "replace": tf.tensor_scatter_nd_update,

@@ -7,11 +7,11 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.base import supports
-from nestarray.backends.matrices import check_square
 from nestarray.backends.precision import in_single_precision
-from nestarray.backends.results import SlogdetResult
 from nestarray.backends.tensorflow.manipulation import shape
 from nestarray.backends.tensorflow.promotion import cast
+from nestarray.numerics.matrices import check_square
+from nestarray.numerics.results import SlogdetResult
 
 _single = in_single_precision(cast)
 

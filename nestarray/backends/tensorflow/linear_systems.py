@@ -7,10 +7,10 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.base import supports
-from nestarray.backends.matrices import check_factors
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.tensorflow.elimination import ordered
 from nestarray.backends.tensorflow.promotion import cast, promoted
+from nestarray.numerics.matrices import check_factors
 
 _single = in_single_precision(cast)
 _single_pair = in_single_precision(cast, arrays=(0, 1))

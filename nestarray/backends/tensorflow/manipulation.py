@@ -7,7 +7,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.axes import (
+from nestarray.backends.base import lengths, supports
+from nestarray.backends.tensorflow.integers import by_bits
+from nestarray.backends.tensorflow.padding import padded
+from nestarray.backends.tensorflow.promotion import promoted
+from nestarray.numerics.axes import (
     check_order,
     check_repeats,
     expanded_shape,
@@ -18,11 +22,7 @@ from nestarray.backends.axes import (
     rolled_axes,
     squeezed_axes,
 )
-from nestarray.backends.base import lengths, supports
-from nestarray.backends.fills import check_fill
-from nestarray.backends.tensorflow.integers import by_bits
-from nestarray.backends.tensorflow.padding import padded
-from nestarray.backends.tensorflow.promotion import promoted
+from nestarray.numerics.fills import check_fill
 
 
 def shape(x: Any, /) -> tuple[Any, ...]:

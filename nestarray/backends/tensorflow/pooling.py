@@ -14,9 +14,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends import windows
 from nestarray.backends.base import supports
 from nestarray.backends.tensorflow.padding import padded
+from nestarray.numerics import windows
 
 
 def _max_pooled(x: Any, at: windows.Windows) -> Any:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from nestarray.backends import windows
 from nestarray.backends.base import supports
 from nestarray.backends.tensorflow.pooling import _avg_pooled, _has_kernel, _max_pooled
+from nestarray.numerics import windows
 
 
 def _is_native(x: Any, /, *, data_format: str = "channels_first", **_: Any) -> bool:

@@ -11,9 +11,9 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray import dtypes
-from nestarray.backends import threefry
 from nestarray.backends.base import supports
 from nestarray.backends.numpy import random as in_numpy
+from nestarray.numerics import threefry
 
 try:  # what is watched has no public name; without, the operations of TensorFlow run
     from tensorflow.python.eager import forwardprop_util, record

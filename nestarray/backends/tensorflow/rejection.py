@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray import dtypes
-from nestarray.backends import binomial, rejection, threefry
+from nestarray.numerics import binomial, rejection, threefry
 
 
 def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:

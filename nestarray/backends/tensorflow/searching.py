@@ -8,9 +8,9 @@ import tensorflow as tf
 
 from nestarray.backends.base import supports
 from nestarray.backends.promotion import choosing
-from nestarray.backends.results import TopKResult
 from nestarray.backends.tensorflow.promotion import cast, promoted, truth
 from nestarray.diagnosis.positions import check_sorter
+from nestarray.numerics.results import TopKResult
 
 
 def _where(condition: Any, x1: Any, x2: Any) -> Any:

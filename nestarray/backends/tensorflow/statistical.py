@@ -8,13 +8,13 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray import dtypes
-from nestarray.backends.axes import one_axis
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
 from nestarray.backends.precision import is_half
 from nestarray.backends.tensorflow import products
 from nestarray.backends.tensorflow.core import native_dtype
 from nestarray.backends.tensorflow.promotion import truth
 from nestarray.diagnosis.shapes import check_elements
+from nestarray.numerics.axes import one_axis
 
 
 def _axes(axis: Any) -> Any:

@@ -9,8 +9,8 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.base import refuse_complex
-from nestarray.backends.nonfinite import completed
 from nestarray.backends.tensorflow.promotion import floating, floating_pair, promoting
+from nestarray.numerics.nonfinite import completed
 
 
 def _completed(name: str, native: Callable[..., Any]) -> Callable[..., Any]:

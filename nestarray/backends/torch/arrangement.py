@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.axes import are_plane  # noqa: F401  # in a condition given as text
 from nestarray.backends.base import lenient, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.integers import by_bits
+from nestarray.numerics.axes import are_plane  # noqa: F401  # in a condition given as text
 
 
 @at_defaults("torch.rot90(x)")

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch.nn.functional as F
 
-from nestarray.backends import windows
 from nestarray.backends.base import supports
 from nestarray.backends.torch.integers import LACKING
+from nestarray.numerics import windows
 
 
 def _is_native(padding: Any) -> bool:

@@ -41,6 +41,11 @@ for _dtype in _NATIVE.values():
     dtypes.as_dtype(_dtype)  # known before torch.compile follows a look-up
 
 
+def widest_float(x: Any) -> DType:
+    """float64, or float32 where this framework or the device of `x` lacks float64."""
+    return dtypes.float32 if x.device.type == "mps" else dtypes.float64
+
+
 def find_device(device: Any) -> Any:
     """The torch.device that a name such as ``"cpu"`` or ``"cuda:1"`` means."""
     if device is None:

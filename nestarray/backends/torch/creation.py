@@ -9,9 +9,9 @@ import torch
 from nestarray import dtypes
 from nestarray.backends.base import supports, whole_range
 from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.fills import check_fill
 from nestarray.backends.torch.core import FLOATING, find_device, native_dtype
 from nestarray.backends.torch.integers import LACKING, by_bits
+from nestarray.numerics.fills import check_fill
 
 
 def _dtype(dtype: Any, default: Any = dtypes.float32) -> Any:

@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 
-from nestarray.backends import division
 from nestarray.backends.base import supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch import integers
@@ -19,6 +18,7 @@ from nestarray.backends.torch.integers import (
     through_int64,
 )
 from nestarray.backends.torch.promotion import is_wide, promoting, swapped
+from nestarray.numerics import division
 
 abs = guarded(torch.abs, torch.clone)
 angle = torch.angle

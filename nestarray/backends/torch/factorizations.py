@@ -9,9 +9,12 @@ import torch
 
 from nestarray.backends.base import supports
 from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.matrices import check_matrices, check_reflections
 from nestarray.backends.precision import in_single_precision
-from nestarray.backends.results import (
+from nestarray.backends.torch.core import PRECISE  # noqa: F401  # in conditions given as text
+from nestarray.backends.torch.promotion import cast
+from nestarray.dynamo import is_compiling
+from nestarray.numerics.matrices import check_matrices, check_reflections
+from nestarray.numerics.results import (
     EighResult,
     EigResult,
     LUFactorResult,
@@ -20,9 +23,6 @@ from nestarray.backends.results import (
     SVDResult,
     gathered,
 )
-from nestarray.backends.torch.core import PRECISE  # noqa: F401  # in conditions given as text
-from nestarray.backends.torch.promotion import cast
-from nestarray.dynamo import is_compiling
 
 _single = in_single_precision(cast)
 _single_pair = in_single_precision(cast, arrays=(0, 1))

@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
-from nestarray.backends import rejection
 from nestarray.backends.torch.core import native_dtype
+from nestarray.numerics import rejection
 
 _OF_BITS = {8: torch.uint8, 16: torch.uint16, 32: torch.uint32, 64: torch.uint64}
 

@@ -11,9 +11,12 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from nestarray.backends.axes import one_axis
-from nestarray.backends.fills import check_fill
-from nestarray.backends.index import (
+from nestarray.backends.torch.core import INEXACT
+from nestarray.backends.torch.integers import LACKING, by_bits, by_order
+from nestarray.diagnosis.positions import check_along, check_condition, check_part
+from nestarray.numerics.axes import one_axis
+from nestarray.numerics.fills import check_fill
+from nestarray.numerics.index import (
     check_mode,
     expanded,
     forward,
@@ -22,9 +25,6 @@ from nestarray.backends.index import (
     is_plain,
     without_ones,
 )
-from nestarray.backends.torch.core import INEXACT
-from nestarray.backends.torch.integers import LACKING, by_bits, by_order
-from nestarray.diagnosis.positions import check_along, check_condition, check_part
 
 _REDUCE = {"mul": "prod", "min": "amin", "max": "amax"}
 

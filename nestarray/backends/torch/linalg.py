@@ -6,15 +6,15 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.precision import in_single_precision
-from nestarray.backends.results import SlogdetResult, gathered
 from nestarray.backends.torch.core import INEXACT, PRECISE  # noqa: F401  # in conditions
 from nestarray.backends.torch.integers import LACKING, through_int64  # noqa: F401  # in conditions
 from nestarray.backends.torch.promotion import cast, promoted
 from nestarray.backends.torch.statistical import _inexact
+from nestarray.numerics.axes import many_axes, one_axis
+from nestarray.numerics.results import SlogdetResult, gathered
 
 _single = in_single_precision(cast)
 

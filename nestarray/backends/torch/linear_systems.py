@@ -7,9 +7,9 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import supports
-from nestarray.backends.matrices import check_factors
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.torch.promotion import cast, promoted
+from nestarray.numerics.matrices import check_factors
 
 _single = in_single_precision(cast)
 _single_pair = in_single_precision(cast, arrays=(0, 1))

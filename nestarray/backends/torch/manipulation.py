@@ -7,7 +7,12 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.axes import (
+from nestarray.backends.base import flag, lenient, supports
+from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.torch.integers import LACKING, by_bits, through_int64
+from nestarray.backends.torch.promotion import promoted
+from nestarray.diagnosis.shapes import check_concatenated
+from nestarray.numerics.axes import (
     check_order,
     check_repeats,
     expanded_shape,
@@ -20,12 +25,7 @@ from nestarray.backends.axes import (
     squeezed_axes,
     windows_of,
 )
-from nestarray.backends.base import flag, lenient, supports
-from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.fills import check_fill
-from nestarray.backends.torch.integers import LACKING, by_bits, through_int64
-from nestarray.backends.torch.promotion import promoted
-from nestarray.diagnosis.shapes import check_concatenated
+from nestarray.numerics.fills import check_fill
 
 permute_dims = torch.permute
 

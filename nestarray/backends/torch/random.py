@@ -14,11 +14,11 @@ import torch
 from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from nestarray import dtypes
-from nestarray.backends import threefry
 from nestarray.backends.base import lenient, supports
 from nestarray.backends.numpy.random import normal_quantile as _quantile_in_numpy
 from nestarray.backends.numpy.random import threefry2x32 as _in_numpy
 from nestarray.backends.torch.core import native_dtype
+from nestarray.numerics import threefry
 
 _MASK = 0xFFFFFFFF
 

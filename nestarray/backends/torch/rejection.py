@@ -11,9 +11,9 @@ from typing import Any
 import torch
 
 from nestarray import dtypes
-from nestarray.backends import binomial, rejection, threefry
 from nestarray.backends.base import lenient
 from nestarray.backends.torch.random import _hash, _keys, _unit
+from nestarray.numerics import binomial, rejection, threefry
 
 
 @lenient

@@ -6,15 +6,15 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.axes import one_axis
 from nestarray.backends.base import flag, lenient, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.promotion import choosing
-from nestarray.backends.results import TopKResult, gathered
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.integers import LACKING, by_bits, by_order
 from nestarray.backends.torch.promotion import cast, promoted
 from nestarray.errors import ShapeError
+from nestarray.numerics.axes import one_axis
+from nestarray.numerics.results import TopKResult, gathered
 
 where = choosing(torch.where, cast, boolean=torch.bool)
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.axes import one_axis
 from nestarray.backends.base import lenient
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.integers import LACKING, by_order
+from nestarray.numerics.axes import one_axis
 
 
 def _sorted(x: Any, **settings: Any) -> Any:

@@ -6,11 +6,11 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.axes import many_axes, one_axis
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.core import FLOATING, INEXACT, native_dtype
 from nestarray.backends.torch.integers import LACKING, by_order
+from nestarray.numerics.axes import many_axes, one_axis
 
 
 def _over(x: Any, axis: Any, keepdims: bool) -> tuple[Any, Any, bool]:

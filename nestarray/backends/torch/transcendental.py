@@ -9,9 +9,9 @@ import torch
 
 from nestarray.backends.base import own_code
 from nestarray.backends.fast_paths import FastPath, noted
-from nestarray.backends.nonfinite import completed
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.promotion import floating_pair, promoting
+from nestarray.numerics.nonfinite import completed
 
 
 def _completed(

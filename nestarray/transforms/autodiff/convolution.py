@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nestarray import ops
-from nestarray.backends import windows
+from nestarray.numerics import windows
 from nestarray.transforms.autodiff.rules import Composed, Linear, Rule
 
 

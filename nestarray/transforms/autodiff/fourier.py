@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nestarray import dtypes, ops
-from nestarray.backends.axes import one_axis
+from nestarray.numerics.axes import one_axis
 from nestarray.transforms.autodiff.rules import Composed, Linear, Rule
 
 _OTHER = {"backward": "forward", "ortho": "ortho", "forward": "backward"}

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.backends.axes import one_axis
-from nestarray.backends.index import is_plain
+from nestarray.numerics.axes import one_axis
+from nestarray.numerics.index import is_plain
 from nestarray.transforms.autodiff.rules import (
     Call,
     Composed,

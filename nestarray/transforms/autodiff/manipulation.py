@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.backends.axes import many_axes, one_axis
+from nestarray.numerics.axes import many_axes, one_axis
 from nestarray.transforms.autodiff.rules import (
     Call,
     Jacobian,

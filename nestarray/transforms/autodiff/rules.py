@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.backends.axes import many_axes
+from nestarray.numerics.axes import many_axes
 
 #: The number of a positional argument; for one in a sequence, with its number there.
 Place = int | tuple[int, int]

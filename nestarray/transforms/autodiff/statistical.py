@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from nestarray import dtypes, ops
-from nestarray.backends.axes import many_axes, one_axis
+from nestarray.numerics.axes import many_axes, one_axis
 from nestarray.transforms.autodiff.rules import (
     Composed,
     Linear,

@@ -8,9 +8,9 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.backends import windows
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.torch.dims import has_zero, ndim_of, per_dim, shape_of
+from nestarray.numerics import windows
 from nestarray.typing import Array
 
 __all__ = [

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.backends import logarithms, rounding, threefry
+from nestarray.numerics import logarithms, rounding, threefry
 
 #: (is one more round needed?, round, states) → the states after the last round.
 Loop = Callable[[Callable[..., Any], Callable[..., tuple[Any, ...]], tuple[Any, ...]], Any]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from nestarray import dtypes
-from nestarray.backends.rejection import Loop
+from nestarray.numerics.rejection import Loop
 
 #: What Stirling's formula leaves of log k!, for k from 0 to 9; a series serves beyond.
 _STIRLING_REST = (

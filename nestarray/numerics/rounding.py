@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from nestarray import backends, dtypes
+from nestarray import dtypes
 from nestarray.typing import Array
 
 _HIGH_PART = 2.0**27 + 1.0  # times x, what it takes to round x to 26 bits
@@ -19,12 +19,9 @@ _LARGE = 2.0**960  # of more than that the product with _HIGH_PART may overflow
 
 def widest(x: Array) -> dtypes.DType:
     """The widest floating type in which the framework and the device of `x` compute."""
-    if backends.backend_of(x) == "jax":
-        import jax
+    from nestarray import backends
 
-        return dtypes.float64 if jax.config.jax_enable_x64 else dtypes.float32
-    is_metal = str(getattr(x, "device", "")).startswith("mps")
-    return dtypes.float32 if is_metal else dtypes.float64
+    return backends.widest_float(x)
 
 
 def rounded_once(function: Callable[[Array], Array], x: Array) -> Array:

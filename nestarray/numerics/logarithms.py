@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.backends import rounding
+from nestarray.numerics import rounding
 from nestarray.typing import Array
 
 
