@@ -126,7 +126,9 @@ _SOURCES: dict[str, dict[str, tuple[str, str]]] = {}
 
 def attached() -> Iterator[tuple[str, Any]]:
     """(name, attribute) of what Container has and does not define itself."""
-    for name, attribute in sorted(vars(Container).items()):
+    for name in sorted(vars(Container)):
+        getattr(Container, name, None)  # imports a method that is attached lazily
+        attribute = vars(Container)[name]
         function = _function(attribute)
         is_private = name[0] == "_" and name[-2:] != "__" and name != "_repr_html_"
         if isinstance(function, FunctionType) and function.__module__ != OWN and not is_private:

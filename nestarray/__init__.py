@@ -2,10 +2,8 @@
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from nestarray import display as _display  # noqa: F401
+from nestarray import display as _display  # noqa: F401 - attaches __repr__
 from nestarray import lazy_imports as _lazy_imports
-from nestarray import random as _random  # noqa: F401
-from nestarray import storage as _storage  # noqa: F401  # Container.save and load are there
 from nestarray.array_api import array_namespace as array_namespace
 from nestarray.array_api import e as e
 from nestarray.array_api import inf as inf
@@ -14,8 +12,6 @@ from nestarray.array_api import newaxis as newaxis
 from nestarray.array_api import pi as pi
 from nestarray.backends import backend_of as backend_of
 from nestarray.batches.lazy_stack import LazyStack as LazyStack
-from nestarray.comparison.diff import Diff as Diff
-from nestarray.comparison.merge import MISSING as MISSING
 from nestarray.config import compiles_trees as compiles_trees
 from nestarray.config import current_backend as current_backend
 from nestarray.config import set_backend as set_backend
@@ -109,6 +105,8 @@ if _TYPE_CHECKING:
     from nestarray import testing as testing
     from nestarray import tree as tree
     from nestarray import typing as typing
+    from nestarray.comparison.diff import Diff as Diff
+    from nestarray.comparison.merge import MISSING as MISSING
     from nestarray.comparison.schema import Schema as Schema
     from nestarray.graph import Graph as Graph
     from nestarray.graph import check as check
@@ -136,7 +134,23 @@ _lazy_imports.attach(
         "nestarray.graph": ("Graph", "check", "trace_graph"),
         "nestarray.graph.module": ("GraphModule", "to_module"),
         "nestarray.interchange.naming.key_map": ("KeyMap",),
+        "nestarray.comparison.diff": ("Diff",),
+        "nestarray.comparison.merge": ("MISSING",),
         "nestarray.comparison.schema": ("Schema",),
+    },
+)
+
+_lazy_imports.attach_methods(
+    Container,
+    {
+        "nestarray.comparison.diff": ("diff", "patch"),
+        "nestarray.comparison.merge": ("merge",),
+        "nestarray.display.plots": ("plot",),
+        "nestarray.display.summary": ("describe", "summary"),
+        "nestarray.display.tree_html": ("_repr_html_", "to_html"),
+        "nestarray.interchange.naming.match": ("match",),
+        "nestarray.random.sampling": ("random_like",),
+        "nestarray.storage.files": ("load", "save"),
     },
 )
 

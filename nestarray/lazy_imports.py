@@ -1,7 +1,8 @@
 """Imports that happen on first use: names of packages, optional packages, frameworks.
 
-``import nestarray`` must be fast and must import no framework. Three functions delay imports:
-`attach` gives a package names whose modules are imported on first access, `optional` imports a
+``import nestarray`` must be fast and must import no framework. Four functions delay imports:
+`attach` gives a package names whose modules are imported on first access, `attach_methods` does
+the same for methods of a class, `optional` imports a
 package that nestarray does not require, and `before_import` and `after_import` register
 functions to call when the user imports a framework.
 """
@@ -54,6 +55,31 @@ def attach(package: str, names: Mapping[str, Sequence[str]]) -> None:
         return sorted({*own, *sources} - (internal - {*sources}))
 
     vars(sys.modules[package]).update(__getattr__=get, __dir__=names_of_all)
+
+
+def attach_methods(cls: type, methods: Mapping[str, Sequence[str]]) -> None:
+    """Attach methods to a class; their module is imported when one of them is first accessed.
+
+    Args:
+        cls: the class.
+        methods: module → names of the methods that the module attaches to `cls` when it is
+            imported, in place of these.
+    """
+    for module, names in methods.items():
+        for name in names if module not in sys.modules else ():
+            setattr(cls, name, LazyMethod(cls, name, module))
+
+
+class LazyMethod:
+    """The descriptor of a method whose module is not yet imported."""
+
+    def __init__(self, cls: type, name: str, module: str) -> None:
+        self.cls, self.name, self.module = cls, name, module
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        importlib.import_module(self.module)
+        assert vars(self.cls)[self.name] is not self, f"{self.module} attaches no {self.name!r}"
+        return getattr(owner if instance is None else instance, self.name)
 
 
 @compile_time_constant

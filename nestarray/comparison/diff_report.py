@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import html
 import re
+import shutil
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from nestarray.comparison.change import Change
+from nestarray.comparison.equality import Statistics
 from nestarray.container.spec import Path, join_path
 from nestarray.errors.text import counted
-
-if TYPE_CHECKING:
-    from nestarray.comparison.diff import Change
-    from nestarray.comparison.equality import Statistics
 
 MAX_LINES = 40
 _FOLDED_FROM = 16
@@ -44,8 +43,6 @@ class _Line:
 
 def as_text(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str:
     """The report for a terminal."""
-    import shutil
-
     if not entries:
         return f"no differences in {counted(old_leaves, 'leaf', 'leaves')}"
     columns, rows = shutil.get_terminal_size((100, MAX_LINES + 4))

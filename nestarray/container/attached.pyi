@@ -13,6 +13,17 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from nestarray.array_api import ArrayNamespace
+from nestarray.batches.at import At
+from nestarray.comparison.diff import Diff
+from nestarray.comparison.merge import Resolve
+from nestarray.container import FusedContainer
+from nestarray.container.container import Container
+from nestarray.container.container import Leaf
+from nestarray.container.container import New
+from nestarray.container.spec import Key
+from nestarray.container.spec import Path
+from nestarray.display.table import Table
+from nestarray.interchange.naming.key_map import KeyMap
 from nestarray.numerics.results import EigResult
 from nestarray.numerics.results import EighResult
 from nestarray.numerics.results import HistogramResult
@@ -29,17 +40,6 @@ from nestarray.numerics.results import UniqueCountsResult
 from nestarray.numerics.results import UniqueInverseResult
 from nestarray.numerics.windows import Ints
 from nestarray.numerics.windows import Padding
-from nestarray.batches.at import At
-from nestarray.comparison.diff import Diff
-from nestarray.comparison.merge import Resolve
-from nestarray.container import FusedContainer
-from nestarray.container.container import Container
-from nestarray.container.container import Leaf
-from nestarray.container.container import New
-from nestarray.container.spec import Key
-from nestarray.container.spec import Path
-from nestarray.display.table import Table
-from nestarray.interchange.naming.key_map import KeyMap
 from nestarray.ops.representation import Frexp
 from nestarray.typing import Array
 from nestarray.typing import Axes
@@ -144,6 +144,7 @@ class Attached(Mapping[Key, Any], Generic[Leaf]):
     def __rtruediv__(self, other: Any, /) -> Container[Leaf]: ...
     def __rxor__(self, other: Any, /) -> Container[Leaf]: ...
     def __sub__(self, other: Any, /) -> Container[Leaf]: ...
+    def __tf_tracing_type__(self, context: Any) -> Any: ...
     @staticmethod
     def __torch_function__(
         func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None

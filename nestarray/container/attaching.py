@@ -1,6 +1,8 @@
-"""Methods and constructors of Container that other files bring, by two decorators.
+"""Methods and constructors that other files attach to Container.
 
-`docs/generate_stubs.py` writes from them what editors read, ``attached.pyi``.
+`@method` and `@constructor` attach a function when its module is imported. For methods that few
+programs call, `nestarray.lazy_imports.attach_methods` imports the module on first access.
+`docs/generate_stubs.py` writes all of them to ``attached.pyi`` for editors and type checkers.
 """
 
 from __future__ import annotations
@@ -10,26 +12,28 @@ from typing import Any, TypeVar
 
 from nestarray.container.container import Container
 from nestarray.errors.signatures import signature_errors
+from nestarray.lazy_imports import LazyMethod
 
 F = TypeVar("F")  # a function, or a property
 
 
 def method(function: F) -> F:
-    """Make a function of a Container, or a property, a method by its own name; for files above."""
+    """Attach a function of a Container, or a property, as a method of the same name."""
     return _attach(function, signature_errors(method_of="Container"))
 
 
 def constructor(function: F) -> F:
-    """Make a function that returns a Container reachable as ``Container.<its name>``."""
+    """Attach a function that returns a Container as ``Container.<its name>``."""
     name = f"Container.{function.__name__}"  # type: ignore[attr-defined]
     return _attach(function, lambda made: staticmethod(signature_errors(name)(made)))
 
 
 def _attach(function: Any, attached: Callable[[Any], Any]) -> Any:
-    named = getattr(function, "fget", function)  # of a property, its function
+    named = getattr(function, "fget", function)  # the function of a property
     name = named.__name__
-    assert name not in Container.__dict__, f"Container has a method {name!r} already"
-    if named is not function or name[:2] == "__":  # nobody misspells arguments of operators
+    is_free = isinstance(vars(Container).get(name), (LazyMethod, type(None)))
+    assert is_free, f"Container has a method {name!r} already"
+    if named is not function or name[:2] == "__":  # operators take no keyword arguments
         setattr(Container, name, function)
         return function
     setattr(Container, name, attached(function))

@@ -206,13 +206,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         """The arrays that hold everything, and what makes the Container of others; see `rebuild`."""
         return self._leaves, self._spec
 
-    # TensorFlow asks for these by name; see `nestarray.container.tracing`
-    __supported_by_tf_nest__ = True
-
-    def __tf_tracing_type__(self, context: Any) -> Any:
-        from nestarray.container.tracing import tracing_type
-
-        return tracing_type(self, context)
+    __supported_by_tf_nest__ = True  # read by TensorFlow
 
     # -- mapping -------------------------------------------------------------------------
 

@@ -1,12 +1,11 @@
-"""How ``tf.function`` reads a Container: its own trace type, keyed by structure.
+"""The trace type of a Container for ``tf.function``, keyed by structure.
 
-Left to itself TensorFlow would take a Container for a dict and rebuild it from a list of
-pairs. Loaded only when TensorFlow asks for the type of a Container. Tensors are listed in
-the order of ``tf.nest``, which sorts the keys of each node: TensorFlow lines up the results
-of the two. That is also why a fused Container comes leaf by leaf: ``tf.nest`` copies what goes
-into a traced function and what comes out. Packing asks for a Mapping before it asks for a
-composite tensor, an extension type or ``__tf_flatten__``, so no Mapping can be one of these.
-`nestarray.jit` takes the buffers, and ``na.tree.flatten`` gives them.
+By default TensorFlow treats a Container as a dict and rebuilds it from a list of pairs. Tensors
+are listed in the order of ``tf.nest``, which sorts the keys of each node, because TensorFlow
+zips the results of the two. ``tf.nest`` copies the inputs and outputs of a traced function, so a
+fused Container is passed leaf by leaf; `nestarray.jit` and ``na.tree.flatten`` pass its buffers.
+``tf.nest`` tests for a Mapping before a composite tensor, an extension type or
+``__tf_flatten__``, so a Mapping cannot be one of these.
 
 https://www.tensorflow.org/api_docs/python/tf/types/experimental/TraceType
 """
@@ -14,74 +13,89 @@ https://www.tensorflow.org/api_docs/python/tf/types/experimental/TraceType
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
-import tensorflow as tf
-from tensorflow.core.function.trace_type import from_value
-
+from nestarray.container.attaching import method
 from nestarray.container.container import Container, from_leaves
 from nestarray.container.spec import Spec
 from nestarray.errors import StructureError
 
-_TraceType = tf.types.experimental.TraceType
+
+@method
+def __tf_tracing_type__(c: Container, context: Any) -> Any:
+    from tensorflow.core.function.trace_type import from_value
+
+    leaves = tuple([from_value(leaf, context) for leaf in c.leaves()])
+    return _trace_type_class()(c.spec, leaves)
 
 
-class ContainerTraceType(_TraceType):
-    """The structure of a Container and the trace type of each leaf."""
+@cache
+def _trace_type_class() -> type:
+    import tensorflow as tf
 
-    def __init__(self, spec: Spec, leaves: tuple[Any, ...]) -> None:
-        self.spec, self.leaves = spec, leaves
-        self.order = tuple(_nest_order(spec, 0))
+    class ContainerTraceType(tf.types.experimental.TraceType):
+        """The structure of a Container and the trace type of each leaf."""
 
-    def is_subtype_of(self, other: Any) -> bool:
-        """Whether a function traced for `other` serves this type."""
-        return self._matches(other) and all(
-            a.is_subtype_of(b) for a, b in zip(self.leaves, other.leaves, strict=True)
-        )
+        def __init__(self, spec: Spec, leaves: tuple[Any, ...]) -> None:
+            self.spec, self.leaves = spec, leaves
+            self.order = tuple(_nest_order(spec, 0))
 
-    def most_specific_common_supertype(self, others: Sequence[Any]) -> ContainerTraceType | None:
-        """The narrowest type of which this one and `others` are subtypes."""
-        if not all(self._matches(other) for other in others):
-            return None
-        columns = zip(self.leaves, *(other.leaves for other in others), strict=True)
-        common = tuple(leaf.most_specific_common_supertype(rest) for leaf, *rest in columns)
-        return None if None in common else ContainerTraceType(self.spec, common)
+        def is_subtype_of(self, other: Any) -> bool:
+            """Whether a function traced for `other` accepts this type."""
+            return self._matches(other) and all(
+                a.is_subtype_of(b) for a, b in zip(self.leaves, other.leaves, strict=True)
+            )
 
-    def placeholder_value(self, placeholder_context: Any) -> Container:
-        """The Container of placeholders that a function is traced with."""
-        values = tuple(leaf.placeholder_value(placeholder_context) for leaf in self.leaves)
-        return from_leaves(self.spec, values)
+        def most_specific_common_supertype(
+            self, others: Sequence[Any]
+        ) -> ContainerTraceType | None:
+            """The narrowest common supertype of this type and `others`."""
+            if not all(self._matches(other) for other in others):
+                return None
+            columns = zip(self.leaves, *(other.leaves for other in others), strict=True)
+            common = tuple(leaf.most_specific_common_supertype(rest) for leaf, *rest in columns)
+            return None if None in common else ContainerTraceType(self.spec, common)
 
-    def to_tensors(self, value: Container) -> list[Any]:
-        """The tensors in `value`, in ``tf.nest`` order."""
-        values = value.leaves()
-        return [t for i in self.order for t in self.leaves[i].to_tensors(values[i])]
+        def placeholder_value(self, placeholder_context: Any) -> Container:
+            """A Container of placeholders for tracing."""
+            values = tuple(leaf.placeholder_value(placeholder_context) for leaf in self.leaves)
+            return from_leaves(self.spec, values)
 
-    def from_tensors(self, tensors: Iterator[Any]) -> Container:
-        """The Container whose tensors come next, in ``tf.nest`` order."""
-        values = {i: self.leaves[i].from_tensors(tensors) for i in self.order}
-        return from_leaves(self.spec, tuple(values[i] for i in range(len(values))))
+        def to_tensors(self, value: Container) -> list[Any]:
+            """The tensors in `value`, in ``tf.nest`` order."""
+            values = value.leaves()
+            return [t for i in self.order for t in self.leaves[i].to_tensors(values[i])]
 
-    def flatten(self) -> list[Any]:
-        """The trace types of the tensors, in ``tf.nest`` order."""
-        return [kind for i in self.order for kind in self.leaves[i].flatten()]
+        def from_tensors(self, tensors: Iterator[Any]) -> Container:
+            """A Container of the next tensors, in ``tf.nest`` order."""
+            values = {i: self.leaves[i].from_tensors(tensors) for i in self.order}
+            return from_leaves(self.spec, tuple(values[i] for i in range(len(values))))
 
-    def cast(self, value: Any, cast_context: Any) -> Container:
-        """`value` with each leaf cast to its trace type."""
-        leaves = (k.cast(v, cast_context) for k, v in zip(self.leaves, value.leaves(), strict=True))
-        return from_leaves(self.spec, tuple(leaves))
+        def flatten(self) -> list[Any]:
+            """The trace types of the tensors, in ``tf.nest`` order."""
+            return [kind for i in self.order for kind in self.leaves[i].flatten()]
 
-    def _matches(self, other: Any) -> bool:
-        return isinstance(other, ContainerTraceType) and self.spec is other.spec
+        def cast(self, value: Any, cast_context: Any) -> Container:
+            """`value` with each leaf cast to its trace type."""
+            leaves = (
+                k.cast(v, cast_context) for k, v in zip(self.leaves, value.leaves(), strict=True)
+            )
+            return from_leaves(self.spec, tuple(leaves))
 
-    def __eq__(self, other: Any) -> bool:
-        return self._matches(other) and self.leaves == other.leaves
+        def _matches(self, other: Any) -> bool:
+            return isinstance(other, ContainerTraceType) and self.spec is other.spec
 
-    def __hash__(self) -> int:
-        return hash((id(self.spec), self.leaves))
+        def __eq__(self, other: Any) -> bool:
+            return self._matches(other) and self.leaves == other.leaves
 
-    def __repr__(self) -> str:
-        return f"ContainerTraceType({self.spec!r}, {self.leaves!r})"
+        def __hash__(self) -> int:
+            return hash((id(self.spec), self.leaves))
+
+        def __repr__(self) -> str:
+            return f"ContainerTraceType({self.spec!r}, {self.leaves!r})"
+
+    return ContainerTraceType
 
 
 def _nest_order(spec: Spec, start: int) -> Iterator[int]:
@@ -97,9 +111,3 @@ def _nest_order(spec: Spec, start: int) -> Iterator[int]:
     for key in sorted(spec.keys):  # type: ignore[type-var]
         first, _, child = spec.index[key]
         yield from _nest_order(child, start + first)
-
-
-def tracing_type(container: Container, context: Any) -> ContainerTraceType:
-    """The trace type of a Container."""
-    leaves = tuple(from_value(leaf, context) for leaf in container.leaves())
-    return ContainerTraceType(container.spec, leaves)

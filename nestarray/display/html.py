@@ -1,28 +1,12 @@
-"""A Container in a notebook: a tree that opens and closes, with sizes and small histograms.
+"""HTML of trees, tables and reports: one style, and escaped text.
 
-Plain HTML and CSS without a script, so that it works where notebooks are only shown,
-and nothing that a key says is ever run. Colors are those of the page around it, light
-or dark. What is written is bounded: the rows of one outline, and histograms of the
-largest leaves among them, each from a sample.
+Plain HTML and CSS without a script, so that pages that only show notebooks show it too, and no
+text of a key is executed. Colors follow the theme of the page, light or dark.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
-
-from nestarray.container import Container, method
-from nestarray.container.leaf import describe, itemsize, size
-from nestarray.display.outline import Gap, Row, key_text, outline, range_text
-from nestarray.display.statistics import histogram, sample_of
-from nestarray.display.table import Table, bytes_text
-from nestarray.display.text import contents, heading, mark
-
-#: Rows of one tree, levels, rows of one table, and histograms, beyond which nothing is written.
-ROWS, DEPTH, TABLE_ROWS, HISTOGRAMS = 400, 12, 100, 40
-#: Nodes stand open while the page has no more rows than this.
-_OPEN_ROWS = 30
-_SAMPLE, _BINS, _LONGEST = 2048, 24, 120
+from html import escape
 
 _STYLE = """
 .nestarray {font: 13px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; color: inherit;
@@ -44,178 +28,11 @@ _STYLE = """
 """
 
 
-@method
-def to_html(c: Container, /) -> str:
-    """A page that shows the tree: keys, dtypes, shapes, bytes and histograms; nodes open and close.
-
-    It needs no script and no other file, and follows the light or dark theme of the
-    browser. The largest floating leaves among the rows shown have histograms, from a
-    sample of about 2,000 elements. Of a large tree the page has about 400 rows;
-    numbered blocks that are alike are one.
-
-    Args:
-        c: a Container.
-
-    Returns:
-        a whole HTML document. In a notebook a Container shows the same tree by itself.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> page = na.Container(layer={"weight": np.ones((2, 3))}).to_html()
-        >>> page.startswith("<!DOCTYPE html>"), "f64[2, 3]" in page
-        (True, True)
-    """
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Container</title>'
-        '<meta name="color-scheme" content="light dark"></head>\n<body>\n'
-        f"{_repr_html_(c)}\n</body></html>\n"
-    )
+def framed(body: str) -> str:
+    """The HTML of one output: its style and `body`."""
+    return f'<div class="nestarray"><style>{_STYLE}</style>\n{body}</div>'
 
 
-@method
-def _repr_html_(c: Container, /) -> str:
-    """What notebooks show in place of the repr; see `to_html`."""
-    leaves = c.leaves()
-    root = outline(c.spec, leaves, ROWS, DEPTH)
-    if c.spec.kind == "leaf":
-        head, body = "Container", [_leaf_html("", leaves[0], "", _histogram(leaves[0]))]
-    else:
-        head, body = heading(c.spec, leaves), _Page(root, leaves)
-    return (
-        f'<div class="nestarray"><style>{_STYLE}</style>\n<details open><summary>'
-        f"{_escaped(head)}{_bytes_note(leaves)}</summary><div>\n{''.join(body)}</div></details></div>"
-    )
-
-
-class _Page:
-    """The rows of an outline as HTML."""
-
-    def __init__(self, root: Row, leaves: tuple[Any, ...]) -> None:
-        self.root, self.leaves = root, leaves
-        rows = list(_leaf_rows(root))
-        rows.sort(key=lambda row: size(leaves[row.start]), reverse=True)
-        self.with_histogram = {row.start for row in rows[:HISTOGRAMS]}
-
-    def __iter__(self) -> Iterator[str]:
-        return self._children(self.root, room=_OPEN_ROWS)
-
-    def _children(self, parent: Row, room: int) -> Iterator[str]:
-        children = parent.children or ()
-        room -= len(children)
-        for child in children:
-            if isinstance(child, Gap):
-                yield f'<div class="note">… {child.count:,} more …</div>\n'
-            elif child.is_leaf:
-                leaf = self.leaves[child.start]
-                histogram = _histogram(leaf) if child.start in self.with_histogram else ""
-                yield _leaf_html(range_text(child), leaf, _times(child), histogram)
-            else:
-                yield from self._node(child, room)
-
-    def _node(self, row: Row, room: int) -> Iterator[str]:
-        part = self.leaves[row.start : row.start + row.spec.num_leaves]
-        which = f" (here {_escaped(key_text(row.key))})" if row.count > 1 else ""
-        note = f"{mark(row.spec)} {_times(row)}{contents(part)}{which}"
-        head = f'{_key_html(range_text(row))}<span class="note">{note}</span>{_bytes_note(part)}'
-        if not row.children:
-            yield f'<div class="leaf"><span>{head}</span></div>\n'
-            return
-        state = " open" if len(row.children) <= room else ""
-        yield f"<details{state}><summary>{head}</summary><div>\n"
-        yield from self._children(row, room)
-        yield "</div></details>\n"
-
-
-def _leaf_rows(row: Row) -> Iterator[Row]:
-    for child in row.children or ():
-        if isinstance(child, Row):
-            if child.is_leaf:
-                yield child
-            else:
-                yield from _leaf_rows(child)
-
-
-def _leaf_html(key: str, leaf: Any, times: str, histogram: str) -> str:
-    text = _escaped(f"{times}{describe(leaf)}")
-    name = _key_html(key) if key else ""
-    return f'<div class="leaf">{name}<span>{text}</span>{_bytes_note((leaf,))}{histogram}</div>\n'
-
-
-def _key_html(key: str) -> str:
-    shown = key if len(key) <= _LONGEST else f"{key[: _LONGEST // 2]}…{key[-_LONGEST // 2 :]}"
-    return f'<span class="key">{_escaped(shown)}</span>'
-
-
-def _times(row: Row) -> str:
-    return f"{row.count:,} × " if row.count > 1 else ""
-
-
-def _bytes_note(leaves: tuple[Any, ...]) -> str:
-    count = sum(size(leaf) * itemsize(leaf) for leaf in leaves)
-    return f' <span class="note">{bytes_text(count)}</span>' if count else ""
-
-
-def _histogram(leaf: Any) -> str:
-    """A picture of the distribution of a floating leaf; nothing of others, and of few elements."""
-    if size(leaf) < 2 or "float" not in str(getattr(leaf, "dtype", "")):
-        return ""
-    try:
-        values = sample_of(leaf, _SAMPLE)
-    except Exception:  # a device that is gone: the tree is shown all the same
-        return ""
-    if values is None or values.size < 2:
-        return ""
-    low, high = float(values.min()), float(values.max())
-    counts, _ = histogram(values, _BINS)
-    heights = counts / counts.max() * 20
-    bars = "".join(f"M{i} 20V{20 - height:.1f}h1V20z" for i, height in enumerate(heights) if height)
-    label = f"from {low:.4g} to {high:.4g}"
-    return (
-        f'<svg viewBox="0 0 {_BINS} 20" preserveAspectRatio="none" role="img" '
-        f'aria-label="histogram {label}"><title>{label}</title><path d="{bars}"/></svg>'
-    )
-
-
-def table_html(table: Table) -> str:
-    """A `Table` as HTML; of a long one an outline, or the first and the last rows."""
-    return f'<div class="nestarray"><style>{_STYLE}</style>\n{_table_part(table)}</div>'
-
-
-def sections_html(
-    head: str, sections: Sequence[tuple[str, Table]], notes: Sequence[str] = ()
-) -> str:
-    """A heading with notes below it, and titles that open on their tables."""
-    lines = "".join(f'<div class="note">{_escaped(note)}</div>\n' for note in notes)
-    tables = "".join(
-        f"<details><summary>{_escaped(title)}</summary><div>\n{_table_part(table)}</div></details>\n"
-        for title, table in sections
-    )
-    return (
-        f'<div class="nestarray"><style>{_STYLE}</style>\n<details open><summary>{_escaped(head)}'
-        f"</summary><div>\n{lines}{tables}</div></details></div>"
-    )
-
-
-def _table_part(table: Table) -> str:
-    table, rows = table.at_most(TABLE_ROWS)
-    texts = table.texts(rows)
-    classes = [' class="number"' if table.is_number(name) else "" for name in texts]
-
-    def line(tag: str, values: tuple[str, ...]) -> str:
-        inner = (f"<{tag}{c}>{_escaped(v)}</{tag}>" for c, v in zip(classes, values))
-        return f"<tr>{''.join(inner)}</tr>\n"
-
-    head, *body = zip(*texts.values())
-    foot = f"<tfoot>{line('td', body.pop())}</tfoot>" if table.total else ""
-    notes = "".join(f'<div class="note">{_escaped(note)}</div>' for note in table.notes)
-    return (
-        f"<table><thead>{line('th', head)}</thead>\n"
-        f"<tbody>{''.join(line('td', row) for row in body)}</tbody>\n{foot}</table>{notes}"
-    )
-
-
-def _escaped(text: str) -> str:
-    from html import escape
-
-    # what no document may hold: half a surrogate pair
+def escaped(text: str) -> str:
+    """Text for HTML; half a surrogate pair, which no document may hold, becomes an escape."""
     return escape(text.encode("utf-8", "backslashreplace").decode())

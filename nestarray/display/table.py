@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nestarray.container.leaf import shape_text
+from nestarray.display.html import escaped, framed
 from nestarray.display.outline import key_text
 from nestarray.display.text import cells, clipped, cut, terminal_size
 
 _GAP = "  "
+TABLE_ROWS = 100  # the most rows of one table in HTML
 _LEAST_ROWS = 3  # the first, what is between, the last
 
 #: The rows of a table that are shown; a range stands for rows that are left out.
@@ -117,9 +119,7 @@ class Table:
         return blocks
 
     def _repr_html_(self) -> str:
-        from nestarray.display.html import table_html
-
-        return table_html(self)
+        return framed(_html(self))
 
     def texts(self, rows: Shown) -> dict[str, list[str]]:
         """The cells of some rows as text by column, the head first and the total last."""
@@ -208,3 +208,35 @@ def bytes_text(count: int) -> str:
     while size >= 1023.95 and unit != "PiB":  # 1024.0 would round up to the next unit
         size, unit = size / 1024, next(units)
     return f"{size:.1f} {unit}"
+
+
+def sections_html(
+    head: str, sections: Sequence[tuple[str, Table]], notes: Sequence[str] = ()
+) -> str:
+    """A heading with notes below it, and titles that open on their tables."""
+    lines = "".join(f'<div class="note">{escaped(note)}</div>\n' for note in notes)
+    tables = "".join(
+        f"<details><summary>{escaped(title)}</summary><div>\n{_html(table)}</div></details>\n"
+        for title, table in sections
+    )
+    return framed(
+        f"<details open><summary>{escaped(head)}</summary><div>\n{lines}{tables}</div></details>"
+    )
+
+
+def _html(table: Table) -> str:
+    table, rows = table.at_most(TABLE_ROWS)
+    texts = table.texts(rows)
+    classes = [' class="number"' if table.is_number(name) else "" for name in texts]
+
+    def line(tag: str, values: tuple[str, ...]) -> str:
+        inner = (f"<{tag}{c}>{escaped(v)}</{tag}>" for c, v in zip(classes, values))
+        return f"<tr>{''.join(inner)}</tr>\n"
+
+    head, *body = zip(*texts.values())
+    foot = f"<tfoot>{line('td', body.pop())}</tfoot>" if table.total else ""
+    notes = "".join(f'<div class="note">{escaped(note)}</div>' for note in table.notes)
+    return (
+        f"<table><thead>{line('th', head)}</thead>\n"
+        f"<tbody>{''.join(line('td', row) for row in body)}</tbody>\n{foot}</table>{notes}"
+    )

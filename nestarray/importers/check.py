@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray import backends, dtypes, ops, random
 from nestarray.config import check_backend_name, use_backend
-from nestarray.display.html import sections_html
-from nestarray.display.table import Table
+from nestarray.display.table import Table, sections_html
 from nestarray.errors import ConversionError, DtypeError, MissingOpError
 from nestarray.errors.text import counted, listed
 from nestarray.graph.graph import Graph

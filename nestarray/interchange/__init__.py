@@ -1,3 +1,1 @@
-"""Containers in and out of the frameworks' own trees and modules, a file for each framework."""
-
-from nestarray.interchange import naming as naming
+"""Containers to and from the parameter trees of other libraries, one file for each library."""

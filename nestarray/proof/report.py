@@ -8,8 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from nestarray.display.html import sections_html
-from nestarray.display.table import Table
+from nestarray.display.table import Table, sections_html
 from nestarray.errors import ConversionError
 
 

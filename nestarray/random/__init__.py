@@ -57,7 +57,6 @@ from nestarray.random.parametric import (
     wald,
     weibull_min,
 )
-from nestarray.random.sampling import random_like as _random_like  # noqa: F401  # attached
 from nestarray.random.selections import categorical, choice, permutation
 from nestarray.random.vectors import ball, multivariate_normal, orthogonal
 

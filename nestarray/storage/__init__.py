@@ -8,10 +8,13 @@ file until they are needed.
 from typing import TYPE_CHECKING
 
 from nestarray.lazy_imports import attach
-from nestarray.storage.files import metadata as metadata
 
 if TYPE_CHECKING:
+    from nestarray.storage.files import metadata as metadata
     from nestarray.storage.stored import StoredArray as StoredArray
     from nestarray.storage.stored import read as read
 
-attach(__name__, {"nestarray.storage.stored": ("StoredArray", "read")})
+attach(
+    __name__,
+    {"nestarray.storage.files": ("metadata",), "nestarray.storage.stored": ("StoredArray", "read")},
+)

@@ -1,7 +1,4 @@
-"""`Container.save` and `Container.load`, and the metadata of a file.
-
-What serves the calls is imported by them: ``import nestarray`` is to stay fast.
-"""
+"""`Container.save`, `Container.load`, and the metadata of a file."""
 
 from __future__ import annotations
 
@@ -13,6 +10,10 @@ from nestarray import backends
 from nestarray.config import check_backend_name, current_backend
 from nestarray.container import Container, FusedContainer, constructor, method
 from nestarray.errors import ArgumentError
+from nestarray.storage import formats, shards, stored
+from nestarray.storage.atomic import check_directory, replacing
+from nestarray.storage.plan import make_plan
+from nestarray.storage.source import reading, writing
 
 #: The frameworks whose arrays have no views, so that leaves of a fused tree would be copies.
 _ELSEWHERE = {"jax", "tensorflow"}
@@ -77,11 +78,6 @@ def save(
     References:
         https://huggingface.co/docs/safetensors
     """
-    from nestarray.storage import formats, shards
-    from nestarray.storage.atomic import check_directory, replacing
-    from nestarray.storage.plan import make_plan
-    from nestarray.storage.source import writing
-
     if isinstance(c, FusedContainer) and set(map(backends.backend_of, c.buffers())) & _ELSEWHERE:
         c = c.to_backend("numpy")  # one transfer for each buffer; the leaves are views then
     place = formats.place_of("Container.save", path)
@@ -105,7 +101,7 @@ def save(
             f"Container.save: path: got {str(place)!r}: torch's files hold programs and are read "
             "only; save as .safetensors, or call torch.save(c.to_torch_state_dict(), path)"
         )
-    module = formats.module_of(name)
+    module = formats.FORMATS[name]
     check_directory(place)
     plan = make_plan(
         c, metadata, module.naming, native=module.NATIVE_DTYPES, separator=module.separator
@@ -162,9 +158,6 @@ def load(
         ...     na.Container.load(f"{folder}/model.npz", "enc/*").paths()
         ('enc/w', 'enc/b')
     """
-    from nestarray.storage import formats, stored
-    from nestarray.storage.source import reading
-
     backend = check_backend_name(backend or current_backend())
     place = formats.place_of("Container.load", path)
     writable = memory_map and backend != "numpy"
@@ -195,8 +188,6 @@ def metadata(path: str | os.PathLike[str], /, *, format: str | None = None) -> d
         ...     na.storage.metadata(f"{folder}/c.npz")
         {'licence': 'MIT'}
     """
-    from nestarray.storage import formats
-
     place = formats.place_of("storage.metadata", path)
     source = formats.open_source("storage.metadata", place, format)
     try:

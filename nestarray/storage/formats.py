@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from pathlib import Path
 from typing import Any
@@ -10,18 +9,21 @@ from typing import Any
 from nestarray.container import Container
 from nestarray.container.arguments import refuse
 from nestarray.errors import ArgumentError, StorageError, StructureError
-from nestarray.storage import shards
+from nestarray.storage import hdf5, json, npz, safetensors, shards, torch, zarr
 from nestarray.storage.elements import BITS
 from nestarray.storage.source import Source, reading
 from nestarray.storage.stored import StoredArray
 from nestarray.storage.structure import Reference, reason
 
-#: Suffix → format. A format is the module of its name beside this one.
+#: Format → its module.
+FORMATS: dict[str, Any] = {
+    "safetensors": safetensors, "npz": npz, "hdf5": hdf5, "zarr": zarr, "json": json, "torch": torch,
+}  # fmt: skip
+#: Suffix → format.
 SUFFIXES = {
     ".safetensors": "safetensors", ".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5", ".zarr": "zarr",
     ".json": "json", ".pt": "torch", ".pth": "torch", ".bin": "torch",
 }  # fmt: skip
-FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
 
 
 def place_of(function: str, path: Any) -> Path:
@@ -35,7 +37,7 @@ def open_source(function: str, path: Path, format: str | None, *, writable: bool
     """The open file, or sharded model, at `path`."""
     is_store = path.is_dir() and "zarr" in (format, SUFFIXES.get(path.suffix.lower()))
     place = path if is_store else shards.find(path)
-    module = shards if shards.is_index(place) else module_of(name_of(function, place, format))
+    module = shards if shards.is_index(place) else FORMATS[name_of(function, place, format)]
     with reading(place):
         return module.open(place, writable=writable)
 
@@ -60,11 +62,6 @@ def name_of(function: str, path: Path, format: str | None, default: str | None =
             f"one of {', '.join(SUFFIXES)}, or say format="
         )
     return found
-
-
-def module_of(name: str) -> Any:
-    """The module of a format."""
-    return importlib.import_module(f"nestarray.storage.{name}")
 
 
 def with_stored_arrays(source: Source, backend: str, mapped: bool, flat: bool) -> Container:

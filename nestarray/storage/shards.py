@@ -20,7 +20,7 @@ import numpy as np
 
 from nestarray.container import Container
 from nestarray.errors import ArgumentError, MissingFileError, StorageError
-from nestarray.storage import safetensors
+from nestarray.storage import safetensors, torch
 from nestarray.storage.atomic import check_directory, discard, put, replacing, workplace
 from nestarray.storage.plan import Plan, make_plan
 from nestarray.storage.source import Source, reading, writing
@@ -98,7 +98,7 @@ class ShardedSource(Source):
         self._shards: dict[str, Source] = {}
         for file in dict.fromkeys(self._files.values()):
             shard = _checked_place(path, file)
-            module = _torch_format() if shard.suffix == ".bin" else safetensors
+            module = torch if shard.suffix == ".bin" else safetensors
             with reading(shard):
                 self._shards[file] = module.open(shard, writable=writable)
         entries = {}
@@ -139,12 +139,6 @@ def open(path: Path, *, writable: bool) -> Source:
         if failure is not None:
             raise failure
         return source
-
-
-def _torch_format() -> Any:
-    from nestarray.storage import torch
-
-    return torch
 
 
 def _parse_index(path: Path) -> dict[str, Any]:

@@ -7,11 +7,9 @@ leads out of the directory, is refused.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from collections.abc import Coroutine, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -61,10 +59,13 @@ def _store_type() -> Any:
 
 
 def _run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """What a coroutine gives; nothing that it has begun goes on after it, also if it fails.
+    """Run a coroutine to its end and return its result; all tasks that it started end with it.
 
-    Zarr's own loop goes on, and would write into a directory that is being removed.
+    Zarr's own event loop continues, and would write into a directory that is being removed.
     """
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -74,7 +75,9 @@ def _run(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 
 def _run_here(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    # which leaves the thread's current loop alone, as asyncio.run does not
+    import asyncio
+
+    # unlike asyncio.run, this does not change the current loop of the thread
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         return runner.run(coroutine)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import nestarray as na
 from nestarray.config import BACKENDS, use_backend
-from nestarray.display import html
+from nestarray.display import table, tree_html
 from tests.container.trees import nests, roots
 from tests.container.unread import looked_at, of_unknown_shape
 
@@ -95,11 +95,11 @@ def test_keys_and_values_are_text(tree: dict[str, Any], more: dict[str, int]) ->
 
 
 def test_histograms_are_of_the_largest_floating_leaves() -> None:
-    c = na.Container({f"k{2 * i}": np.arange(i + 2.0) for i in range(html.HISTOGRAMS + 10)})
+    c = na.Container({f"k{2 * i}": np.arange(i + 2.0) for i in range(tree_html.HISTOGRAMS + 10)})
     reader = read(c)
-    assert reader.tags.count("svg") == html.HISTOGRAMS
+    assert reader.tags.count("svg") == tree_html.HISTOGRAMS
     text = words(c)
-    assert f"k{2 * (html.HISTOGRAMS + 9)} f64[51] 408 B from 0 to 50" in text
+    assert f"k{2 * (tree_html.HISTOGRAMS + 9)} f64[51] 408 B from 0 to 50" in text
     assert "k0 f64[2] 16 B k2" in text
     others = na.Container(a=np.ones(9, "int32"), b=np.ones(1), c="x", d=np.full(9, np.nan))
     assert read(others).tags.count("svg") == 0
@@ -123,7 +123,7 @@ def test_no_more_than_a_sample_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nestarray.display.statistics._as_floats", counted)
     na.Container(x=np.lib.stride_tricks.as_strided(np.ones(1), (10**6,), (0,)))._repr_html_()
     assert len(seen) == 1
-    assert seen[0] < 3 * html._SAMPLE
+    assert seen[0] < 3 * tree_html._SAMPLE
 
 
 def test_bounded_for_any_tree() -> None:
@@ -148,12 +148,12 @@ def test_what_has_no_values() -> None:
 def test_tables() -> None:
     c = na.Container({f"<k{i}>": np.ones(i) for i in range(300)})
     reader = Reader(c.summary()._repr_html_())
-    assert reader.tags.count("tr") == html.TABLE_ROWS + 2  # the head and the total
+    assert reader.tags.count("tr") == table.TABLE_ROWS + 2  # the head and the total
     assert reader.tags.count("tfoot") == 1
     assert "<k299>" in reader.words
     described = Reader(c.describe(statistics=True)._repr_html_())
     assert described.tags.count("tfoot") == 0
-    assert described.words.count("float64") == html.TABLE_ROWS - 1
+    assert described.words.count("float64") == table.TABLE_ROWS - 1
 
 
 def test_a_page() -> None:

@@ -21,9 +21,9 @@ from nestarray.errors import (
     StorageError,
     StructureError,
 )
-from nestarray.interchange.naming.key_map import Pair, Reshape, Transpose, in_order
 from nestarray.interchange.naming.key_patterns import PatternError, expand, fold, write
 from nestarray.interchange.naming.layouts import possible_steps
+from nestarray.interchange.naming.pairs import Pair, Reshape, Transpose, in_order
 from tests.container.test_differences import assert_same
 from tests.container.trees import roots
 

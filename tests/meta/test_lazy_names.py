@@ -107,10 +107,23 @@ def test_what_a_person_is_shown_are_public_names() -> None:
     assert na.frontends.torch.relu
 
 
+def test_lazy_methods_are_attached_by_the_modules_that_the_table_names() -> None:
+    code = (
+        "import nestarray as na; from nestarray.lazy_imports import LazyMethod\n"
+        "lazy = [n for n, a in vars(na.Container).items() if isinstance(a, LazyMethod)]\n"
+        "print('save' in lazy, all(callable(getattr(na.Container, name)) for name in lazy),"
+        " any(isinstance(vars(na.Container)[name], LazyMethod) for name in lazy))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "True True False"
+
+
 def test_what_is_not_used_is_not_imported() -> None:
     code = (
         "import sys, nestarray as na; later = ('nestarray.graph.graph', 'nestarray.nn.module',"
-        " 'nestarray.storage.formats', 'nestarray.interchange.naming.key_map', 'html', 'json')\n"
+        " 'nestarray.storage.files', 'nestarray.interchange.naming.key_map', 'html', 'json')\n"
         "before = [m for m in later if m in sys.modules]\n"
         "assert na.Graph is na.graph.Graph and na.nn.Linear and na.storage.StoredArray\n"
         "print(before, [m for m in later if m not in sys.modules])"
@@ -120,5 +133,5 @@ def test_what_is_not_used_is_not_imported() -> None:
     )
     assert (
         result.stdout.strip()
-        == "[] ['nestarray.storage.formats', 'nestarray.interchange.naming.key_map', 'html']"
+        == "[] ['nestarray.storage.files', 'nestarray.interchange.naming.key_map']"
     )

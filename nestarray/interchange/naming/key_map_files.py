@@ -16,19 +16,19 @@ executed, and what is not as described here is an error that names the place.
 
 from __future__ import annotations
 
+import json
 import math
 import pathlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nestarray.container.spec import LEAF, Key, Path, Spec, join_path, make_spec, nearest_key
 from nestarray.errors import MissingFileError, StorageError
 from nestarray.interchange.naming.key_patterns import PatternError, Text, expand, fold, write
-
-if TYPE_CHECKING:
-    from nestarray.interchange.naming.key_map import KeyMap, Pair, Step
+from nestarray.interchange.naming.pairs import Pair, Pairing, Reshape, Step, Transpose, in_order
+from nestarray.storage.atomic import replacing
 
 _FORMAT, _VERSION = "nestarray key map", 1
 _KINDS = ("dict", "list", "tuple", "part of list", "part of tuple")
@@ -36,10 +36,10 @@ _NUMBERED = _KINDS[1:]
 _SIDES = ("source", "target")
 
 #: (from, to, steps, confidence), as written.
-Rule = tuple[Text, Text, tuple["Step", ...], float]
+Rule = tuple[Text, Text, tuple[Step, ...], float]
 
 
-def rules_of(keymap: KeyMap, pairs: Iterable[Pair]) -> list[Rule]:
+def rules_of(keymap: Pairing, pairs: Iterable[Pair]) -> list[Rule]:
     """Pairs of a map with those of numbered blocks folded into one rule."""
     old, new = _numbered_nodes(keymap.source), _numbered_nodes(keymap.target)
     rows = [
@@ -52,10 +52,8 @@ def rules_of(keymap: KeyMap, pairs: Iterable[Pair]) -> list[Rule]:
 # -- writing ----------------------------------------------------------------------------------
 
 
-def save(keymap: KeyMap, path: str | PathLike[str]) -> None:
+def save(keymap: Pairing, path: str | PathLike[str]) -> None:
     """Write `keymap` to a file, which is there in full or not at all."""
-    from nestarray.storage.atomic import replacing
-
     text = _laid_out(_to_plain(keymap))
     try:
         with replacing(pathlib.Path(path), "KeyMap.save") as temporary:
@@ -68,7 +66,6 @@ def save(keymap: KeyMap, path: str | PathLike[str]) -> None:
 
 def _laid_out(plain: dict[str, Any]) -> str:
     """JSON with a line for each rule and for each path."""
-    import json
 
     def text(value: Any, indent: str) -> str:
         inner = indent + "  "
@@ -84,7 +81,7 @@ def _laid_out(plain: dict[str, Any]) -> str:
     return text(plain, "") + "\n"
 
 
-def _to_plain(keymap: KeyMap) -> dict[str, Any]:
+def _to_plain(keymap: Pairing) -> dict[str, Any]:
     return {
         "format": _FORMAT,
         "version": _VERSION,
@@ -165,10 +162,8 @@ class _Row:
     confidence: float
 
 
-def load(path: str | PathLike[str]) -> KeyMap:
+def load(path: str | PathLike[str]) -> Pairing:
     """The key map in a file, after all of it was checked."""
-    import json
-
     name = fspath(path)
     try:
         with open(name, encoding="utf-8") as file:
@@ -187,9 +182,7 @@ class _WrongFile(ValueError):
     """The content of a file is not as described above; the message names the place."""
 
 
-def _from_plain(plain: Any) -> KeyMap:
-    from nestarray.interchange.naming.key_map import KeyMap, Pair, in_order
-
+def _from_plain(plain: Any) -> Pairing:
     _check_fields("the file", plain, ("format", "version", "rules"), ("ambiguous", *_SIDES))
     if (plain["format"], plain["version"]) != (_FORMAT, _VERSION):
         raise _WrongFile(
@@ -221,7 +214,7 @@ def _from_plain(plain: Any) -> KeyMap:
         ]
         return in_order(made, specs[1])
 
-    return KeyMap(specs[0], specs[1], pairs(rows), pairs(open_rows))
+    return Pairing(specs[0], specs[1], pairs(rows), pairs(open_rows))
 
 
 def _check_once(rows: list[_Row], side: int, name: str) -> None:
@@ -260,8 +253,6 @@ def _is_number(x: Any) -> bool:
 
 
 def _read_steps(plain: Any, where: str) -> tuple[Step, ...]:
-    from nestarray.interchange.naming.key_map import Reshape, Transpose
-
     steps: list[Step] = []
     for step in plain if isinstance(plain, list) else [plain]:
         match step:

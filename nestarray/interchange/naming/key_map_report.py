@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nestarray.interchange.naming.key_map_files import rules_of
 from nestarray.interchange.naming.key_patterns import Text, fold
-
-if TYPE_CHECKING:
-    from nestarray.interchange.naming.key_map import KeyMap
+from nestarray.interchange.naming.pairs import Pairing
 
 MAX_LINES = 60
 
 
-def as_text(keymap: KeyMap) -> str:
+def as_text(keymap: Pairing) -> str:
     """A line for each rule, then ambiguous and unmatched leaves."""
     old, new = keymap.source.num_leaves, keymap.target.num_leaves
     done = len(keymap.pairs)
@@ -38,7 +34,7 @@ def as_text(keymap: KeyMap) -> str:
     return "\n".join(lines)
 
 
-def _open_choices(keymap: KeyMap) -> list[str]:
+def _open_choices(keymap: Pairing) -> list[str]:
     """A line for each ambiguous leaf, or block of them, with what it may be."""
     choices: dict[Text, list[tuple[float, str]]] = {}
     for source, target, steps, confidence in rules_of(keymap, keymap.candidates):

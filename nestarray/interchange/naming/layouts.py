@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from nestarray.interchange.naming.key_map import Reshape, Step, Transpose
+from nestarray.interchange.naming.pairs import Reshape, Step, Transpose
 
 Shape = tuple[int, ...]
 Steps = tuple[Step, ...]

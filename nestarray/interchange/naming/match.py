@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from nestarray.container import Container, method
 from nestarray.container.arguments import check_container
 from nestarray.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from nestarray.interchange.naming.key_map import KeyMap
+from nestarray.interchange.naming.key_map import KeyMap
+from nestarray.interchange.naming.matcher import Matching
 
 
 @method
@@ -59,8 +57,6 @@ def match(
         >>> a.match(b, known={"layer/0": "block_1"}).pairs[0].confidence
         1.0
     """
-    from nestarray.interchange.naming.matcher import Matching
-
     check_container("match", "c", c)
     check_container("match", "other", other)
     if not (isinstance(min_confidence, (int, float)) and 0 <= min_confidence <= 1):

@@ -18,9 +18,10 @@ from nestarray.container import Container
 from nestarray.container.spec import LEAF, Path, Spec
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.interchange.naming.key_map import KeyMap, Pair, in_order
+from nestarray.interchange.naming.key_map import KeyMap
 from nestarray.interchange.naming.layouts import Steps, is_transposed, order_of, possible_steps
 from nestarray.interchange.naming.match_units import Side, Unit, depth, families, overlap
+from nestarray.interchange.naming.pairs import Pair, in_order
 from nestarray.interchange.naming.parameter_names import is_transposed_by_name, likeness, name_of
 
 Words = tuple[str, ...]

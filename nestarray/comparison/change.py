@@ -1,0 +1,60 @@
+"""`Change`: one difference between two trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from nestarray.comparison.equality import Statistics
+from nestarray.container.spec import Path, join_path
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that differs between two trees.
+
+    Attributes:
+        status: ``added``, ``removed``, ``moved``, ``changed``, ``kind`` (a node is a list and
+            was a dict) or ``order`` (a node has its keys in another order).
+        path: the keys that lead there, in the new tree unless it was removed.
+        old_path: where it was before; of something moved another path, of something added None.
+        old: a description of what was there, such as ``f32[3, 4]``; None if it was added.
+        new: a description of what is there now; None if it was removed.
+        aspects: of a changed leaf, which of ``type, backend, dtype, shape, values`` changed.
+        statistics: of changed values of one shape, how far they are apart.
+    """
+
+    status: str
+    path: Path
+    old_path: Path | None
+    old: str | None
+    new: str | None
+    aspects: tuple[str, ...] = ()
+    statistics: Statistics | None = None
+
+    def inverted(self) -> Change:
+        """The change back."""
+        status = {"added": "removed", "removed": "added"}.get(self.status, self.status)
+        path = self.path if self.old_path is None else self.old_path
+        old_path = None if status == "added" else self.path
+        return Change(
+            status, path, old_path, self.new, self.old, self.aspects, self.statistics
+        )  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Strings and numbers only, as for JSON; infinities and NaN as strings."""
+        entry: dict[str, Any] = {"status": self.status, "path": join_path(self.path)}
+        if self.status == "moved" and self.old_path is not None:
+            entry["old_path"] = join_path(self.old_path)
+        entry |= {"old": self.old, "new": self.new}
+        if self.aspects:
+            entry["aspects"] = list(self.aspects)
+        if self.statistics is not None:
+            s = self.statistics
+            numbers = {"max_abs": s.max_abs, "max_rel": s.max_rel, "mean_abs": s.mean_abs}
+            finite = {k: v if abs(v) < float("inf") else str(v) for k, v in numbers.items()}
+            entry["statistics"] = {
+                "changed": s.changed, "size": s.size, **finite,
+                "where": list(s.where), "nans": s.nans,
+            }  # fmt: skip
+        return entry

@@ -1,0 +1,145 @@
+"""Pairs of leaves of two trees, and the steps that convert the layout of one into the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from nestarray import ops
+from nestarray.container.spec import Path, Spec, join_path
+
+
+@dataclass(frozen=True)
+class Transpose:
+    """Axis `axes[i]` of the array becomes axis i."""
+
+    axes: tuple[int, ...]
+
+    def shape(self, old: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The shape that an array of the shape `old` gets; None if it does not fit."""
+        if len(old) != len(self.axes):
+            return None
+        return tuple(old[axis] for axis in self.axes)
+
+    def apply(self, x: Any) -> Any:
+        """The array with its axes in the new order."""
+        return ops.permute_dims(x, axes=self.axes)
+
+    def inverse(self) -> Transpose:
+        """The way back."""
+        return Transpose(tuple(self.axes.index(i) for i in range(len(self.axes))))
+
+    def to_plain(self) -> dict[str, Any]:
+        """As in the file."""
+        return {"transpose": list(self.axes)}
+
+    def __str__(self) -> str:
+        return f"transpose {list(self.axes)}"
+
+
+@dataclass(frozen=True)
+class Reshape:
+    """An array of the shape `old` gets the shape `new`."""
+
+    old: tuple[int, ...]
+    new: tuple[int, ...]
+
+    def shape(self, old: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The shape that an array of the shape `old` gets; None if it does not fit."""
+        return self.new if tuple(old) == self.old and _same_size(self.old, self.new) else None
+
+    def apply(self, x: Any) -> Any:
+        """The array in the new shape."""
+        return ops.reshape(x, self.new)
+
+    def inverse(self) -> Reshape:
+        """The way back."""
+        return Reshape(self.new, self.old)
+
+    def to_plain(self) -> dict[str, Any]:
+        """As in the file."""
+        return {"reshape": list(self.new), "from": list(self.old)}
+
+    def __str__(self) -> str:
+        return f"reshape {list(self.old)} → {list(self.new)}"
+
+
+def _same_size(old: tuple[int, ...], new: tuple[int, ...]) -> bool:
+    return math.prod(old) == math.prod(new)
+
+
+Step = Transpose | Reshape
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One leaf of the source is one leaf of the target.
+
+    Attributes:
+        source: the path in the source.
+        target: the path in the target.
+        steps: what to do to the array, in order.
+        confidence: from 0 to 1, how much speaks for it.
+    """
+
+    source: Path
+    target: Path
+    steps: tuple[Step, ...] = ()
+    confidence: float = 1.0
+
+    def inverse(self) -> Pair:
+        """The way back."""
+        steps = tuple(step.inverse() for step in reversed(self.steps))
+        return Pair(self.target, self.source, steps, self.confidence)
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """The pairs of two structures; the data of a `KeyMap`.
+
+    Attributes:
+        source: the structure of the tree that it takes.
+        target: the structure of the tree that it makes.
+        pairs: the leaves that belong together, in the order of the target.
+        candidates: undecided pairs; `KeyMap.apply` does not use them.
+    """
+
+    source: Spec
+    target: Spec
+    pairs: tuple[Pair, ...]
+    candidates: tuple[Pair, ...] = ()
+
+    @cached_property
+    def ambiguous(self) -> Mapping[str, tuple[tuple[str, float], ...]]:
+        """Source path → (target path, confidence) of each candidate, the likeliest first."""
+        found: dict[str, list[tuple[str, float]]] = {}
+        for pair in sorted(self.candidates, key=lambda p: -p.confidence):
+            entry = (join_path(pair.target), pair.confidence)
+            entries = found.setdefault(join_path(pair.source), [])
+            if entry[0] not in [name for name, _ in entries]:  # two ways to the same leaf
+                entries.append(entry)
+        return {name: tuple(entries) for name, entries in found.items()}
+
+    @cached_property
+    def unmatched(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """(paths of the source, paths of the target) that no pair and no candidate has."""
+        known = (*self.pairs, *self.candidates)
+        sources, targets = {pair.source for pair in known}, {pair.target for pair in known}
+        return (
+            tuple(join_path(path) for path in self.source.paths if path not in sources),
+            tuple(join_path(path) for path in self.target.paths if path not in targets),
+        )
+
+
+def in_order(pairs: Any, target: Spec) -> tuple[Pair, ...]:
+    """Pairs in the order of the target's leaves, the likeliest candidate first."""
+    place = {path: i for i, path in enumerate(target.paths)}
+    return tuple(
+        sorted(
+            pairs,
+            key=lambda p: (place[p.target], -p.confidence, tuple(map(str, p.source)), str(p.steps)),
+        )
+    )
