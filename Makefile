@@ -47,7 +47,7 @@ conformance: $(READY) $(SUITE)
 	$(BIN)/python docs/generate_conformance.py $(SUITE)
 
 demo: $(READY)
-	$(BIN)/python -m nestarray demo
+	$(BIN)/python -m examples.digits
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
@@ -55,6 +55,7 @@ bench: $(READY)
 lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/python tools/stubs.py
 	$(BIN)/pyright
 
 format: $(READY)
@@ -62,7 +63,6 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 
 docs: $(READY)
-	$(BIN)/python docs/generate_stubs.py
 	$(BIN)/python docs/generate_ops.py
 	$(BIN)/python docs/generate_torch_coverage.py
 
@@ -71,4 +71,5 @@ models: $(READY)
 
 clean:
 	rm -rf $(VENV) build dist demo_output .pytest_cache .ruff_cache .hypothesis *.egg-info
+	rm -f nestarray/ops/__init__.pyi nestarray/container/attached.pyi
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -20,9 +20,9 @@ import numpy as np
 
 from nestarray import backends, dtypes, ops
 from nestarray.config import check_backend_name, use_backend
-from nestarray.container import Container
+from nestarray.container import Container, method
 from nestarray.container.access import bare
-from nestarray.container.container import from_leaves
+from nestarray.container.container import Leaf, from_leaves
 from nestarray.container.spec import LEAF
 from nestarray.dispatch import OPS
 from nestarray.dtypes import DType
@@ -392,27 +392,57 @@ _BEYOND = ("float16", "bfloat16")
 # -- the array object ------------------------------------------------------------------------
 
 
-def _of_leaves(read: Callable[[Any], Any], doc: str) -> property:
-    """A property: of a bare array its value, of a tree a Container of each leaf's value."""
-
-    def get(c: Container) -> Any:
-        if c.spec is LEAF:
-            return read(c.leaves()[0])
-        return from_leaves(c.spec, tuple([read(leaf) for leaf in c.leaves()]))
-
-    return property(get, doc=doc)
-
-
-def _shape(leaf: Any) -> tuple[int | None, ...]:
-    return tuple(leaf.shape)
+def _of_leaves(c: Container, read: Callable[[Any], Any]) -> Any:
+    """The value of a bare array, or a Container of the value of each leaf."""
+    if c.spec is LEAF:
+        return read(c.leaves()[0])
+    return from_leaves(c.spec, tuple([read(leaf) for leaf in c.leaves()]))
 
 
 def _device(leaf: Any) -> str:
     return backends.core(backends.backend_of(leaf)).device_of(leaf)
 
 
-def _transposed(doc: str) -> property:
-    return property(OPS["matrix_transpose"].function, doc=doc)
+@method
+@property
+def shape(c: Container, /) -> Any:
+    """The lengths of the axes; of a tree a Container of them."""
+    return _of_leaves(c, lambda leaf: tuple(leaf.shape))
+
+
+@method
+@property
+def ndim(c: Container, /) -> Any:
+    """The number of axes; of a tree a Container of them."""
+    return _of_leaves(c, lambda leaf: len(leaf.shape))
+
+
+@method
+@property
+def dtype(c: Container, /) -> Any:
+    """The `DType`; of a tree a Container of them."""
+    return _of_leaves(c, dtypes.dtype_of)
+
+
+@method
+@property
+def device(c: Container, /) -> Any:
+    """The device; of a tree a Container of them."""
+    return _of_leaves(c, _device)
+
+
+@method
+@property
+def T(c: Container[Leaf], /) -> Container[Leaf]:
+    """The transposed matrix."""
+    return OPS["matrix_transpose"].function(c)
+
+
+@method
+@property
+def mT(c: Container[Leaf], /) -> Container[Leaf]:
+    """Each matrix of the last two axes transposed."""
+    return OPS["matrix_transpose"].function(c)
 
 
 def _leaf_of(c: Container, name: str) -> Any:
@@ -424,21 +454,33 @@ def _leaf_of(c: Container, name: str) -> Any:
     )
 
 
-def _converting(name: str, convert: type) -> Callable[[Container], Any]:
-    def conversion(self: Container) -> Any:
-        leaf = _leaf_of(self, name)
-        if tuple(leaf.shape) != ():
-            raise ArgumentError(
-                f"{name}: got an array of shape {tuple(leaf.shape)}, expected shape ()"
-            )
-        return _number(leaf, convert)
-
-    conversion.__name__ = name
-    conversion.__doc__ = f"The number in a bare array of shape (), as {convert.__name__}."
-    return conversion
+def _number_of(c: Container, name: str, convert: type) -> Any:
+    leaf = _leaf_of(c, name)
+    if tuple(leaf.shape) != ():
+        raise ArgumentError(f"{name}: got an array of shape {tuple(leaf.shape)}, expected shape ()")
+    return _number(leaf, convert)
 
 
-def _index(self: Container) -> int:
+@method
+def __int__(c: Container, /) -> int:
+    """The number in a bare array of shape (), as int."""
+    return _number_of(c, "__int__", int)
+
+
+@method
+def __float__(c: Container, /) -> float:
+    """The number in a bare array of shape (), as float."""
+    return _number_of(c, "__float__", float)
+
+
+@method
+def __complex__(c: Container, /) -> complex:
+    """The number in a bare array of shape (), as complex."""
+    return _number_of(c, "__complex__", complex)
+
+
+@method
+def __index__(self: Container, /) -> int:
     """The number in a bare array of integers of shape ()."""
     leaf = _leaf_of(self, "__index__")
     if not dtypes.dtype_of(leaf).is_integer:
@@ -455,7 +497,8 @@ def _number(leaf: Any, convert: type) -> Any:
         return convert(leaf.item())
 
 
-def _namespace_of(self: Container, /, *, api_version: str | None = None) -> ArrayNamespace:
+@method
+def __array_namespace__(self: Container, /, *, api_version: str | None = None) -> ArrayNamespace:
     """The standard's namespace for the backend of this array.
 
     Args:
@@ -474,7 +517,8 @@ def _namespace_of(self: Container, /, *, api_version: str | None = None) -> Arra
 _VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
-def _dlpack(
+@method
+def __dlpack__(
     self: Container,
     /,
     *,
@@ -495,12 +539,14 @@ def _dlpack(
     return leaf.__dlpack__(**{k: v for k, v in given.items() if v is not None})
 
 
-def _dlpack_device(self: Container, /) -> tuple[Any, int]:
+@method
+def __dlpack_device__(self: Container, /) -> tuple[Any, int]:
     """(type, number) of the device, in DLPack's words."""
     return _exported(_leaf_of(self, "__dlpack_device__")).__dlpack_device__()
 
 
-def _array(self: Container, /, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+@method
+def __array__(self: Container, /, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
     """The array as one of NumPy, for `numpy.asarray` and all that calls it."""
     return np.asarray(move(_leaf_of(self, "__array__"), "numpy"), dtype=dtype, copy=copy)
 
@@ -512,27 +558,3 @@ def _exported(leaf: Any) -> Any:
             f"__dlpack__: an array of {dtypes.dtype_of(leaf)} on {_device(leaf)} cannot be exported"
         )
     return exported
-
-
-def _attach() -> None:
-    members: dict[str, Any] = {
-        "shape": _of_leaves(_shape, "The lengths of the axes; of a tree a Container of them."),
-        "ndim": _of_leaves(lambda leaf: len(leaf.shape), "The number of axes."),
-        "dtype": _of_leaves(dtypes.dtype_of, "The `DType`; of a tree a Container of them."),
-        "device": _of_leaves(_device, "The device; of a tree a Container of them."),
-        "T": _transposed("The transposed matrix."),
-        "mT": _transposed("Each matrix of the last two axes transposed."),
-        "__array_namespace__": _namespace_of,
-        "__array__": _array,
-        "__dlpack__": _dlpack,
-        "__dlpack_device__": _dlpack_device,
-        "__int__": _converting("__int__", int),
-        "__float__": _converting("__float__", float),
-        "__complex__": _converting("__complex__", complex),
-        "__index__": _index,
-    }
-    for name, member in members.items():
-        setattr(Container, name, member)
-
-
-_attach()

@@ -20,7 +20,7 @@ from nestarray.container.spec import Spec
 from nestarray.dynamo import traced_as
 from nestarray.errors import StructureError
 from nestarray.errors.signatures import signature_errors
-from nestarray.errors.unknown_names import suggest_names
+from nestarray.errors.unknown_names import suggest_names as _suggest_names
 
 _Build = Callable[[Any, tuple[Any, ...]], Container[Any]]
 
@@ -310,4 +310,4 @@ def _of_buffers(c: Any, values: Sequence[Any], what: str) -> list[Any]:
     return [found[i][1] for i in range(len(found))]
 
 
-suggest_names(__name__)
+_suggest_names(__name__)

@@ -21,17 +21,15 @@ KEY = na.random.key(0, backend="numpy")
 CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "op, by another name": (
         lambda: na.sum(X, dim=0),  # pyright: ignore[reportCallIssue]
-        "sum: dim: there is no such argument, it is axis; "
-        "sum(x, /, *, axis=None, dtype=None, keepdims=False)",
+        "sum: dim: unknown argument, use axis; sum(x, /, *, axis=None, dtype=None, keepdims=False)",
     ),
     "op on a Container": (
         lambda: na.mean(C, keepdim=True),  # pyright: ignore[reportCallIssue]
-        "mean: keepdim: there is no such argument, it is keepdims; "
-        "mean(x, /, *, axis=None, keepdims=False)",
+        "mean: keepdim: unknown argument, use keepdims; mean(x, /, *, axis=None, keepdims=False)",
     ),
     "op, array by name": (
         lambda: na.softmax(input=X),  # pyright: ignore[reportCallIssue]
-        "softmax: input: there is no such argument, it is x; softmax(x, /, *, axis=-1)",
+        "softmax: input: unknown argument, use x; softmax(x, /, *, axis=-1)",
     ),
     "op, array by its own name": (
         lambda: na.softmax(x=X),  # pyright: ignore[reportCallIssue]
@@ -44,19 +42,19 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "op, no array": (
         lambda: na.softmax(axis=-1),  # pyright: ignore[reportCallIssue]
-        "softmax: x: got nothing, expected an argument; softmax(x, /, *, axis=-1)",
+        "softmax: x: missing argument; softmax(x, /, *, axis=-1)",
     ),
     "op, no sequence": (
         lambda: na.concat(axis=-1),  # pyright: ignore[reportCallIssue]
-        "concat: arrays: got nothing, expected an argument; concat(arrays, /, *, axis=0)",
+        "concat: arrays: missing argument; concat(arrays, /, *, axis=0)",
     ),
     "op, no setting": (
         lambda: na.broadcast_to(X),  # pyright: ignore[reportCallIssue]
-        "broadcast_to: shape: got nothing, expected an argument; broadcast_to(x, /, shape)",
+        "broadcast_to: shape: missing argument; broadcast_to(x, /, shape)",
     ),
     "op, nothing near": (
         lambda: na.einsum("ij->i", X, qqq=1),  # pyright: ignore[reportCallIssue]
-        "einsum: qqq: there is no such argument; einsum(subscripts, /, *operands)",
+        "einsum: qqq: unknown argument; einsum(subscripts, /, *operands)",
     ),
     "op as a method": (
         lambda: C.sum(0),  # pyright: ignore[reportCallIssue]
@@ -69,12 +67,12 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "method, by name": (
         lambda: C.select(pattern="a"),  # pyright: ignore[reportCallIssue]
-        "Container.select: pattern: there is no such argument, it is *patterns; "
+        "Container.select: pattern: unknown argument, use *patterns; "
         "Container.select(*patterns, dtype=None, shape=None)",
     ),
     "class method": (
         lambda: na.Container.from_flat_dict({}, separator="."),  # pyright: ignore[reportCallIssue]
-        "Container.from_flat_dict: separator: there is no such argument, it is sep; "
+        "Container.from_flat_dict: separator: unknown argument, use sep; "
         "Container.from_flat_dict(flat, sep='/', *, lists=False)",
     ),
     "attached method": (
@@ -89,8 +87,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "constructor": (
         lambda: na.Container.from_pytree(),  # pyright: ignore[reportCallIssue]
-        "Container.from_pytree: pytree: got nothing, expected an argument; "
-        "Container.from_pytree(pytree, /)",
+        "Container.from_pytree: pytree: missing argument; Container.from_pytree(pytree, /)",
     ),
     "sizes that are no tuple": (
         lambda: na.zeros(2, 3),  # pyright: ignore[reportCallIssue]
@@ -121,33 +118,31 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "transformation": (
         lambda: na.vmap(len, in_dims=0),  # pyright: ignore[reportCallIssue]
-        "vmap: in_dims: there is no such argument, it is in_axes; "
+        "vmap: in_dims: unknown argument, use in_axes; "
         "vmap(fn, in_axes=0, out_axes=0, *, axis_name=None, axis_size=None)",
     ),
     "loop": (
         lambda: na.cond(True, len),  # pyright: ignore[reportCallIssue]
-        "cond: false_fn: got nothing, expected an argument; "
-        "cond(pred, true_fn, false_fn, *operands)",
+        "cond: false_fn: missing argument; cond(pred, true_fn, false_fn, *operands)",
     ),
     "sampler": (
         lambda: na.random.normal(KEY, size=(2,)),  # pyright: ignore[reportCallIssue]
-        "random.normal: size: there is no such argument, it is shape; "
+        "random.normal: size: unknown argument, use shape; "
         "random.normal(key, shape=(), dtype='float32')",
     ),
     "sampler without a key": (
         lambda: na.random.bits(shape=(2,)),  # pyright: ignore[reportCallIssue]
-        "random.bits: key: got nothing, expected an argument; "
-        "random.bits(key, shape=(), dtype='uint32')",
+        "random.bits: key: missing argument; random.bits(key, shape=(), dtype='uint32')",
     ),
     "layer": (
         lambda: na.nn.Conv2d(3, 4, 3, use_bias=False),  # pyright: ignore[reportCallIssue]
-        "Conv2d: use_bias: there is no such argument, it is bias; "
+        "Conv2d: use_bias: unknown argument, use bias; "
         "Conv2d(in_channels, out_channels, kernel_size, stride=1, padding=0, *, dilation=1, "
         "groups=1, bias=True, initializer=None)",
     ),
     "optimizer": (
         lambda: na.nn.SGD(lr=0.1),  # pyright: ignore[reportCallIssue]
-        "SGD: lr: there is no such argument, it is learning_rate; "
+        "SGD: lr: unknown argument, use learning_rate; "
         "SGD(learning_rate, *, momentum=0.0, nesterov=False)",
     ),
 }
@@ -167,9 +162,7 @@ def test_every_op_with_settings() -> None:
         takes_any = any(p.kind is p.VAR_KEYWORD for p in record.parameters)
         if record.is_of_arrays or takes_any:
             continue
-        with pytest.raises(
-            ArgumentError, match=rf"^{name}: qqq: there is no such argument; {name}\("
-        ):
+        with pytest.raises(ArgumentError, match=rf"^{name}: qqq: unknown argument; {name}\("):
             record.function(qqq=1)
 
 

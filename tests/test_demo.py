@@ -1,19 +1,18 @@
-"""The demo tells the truth: the backends agree and fine-tuning in JAX helps the torch network."""
+"""The demo: all backends agree, and fine-tuning in JAX improves the torch network."""
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from nestarray import demo
+from examples import digits
 
 
 def test_demo(tmp_path: Path) -> None:
-    figures = demo.run(tmp_path / "out", epochs=3, tuning_epochs=4)
-    assert [row.backend for row in figures["rows"]] == list(demo.BACKENDS)
+    figures = digits.run(tmp_path / "out", epochs=3, tuning_epochs=4)
+    assert [row.backend for row in figures["rows"]] == list(digits.BACKENDS)
     for row in figures["rows"]:
         assert row.agrees
         assert row.forward < 1e-5
@@ -24,19 +23,10 @@ def test_demo(tmp_path: Path) -> None:
     assert figures["picture"].stat().st_size > 10_000
 
 
-def test_command_line() -> None:
-    code = [sys.executable, "-m", "nestarray"]
-    wrong = subprocess.run([*code, "nonsense"], capture_output=True, text=True, check=False)
-    assert wrong.returncode == 2
-    assert "invalid choice: 'nonsense'" in wrong.stderr
-    shown = subprocess.run([*code, "--help"], capture_output=True, text=True, check=True)
-    assert "demo" in shown.stdout
-
-
 def test_message_of_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(SystemExit) as info:
-        demo.main()
+        digits.main()
     assert str(info.value) == (
         "The demo needs the package 'sklearn'. "
         "Install everything it needs with: pip install 'nestarray[all,demo]'"

@@ -13,9 +13,8 @@ from nestarray.container.container import from_leaves
 from nestarray.container.selection import matches, selected
 from nestarray.container.spec import Key, Path, path_text
 from nestarray.errors import ArgumentError, PathError
-from nestarray.errors.suggestions import UPDATES
 from nestarray.errors.text import listed
-from nestarray.errors.unknown_names import explanation, unknown_attribute
+from nestarray.errors.unknown_names import hint, unknown_attribute
 
 
 @method
@@ -61,9 +60,8 @@ class At(Generic[Leaf]):
         def __getattr__(self, name: str) -> Any:
             def message() -> str:
                 public = [own for own in dir(At) if own[0] != "_"]
-                words = explanation(name, public, UPDATES)
-                known = words or "it has " + ", ".join(public)
-                return f"Container.at has no method {name!r}; {known}"
+                known = hint("Container.at", name, public) or "; it has " + ", ".join(public)
+                return f"Container.at has no method {name!r}{known}"
 
             raise unknown_attribute(message, name)
 

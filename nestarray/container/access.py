@@ -9,7 +9,6 @@ from operator import index as _as_integer
 from typing import Any
 
 from nestarray.container.arguments import check_mapping, check_separator
-from nestarray.container.other_names import instead_of
 from nestarray.container.spec import (
     LEAF,
     Spec,
@@ -18,7 +17,7 @@ from nestarray.container.spec import (
     nearest_key,
 )
 from nestarray.errors import ArgumentError, StructureError
-from nestarray.errors.unknown_names import nearest_name
+from nestarray.errors.unknown_names import nearest_name, suggestion
 
 Leaves = tuple[Any, ...]
 
@@ -61,13 +60,40 @@ def _number(part: Any) -> Any:
     return _as_integer(part) if getattr(part, "_spec", None) is LEAF else part
 
 
+def _public_names(cls: type) -> list[str]:
+    return [name for name in dir(cls) if name[0] != "_"]
+
+
+def method_suggestion(name: str, cls: type) -> str:
+    """The expression to use instead of an unknown method of `cls`, or "".
+
+    Ivy's prefix (``cont_map``) and PyTorch's suffix of in-place methods (``mul_``) are ignored.
+    """
+    plain = name.removeprefix("cont_").removesuffix("_")
+    found = suggestion("Container", name) or suggestion("Container", plain)
+    if not found and name[0] != "_":
+        op = (suggestion("nestarray", plain) or plain).removeprefix("na.")
+        if op != name and hasattr(cls, op):
+            found = f"c.{op}(…)"
+    return f"c = {found}" if name[-1] == "_" and found.startswith(("c.", "na.")) else found
+
+
+def class_attribute_message(name: str, cls: type) -> str:
+    """The message for ``Container.name`` if the class has no such attribute."""
+    text = f"type object {cls.__name__!r} has no attribute {name!r}"
+    if instead := method_suggestion(name, cls):
+        return f"{text}; use {instead}"
+    near = nearest_name(name, _public_names(cls))
+    return f"{text}; did you mean {near!r}?" if near is not None else text
+
+
 def attribute_message(spec: Spec, name: str, cls: type) -> str:
-    """The message for ``c.name`` when there is neither a method of `cls` nor a key of that name."""
+    """The message for ``c.name`` if there is neither a method of `cls` nor a key of that name."""
     hint = nearest_key(name, spec.keys)
-    if instead := instead_of(name, cls):
-        hint = f"; write {instead}"
+    if instead := method_suggestion(name, cls):
+        hint = f"; use {instead}"
     elif nearest_name(name, map(str, spec.keys)) is None:
-        near = nearest_name(name, [own for own in dir(cls) if own[0] != "_"], cutoff=0.8)
+        near = nearest_name(name, _public_names(cls), cutoff=0.8)
         hint = hint if near is None else f"; did you mean c.{near}?"
     return f"Container has no key or method {name!r}{hint}"
 

@@ -2,7 +2,7 @@
 
 `@method` and `@constructor` attach a function when its module is imported. For methods that few
 programs call, `nestarray.lazy_imports.attach_methods` imports the module on first access.
-`docs/generate_stubs.py` writes all of them to ``attached.pyi`` for editors and type checkers.
+`tools/stubs.py` writes all of them to ``attached.pyi`` for editors and type checkers.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar, ove
 from nestarray.container import access, arguments, changes, joins
 from nestarray.container.building import Parts, build, spliced
 from nestarray.container.leaf import itemsize, size
-from nestarray.container.other_names import class_message
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
 from nestarray.dynamo import traced_as
 from nestarray.errors import ArgumentError, ImmutableError, PathError, StructureError
@@ -28,7 +27,7 @@ from nestarray.errors.unknown_names import unknown_attribute
 if TYPE_CHECKING:
     import typing_extensions
 
-    # what other files attach: a stub that docs/generate_stubs.py writes
+    # methods that other files attach: a stub that tools/stubs.py writes
     from nestarray.container.attached import Attached  # pyright: ignore[reportMissingModuleSource]
 
     # where nothing says what leaves are, they are Any, and not unknown to strict checkers
@@ -47,7 +46,7 @@ class _ContainerType(ABCMeta):
         def __getattr__(cls, name: str) -> NoReturn:
             if name[:1] == "_":  # asked for by tools
                 raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
-            raise unknown_attribute(lambda: class_message(cls, name), name)
+            raise unknown_attribute(lambda: access.class_attribute_message(name, cls), name)
 
 
 class _Keys(KeysView[Key]):

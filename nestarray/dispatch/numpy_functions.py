@@ -14,25 +14,14 @@ from typing import Any
 import numpy as np
 
 from nestarray.container import Container
-from nestarray.container.other_names import INSTEAD
 from nestarray.container.spec import LEAF
 from nestarray.dispatch import numpy_protocols
 from nestarray.dispatch.numpy_protocols import SPECIAL, Lacking, spelled_name
 from nestarray.errors import UnsupportedError
+from nestarray.errors.unknown_names import suggestion
 
 #: Those of NumPy that decide by the number of axes, of which each leaf has its own.
 _BY_AXES = ("np.transpose", "np.dot", "np.linalg.norm")
-#: Those that no op replaces, and what to write here.
-_INSTEAD = {
-    **dict.fromkeys(("save", "savez", "savez_compressed", "savetxt"), "c.save(path)"),
-    **dict.fromkeys(("copyto", "put", "putmask", "place", "fill_diagonal", "put_along_axis"),
-        "c = c.set(path, x), or the op that makes another; nothing writes into a Container"),
-    "array_equal": "(c == d).tree_all(), or c.diff(d)",
-    "array_equiv": "(c == d).tree_all(), or c.diff(d)",
-    **{name: INSTEAD[name] for name in ("copy", "append")},
-    "insert": "c.insert(path, x)",
-    "delete": "c.delete(path)",
-}  # fmt: skip
 
 
 def _of_ufunc(self: Any, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
@@ -55,7 +44,7 @@ def _of_function(
     try:
         if spelled in _BY_AXES:
             return _leaf_by_leaf(SPECIAL[spelled], args, kwargs)
-        if function.__name__ in _INSTEAD:
+        if suggestion("numpy", function.__name__):
             raise Lacking(spelled, {})
         return numpy_protocols.of_function(function, args, kwargs)
     except Lacking as lacking:
@@ -87,7 +76,7 @@ def _otherwise(function: Callable[..., Any], args: Any, kwargs: Any, lacking: La
         words = "there is no op of this name"
     on_each = f"c.map(lambda x: {lacking.function}(x, …)), which calls it on each leaf"
     raise UnsupportedError(
-        f"{lacking}: got a Container, and {words}; write {_INSTEAD.get(lacking.name, on_each)}"
+        f"{lacking}: got a Container, and {words}; use {suggestion('numpy', lacking.name) or on_each}"
     ) from None
 
 

@@ -17,7 +17,7 @@ from nestarray import lazy_imports
 from nestarray.container import Container
 from nestarray.dispatch.operation import OPS
 from nestarray.errors import ArgumentError
-from nestarray.errors.suggestions import OURS
+from nestarray.errors.unknown_names import suggestion
 
 _OPERATORS: dict[str, str] = {
     "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide",
@@ -45,10 +45,10 @@ def _torch_function(
             return OPS[_OPERATORS[name]].function(*args)
         if name in _REFLECTED:
             return OPS[_REFLECTED[name]].function(args[1], args[0])
-    own = OURS.get(name, name)
+    own = (suggestion("nestarray", name) or name).removeprefix("na.")
     ours = f"na.{own}(…) or " if own in OPS else ""
     raise ArgumentError(
-        f"torch: {name}: got a Container, expected tensors; write {ours}c.map(fn) with a function "
+        f"torch: {name}: got a Container, expected tensors; use {ours}c.map(fn) with a function "
         "of one leaf"
     )
 

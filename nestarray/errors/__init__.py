@@ -1,7 +1,7 @@
-"""Every error that nestarray raises on purpose.
+"""The errors that nestarray raises.
 
-Each class also derives from the builtin that a caller would naturally catch, so
-``except TypeError`` keeps working for people who have never read this file.
+Each class also derives from the builtin exception that a caller would catch: ``except
+TypeError`` catches an `ArgumentError`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ class MissingFrameworkError(NestarrayError, ImportError):
 
 
 class MixedBackendError(NestarrayError, TypeError):
-    """One call was given arrays of two frameworks."""
+    """A call received arrays of two frameworks."""
 
 
 class ArgumentError(NestarrayError, TypeError):
-    """An argument has a type or a value that the function does not take."""
+    """An argument has a type or a value that the function does not accept."""
 
 
 class DtypeError(NestarrayError, TypeError):
@@ -32,7 +32,7 @@ class ShapeError(NestarrayError, ValueError):
 
 
 class IndexingError(ShapeError, IndexError):
-    """An index does not fit the axes of the array, or there is no such axis."""
+    """An index or an axis does not fit the array."""
 
 
 class StructureError(NestarrayError, ValueError):
@@ -47,11 +47,11 @@ class PathError(NestarrayError, KeyError):
 
 
 class ImmutableError(NestarrayError, TypeError):
-    """Somebody tried to assign into an immutable value."""
+    """Assignment into an immutable value."""
 
 
 class UnsupportedError(NestarrayError, NotImplementedError):
-    """A backend cannot do what was asked of it."""
+    """The backend does not support the operation."""
 
 
 class ConversionError(NestarrayError, RuntimeError):
@@ -63,15 +63,15 @@ class MissingOpError(ConversionError):
 
 
 class StorageError(NestarrayError, OSError):
-    """A file cannot be written, or what is in it is not what its format says."""
+    """A file cannot be written, or its content does not follow its format."""
 
 
 class MissingFileError(StorageError, FileNotFoundError):
-    """There is no file of this name."""
+    """The file does not exist."""
 
 
 class MergeConflict(NestarrayError, ValueError):
-    """Two sides changed the same place of a tree differently; `conflicts` says where."""
+    """Two sides changed the same part of a tree differently; `conflicts` lists the parts."""
 
     def __init__(self, message: str, conflicts: tuple[object, ...] = ()) -> None:
         super().__init__(message)
@@ -79,7 +79,7 @@ class MergeConflict(NestarrayError, ValueError):
 
 
 class SchemaError(NestarrayError, ValueError):
-    """A Container is not as a schema says; `violations` lists all (path, what is wrong)."""
+    """A Container violates a schema; `violations` lists (path, problem)."""
 
     def __init__(self, message: str, violations: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(message)

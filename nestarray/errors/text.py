@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def listed(texts: Iterable[str], most: int = 3) -> str:
-    """``a, b, c and 4 more``: the first `most` of several texts, and how many there are besides."""
+    """``a, b, c and 4 more``: the first `most` texts and the number of the others."""
     texts = list(texts)
     more = f" and {len(texts) - most} more" if len(texts) > most else ""
     return ", ".join(texts[:most]) + more

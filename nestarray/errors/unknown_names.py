@@ -1,16 +1,79 @@
-"""Errors for names that do not exist; they suggest the name that was meant."""
+"""Errors for names that do not exist, with the name or expression to use instead."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any, NoReturn
 
-from nestarray.errors import suggestions
+from nestarray.errors.suggestions import SUGGESTIONS
 
 
-class _Later:
-    """A text that is made when it is read; ``hasattr`` does not read it."""
+def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The most similar of `names`, ignoring case; None if all similarities are below `cutoff`."""
+    import difflib  # only errors need it
+
+    lower = {own.lower(): own for own in names}
+    near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=cutoff)
+    return lower[near[0]] if near else None
+
+
+@cache
+def _remedies(namespace: str) -> dict[str, list[str]]:
+    """Name → remedies, for one namespace of the table."""
+    found: dict[str, list[str]] = {}
+    for remedy, names in SUGGESTIONS.get(namespace, {}).items():
+        for name in names.split():
+            found.setdefault(name, []).append(remedy)
+    return found
+
+
+def suggestion(namespace: str, name: str) -> str:
+    """The remedy for `name` in the table of suggestions; "" if there is none.
+
+    Example:
+        >>> suggestion("nestarray", "concatenate"), suggestion("Container", "tree_leaves")
+        ('na.concat', 'c.leaves()')
+    """
+    found = _remedies(namespace).get(name)
+    if found is None and name.startswith("tree_"):
+        found = _remedies("nestarray.tree").get(name.removeprefix("tree_"))
+    return found[0] if found else ""
+
+
+def hint(namespace: str, name: str, public: Iterable[str]) -> str:
+    """The end of an error message: "; use …", "; did you mean …?" or "".
+
+    Args:
+        namespace: of the table of suggestions.
+        name: the unknown name.
+        public: the names that exist.
+    """
+    if remedy := suggestion(namespace, name):
+        return f"; use {remedy}"
+    near = nearest_name(name, [*_remedies(namespace), *public], cutoff=0.8)
+    if near is None:
+        return ""
+    remedy = suggestion(namespace, near)
+    return f"; did you mean {near}?" + (f" use {remedy}" if remedy else "")
+
+
+def parameter_hint(name: str, parameters: Sequence[str]) -> str:
+    """ ", use …" for an unknown argument of a function with these parameters, or ""."""
+    remedies = _remedies("parameters").get(name, [])
+    usable = [r for r in remedies if r in parameters] or [
+        r for r in remedies if not r.isidentifier()
+    ]
+    if usable:
+        return f", use {usable[0]}"
+    # one or two letters are similar to many names
+    near = nearest_name(name, parameters) if len(name) > 2 else None
+    return f", use {near}" if near else ""
+
+
+class _LazyMessage:
+    """A message that is computed when it is printed, not by ``hasattr``."""
 
     def __init__(self, make: Callable[[], str]) -> None:
         self._make = make
@@ -26,46 +89,14 @@ class _Later:
 
 
 def unknown_attribute(message: Callable[[], str], name: str) -> AttributeError:
-    """The error for an attribute that is not there, whose message says what is.
-
-    Python would add a guess of its own when it prints an error that names no object.
+    """The error for a missing attribute, without Python's own guess.
 
     Args:
-        message: gives it, when somebody reads it: to look for names that are near takes longer
-            than a call of a model.
+        message: computes the message when it is printed. Similar names take longer to find than
+            a model takes to run.
         name: the attribute.
     """
-    return AttributeError(_Later(message), name=name, obj=None)
-
-
-def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """Of `names` the one most like `name`, for a hint; None where all are less alike than `cutoff`.
-
-    Capitals and small letters are alike.
-    """
-    import difflib  # only errors need it
-
-    by_letters = {own.lower(): own for own in names}
-    near = difflib.get_close_matches(name.lower(), by_letters, n=1, cutoff=cutoff)
-    return by_letters[near[0]] if near else None
-
-
-def meant_argument(name: str, own: Sequence[str]) -> str | None:
-    """Of the parameters of a function the one that `name` stands for elsewhere, or is like."""
-    meant = [ours for ours in suggestions.MEANT.get(name, ()) if ours in own]
-    if meant or len(name) < 3:  # two letters are like many others
-        return meant[0] if meant else None
-    return nearest_name(name, own)
-
-
-def explanation(name: str, public: Iterable[str], instead: Mapping[str, str]) -> str:
-    """What to use for `name`, from a table or by its spelling; nothing where nothing is near."""
-    if name in instead:
-        return instead[name]
-    near = nearest_name(name, [*instead, *public], cutoff=0.8)
-    if near is None:
-        return ""
-    return f"did you mean {near}?" + (f" {instead[near]}" if near in instead else "")
+    return AttributeError(_LazyMessage(message), name=name, obj=None)
 
 
 def unknown_name(module: str, name: str, public: Iterable[str]) -> AttributeError:
@@ -75,7 +106,7 @@ def unknown_name(module: str, name: str, public: Iterable[str]) -> AttributeErro
         >>> import nestarray as na
         >>> na.concatenate
         Traceback (most recent call last):
-        AttributeError: module 'nestarray' has no attribute 'concatenate'; it is na.concat
+        AttributeError: module 'nestarray' has no attribute 'concatenate'; use na.concat
         >>> na.sotfmax
         Traceback (most recent call last):
         AttributeError: module 'nestarray' has no attribute 'sotfmax'; did you mean softmax?
@@ -83,20 +114,15 @@ def unknown_name(module: str, name: str, public: Iterable[str]) -> AttributeErro
     text = f"module {module!r} has no attribute {name!r}"
     if name.startswith("_"):  # asked for by tools
         return AttributeError(text)
-
-    def message() -> str:
-        words = explanation(
-            name, (n for n in public if n[:1] != "_"), suggestions.INSTEAD.get(module, {})
-        )
-        return f"{text}; {words}" if words else text
-
-    return unknown_attribute(message, name)
+    return unknown_attribute(
+        lambda: text + hint(module, name, (n for n in public if n[:1] != "_")), name
+    )
 
 
 def suggest_names(module: str) -> None:
-    """Let `module` raise that error.
+    """Give `module` a ``__getattr__`` that raises `unknown_name`.
 
-    Its ``__getattr__`` is set from here: one in its text tells type checkers that it has every name.
+    A ``__getattr__`` in the module's own text would tell type checkers that every name exists.
     """
     space = vars(sys.modules[module])
 

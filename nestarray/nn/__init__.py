@@ -1,6 +1,6 @@
 """Layers, initializers and optimizers; `nestarray.nn.module` says how they work together."""
 
-from nestarray.errors.unknown_names import suggest_names
+from nestarray.errors.unknown_names import suggest_names as _suggest_names
 from nestarray.nn import initializers as initializers
 from nestarray.nn.attention import MultiHeadAttention as MultiHeadAttention
 from nestarray.nn.composition import Lambda as Lambda
@@ -26,4 +26,4 @@ from nestarray.nn.optimizers import AdamW as AdamW
 from nestarray.nn.optimizers import Optimizer as Optimizer
 from nestarray.nn.regularization import Dropout as Dropout
 
-suggest_names(__name__)
+_suggest_names(__name__)

@@ -1,10 +1,9 @@
 """The public ops, one file a chapter; each name is also a method of Container.
 
-A chapter lists its ops in ``__all__``. An op whose first parameter is an array becomes
-a Container method by being the same function object (those that bear the names of layers
-do not, for the sake of the keys), and the operators of a Container
-are these functions too: the two loops below are the whole mechanism. Methods that
-Container defines itself (``map``, ``set``, …) stay as they are.
+A chapter lists its ops in ``__all__``. An op whose first parameter is an array is also a method
+and, for arithmetic, an operator of Container: the same function object. Ops with the names of
+layers are no methods, because layers are keys of parameter trees. Methods that Container defines
+itself (``map``, ``set``, …) take precedence.
 """
 
 from __future__ import annotations
@@ -80,8 +79,8 @@ _CHAPTERS = [module for name, module in sys.modules.items() if name.startswith(f
 __all__ = [name for chapter in _CHAPTERS for name in chapter.__all__]
 
 
-#: Ops whose names mean something else for trees: ``c.diff(other)`` compares two of them.
-_OF_TREES = {"diff"}
+#: Ops whose names are other methods of Container: ``c.diff(other)`` compares two trees.
+_OTHER_METHODS = ["diff", "shape"]
 
 #: Chapters whose ops with a `weight` are what layers compute.
 _OF_LAYERS = [
@@ -97,7 +96,7 @@ _OF_LAYERS = [
 
 
 def _names_a_layer(record: Op) -> bool:
-    """Whether people call their layers so: ``v.conv.weight`` shall be the key, not the method."""
+    """Whether layers have this name: ``v.conv.weight`` must be the key, not the method."""
     has_weight = not {"weight", "weights"}.isdisjoint(record.array_parameters)
     return has_weight and record.chapter in _OF_LAYERS
 
@@ -106,7 +105,7 @@ def _attach_methods() -> None:
     for name, record in OPS.items():
         first = record.parameters[0].name
         takes_array = first in record.array_parameters and first not in record.sequence_parameters
-        if not takes_array or first == "like" or _names_a_layer(record) or name in _OF_TREES:
+        if not takes_array or first == "like" or _names_a_layer(record) or name in _OTHER_METHODS:
             continue
         if not hasattr(Container, name):
             setattr(Container, name, record.function)

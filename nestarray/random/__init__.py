@@ -22,7 +22,7 @@ Example:
     array([0.8423141 , 0.18237865], dtype=float32)
 """
 
-from nestarray.errors.unknown_names import suggest_names
+from nestarray.errors.unknown_names import suggest_names as _suggest_names
 from nestarray.random.continuous import (
     cauchy,
     exponential,
@@ -106,4 +106,4 @@ __all__ = [
     "weibull_min",
 ]
 
-suggest_names(__name__)
+_suggest_names(__name__)

@@ -128,7 +128,7 @@ def test_errors() -> None:
         c.at.get()
     with pytest.raises(AttributeError) as unknown:
         c.at["a/w"].mul(2.0)  # pyright: ignore[reportAttributeAccessIssue]
-    assert str(unknown.value) == "Container.at has no method 'mul'; it is multiply"
+    assert str(unknown.value) == "Container.at has no method 'mul'; use multiply"
     with pytest.raises(
         AttributeError, match=r"no method 'qq'; it has add, apply, divide, get, max"
     ):

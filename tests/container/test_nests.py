@@ -168,10 +168,10 @@ def test_map_of_several_fused_trees() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("leaves", "write c.leaves()"),
-        ("map_with_path", "write c.map(fn, with_path=True)"),
-        ("norm", "it is na.tree_norm"),
-        ("map_structure", "it is na.tree.map"),
+        ("leaves", "use c.leaves()"),
+        ("map_with_path", "use c.map(fn, with_path=True)"),
+        ("norm", "use na.tree_norm"),
+        ("map_structure", "use na.tree.map"),
         ("flaten", "did you mean flatten?"),
     ],
 )

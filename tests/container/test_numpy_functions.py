@@ -141,16 +141,16 @@ def test_a_bare_array() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (np.spacing, "np.spacing: got a Container, and there is no op of this name; write c.map(lambda x: np.spacing(x, …)), which calls it on each leaf"),
-        (lambda c: np.multiply.outer(c, c), "np.multiply.outer: got a Container, and there is no op of this name; write c.map(lambda x: np.multiply.outer(x, …)), which calls it on each leaf"),
-        (lambda c: np.linalg.cond(c), "np.linalg.cond: got a Container, and there is no op of this name; write c.map(lambda x: np.linalg.cond(x, …)), which calls it on each leaf"),
-        (lambda c: np.sum(c, where=W > 0), "np.sum with where: got a Container, and na.sum has no such setting; write c.map(lambda x: np.sum(x, …)), which calls it on each leaf"),
-        (lambda c: np.mean(c, dtype="float32"), "np.mean with dtype: got a Container, and na.mean has no such setting; write c.map(lambda x: np.mean(x, …)), which calls it on each leaf"),
-        (lambda c: np.array_equal(c, c), "np.array_equal: got a Container, and there is no op of this name; write (c == d).tree_all(), or c.diff(d)"),
-        (lambda c: np.save("x.npy", c), "np.save: got a Container, and there is no op of this name; write c.save(path)"),
-        (lambda c: np.put_along_axis(c, np.zeros((3, 1), int), 0, 1), "np.put_along_axis: got a Container, and there is no op of this name; write c = c.set(path, x), or the op that makes another; nothing writes into a Container"),
+        (np.spacing, "np.spacing: got a Container, and there is no op of this name; use c.map(lambda x: np.spacing(x, …)), which calls it on each leaf"),
+        (lambda c: np.multiply.outer(c, c), "np.multiply.outer: got a Container, and there is no op of this name; use c.map(lambda x: np.multiply.outer(x, …)), which calls it on each leaf"),
+        (lambda c: np.linalg.cond(c), "np.linalg.cond: got a Container, and there is no op of this name; use c.map(lambda x: np.linalg.cond(x, …)), which calls it on each leaf"),
+        (lambda c: np.sum(c, where=W > 0), "np.sum with where: got a Container, and na.sum has no such setting; use c.map(lambda x: np.sum(x, …)), which calls it on each leaf"),
+        (lambda c: np.mean(c, dtype="float32"), "np.mean with dtype: got a Container, and na.mean has no such setting; use c.map(lambda x: np.mean(x, …)), which calls it on each leaf"),
+        (lambda c: np.array_equal(c, c), "np.array_equal: got a Container, and there is no op of this name; use (c == d).tree_all(), or c.diff(d)"),
+        (lambda c: np.save("x.npy", c), "np.save: got a Container, and there is no op of this name; use c.save(path)"),
+        (lambda c: np.put_along_axis(c, np.zeros((3, 1), int), 0, 1), "np.put_along_axis: got a Container, and there is no op of this name; use c = c.set(path, x), because a Container is immutable"),
         (lambda c: operator.iadd(np.ones(3), c), "np.add: a Container cannot be written into an array; instead of x += c, write c = x + c"),
-        (scipy.special.expit, "expit: got a Container, and there is no op of this name; write c.map(lambda x: expit(x, …)), which calls it on each leaf"),
+        (scipy.special.expit, "expit: got a Container, and there is no op of this name; use c.map(lambda x: expit(x, …)), which calls it on each leaf"),
     ],
 )  # fmt: skip
 def test_what_has_no_op_says_what_to_write(call: Callable[[Any], Any], message: str) -> None:

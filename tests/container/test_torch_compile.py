@@ -205,19 +205,19 @@ def test_functions_of_torch_lead_to_ours() -> None:
     with pytest.raises(ArgumentError) as info:
         torch.relu(c)  # type: ignore[arg-type]
     assert str(info.value) == (
-        "torch: relu: got a Container, expected tensors; write na.relu(…) or c.map(fn) with a "
+        "torch: relu: got a Container, expected tensors; use na.relu(…) or c.map(fn) with a "
         "function of one leaf"
     )
     with pytest.raises(ArgumentError) as info:
         torch.cat([c, c])  # type: ignore[arg-type]
     assert str(info.value) == (
-        "torch: cat: got a Container, expected tensors; write na.concat(…) or c.map(fn) with a "
+        "torch: cat: got a Container, expected tensors; use na.concat(…) or c.map(fn) with a "
         "function of one leaf"
     )
     with pytest.raises(ArgumentError) as info:
         ROW.index_add_(0, ROW, c)  # type: ignore[arg-type]
     assert str(info.value) == (
-        "torch: index_add_: got a Container, expected tensors; write c.map(fn) with a function of "
+        "torch: index_add_: got a Container, expected tensors; use c.map(fn) with a function of "
         "one leaf"
     )
     x = ROW.clone()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.container import typed
+from tools import stubs
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -19,7 +20,8 @@ def test_the_sample_runs() -> None:
 
 
 def _complaints(file: Path, *, is_strict: bool = False) -> list[tuple[int, str]]:
-    """(line, message) of what pyright has to say."""
+    """(line, message) of each error that pyright reports."""
+    stubs.write()
     pyright = [
         str(Path(sys.executable).with_name("pyright")),
         "--outputjson",

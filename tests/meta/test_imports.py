@@ -37,7 +37,6 @@ LAYERS = [
     {"nn"},
     {"frontends"},
     {"graph", "proof", "importers"},
-    {"demo", "__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 FILES = sorted(

@@ -14,8 +14,8 @@ from types import ModuleType
 import pytest
 
 import nestarray as na
-from nestarray.errors.suggestions import INSTEAD
-from nestarray.errors.unknown_names import explanation
+from nestarray.errors.suggestions import SUGGESTIONS
+from nestarray.errors.unknown_names import hint, suggestion
 
 ROOT = Path(na.__file__).parent.parent
 PACKAGES = [p for p in sorted(ROOT.glob("nestarray/**/__init__.py")) if "attach(" in p.read_text()]
@@ -49,14 +49,14 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 @pytest.mark.parametrize(
     ("module", "name", "words"),
     [
-        (na, "concatenate", "it is na.concat"),
+        (na, "concatenate", "use na.concat"),
         (na, "sotfmax", "did you mean softmax?"),
         (na, "tanH", "did you mean tanh?"),
-        (na, "concatenat", "did you mean concatenate? it is na.concat"),
-        (na, "parallel_map", "write c.parallel_map(…)"),
-        (na.nn, "Dense", "it is na.nn.Linear"),
-        (na.nn, "clip_by_global_norm", "write grads.global_clip(max_norm)"),
-        (na.tree, "tree_map", "write c.map(fn)"),
+        (na, "concatenat", "did you mean concatenate? use na.concat"),
+        (na, "parallel_map", "use c.parallel_map(…)"),
+        (na.nn, "Dense", "use na.nn.Linear"),
+        (na.nn, "clip_by_global_norm", "use grads.global_clip(max_norm)"),
+        (na.tree, "tree_map", "use c.map(fn)"),
         (na.random, "nromal", "did you mean normal?"),
     ],
 )
@@ -70,7 +70,8 @@ def test_all_functions_of_keras_are_here_or_explained() -> None:
     import keras
 
     there = [name for name in dir(keras.ops) if not name.startswith("_")]
-    words = {name: explanation(name, (), INSTEAD["nestarray"]) for name in there}
+    public = [name for name in dir(na) if not name.startswith("_")]
+    words = {name: hint("nestarray", name, public) for name in there}
     assert [name for name in there if not hasattr(na, name) and not words[name]] == []
 
 
@@ -87,13 +88,22 @@ def test_python_adds_no_guess_of_its_own(expression: str, last: str) -> None:
     assert run.stderr.splitlines()[-1] == f"AttributeError: {last}"
 
 
-@pytest.mark.parametrize("module", INSTEAD)
-def test_explanations_name_what_is_there(module: str) -> None:
-    space = importlib.import_module(module)
-    assert [name for name in INSTEAD[module] if hasattr(space, name)] == []
-    for words in INSTEAD[module].values():
-        for path in re.findall(r"\bna\.((?:nn\.|random\.)?\w+)", words):
-            assert attrgetter(path)(na) is not None, words
+@pytest.mark.parametrize("namespace", SUGGESTIONS)
+def test_suggestions_exist(namespace: str) -> None:
+    for remedy in SUGGESTIONS[namespace]:
+        for path in re.findall(r"\bna\.((?:nn\.|random\.|tree\.)?\w+)", remedy):
+            assert attrgetter(path)(na) is not None, remedy
+        for method in re.findall(r"\bc\.(\w+)", remedy):
+            assert hasattr(na.Container, method), remedy
+
+
+@pytest.mark.parametrize(
+    "namespace", ["nestarray", "nestarray.nn", "nestarray.random", "nestarray.frontends.torch"]
+)
+def test_names_that_exist_have_no_suggestion(namespace: str) -> None:
+    module = importlib.import_module(namespace)
+    names = [name for name in dir(module) if not name.startswith("tree_")]
+    assert [name for name in names if suggestion(namespace, name)] == []
 
 
 def test_what_a_person_is_shown_are_public_names() -> None:

@@ -41,7 +41,6 @@ Example:
 """
 
 from nestarray.frontends.torch import _higher_order_ops as _higher_order_ops
-from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch import fft as fft
 from nestarray.frontends.torch import linalg as linalg
 from nestarray.frontends.torch import masked as masked
@@ -74,5 +73,6 @@ from nestarray.frontends.torch.statistics import *
 from nestarray.frontends.torch.strides import *
 from nestarray.frontends.torch.symbolic import *
 from nestarray.frontends.torch.uniqueness import *
+from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
 
-_absent.explain(__name__, "fft", "linalg", "masked", "nn", "ops", "signal", "special")
+_public_namespace(__name__, "fft", "linalg", "masked", "nn", "ops", "signal", "special")

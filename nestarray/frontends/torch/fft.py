@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch.dims import ndim_of, wrap_all
+from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [
@@ -161,4 +161,4 @@ def ihfft2(
     return ihfftn(input, s, dim, norm)
 
 
-_absent.explain(__name__)
+_public_namespace(__name__)

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch.contraction import matmul as matmul
 from nestarray.frontends.torch.dims import axes_of, ndim_of, numel_of, shape_of, wrap, wrap_all
 from nestarray.frontends.torch.indefinite import *
@@ -26,6 +25,7 @@ from nestarray.frontends.torch.promotion import (
 from nestarray.frontends.torch.return_types import PLU, QR, SVD, Eigen, LUFactor, SignLogDet
 from nestarray.frontends.torch.shaping import adjoint
 from nestarray.frontends.torch.unchecked import *
+from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
 from nestarray.ops.factorizations import permutation_of
 from nestarray.typing import Array, DTypeLike
 
@@ -471,4 +471,4 @@ def _is_full(rank: Array, n: int) -> bool:
     return bool(na.all(na.equal(rank, n)))
 
 
-_absent.explain(__name__)
+_public_namespace(__name__)

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
-from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch import linalg, ordering, pointwise, reduction, statistics
 from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
 from nestarray.frontends.torch.nn.functional import activation
 from nestarray.frontends.torch.promotion import cast
+from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [
@@ -333,4 +333,4 @@ def normalize(
     return pointwise.div(_filled(input, mask, 0), na.maximum(length, smallest))
 
 
-_absent.explain(__name__)
+_public_namespace(__name__)

@@ -14,7 +14,6 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ShapeError, UnsupportedError
-from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch import contraction, pointwise, representation, shaping
 from nestarray.frontends.torch.dims import ndim_of, shape_of, sizes, wrap
 from nestarray.frontends.torch.promotion import cast, fill_number, is_number, to_array
@@ -23,6 +22,7 @@ from nestarray.frontends.torch.sampling import exponential as exponential
 from nestarray.frontends.torch.sampling import geometric as geometric
 from nestarray.frontends.torch.sampling import log_normal as log_normal
 from nestarray.frontends.torch.sampling import uniform as uniform
+from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [
@@ -368,4 +368,4 @@ def new_empty_strided(
 view_copy, unfold_copy = view, unfold
 
 
-_absent.explain(__name__)
+_public_namespace(__name__)

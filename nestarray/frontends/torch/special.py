@@ -6,7 +6,6 @@ import math
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch.bessel import *
 from nestarray.frontends.torch.nn.functional.activation import log_softmax as log_softmax
 from nestarray.frontends.torch.nn.functional.activation import softmax as softmax
@@ -17,6 +16,7 @@ from nestarray.frontends.torch.pointwise import round as round
 from nestarray.frontends.torch.polynomials import *
 from nestarray.frontends.torch.promotion import floating, promote_arrays
 from nestarray.frontends.torch.reduction import logsumexp as logsumexp
+from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
 from nestarray.typing import Array
 
 __all__ = [
@@ -186,4 +186,4 @@ def multigammaln(input: Array, p: int) -> Array:
 psi = digamma
 
 
-_absent.explain(__name__)
+_public_namespace(__name__)

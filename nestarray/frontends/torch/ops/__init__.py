@@ -1,7 +1,7 @@
 """torch.ops: operations that are reached by the name of their library."""
 
-from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch.ops import aten as aten
 from nestarray.frontends.torch.ops import transformers as transformers
+from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
 
-_absent.explain(__name__, "aten", "transformers")
+_public_namespace(__name__, "aten", "transformers")

@@ -15,7 +15,6 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
-from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch import indexing as _indexing
 from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
 from nestarray.frontends.torch.nn.functional import convolution as _convolutions
@@ -32,6 +31,7 @@ from nestarray.frontends.torch.ops.uniqueness import *
 from nestarray.frontends.torch.ordering import counted as _counted
 from nestarray.frontends.torch.promotion import HALF, cast
 from nestarray.frontends.torch.sampling import randn_like as _randn_like
+from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [
@@ -529,4 +529,4 @@ def normal_functional(
     return na.add(na.multiply(_randn_like(input, key=key), std), mean)
 
 
-_absent.explain(__name__)
+_public_namespace(__name__)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch.dims import shape_of
+from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
 from nestarray.typing import Array
 
 __all__ = ["grouped_mm_fallback"]
@@ -29,4 +29,4 @@ def grouped_mm_fallback(input: Array, weight: Array, offs: Array) -> Array:
     return na.sum(na.where(na.expand_dims(chosen, axis=-1), products, zero), axis=0)
 
 
-_absent.explain(__name__)
+_public_namespace(__name__)

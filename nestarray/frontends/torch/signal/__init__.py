@@ -1,6 +1,6 @@
 """torch.signal, https://docs.pytorch.org/docs/stable/signal.html."""
 
-from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch.signal import windows as windows
+from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
 
-_absent.explain(__name__, "windows")
+_public_namespace(__name__, "windows")

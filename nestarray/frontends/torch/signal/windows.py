@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
-from nestarray.frontends.torch import absent as _absent
+from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [
@@ -144,4 +144,4 @@ def kaiser(
     return na.divide(scaled, na.i0(na.full_like(x, beta)))
 
 
-_absent.explain(__name__)
+_public_namespace(__name__)

@@ -1,6 +1,5 @@
 """torch.nn.functional, https://docs.pytorch.org/docs/stable/nn.functional.html."""
 
-from nestarray.frontends.torch import absent as _absent
 from nestarray.frontends.torch.nn.functional.activation import *
 from nestarray.frontends.torch.nn.functional.attention import *
 from nestarray.frontends.torch.nn.functional.convolution import *
@@ -12,5 +11,6 @@ from nestarray.frontends.torch.nn.functional.pooling import *
 from nestarray.frontends.torch.nn.functional.sparse import *
 from nestarray.frontends.torch.nn.functional.unpooling import *
 from nestarray.frontends.torch.nn.functional.vision import *
+from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
 
-_absent.explain(__name__)
+_public_namespace(__name__)

@@ -1,10 +1,12 @@
-"""``python -m nestarray demo``: a PyTorch network trained, moved, fine-tuned in JAX, moved back.
+"""A PyTorch network, trained on digits, moved, fine-tuned in JAX, and moved back.
 
-A small convolutional network with batch normalization and dropout learns scikit-learn's
-digits in PyTorch. The same network then runs in JAX, TensorFlow and NumPy, with proof
-that it computes the same. Then the data change (another camera: shifted, dimmed, noisy)
-and the network fails; JAX and optax fine-tune it through `na.execute_with_gradients`,
-and the new parameters go back into the PyTorch module, which is now right again.
+A small convolutional network with batch normalization and dropout learns scikit-learn's digits
+in PyTorch. The same network then runs in JAX, TensorFlow and NumPy, with proof that it computes
+the same. Then the data change (another camera: shifted, dimmed, noisy) and the network fails.
+JAX and optax fine-tune it through `na.execute_with_gradients`, and the new parameters go back into
+the PyTorch module, which is now accurate again.
+
+usage: python -m examples.digits    prints the steps and writes demo_output/demo.png
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ class Images:
 
 
 def load_images() -> Images:
-    """scikit-learn's 1,797 digits, a part held back for tests."""
+    """scikit-learn's 1,797 digits, split into training and test images."""
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 
@@ -110,7 +112,7 @@ def train_in_torch(net: Any, images: Images, *, epochs: int, progress: Any) -> l
 
 
 def torch_accuracy(net: Any, images: Images) -> float:
-    """The share of test images that a torch network gets right."""
+    """The accuracy of a torch network on the test images."""
     import torch
 
     with torch.no_grad():
@@ -125,7 +127,7 @@ def accuracy(logits: np.ndarray, labels: np.ndarray) -> float:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """What the table says of one backend; None where there is nothing to compare or no gradient."""
+    """One row of the table; `gradient` is None on a backend without gradients."""
 
     backend: str
     accuracy: float
@@ -192,7 +194,7 @@ def fine_tune_in_jax(
 
 
 def run(output: Path, *, epochs: int = 8, tuning_epochs: int = 25) -> dict[str, Any]:
-    """The whole story, told on the terminal; returns the figures that it tells."""
+    """Run all steps, print them, and return the figures."""
     import torch
     from rich.console import Console
     from rich.progress import track
@@ -292,7 +294,7 @@ def draw(output: Path, torch_losses: list[float], jax_losses: list[float], rows:
 
 
 def main() -> None:
-    """Run the demo; without its packages, say what to install."""
+    """Run the demo; if a package is missing, exit with the command that installs it."""
     try:
         import jax  # noqa: F401
         import matplotlib as mpl  # noqa: F401
@@ -307,5 +309,9 @@ def main() -> None:
             "Install everything it needs with: pip install 'nestarray[all,demo]'"
         ) from error
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the frameworks' own, which are no part of the story
+        warnings.simplefilter("ignore")  # the frameworks' own
         run(Path("demo_output"))
+
+
+if __name__ == "__main__":
+    main()
