@@ -73,7 +73,7 @@ from nestarray.ops.transcendental import *
 from nestarray.ops.window_reductions import *
 
 # By module and not by name: the op `fft` has taken the place of its chapter here, and
-# `na.random` is a module of its own.
+# `na.random` is a separate module.
 _CHAPTERS = [module for name, module in sys.modules.items() if name.startswith(f"{__name__}.")]
 
 __all__ = [name for chapter in _CHAPTERS for name in chapter.__all__]

@@ -370,7 +370,7 @@ def hard_shrink(x: Array, /, *, threshold: float = 0.5) -> Array:
 
     Args:
         x: any shape, floating.
-        threshold: what is within ± this becomes 0.
+        threshold: values in [−threshold, threshold] become 0.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -431,7 +431,7 @@ def threshold(x: Array, /, *, threshold: float, value: float) -> Array:
     Args:
         x: any shape, floating.
         threshold: the limit that x must exceed to stay.
-        value: what the other elements become.
+        value: replaces the other elements.
 
     Raises:
         ArgumentError: `x` is of integers that do not hold `value`.
@@ -544,7 +544,7 @@ def log_softmax(x: Array, /, *, axis: Axis = -1) -> Array:
     """
     many_axes(axis, len(x.shape), "log_softmax")
     if 0 in x.shape:
-        return x  # there is no greatest of nothing
+        return x  # the maximum of an empty array is undefined
     shifted = x - ops.stop_gradient(ops.max(x, axis=axis, keepdims=True))
     return shifted - ops.log(ops.sum(ops.exp(shifted), axis=axis, keepdims=True))
 

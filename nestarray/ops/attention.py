@@ -45,7 +45,7 @@ def scaled_dot_product_attention(
         dropout_p: with which probability a weight counts as 0, in training; the others are
             scaled by 1 / (1 − dropout_p).
         is_causal: query i may attend to the keys 0 … i only; together with a mask both hold.
-        scale: what the scores are multiplied by; None: 1 / √dim.
+        scale: factor of the scores; None means 1 / √dim.
         enable_gqa: `key` and `value` may have fewer heads, each of which serves as many
             neighbouring heads of `query`.
         attn_logits_soft_cap: keeps the scores s between ± c, before the mask, as
@@ -55,9 +55,9 @@ def scaled_dot_product_attention(
         `(*batch, heads, length, dim_v)`.
 
     Raises:
-        ArgumentError: `dropout_p` is no probability, or is positive without a `dropout_key`;
+        ArgumentError: `dropout_p` is not a probability, or is positive without a `dropout_key`;
             `attn_logits_soft_cap` is not positive.
-        ShapeError: the number of heads of `key` does not divide that of `query`, or
+        ShapeError: the number of heads of `key` does not divide the number of heads of `query`, or
             `dropout_key` has another shape.
 
     Example:
@@ -161,7 +161,7 @@ def multi_head_attention(
         `(*batch, length, out)`; with `need_weights` also `(*batch, heads, length, source)`.
 
     Raises:
-        ArgumentError: there are not four weights, or as many biases; `dropout_p` is no
+        ArgumentError: the number of weights or biases is not four; `dropout_p` is not a
             probability, or is positive without a `dropout_key`.
         ShapeError: `num_heads` does not divide the rows of the projections, or `dropout_key`
             has another shape.
@@ -253,7 +253,7 @@ def _scores(
     scale: float,
     soft_cap: float | None = None,
 ) -> Array:
-    """What the softmax is taken of; −∞ where a query may not attend."""
+    """The masked scores; −∞ where a query may not attend."""
     scores = ops.matmul(query * scale, _transposed(key))
     if soft_cap is not None:
         scores = ops.multiply(ops.tanh(ops.divide(scores, soft_cap)), soft_cap)
@@ -305,8 +305,8 @@ def _keep(mask: Array, scores: Array) -> Array:
 
 def _safe_softmax(scores: Array) -> Array:
     """softmax over the last axis, with zeros where all scores are −∞."""
-    # The shift has no derivative. That of a greatest element looks for it among all, and finds
-    # none where compiled code has rounded them in another way the second time.
+    # The shift needs no derivative. The derivative of max compares all elements with the maximum,
+    # and finds none where compiled code rounds them differently the second time.
     largest = ops.stop_gradient(ops.max(scores, axis=-1, keepdims=True))
     is_empty = ops.equal(largest, -math.inf)
     powers = ops.exp(scores - ops.where(is_empty, 0.0, largest))

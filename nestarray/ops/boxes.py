@@ -1,4 +1,4 @@
-"""Boxes in images: how they overlap, which to keep, and what is inside of them.
+"""Boxes in images: overlap, non-maximum suppression and pooling of regions.
 
 A box is x1, y1, x2, y2 with x along the width, but where a function says otherwise.
 """
@@ -181,10 +181,10 @@ def roi_align(
         boxes: `(n, 4)`, of the dtype of x.
         box_indices: `(n,)`, integer: in which image each box is.
         output_size: how many cells a box has; an integer, or one for height and width.
-        spatial_scale: what the coordinates are multiplied by first.
+        spatial_scale: factor of the coordinates.
         sampling_ratio: how many samples a cell has along each axis; at least 1.
-        aligned: an element is a unit square around its position and a half, and boxes may be
-            as small as they are; else positions are those of elements, and boxes at least 1.
+        aligned: the centre of pixel i is at i + 0.5, and boxes may have any size; if False, it is
+            at i, and boxes are at least 1 wide.
 
     Returns:
         `(n, channels, *output_size)`.
@@ -249,7 +249,7 @@ def crop_and_resize(
         crop_size: the new size; an integer, or one for height and width.
         method: ``"bilinear"``: linear between the elements; ``"nearest"``: the nearest one, of
             two the one behind.
-        extrapolation_value: what is outside of the image.
+        extrapolation_value: the value outside the image.
 
     Returns:
         `(n, channels, *crop_size)`.
@@ -309,7 +309,7 @@ def _between(
     image = ops.reshape(ops.astype(box_indices, dtypes.int64), (-1, 1, 1)) * (height * width)
     ends, shares = [], []
     for position, within, size in zip(positions, inside, (height, width)):
-        # NaN, which lies nowhere inside, is no place to read from
+        # NaN counts as outside; it cannot be an index
         clipped = ops.clip(ops.where(within, position, 0.0), 0.0, float(size - 1))
         if is_nearest:
             ends.append([ops.astype(ops.floor(clipped + 0.5), dtypes.int64)])

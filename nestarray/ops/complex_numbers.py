@@ -16,7 +16,7 @@ __all__ = ["complex", "polar", "view_as_complex", "view_as_real"]
 
 @primitive
 def complex(real: Array, imag: Array, /) -> Array:
-    """real + i · imag, element by element; signs of zeros, ∞ and NaN stay what they are.
+    """real + i · imag, element by element; signs of zeros, ∞ and NaN are preserved.
 
     Args:
         real: real array or number.

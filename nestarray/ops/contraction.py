@@ -84,7 +84,7 @@ def tensordot(
             or the axes of `x1` and the axes of `x2`, as two sequences.
 
     Returns:
-        array with the other axes of `x1`, then those of `x2`.
+        array with the other axes of `x1`, then the other axes of `x2`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -144,7 +144,7 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
     Args:
         subscripts: a letter for each axis of each operand, operands parted by commas;
             after ``->`` the letters of the result. Letters that are not in the result are
-            summed over; ``...`` stands for axes that broadcast.
+            summed over; ``...`` matches axes that broadcast.
         operands: as many arrays as `subscripts` names; the dtypes promote.
 
     Returns:

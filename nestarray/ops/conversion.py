@@ -28,14 +28,13 @@ def asarray(
 ) -> Array:
     """`obj` as an array.
 
-    Numbers, lists of them, NumPy arrays and whatever speaks the buffer protocol become
-    arrays of the default backend, or of that of `like`. An array of JAX, PyTorch or
-    TensorFlow stays in its framework unless `like` says otherwise. Of a Container each
-    leaf is converted.
+    Numbers, lists of them, NumPy arrays and objects with the buffer protocol become arrays of
+    the backend of `like`, or of the default backend. An array of JAX, PyTorch or TensorFlow
+    stays in its framework unless `like` is given. Each leaf of a Container is converted.
 
     Args:
         obj: number, nested lists of numbers or of arrays, an array or a Container.
-        dtype: None takes that of `obj`; Python numbers give bool, int64 (int32 on JAX
+        dtype: None uses the dtype of `obj`; Python numbers give bool, int64 (int32 on JAX
             without x64), float32 or complex64.
         device: where; None means the device of `like`, or where the data is.
         copy: True always copies, False raises rather than copying, None copies if it must.
@@ -99,13 +98,13 @@ def _holds_framework_arrays(obj: Any) -> bool:
 
 
 def _is_stand_in(obj: Any) -> bool:
-    """Whether `obj` stands for an array while code is recorded, or differentiated on NumPy."""
+    """Whether `obj` is a traced or differentiated array of the recorder or of NumPy's autodiff."""
     is_recorded = not backends.is_array(obj) and backends.backend_of_value(obj) is not None
     return is_recorded or backends.core("numpy").stands_in(obj)
 
 
 def _host_array(obj: Any, dtype: Any) -> np.ndarray:
-    """A NumPy array of what is no array yet, with the default dtypes for Python numbers."""
+    """A NumPy array of Python numbers or sequences, with the default dtypes."""
     if _hides_elements(obj):
         raise ArgumentError(
             "asarray: obj: got a masked array that hides elements, expected all of them; pass "
@@ -185,7 +184,7 @@ def from_dlpack(
 
 @op
 def from_numpy(x: Any, /, *, device: Any = None, like: Array | None = None) -> Array:
-    """A NumPy array as an array of the default backend, or of that of `like`.
+    """A NumPy array as an array of the default backend, or of the backend of `like`.
 
     What `asarray` does, but nothing else is taken for an array by mistake: an array of
     another framework, or a list, raises.

@@ -391,14 +391,14 @@ def fold(
         output_size: the spatial sizes of the result; their count is the number of axes.
         kernel_size: the size of a patch; an integer, or one for each spatial axis.
         stride: the step between patches.
-        padding: what `unfold` padded with, and what is now taken off.
+        padding: the padding of `unfold`, which is removed.
         dilation: the step between the elements of a patch.
 
     Returns:
         `(batch, channels, *output_size)`.
 
     Raises:
-        ShapeError: the patches are not those of an array of this size.
+        ShapeError: the patches do not come from an array of this size.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -1,7 +1,7 @@
 """Convolutions of any number of axes and either layout, in two steps, and with a kernel for each place.
 
 A convolution of each channel for itself is `conv1d`, `conv2d` or `conv3d` with
-``groups=channels``; it has no name of its own.
+``groups=channels``; it has no separate name.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def depthwise_conv(
     Args:
         x: `(batch, in, *spatial)`, or `(batch, *spatial, in)` with the channels last, with one
             to three spatial axes, floating.
-        weight: `(in · multiplier, 1, *kernel)`: the kernels of channel 0, then those of
+        weight: `(in · multiplier, 1, *kernel)`: the kernels of channel 0, then the kernels of
             channel 1, and so on.
         bias: `(in · multiplier,)`, or None.
         stride: the step between windows.
@@ -226,7 +226,7 @@ def separable_conv(
     Args:
         x: `(batch, in, *spatial)`, or `(batch, *spatial, in)` with the channels last, with one
             to three spatial axes, floating.
-        depthwise: `(in · multiplier, 1, *kernel)`: the kernels of channel 0, then those of
+        depthwise: `(in · multiplier, 1, *kernel)`: the kernels of channel 0, then the kernels of
             channel 1, and so on.
         pointwise: `(out, in · multiplier)`.
         bias: `(out,)`, or None.
@@ -337,7 +337,7 @@ def _in_layouts(
 ) -> Array:
     """One of `functions`, of 1 to 3 spatial axes, of arrays with the channels first or last.
 
-    `check` says what is wrong in a call that fails, of the shapes with the channels first.
+    `check` explains a failed call; it takes the shapes with the channels first.
     """
     count = spatial_axes(name, x, data_format)
     x = _first(x, data_format)

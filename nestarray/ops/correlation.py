@@ -1,6 +1,6 @@
 """How variables vary together.
 
-PyTorch's own functions look at values and cannot be traced, so the bodies serve it.
+PyTorch's own functions branch on values and cannot be traced, so it uses the default bodies.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def corrcoef(x: Array, /, *, rowvar: bool = True) -> Array:
     deviation = ops.sqrt(ops.real(ops.diagonal(covariance)))
     ratio = ops.divide(covariance, ops.expand_dims(deviation, 1))
     ratio = ops.divide(ratio, ops.expand_dims(deviation, 0))
-    # Rounding leads a little beyond 1; the derivative is that of the ratio.
+    # Rounding can exceed 1; the derivative ignores the clip.
     excess = ops.subtract(_clipped(ops.stop_gradient(ratio)), ops.stop_gradient(ratio))
     result = ops.add(ratio, excess)
     return ops.reshape(result, ()) if x.shape[0] == 1 else result

@@ -137,7 +137,7 @@ def full(
     Args:
         shape: the shape; an integer n means (n,).
         fill_value: number or bool.
-        dtype: None takes that of `fill_value`: bool, int64, float32 or complex64.
+        dtype: None uses the dtype of `fill_value`: bool, int64, float32 or complex64.
         device: where; None means the device of `like`, or the framework's default.
         like: array whose framework and device to take.
 
@@ -160,8 +160,8 @@ def zeros_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Any = Non
 
     Args:
         x: any array.
-        dtype: None takes that of `x`.
-        device: None takes that of `x`.
+        dtype: None uses the dtype of `x`.
+        device: None uses the device of `x`.
 
     Returns:
         array of the shape of `x`.
@@ -182,8 +182,8 @@ def ones_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Any = None
 
     Args:
         x: any array.
-        dtype: None takes that of `x`.
-        device: None takes that of `x`.
+        dtype: None uses the dtype of `x`.
+        device: None uses the device of `x`.
 
     Returns:
         array of the shape of `x`.
@@ -204,8 +204,8 @@ def empty_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Any = Non
 
     Args:
         x: any array.
-        dtype: None takes that of `x`.
-        device: None takes that of `x`.
+        dtype: None uses the dtype of `x`.
+        device: None uses the device of `x`.
 
     Returns:
         array of the shape of `x`.
@@ -229,8 +229,8 @@ def full_like(
     Args:
         x: any array.
         fill_value: number or bool.
-        dtype: None takes that of `x`.
-        device: None takes that of `x`.
+        dtype: None uses the dtype of `x`.
+        device: None uses the device of `x`.
 
     Returns:
         array of the shape of `x`.
@@ -317,7 +317,7 @@ def linspace(
         like: array whose framework and device to take.
 
     Returns:
-        `(num, *shape)`, where `shape` is that of the ends; or with `num` at `axis`.
+        `(num, *shape)`, where `shape` is the broadcast shape of the ends; `num` is at `axis`.
 
     Raises:
         IndexingError: the result has no such axis.

@@ -31,10 +31,10 @@ def interp(
         x: real, any shape: where.
         xp: `(n,)`, real, ascending unless there is a `period`; n is at least 1.
         fp: `(n,)`, any number: the values there.
-        left: the value before the first point; None means that of the first.
-        right: the value behind the last point; None means that of the last.
-        period: of the function: the points are taken modulo it and ordered, and there is no
-            left or right; its sign does not matter. None means none.
+        left: the value before the first point; None means the first value.
+        right: the value after the last point; None means the last value.
+        period: the period of the function: the points are reduced modulo |period| and sorted;
+            `left` and `right` are ignored. None: not periodic.
 
     Returns:
         array of the shape of `x`, floating; complex where `fp` is.
@@ -85,7 +85,7 @@ def interp(
 
 @op(promoted="p x")
 def polyval(p: Array, x: Array, /) -> Array:
-    """The polynomial Σⱼ pⱼ xⁿ⁻¹⁻ʲ with the coefficients `p`, that of the highest power first.
+    """The polynomial Σⱼ pⱼ xⁿ⁻¹⁻ʲ with the coefficients `p`, highest power first.
 
     Args:
         p: `(n,)`, any number; or `(n, *shape)`, which broadcasts with `x` behind its first axis.
@@ -121,8 +121,8 @@ def trapezoid(y: Array, x: Array | None = None, /, *, dx: float = 1.0, axis: int
 
     Args:
         y: any number, of at least one dimension.
-        x: where the values are: `(n,)`, or a shape that broadcasts with that of `y`; None means
-            in steps of `dx`.
+        x: the sample points: `(n,)`, or a shape that broadcasts with the shape of `y`; None means
+            equal steps of `dx`.
         dx: the step, where `x` is None.
         axis: the axis of y to integrate along.
 
@@ -130,7 +130,7 @@ def trapezoid(y: Array, x: Array | None = None, /, *, dx: float = 1.0, axis: int
         array of the shape of `y` without `axis`.
 
     Raises:
-        IndexingError: there is no such axis.
+        IndexingError: the axis is out of range.
         ShapeError: `x` does not fit `y`.
 
     Example:
@@ -175,7 +175,7 @@ def unwrap(
         array of the shape of `x`.
 
     Raises:
-        IndexingError: there is no such axis.
+        IndexingError: the axis is out of range.
 
     Example:
         >>> import numpy as np, nestarray as na

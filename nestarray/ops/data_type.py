@@ -1,4 +1,4 @@
-"""Where and as what an array lives: dtype, device, framework."""
+"""Dtype, device and framework of an array."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def astype(x: Array, dtype: DTypeLike, *, copy: bool = True, device: Any = None)
 
 @op
 def saturate_cast(x: Array, dtype: DTypeLike, /) -> Array:
-    """Cast `x` to `dtype`, what is beyond its range to the nearest end of it.
+    """Cast `x` to `dtype`; values outside its range are clipped to it.
 
     Args:
         x: real.
@@ -70,7 +70,7 @@ def saturate_cast(x: Array, dtype: DTypeLike, /) -> Array:
     least, most = _range(target)
     lowest, highest = _range(dtypes.dtype_of(x))
     result = x
-    # what is at an end of the range is put there after the cast: 2³¹ − 1 is no float32
+    # out-of-range elements are set after the cast: float32 cannot represent 2³¹ − 1
     below = ops.less_equal(x, least) if lowest < least else None
     above = ops.greater_equal(x, most) if highest > most else None
     for outside in (below, above):
@@ -93,7 +93,7 @@ def _range(dtype: dtypes.DType) -> tuple[int | float, int | float]:
 
 @op
 def to_device(x: Array, device: Any, *, stream: Any = None) -> Array:
-    """Move `x` to a device of its own framework.
+    """Move `x` to another device of the same framework.
 
     Args:
         x: array.
@@ -101,7 +101,7 @@ def to_device(x: Array, device: Any, *, stream: Any = None) -> Array:
         stream: None; the framework orders the copy with its other work.
 
     Returns:
-        an equal array there, without a copy if it is there already.
+        an equal array on `device`; `x` itself if it is on that device.
 
     Raises:
         ArgumentError: the framework has no such device, or `stream` is given.

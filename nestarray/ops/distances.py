@@ -36,7 +36,7 @@ def cdist(x1: Array, x2: Array, /, *, p: float = 2.0) -> Array:
     Raises:
         ArgumentError: `p` is negative.
         DtypeError: the points are complex.
-        ShapeError: the arrays are no points, or not of equally many coordinates.
+        ShapeError: the arrays do not hold points, or the numbers of coordinates differ.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -147,7 +147,7 @@ def _length(difference: Array, p: float, *, eps: float = 0.0, keepdims: bool = F
         power = ops.where(zeros, 1.0, size)
         power = power if p in (1, float("inf")) else ops.pow(power, float(p))
         power = ops.where(zeros, 0.0, power)
-        # of no numbers there is no greatest one
+        # the maximum over zero coordinates is undefined
         is_max = p == float("inf") and size.shape[-1] > 0
         total = (ops.max if is_max else ops.sum)(power, axis=-1, keepdims=keepdims)
     if p in (1, float("inf")):
@@ -170,7 +170,7 @@ _BLOCK = 2**24
 def _squares(x1: Array, x2: Array) -> Array:
     """Σₖ (x1ᵢₖ − x2ⱼₖ)², from the differences of some rows at a time.
 
-    The derivative is that of |x1ᵢ|² + |x2ⱼ|² − 2 x1ᵢ·x2ⱼ, which is the same, and needs no
+    The derivative is computed from |x1ᵢ|² + |x2ⱼ|² − 2 x1ᵢ·x2ⱼ, which is the same, and needs no
     differences; the value would lose those between near points.
     """
     still1, still2 = ops.stop_gradient(x1), ops.stop_gradient(x2)

@@ -419,7 +419,7 @@ def fmin(x1: Array, x2: Array, /) -> Array:
 def clip(x: Array, /, min: Array | float | None = None, max: Array | float | None = None) -> Array:
     """`x` kept between two bounds: min where x < min, max where x > max.
 
-    NaN stays NaN, and is where a bound is. At a bound the derivative is that of `x`, 1.
+    NaN stays NaN; a NaN bound gives NaN. At a bound the derivative with respect to `x` is 1.
 
     Args:
         x: real.
@@ -571,7 +571,7 @@ def _one(x: Array | float) -> Array | float:
 
 @primitive
 def copysign(x1: Array, x2: Array, /) -> Array:
-    """The magnitude of x1 with the sign of x2, that of −0.0 too.
+    """The magnitude of x1 with the sign of x2, including the sign of −0.0.
 
     Args:
         x1: floating; integers become float32; broadcasts with `x2`, the dtypes promote.

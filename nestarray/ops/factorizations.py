@@ -108,7 +108,7 @@ def qr(
 
 
 def _pivots(x: Array) -> Array:
-    """The columns in the order of what is left of them beside those before, the longest first."""
+    """Column pivoting: the order of columns by the norm of their remainder, largest first."""
     *lead, rows, count = x.shape
     if dtype_of(x).kind != "complex":
         x = ops.astype(x, float64 if dtype_of(x) is float64 else float32, copy=False)
@@ -315,7 +315,7 @@ def lu_factor(x: Array, /) -> LUFactorResult:
         row = ops.getitem(x, (..., slice(k, k + 1), slice(None)))
         column = ops.getitem(x, (..., slice(None), slice(k, k + 1)))
         head = ops.getitem(row, (..., slice(None), slice(k, k + 1)))
-        zeros = ops.equal(head, 0)  # only in a column of zeros, which stays as it is
+        zeros = ops.equal(head, 0)  # only in a column of zeros, which is unchanged
         head = ops.where(zeros, ops.ones_like(head), head)
         below = ops.greater(ops.expand_dims(rows, -1), k)
         factor = ops.where(below, ops.divide(column, head), ops.zeros_like(column))

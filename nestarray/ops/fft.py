@@ -1,7 +1,7 @@
 """Discrete Fourier transforms.
 
-Reals are read as complex numbers where a transform takes both. What is computed is complex64
-or float32, and complex128 or float64 for arguments of double precision, on every backend.
+Transforms of complex arrays also accept real ones. Results have single precision (complex64 or
+float32), or double precision for arguments of double precision, on every backend.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backw
 
     Raises:
         ArgumentError: `norm` is none of these.
-        ShapeError: there is no such axis, or `n` is below 1.
+        ShapeError: the axis is out of range, or `n` is below 1.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -92,7 +92,7 @@ def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
 
     Raises:
         ArgumentError: `norm` is none of these.
-        ShapeError: there is no such axis, or `n` is below 1.
+        ShapeError: the axis is out of range, or `n` is below 1.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -196,7 +196,7 @@ def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
 
     Raises:
         ArgumentError: `norm` is none of these.
-        ShapeError: there is no such axis, or `n` is below 1.
+        ShapeError: the axis is out of range, or `n` is below 1.
         DtypeError: `x` is complex.
 
     Example:
@@ -227,7 +227,7 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "bac
 
     Raises:
         ArgumentError: `norm` is none of these.
-        ShapeError: there is no such axis, or `n` is below 1.
+        ShapeError: the axis is out of range, or `n` is below 1.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -297,7 +297,7 @@ def irfftn(
 
     Args:
         x: half of a spectrum along the last of `axes`, any number.
-        s: the lengths of the result along `axes`; None means those of `x`, and 2 (m − 1) for
+        s: the lengths of the result along `axes`; None means the lengths of `x`, and 2 (m − 1) for
             the m elements of the last.
         axes: the axes to transform, each once; None means all, or the last ``len(s)``.
         norm: as for `rfftn`; each value undoes the `rfftn` of that value.
@@ -341,7 +341,7 @@ def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
 
     Raises:
         ArgumentError: `norm` is none of these.
-        ShapeError: there is no such axis, or `n` is below 1.
+        ShapeError: the axis is out of range, or `n` is below 1.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -373,7 +373,7 @@ def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "bac
 
     Raises:
         ArgumentError: `norm` is none of these.
-        ShapeError: there is no such axis, or `n` is below 1.
+        ShapeError: the axis is out of range, or `n` is below 1.
         DtypeError: `x` is complex.
 
     Example:
@@ -487,7 +487,7 @@ def fftshift(x: Array, /, *, axes: Axis = None) -> Array:
         array of the shape and dtype of `x`.
 
     Raises:
-        ShapeError: there is no such axis, or one is named twice.
+        ShapeError: an axis is out of range or repeated.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -513,7 +513,7 @@ def ifftshift(x: Array, /, *, axes: Axis = None) -> Array:
         array of the shape and dtype of `x`.
 
     Raises:
-        ShapeError: there is no such axis, or one is named twice.
+        ShapeError: an axis is out of range or repeated.
 
     Example:
         >>> import numpy as np, nestarray as na

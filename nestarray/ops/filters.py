@@ -1,6 +1,6 @@
 """Windows, and sums of shifted products: what smooths, finds and cuts signals.
 
-Windows are computed by NumPy in double precision, alike on all backends.
+Windows are computed by NumPy in double precision, for all backends.
 """
 
 from __future__ import annotations

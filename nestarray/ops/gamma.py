@@ -28,7 +28,7 @@ def _is_double(x: Array) -> bool:
 
 
 def _negligible(x: Array) -> float:
-    """−ln of what is left out of an integral that is computed in the dtype of `x`."""
+    """−ln of the relative size of negligible terms of an integral in the dtype of `x`."""
     return 40.0 if _is_double(x) else 20.0
 
 
@@ -127,7 +127,7 @@ def _lower_integral(a: Array, x: Array) -> Array:
     end = ops.minimum(end, negligible / ops.stop_gradient(raised))
 
     def integrand(v: Array, rise: Array, x: Array) -> Array:
-        # Of two terms that are not negative: those of the formula cancel where a and x are large.
+        # A sum of two nonnegative terms; the terms of the usual formula cancel for large a and x.
         return ops.exp(-rise * v - x * _exp_plus(v))
 
     # The recurrence P(a) = P(a + 1) + xᵃ exp(−x) / Γ(a + 1), which adds positive numbers only.
@@ -371,7 +371,7 @@ def betainc(a: Array, b: Array, x: Array, /) -> Array:
     return _as_result(ops.where(inside, value, ops.where(at_end, x, math.nan)), result)
 
 
-#: B₂ₖ / (2k)!, the coefficients of the Euler-Maclaurin formula, and how many terms are added as they are.
+#: B₂ₖ / (2k)!, the coefficients of the Euler-Maclaurin formula, and the number of terms that are summed directly.
 _EULER_MACLAURIN = tuple(b / math.factorial(2 * k) for k, b in enumerate(_BERNOULLI, 1))
 _TERMS = 12
 
@@ -416,7 +416,7 @@ def _hurwitz(s: Array, q: Array) -> Array:
     end = q + float(_TERMS)
     last = ops.pow(end, -s)
     value = value + ops.pow(end, 1.0 - s) / (s - 1.0) + 0.5 * last
-    s = ops.minimum(s, 1e3)  # for more what follows is 0, which must not be times ∞
+    s = ops.minimum(s, 1e3)  # beyond that the remainder is 0, and 0 · ∞ is NaN
     factor, inverse = s / end, 1.0 / end
     for k, coefficient in enumerate(_EULER_MACLAURIN):
         value = value + last * factor * coefficient

@@ -35,7 +35,7 @@ def logspace(
         start: the first exponent: a number, or an array for a row of ranges at once.
         stop: the last one, or an array that broadcasts with `start`.
         num: how many.
-        base: what is raised to the exponents.
+        base: the base of the powers.
         dtype: None means float32 for numbers, else the floating dtype of the arrays.
         device: where; None means the device of `like`, or the framework's default.
         endpoint: the power `stop` itself is the last of them.
@@ -43,7 +43,7 @@ def logspace(
         like: array whose framework and device to take.
 
     Returns:
-        `(num, *shape)`, where `shape` is that of the ends; or with `num` at `axis`.
+        `(num, *shape)`, where `shape` is the broadcast shape of the ends; `num` is at `axis`.
 
     Raises:
         IndexingError: the result has no such axis.
@@ -89,7 +89,7 @@ def geomspace(
         like: array whose framework and device to take.
 
     Returns:
-        `(num, *shape)`, where `shape` is that of the ends; or with `num` at `axis`.
+        `(num, *shape)`, where `shape` is the broadcast shape of the ends; `num` is at `axis`.
 
     Raises:
         IndexingError: the result has no such axis.
@@ -165,7 +165,7 @@ def indices(
 
 
 class _Grid:
-    """What makes a grid from slices: the object `mgrid`, or `ogrid`."""
+    """Makes a grid from slices: the object `mgrid`, or `ogrid`."""
 
     def __init__(self, name: str, host: Any, doc: str) -> None:
         self._name, self._host, self.__doc__ = name, host, doc

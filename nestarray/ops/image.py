@@ -383,7 +383,7 @@ def grid_sample(
 
 
 def _known(sizes: Sequence[int | None]) -> tuple[int, ...]:
-    # a first size that is known at run time only is what the others leave
+    # a first size that is only known at run time is inferred from the others
     return tuple(-1 if n is None else n for n in sizes)
 
 
@@ -434,7 +434,7 @@ def _positions(old: int, new: int, scale: float, align_corners: bool) -> np.ndar
 
 
 def _weights(kind: str, old: int, new: int, scale: float, align_corners: bool) -> np.ndarray:
-    """`(new, old)`: what each old element adds to each new one."""
+    """`(new, old)`: the weight of each old element in each new one."""
     positions = _positions(old, new, scale, align_corners)
     if kind == "linear":
         positions = np.maximum(positions, 0.0)
@@ -566,7 +566,7 @@ def _inside(position: Array, size: int, padding_mode: str, align_corners: bool) 
 
 
 def _taps(position: Array, mode: str) -> list[tuple[Array, Array | None]]:
-    """The elements that are read along one axis, and what each counts."""
+    """The elements that are read along one axis, and their weights."""
     if mode == "nearest":
         return [(ops.round(position), None)]
     first = ops.floor(position)

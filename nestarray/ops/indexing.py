@@ -89,7 +89,7 @@ def setitem(x: Array, index: Any, value: Array, /, *, mode: str = "replace") -> 
     """`x` with the part that `index` names replaced by `value`, or combined with it.
 
     Args:
-        x: array of any shape; it stays as it is.
+        x: array of any shape; it is not modified.
         index: as for `getitem`.
         value: array or number that broadcasts to the part, but for more axes of length 1 in
             front, which are dropped; cast to the dtype of `x`, which must hold a number.
@@ -141,7 +141,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
 
     Args:
         x: array of at least one dimension.
-        indices: integers; but for `axis`, its shape and that of `x` broadcast.
+        indices: integers; its shape and the shape of `x` broadcast, except along `axis`.
         axis: the axis that the indices count along.
 
     Returns:
@@ -195,8 +195,8 @@ def put_along_axis(
     """`x` with the elements that `take_along_axis` reads replaced by `values`, or combined.
 
     Args:
-        x: array of at least one dimension; it stays as it is.
-        indices: integers; but for `axis`, its shape broadcasts to that of `x`.
+        x: array of at least one dimension; it is not modified.
+        indices: integers; its shape broadcasts to the shape of `x`, except along `axis`.
         values: array or number that broadcasts to the shape of the indices.
         axis: the axis that the indices count along.
         mode: as for `setitem`.
@@ -227,7 +227,7 @@ def scatter(
     """`x` with ``x[…, indices[i, j, …], …]`` replaced by ``updates[i, j, …]``, or combined.
 
     Args:
-        x: array of at least one dimension; it stays as it is.
+        x: array of at least one dimension; it is not modified.
         indices: integers, of as many dimensions and nowhere but along `axis` longer.
         updates: array, nowhere shorter than `indices`, or a number.
         axis: the axis that the indices count along.
@@ -237,7 +237,7 @@ def scatter(
         a new array like `x`.
 
     Raises:
-        ArgumentError: `mode` is none of those of `setitem`.
+        ArgumentError: `mode` is unknown; `setitem` lists the modes.
         ShapeError: `indices` has other dimensions than `x`, or is longer; `updates` is shorter.
 
     Example:
@@ -355,7 +355,7 @@ def scatter_nd(x: Array, indices: Array, updates: Array, /, *, mode: str = "repl
     """`x` with the slices that `gather_nd` reads replaced by `updates`, or combined.
 
     Args:
-        x: array with at least k axes; it stays as it is.
+        x: array with at least k axes; it is not modified.
         indices: `(*batch, k)`, integers: each row is a position on the first k axes.
         updates: `(*batch, *rest)`, or what broadcasts to it.
         mode: as for `setitem`.
@@ -379,7 +379,7 @@ def index_add(x: Array, indices: Array, updates: Array, /, *, axis: int = 0) -> 
     """`x` with slices of `updates` added at the given positions of an axis.
 
     Args:
-        x: array of at least one dimension; it stays as it is.
+        x: array of at least one dimension; it is not modified.
         indices: `(n,)`, integers; a position may come several times.
         updates: array of the shape of `x`, but of n along `axis`.
         axis: the axis.
@@ -595,9 +595,9 @@ _NO_INDEX = object()
 class at:
     """``na.at(x)[index].set(value)``: a new array, with the part that `index` names changed.
 
-    Arrays stay as they are, on all frameworks; `setitem` does the work, and says what an
-    index may be. Of a Container the same part of each leaf is changed; ``c.at[path]``
-    changes the tree itself.
+    Returns new arrays on all frameworks; `x` is not modified. `setitem` documents the supported
+    indices. For a Container, the same part of each leaf is changed; ``c.at[path]`` changes the
+    tree itself.
 
     Args:
         x: array of any shape, or a Container.
@@ -626,11 +626,11 @@ class at:
         return at(self._x, index)
 
     def get(self) -> Array:
-        """What is there."""
+        """The selected elements."""
         return ops.getitem(self._x, self._checked_index())
 
     def apply(self, fn: Callable[[Array], Array]) -> Array:
-        """Put ``fn`` of what is there in its place, however often the index names a position."""
+        """Replace the selected elements by ``fn`` of them; repeated positions are updated once."""
         if isinstance(self._x, Container):
             return self.set(self.get().map(fn))
         return self.set(fn(self.get()))
@@ -661,11 +661,11 @@ class at:
         return self.set(ops.pow(self.get(), value))
 
     def min(self, value: Array | float) -> Array:
-        """The lesser of what is there and `value`."""
+        """Replace the selected elements by their minimum with `value`."""
         return self._changed(value, "min")
 
     def max(self, value: Array | float) -> Array:
-        """The greater of what is there and `value`."""
+        """Replace the selected elements by their maximum with `value`."""
         return self._changed(value, "max")
 
     def _changed(self, value: Array | float, mode: str) -> Array:

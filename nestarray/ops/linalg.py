@@ -181,7 +181,7 @@ def kron(x1: Array, x2: Array, /) -> Array:
         x2: any number; the dtypes promote. The array of fewer dimensions gets axes in front.
 
     Returns:
-        array whose axes are as long as those of `x1` and `x2` multiplied.
+        array whose axis lengths are the products of the lengths of `x1` and `x2`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -428,13 +428,12 @@ def _weighed(weights: Sequence[float], terms: Sequence[Array]) -> Array:
 @op
 @single
 def sqrtm(x: Array, /) -> Array:
-    """The principal square root of each matrix: y y = x, with no eigenvalue left of 0.
+    """The principal square root of each matrix: y y = x, with eigenvalues in the right half-plane.
 
-    By Newton's iteration in the product form of Denman and Beavers, alike on all backends. Real
-    matrices have a real root. Singular values below 10 n times the machine's epsilon, of the
-    greatest, count as 0. Where an eigenvalue is negative there is no principal root, and the
-    result is NaN; where the eigenvalue 0 lacks an eigenvector it is NaN, or the error of `inv`.
-    The root of a singular matrix has no derivative.
+    Newton's iteration in the product form of Denman and Beavers, on all backends. Real matrices
+    have a real root. Singular values below 10 n ε times the largest count as 0. A matrix with a
+    negative eigenvalue gives NaN; one whose eigenvalue 0 is defective gives NaN or the error of
+    `inv`. The root of a singular matrix has no derivative.
 
     Args:
         x: `(*batch, n, n)`, floating or complex, without eigenvalues on the negative real axis.
@@ -462,7 +461,7 @@ def sqrtm(x: Array, /) -> Array:
     filled, is_singular = _regular(x)
     root, product = filled, filled
     for _ in range(_NEWTON_STEPS):
-        # Scaled by the determinant, so that large and small eigenvalues start near 1 alike.
+        # Scaled by the determinant, so that both large and small eigenvalues start near 1.
         scale = ops.exp(ops.divide(ops.slogdet(product).logabsdet, -2.0 * n))
         scale = ops.astype(ops.expand_dims(scale, (-2, -1)), x.dtype, copy=False)
         square = ops.multiply(scale, scale)
@@ -472,7 +471,7 @@ def sqrtm(x: Array, /) -> Array:
             ops.add(unit, ops.multiply(ops.add(ops.multiply(product, square), inverse), 0.5)), 0.5
         )
     error = ops.matrix_norm(ops.subtract(product, unit), keepdims=True)
-    # The product goes to the identity quadratically, and stays far from it where there is no root.
+    # The product converges quadratically to the identity if a root exists, and stays far otherwise.
     root = ops.where(ops.less(error, 1e-2), root, float("nan"))
     # x y⁻¹ is 0 where x is, and elsewhere the root
     inverse = ops.inv(ops.where(is_singular, root, unit))
@@ -509,8 +508,8 @@ def multi_dot(arrays: Sequence[Array], /) -> Array:
         `(m, n)`, without the axis of a vector.
 
     Raises:
-        ArgumentError: there is no array.
-        ShapeError: an array is no matrix, or neighbours do not fit.
+        ArgumentError: the sequence is empty.
+        ShapeError: an array is not a matrix, or adjacent shapes do not match.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -580,7 +579,7 @@ def matrix_cond(x: Array, /, *, p: float | str | None = None) -> Array:
         `(*batch,)`, real. In the norm 2, ∞ for singular matrices.
 
     Raises:
-        ArgumentError: `p` is no norm.
+        ArgumentError: `p` is not a supported norm.
         ShapeError: the matrices are not square, for a norm other than 2 and −2.
 
     Example:

@@ -187,7 +187,7 @@ def _threshold(x: Array, S: Array, rtol: Any, atol: Any = None) -> Array:
         rtol = (rows if rows > columns else columns) * epsilon
     if hasattr(rtol, "shape"):
         rtol = ops.expand_dims(rtol, -1)
-    greatest = ops.max if S.shape[-1] else ops.sum  # there is no greatest of nothing
+    greatest = ops.max if S.shape[-1] else ops.sum  # the maximum of an empty array is undefined
     relative = ops.multiply(greatest(S, axis=-1, keepdims=True), rtol)
     if atol is None:
         return relative
@@ -344,7 +344,7 @@ def tensorsolve(x1: Array, x2: Array, /, *, axes: Sequence[int] | None = None) -
     """The solution y of Σ x1[i…, j…] y[j…] = x2[i…], over several indices j.
 
     Args:
-        x1: floating or complex; its first axes are those of `x2`, the others multiply to the
+        x1: floating or complex; its first axes are the axes of `x2`, the others multiply to the
             same number of elements.
         x2: any shape; the dtypes promote.
         axes: axes of `x1` to move behind the others first, in this order.
@@ -387,7 +387,7 @@ def tensorinv(x: Array, /, *, ind: int = 2) -> Array:
 
     Args:
         x: floating or complex; its first `ind` axes multiply to as many elements as the others.
-        ind: how many of the axes are those of the result.
+        ind: the number of axes that belong to the result.
 
     Returns:
         array of the last axes of `x`, then the first: ``tensordot(y, x, axes=ind)`` is the

@@ -238,7 +238,7 @@ def focal_loss(
     gamma: float = 2.0,
     reduction: str = "mean",
 ) -> Array:
-    """Binary cross entropy that makes little of what is right already, α_t (1 − p_t)^γ · BCE.
+    """Focal loss: down-weights well-classified examples, α_t (1 − p_t)^γ · BCE.
 
     p_t is the probability that σ(logits) gives to the target, α_t is `alpha` where the target
     is 1 and 1 − `alpha` where it is 0.

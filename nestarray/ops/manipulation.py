@@ -502,7 +502,7 @@ def repeat(
         array of the dtype of `x`, longer along `axis`; with one axis if that is None.
 
     Raises:
-        ShapeError: there is no element to fill up with.
+        ShapeError: the array is empty, and the mode pads with its values.
         ArgumentError: `total_repeat_length` is negative.
 
     Example:
@@ -633,7 +633,7 @@ def pad(
             ]
             x = ops.concat([margins[0], x, margins[1]], axis=axis)
         else:
-            # The margin of an axis is a choice of its own elements: NumPy picks their places.
+            # The padding of an axis selects elements of that axis; NumPy computes their positions.
             places = np.pad(np.arange(x.shape[axis]), widths, mode=mode)  # type: ignore[call-overload]
             x = ops.take(x, ops.asarray(places, like=x), axis=axis)
     return x
@@ -655,8 +655,8 @@ def diff(
         x: array of at least one dimension.
         axis: the axis along which elements are neighbours.
         n: how often to take the difference, 0 or more times.
-        prepend: an array to put before `x` along the axis, of the dtype of `x`; one of no axes
-            stands for as many elements as it takes.
+        prepend: an array to put before `x` along the axis, of the dtype of `x`; a 0-d array is
+            broadcast to length 1 along it.
         append: an array to put after it.
 
     Returns:

@@ -108,7 +108,7 @@ def fill_diagonal(x: Array, value: Array, /) -> Array:
     """`x` with `value` in place of its main diagonal, the elements xᵢᵢ, or xᵢ…ᵢ.
 
     Args:
-        x: `(rows, columns)`, or more dimensions, all of one length; it stays as it is.
+        x: `(rows, columns)`, or more dimensions, all of one length; it is not modified.
         value: a number, or `(n,)`, as long as the diagonal; cast to the dtype of `x`.
 
     Returns:

@@ -322,13 +322,13 @@ def nanquantile(
         axis: the axis to reduce, or several; None means all.
         method: as for `quantile`.
         keepdims: keep the reduced axes, with length 1.
-        weights: as for `quantile`; those of NaN count as 0.
+        weights: as for `quantile`; the weight of a NaN counts as 0.
 
     Returns:
         array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
     Raises:
-        ArgumentError: `method` is none of those of `quantile`, or takes no weights; `q` is a
+        ArgumentError: `method` is unknown (see `quantile`) or does not support weights; `q` is a
             number outside.
 
     Example:
@@ -373,13 +373,13 @@ def nanpercentile(
         axis: the axis to reduce, or several; None means all.
         method: as for `quantile`.
         keepdims: keep the reduced axes, with length 1.
-        weights: as for `quantile`; those of NaN count as 0.
+        weights: as for `quantile`; the weight of a NaN counts as 0.
 
     Returns:
         array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
     Raises:
-        ArgumentError: `method` is none of those of `quantile`, or takes no weights; `q` is a
+        ArgumentError: `method` is unknown (see `quantile`) or does not support weights; `q` is a
             number outside.
 
     Example:

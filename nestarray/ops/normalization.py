@@ -243,7 +243,7 @@ def group_norm(
     _check_vectors("group_norm", x, channel, weight=weight, bias=bias)
     scale = None if weight is None else _on_axis(x, weight, channel)
     shift = None if bias is None else _on_axis(x, bias, channel)
-    if 0 in shape:  # of no elements −1 stands for no length
+    if 0 in shape:  # −1 cannot be inferred for an empty array
         return _affine(x, scale, shift)
     if channel == 1:
         grouped = ops.reshape(x, (-1, num_groups, math.prod(shape[1:]) // num_groups))
@@ -401,7 +401,7 @@ def weight_norm(weight: Array, g: Array, /, *, axis: int | None = 0) -> Array:
     Args:
         weight: the direction, any shape, floating; no part of it may be zero throughout.
         g: the lengths, `(size of axis,)`, or with 1 along the other axes; `()` if `axis` is None.
-        axis: what has a length of its own; None: the whole weight has one.
+        axis: the axis along which each slice has its own norm; None: one norm for the whole weight.
 
     Returns:
         The shape and dtype of `weight`.
@@ -445,7 +445,7 @@ def spectral_norm(
 
     Args:
         weight: any shape of two axes or more, floating.
-        u: `(rows,)`: what the iteration starts from: random numbers at first, then the last result.
+        u: `(rows,)`: start of the power iteration: random numbers at first, then the last result.
         axis: the rows.
         num_steps: how many steps; at least 1.
         eps: the smallest norm to divide by.

@@ -1,4 +1,4 @@
-"""What the order of elements says: median, quantiles, the range, the most common one."""
+"""Order statistics: median, quantiles, range and mode."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def median(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
 
 
 #: (α, β) of the methods that go linearly between two elements, from the place
-#: q · (n + 1 − α − β) + α counted from 1; the others take elements as they are.
+#: q · (n + 1 − α − β) + α counted from 1; the others select elements without interpolation.
 _LINEAR = {
     "linear": (1.0, 1.0),
     "interpolated_inverted_cdf": (0.0, 1.0),
@@ -82,7 +82,7 @@ def quantile(
             and ``"normal_unbiased"``.
         keepdims: keep the reduced axes, with length 1.
         weights: not negative; array that broadcasts to `x`, or one weight for each position of
-            the one axis; with ``"inverted_cdf"`` only. None weighs all alike.
+            the one axis; with ``"inverted_cdf"`` only. None gives equal weights.
 
     Returns:
         array with the axes of `q` in front; of the dtype of `x`, of integers float32.
@@ -121,7 +121,7 @@ def quantile(
 
 
 def check_method(method: str, name: str, weights: Array | None = None) -> None:
-    """Raise if `method` is no way to choose between two neighbours, or none that takes weights.
+    """Raise if `method` is unknown, or does not support weights.
 
     Raises:
         ArgumentError: it is none.
@@ -151,12 +151,12 @@ def in_rows(x: Array, axis: Axis, name: str) -> tuple[Array, tuple[int, ...], tu
 
 
 def shares(name: str, q: float | Array, x: Array) -> tuple[Array, Array | None]:
-    """`q` in a dtype that counts the elements of `x`, which those of half precision do not.
+    """`q` in float32 or float64, which can represent the number of elements of `x`.
 
-    What is no share is 0; the second array says where it is one. None: a number is.
+    Elements outside [0, 1] become 0, and the second array is False there; it is None for a number.
 
     Raises:
-        ArgumentError: `q` is a number that is no share.
+        ArgumentError: `q` is a number outside [0, 1].
     """
     dtype = float64 if dtype_of(x) is float64 else float32
     q = q.item() if isinstance(q, np.generic) else q
@@ -227,7 +227,7 @@ def of_weights(rows: Array, weights: Array, share: Array) -> Array:
     total = ops.cumulative_sum(weights, axis=len(ops.shape(weights)) - 1)
     whole = ops.getitem(total, (..., slice(-1, None)))
     total = ops.divide(total, ops.where(ops.equal(whole, 0), 1.0, whole))
-    # nothing in front of the first weight is a quantile, that of 0 neither
+    # elements before the first positive weight are never a quantile, not even for q = 0
     total = ops.where(ops.equal(total, 0), -1.0, total)
     wanted = ops.reshape(share, (-1, 1))
     places = ops.count_nonzero(ops.less(ops.expand_dims(total, -2), wanted), axis=-1)
@@ -259,7 +259,7 @@ def percentile(
         array with the axes of `q` in front; of the dtype of `x`, of integers float32.
 
     Raises:
-        ArgumentError: `method` is none of those of `quantile`, or takes no weights; `q` is a
+        ArgumentError: `method` is unknown (see `quantile`) or does not support weights; `q` is a
             number outside.
 
     Example:
@@ -278,7 +278,7 @@ def ptp(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """The range from the least to the greatest element, maxᵢ xᵢ − minᵢ xᵢ.
 
     Args:
-        x: real; with a NaN the range is NaN. That of signed integers may overflow.
+        x: real; a NaN makes the range NaN. The range of signed integers may overflow.
         axis: the axis to reduce, or several; None means all.
         keepdims: keep the reduced axes, with length 1.
 
@@ -307,7 +307,7 @@ def mode(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Mod
         a named tuple: ``values``, of the dtype of `x`; ``counts``, integers.
 
     Raises:
-        ShapeError: there is no element to choose.
+        ShapeError: `x` is empty along the axis.
 
     Example:
         >>> import numpy as np, nestarray as na

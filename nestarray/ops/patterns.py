@@ -1,8 +1,8 @@
-"""Axes by name: reshape, reduce and repeat as a pattern says, in the notation of einops.
+"""Reshape, reduce and repeat named axes, in the notation of einops.
 
-The package `einops` reads the pattern and calls the framework's own reshape and transpose;
-the reductions are those of `nestarray.ops`, so that dtypes are alike on all frameworks. What
-einops calls ``repeat`` is `repeat_axes` here, since `repeat` is the Array API standard's.
+The package `einops` parses the pattern and calls the framework's own reshape and transpose. The
+reductions call `nestarray.ops`, so that all frameworks give the same dtypes. The ``repeat`` of
+einops is `repeat_axes` here, because `repeat` is a function of the Array API standard.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def rearrange(x: Array, /, pattern: str, **sizes: int) -> Array:
 
     Args:
         x: array of any shape.
-        pattern: the names of the axes before and after ``->``. Parentheses stand for one
-            axis made of several, ``...`` for any number of axes, 1 for an axis of length 1.
-        sizes: the lengths of named axes, where those of `x` do not tell.
+        pattern: the names of the axes before and after ``->``. Parentheses group several axes
+            into one, ``...`` matches any number of axes, 1 an axis of length 1.
+        sizes: the lengths of named axes that the shape of `x` does not determine.
 
     Returns:
         array of the dtype of `x`.
@@ -58,7 +58,7 @@ def reduce(x: Array, /, pattern: str, reduction: str, **sizes: int) -> Array:
         pattern: as for `rearrange`, with fewer names after ``->`` than before.
         reduction: ``"sum"``, ``"mean"``, ``"prod"``, ``"max"``, ``"min"``, ``"any"`` or
             ``"all"``: the op of that name.
-        sizes: the lengths of named axes, where those of `x` do not tell.
+        sizes: the lengths of named axes that the shape of `x` does not determine.
 
     Returns:
         array of the dtype that the op `reduction` gives.
@@ -118,7 +118,7 @@ def _reduction(name: str) -> Callable[[Array, tuple[int, ...]], Array]:
     return reduce_axes
 
 
-#: One function object a name: einops keeps what it found out about a pattern by them.
+#: One function object per name: einops caches parsed patterns by function.
 _REDUCTIONS = {
     name: _reduction(name) for name in ("sum", "mean", "prod", "max", "min", "any", "all")
 }

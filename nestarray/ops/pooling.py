@@ -189,7 +189,7 @@ def avg_pool1d(
         stride: the step between windows; None: `kernel_size`.
         padding: zeros around x, counted as in `conv1d`.
         ceil_mode: a last window that reaches beyond the end counts, if it starts inside;
-            what is beyond the padding is no part of the mean.
+            positions beyond the padding are excluded from the mean.
         count_include_pad: the zeros of the padding are part of the mean.
         divisor_override: divide the sums by this instead of the number of elements.
 
@@ -236,7 +236,7 @@ def avg_pool2d(
         stride: the step between windows; None: `kernel_size`.
         padding: zeros around x, counted as in `conv2d`.
         ceil_mode: a last window that reaches beyond the end counts, if it starts inside;
-            what is beyond the padding is no part of the mean.
+            positions beyond the padding are excluded from the mean.
         count_include_pad: the zeros of the padding are part of the mean.
         divisor_override: divide the sums by this instead of the number of elements.
 
@@ -284,7 +284,7 @@ def avg_pool3d(
         stride: the step between windows; None: `kernel_size`.
         padding: zeros around x, counted as in `conv3d`.
         ceil_mode: a last window that reaches beyond the end counts, if it starts inside;
-            what is beyond the padding is no part of the mean.
+            positions beyond the padding are excluded from the mean.
         count_include_pad: the zeros of the padding are part of the mean.
         divisor_override: divide the sums by this instead of the number of elements.
 
@@ -488,7 +488,7 @@ def _slices(padded: Array, at: windows.Windows) -> list[Array]:
 
 
 def lowest(x: Array) -> float:
-    """What no element of the dtype of x is less than: what padding is for a maximum."""
+    """The smallest value of the dtype of x, which pads a maximum."""
     dtype = dtypes.dtype_of(x)
     if dtype.is_floating:
         return -math.inf

@@ -90,7 +90,7 @@ def avg_pool(
         stride: the step between windows; None: `kernel_size`.
         padding: zeros around x, counted as in `conv`.
         ceil_mode: a last window that reaches beyond the end counts, if it starts inside;
-            what is beyond the padding is no part of the mean.
+            positions beyond the padding are excluded from the mean.
         count_include_pad: the zeros of the padding are part of the mean.
         divisor_override: divide the sums by this instead of the number of elements.
         data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
@@ -134,7 +134,7 @@ def _in_layout(
 ) -> Array:
     """One of `functions`, of 1 to 3 spatial axes, of an array with the channels first or last.
 
-    `check` says what is wrong in a call that fails.
+    `check` explains a failed call.
     """
     count = spatial_axes(name, x, data_format)
     is_last = data_format == "channels_last"

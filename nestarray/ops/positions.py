@@ -19,7 +19,7 @@ def rotary_embedding(x: Array, cos: Array, sin: Array, /, *, interleaved: bool =
     """Rotate pairs of features by angles θ: (a, b) → (a cos θ − b sin θ, a sin θ + b cos θ).
 
     With angles that grow along the sequence, products of queries and keys depend on the
-    distance of their positions. Features beyond the rotated ones stay as they are.
+    distance of their positions. Features beyond the rotated ones are unchanged.
 
     Args:
         x: `(*batch, length, dim)`, floating.
@@ -77,9 +77,9 @@ def alibi_bias(
 ) -> Array:
     """Biases for attention that fall with the distance: −mₕ · |i − j| for query i and key j.
 
-    The slopes mₕ are a geometric sequence, 2^(−8h/n) for h = 1 … n heads. If n is no power
-    of two, they are those of the power below it, then every second one of the power above.
-    The queries are the last ones of the sequence of keys.
+    The slopes mₕ are a geometric sequence, 2^(−8h/n) for h = 1 … n heads. If n is not a power of
+    two, the slopes for the next lower power come first, then every second slope for the next
+    higher power. The queries are the last ones of the sequence of keys.
 
     Args:
         num_heads: how many heads.
@@ -92,7 +92,7 @@ def alibi_bias(
         `(heads, length, source)`; add a causal mask where queries see no later keys.
 
     Raises:
-        ArgumentError: there is no head, or there are more queries than keys.
+        ArgumentError: `heads` is 0, or there are more queries than keys.
 
     Example:
         >>> import nestarray as na

@@ -86,7 +86,7 @@ def random_split(key: Array, *, num: int = 2) -> Array:
         `(num, 2)`, uint32.
 
     Raises:
-        ArgumentError: `key` is no key of two words, such as a native one of four.
+        ArgumentError: `key` does not have two words (native keys have four).
 
     Example:
         >>> import nestarray as na
@@ -116,8 +116,8 @@ def random_bits(key: Array, *, shape: Shape, dtype: DTypeLike = "uint32") -> Arr
         array of `shape` and `dtype`, on the framework and device of `key`.
 
     Raises:
-        ArgumentError: `key` is no key of two words, such as a native one of four.
-        DtypeError: `dtype` is no unsigned integer type.
+        ArgumentError: `key` does not have two words (native keys have four).
+        DtypeError: `dtype` is not an unsigned integer type.
 
     Example:
         >>> import nestarray as na
@@ -148,8 +148,8 @@ def random_uniform(key: Array, *, shape: Shape, dtype: DTypeLike = "float32") ->
         array of `shape` and `dtype`, on the framework and device of `key`.
 
     Raises:
-        ArgumentError: `key` is no key of two words, such as a native one of four.
-        DtypeError: `dtype` is no floating type.
+        ArgumentError: `key` does not have two words (native keys have four).
+        DtypeError: `dtype` is not a floating type.
 
     Example:
         >>> import nestarray as na
@@ -229,7 +229,7 @@ def random_quantile(u: Array, *, distribution: str) -> Array:
     if distribution == "cauchy":  # the roundings of jax.random, since the tangent is steep
         pi = threefry.rounded(math.pi, dtypes.dtype_of(u))
         u = ops.multiply(ops.subtract(u, 0.5), pi)
-    # in float64, in which all else is computed, that of jax.random has errors of its own
+    # all else is computed in float64, where the log1p of jax.random has larger errors
     log1p = logarithms.log1p if dtypes.dtype_of(u) is dtypes.float64 else ops.log1p
     return rounding.rounded_once(partial(_QUANTILES[distribution], log1p), u)
 
@@ -280,12 +280,11 @@ _QUANTILES = {
 def normal_quantile(u: Array) -> Array:
     """The standard normal number below which a share (1 + u) / 2 lies: √2 erf⁻¹(u).
 
-    It turns uniform random numbers into normal ones, by Giles' polynomials. Up to 32 bits it has
-    the roundings of ``jax.random`` on processors, so that all draw the same bits; those of
-    float64 are the same to 2 units in the last place.
+    It maps uniform random numbers to normal ones, by Giles' polynomials. Up to 32 bits it rounds
+    like ``jax.random`` on CPUs, so that all backends draw the same bits; float64 agrees to 2 ulp.
 
     Args:
-        u: floating, in [−1, 1]; ±1 gives ±∞, what is outside NaN.
+        u: floating, in [−1, 1]; ±1 gives ±∞, other values give NaN.
 
     Returns:
         array of the shape and dtype of `u`.
@@ -357,8 +356,8 @@ def random_integers(
         array of `shape` and `dtype`; `low` everywhere if `high` is not above it.
 
     Raises:
-        ArgumentError: `key` is no key of two words, such as a native one of four.
-        DtypeError: `dtype` is no integer type.
+        ArgumentError: `key` does not have two words (native keys have four).
+        DtypeError: `dtype` is not an integer type.
 
     Example:
         >>> import nestarray as na
@@ -372,7 +371,7 @@ def random_integers(
     keys = ops.random_split(key)
     flat = (threefry.count(shape),)  # NumPy warns of wrapping numbers, not of wrapping arrays
     words = ops.random_bits(keys[1], shape=flat, dtype=unsigned)
-    if span:  # 0 stands for the whole range, where every word is a result
+    if span:  # 0 means the whole range: every word is a result
         # arrays, not numbers: these may be too large for the int32 that JAX reads numbers as
         size, factor = (
             ops.full((1,), number, dtype=unsigned, like=key)

@@ -1,12 +1,12 @@
 """Recurrent networks of several layers and directions, with the weights as PyTorch lays them out.
 
-`weights` is one flat sequence: for each layer, and in it for each direction, the weight of the
-input `(gates · hidden, in)`, that of the hidden state `(gates · hidden, out)`, then, if the
-network has biases, one for each of these `(gates · hidden,)`, and for an `lstm` with projection
-at last `(out, hidden)`. How many there are says which of these the network has.
+`weights` is one flat sequence: for each layer and direction, the input weight
+`(gates · hidden, in)`, the recurrent weight `(gates · hidden, out)`, two biases
+`(gates · hidden,)` if the network has biases, and the projection `(out, hidden)` of an `lstm`
+with projection. The number of arrays determines which of these are present.
 
-With `lengths` the sequences end early: their states stay as they are from then on, outputs
-behind the end are 0, and the backward direction begins at each sequence's own end.
+With `lengths`, a sequence ends early: its state is constant after its end, later outputs are 0,
+and the backward direction starts at its end.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def lstm(
         x: `(length, batch, in)`, or `(length, in)`, floating.
         weights: for each layer and direction W `(4 · hidden, in)` and U `(4 · hidden, out)`;
             with biases also b and c, `(4 · hidden,)`; with projection at last P
-            `(out, hidden)`; without it out is hidden. The rows are those of i, f, g and o
+            `(out, hidden)`; without it out is hidden. The rows belong to i, f, g and o
             in this order.
         h0: `(layers · directions, batch, out)`: the first states; None: zeros.
         c0: `(layers · directions, batch, hidden)`: the first cells; None: zeros.
@@ -195,7 +195,7 @@ def lstm(
 
 
 class Layout(NamedTuple):
-    """What a network is made of."""
+    """The layers and directions of a network."""
 
     name: str
     gates: int
@@ -323,7 +323,7 @@ def _layer(
     mask: Array | None,
     reverse: bool,
 ) -> tuple[Array, tuple[Array, ...]]:
-    """One layer in one direction; what the input adds to the gates is one product for all times."""
+    """One layer in one direction; one product computes the input's contribution for all time steps."""
     gates = ops.linear(x, part.w_input, part.b_input)
     sizes = (part.out(layout.gates), part.hidden(layout.gates))
     # zeros like a part of the gates: the batch may be known at run time only

@@ -18,9 +18,9 @@ __all__ = ["random_binomial", "random_gamma", "random_poisson"]
 def random_gamma(key: Array, a: Array, *, log_space: bool = False) -> Array:
     """Gamma random numbers, of the density xᵃ⁻¹ e⁻ˣ / Γ(a), one for each element of `a`.
 
-    Marsaglia and Tsang's rejection, which accepts 95 of 100 draws and more. On JAX, PyTorch
-    and TensorFlow it has a derivative by `a`, of the first order: that of the quantile at
-    the level drawn.
+    Marsaglia and Tsang's rejection method, with an acceptance rate above 95 %. On JAX, PyTorch
+    and TensorFlow it has a first derivative with respect to `a`: the derivative of the quantile
+    function at the drawn level.
 
     Args:
         key: `(2,)`, uint32, as made by ``na.random.key``.
@@ -71,7 +71,7 @@ def random_poisson(key: Array, lam: Array, *, dtype: DTypeLike = "int32") -> Arr
         where `lam` is NaN or negative.
 
     Raises:
-        DtypeError: `dtype` is no integer type, or `lam` is not float32.
+        DtypeError: `dtype` is not an integer type, or `lam` is not float32.
 
     Example:
         >>> import numpy as np, nestarray as na

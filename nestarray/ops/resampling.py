@@ -86,7 +86,7 @@ def map_coordinates(
 
 
 def _taps(position: Array, order: int) -> list[tuple[Array, Array]]:
-    """The elements that are read along one axis, and what each counts: NaN at no finite place."""
+    """The elements that are read along one axis, and their weights; NaN at nonfinite positions."""
     is_finite = ops.isfinite(position)
     finite = ops.where(is_finite, position, 0.0)
     if order == 0:

@@ -42,8 +42,8 @@ __all__ = [
 def where(condition: Array, x1: Array, x2: Array, /) -> Array:
     """x1 where `condition` is True, x2 where it is False.
 
-    Both are computed, and the gradient of the one not taken is 0 · d: keep what is not
-    taken finite where gradients are needed.
+    Both are computed, and the gradient of the unselected one is 0 · d: keep unselected values
+    finite where gradients are needed.
 
     Args:
         condition: bool; all three broadcast against each other.
@@ -329,11 +329,10 @@ def in_top_k(targets: Array, scores: Array, /, *, k: int) -> Array:
         k: how many.
 
     Returns:
-        bools, `(*batch,)`; False where a score is infinite or NaN, and where there is no such
-        class.
+        bools, `(*batch,)`; False for infinite and NaN scores, and for targets out of range.
 
     Raises:
-        DtypeError: the targets are no integers.
+        DtypeError: the targets are not integers.
         ShapeError: the shapes do not fit.
 
     Example:
@@ -374,8 +373,8 @@ def bincount(
         x: `(n,)`, integers, not negative.
         weights: `(n,)`; None counts.
         minlength: the least length of the result.
-        length: the length of the result, which leaves out what is greater, and counts negative
-            numbers as 0; None: what `minlength` and the greatest number ask for.
+        length: the static length of the result; greater numbers are dropped, negative ones count
+            as 0. None: the larger of `minlength` and the greatest number + 1.
 
     Returns:
         `(m,)`, where m is `length`, or else `minlength` or the greatest number plus 1;
@@ -383,7 +382,7 @@ def bincount(
 
     Raises:
         ArgumentError: `length` is negative.
-        ShapeError: `x` is no vector.
+        ShapeError: `x` is not one-dimensional.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -399,7 +398,7 @@ def bincount(
         length = length if length > minlength else minlength
         return ops.segment_sum(weights, x, num_segments=length)
     check_range("bincount", "length", length, 0)
-    places = ops.clip(x, 0, length)  # behind the end stands what is left out
+    places = ops.clip(x, 0, length)  # the extra last bin collects the excluded values
     return ops.segment_sum(weights, places, num_segments=length + 1)[:length]
 
 
@@ -419,7 +418,7 @@ def histogram(
         x: real, of any shape; elements outside all bins are not counted.
         bins: the number of bins of equal width, or `(n + 1,)`, their edges, ascending.
         range: the least and the greatest edge; None takes the extrema of `x`.
-        weights: what each element counts, of the shape of `x`; None means 1.
+        weights: the weight of each element, of the shape of `x`; None means 1.
         density: divide by the total and by the widths, so that the area is 1.
 
     Returns:
@@ -492,7 +491,7 @@ def histogramdd(
         bins: the number of bins of equal width, for all axes or for each; or for each axis
             a list of the edges, ascending.
         range: for each axis the least and the greatest edge; None takes the extrema of `x`.
-        weights: `(n,)`, what each point counts; None means 1.
+        weights: `(n,)`, the weight of each point; None means 1.
         density: divide by the total and by the volumes, so that the integral is 1.
 
     Returns:
@@ -500,7 +499,7 @@ def histogramdd(
         the edges; behind them for each axis its edges, `(n_i + 1,)`, floating.
 
     Raises:
-        ShapeError: `x` is no matrix, or `bins` or `range` are not as many as its columns.
+        ShapeError: `x` is not a matrix, or `bins` or `range` do not match its number of columns.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -574,7 +573,7 @@ def histogram2d(
         x2: `(n,)`, real: the second ones.
         bins: as for `histogramdd`.
         range: as for `histogramdd`.
-        weights: `(n,)`, what each point counts; None means 1.
+        weights: `(n,)`, the weight of each point; None means 1.
         density: as for `histogramdd`.
 
     Returns:

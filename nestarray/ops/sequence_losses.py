@@ -39,7 +39,7 @@ def ctc_loss(
         targets: `(batch, targets)`, or `(targets,)`, integer classes other than `blank`.
         input_lengths: `(batch,)`, or `()`: how much of each sequence counts.
         target_lengths: `(batch,)`, or `()`: how many of its targets count.
-        blank: the class that stands for nothing.
+        blank: the index of the blank label.
         reduction: ``"mean"``: of the losses, each divided by the length of its targets;
             ``"sum"`` or ``"none"``.
         zero_infinity: infinite losses are 0, and have the gradient 0.
@@ -48,9 +48,9 @@ def ctc_loss(
         A scalar; with ``"none"`` `(batch,)`, or `()` without a batch.
 
     Raises:
-        DtypeError: targets or lengths are no integers.
+        DtypeError: targets or lengths are not integers.
         ShapeError: the shapes do not fit together.
-        ArgumentError: `blank` is no class.
+        ArgumentError: `blank` is not a class index.
 
     Example:
         >>> import numpy as np, nestarray as na

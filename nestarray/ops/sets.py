@@ -27,7 +27,7 @@ __all__ = [
 
 @op
 def isin(x1: Array, x2: Array, /, *, invert: bool = False) -> Array:
-    """Where the elements of `x1` are among those of `x2`; NaN is not among any.
+    """Whether each element of `x1` is an element of `x2`; NaN never is.
 
     Args:
         x1: array of any shape, or a number.

@@ -52,7 +52,7 @@ def dct(
     Raises:
         ArgumentError: `kind` or `norm` is none of these.
         DtypeError: `x` is complex.
-        ShapeError: there is no such axis, or `n` is below 1, for kind 1 below 2.
+        ShapeError: the axis is out of range, or `n` is below 1 (below 2 for kind 1).
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -79,10 +79,10 @@ def idct(
 
     Args:
         x: real.
-        kind: 1 to 4, that of the `dct` to undo.
+        kind: 1 to 4, the kind of the `dct` to invert.
         n: the length of the transform, as for `dct`.
         axis: the axis to transform.
-        norm: that of the `dct` to undo.
+        norm: the norm of the `dct` to invert.
 
     Returns:
         real array, float64 for double precision and float32 else.
@@ -90,7 +90,7 @@ def idct(
     Raises:
         ArgumentError: `kind` or `norm` is none of these.
         DtypeError: `x` is complex.
-        ShapeError: there is no such axis, or `n` is below 1, for kind 1 below 2.
+        ShapeError: the axis is out of range, or `n` is below 1 (below 2 for kind 1).
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -159,7 +159,7 @@ def _unscaled_cosine(x: Array, kind: int, n: int, weight: np.ndarray) -> Array:
 
 
 def _constant(values: np.ndarray, x: Array) -> Array:
-    """`values` beside `x`, in the precision of `x`."""
+    """`values` as an array on the backend and in the precision of `x`."""
     wide = dtype_of(x) in (float64, complex128)
     if values.dtype.kind == "c":
         return ops.asarray(values, dtype=complex128 if wide else complex64, like=x)
@@ -197,9 +197,9 @@ def stft(
         window: `(win_length,)`, the weights w, with zeros on both sides up to `n_fft`; None
             means ones.
         n_fft: the length of each transform.
-        hop_length: from the start of one frame to that of the next; None means a quarter of
+        hop_length: distance between the starts of adjacent frames; None means a quarter of
             `n_fft`.
-        win_length: the length of the window; None means that of `window`, or `n_fft`.
+        win_length: the length of the window; None means the length of `window`, or `n_fft`.
         center: frame t is centred on the time t hop: `x` is padded by half of `n_fft`.
         pad_mode: how, as in `pad`.
         normalized: divide by √n_fft.

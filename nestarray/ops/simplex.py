@@ -43,7 +43,7 @@ def softmin(x: Array, /, *, axis: Axis = -1) -> Array:
 def sparsemax(x: Array, /, *, axis: int = -1) -> Array:
     """The nearest point of the probability simplex, max(xᵢ − τ, 0) with τ such that the sum is 1.
 
-    Unlike those of `softmax`, probabilities of low scores are exactly 0.
+    Unlike with `softmax`, probabilities of low scores are exactly 0.
 
     Args:
         x: any shape, floating.

@@ -64,7 +64,7 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 
 @op
 def lexsort(keys: Sequence[Array], /, *, axis: int = -1) -> Array:
-    """The positions that put arrays in order by the last of them, ties by the one before, and so on.
+    """Indirect sort by several keys: the last key is the primary one, earlier keys break ties.
 
     Args:
         keys: real or bool, of one shape with at least one dimension; the last counts most. NaN
@@ -75,7 +75,7 @@ def lexsort(keys: Sequence[Array], /, *, axis: int = -1) -> Array:
         integers of the shape of one of them; equal elements keep their order.
 
     Raises:
-        ArgumentError: there is no array.
+        ArgumentError: `keys` is empty.
         ShapeError: the arrays are not of one shape.
 
     Example:

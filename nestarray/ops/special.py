@@ -42,7 +42,7 @@ def _working(x: Array) -> Array:
 
 
 def _as_result(y: Array, x: Array) -> Array:
-    """`y` in the dtype of the result for `x`: that of `x`, float32 for integers."""
+    """`y` in the dtype of the result: the dtype of `x`, or float32 for integers."""
     dtype = dtypes.dtype_of(x)
     return ops.astype(y, dtype, copy=False) if dtype.is_floating else y
 
@@ -445,9 +445,9 @@ def xlogy(x1: Array, x2: Array, /) -> Array:
 
 
 def _without_product(x1: Array, x2: Array, pole: float) -> Array:
-    """Where x1 is 0 and a logarithm of `x2` is not finite, as it is above `pole`; NaN stays NaN.
+    """Whether x1 is 0 and the logarithm of `x2` is infinite (x2 ≤ `pole` or x2 = ∞); False for NaN.
 
-    Elsewhere 0 times it is 0, and has the derivatives of the product.
+    Elsewhere the product is 0 and has the derivatives of the product rule.
     """
     is_pole = ops.logical_or(ops.less_equal(x2, pole), ops.equal(x2, math.inf))
     return ops.logical_and(ops.equal(x1, 0), is_pole)
@@ -574,8 +574,8 @@ def logit(x: Array, /, *, eps: float | None = None) -> Array:
 def sinc(x: Array, /) -> Array:
     """sin(πx) / (πx), and 1 at 0.
 
-    The sine is that of the product in the dtype of `x`: at integers it is not 0 but of the size
-    of the product's rounding, and NaN where the product overflows.
+    πx is rounded to the dtype of `x`: at integers the result has the size of this rounding error
+    instead of 0, and it is NaN where πx overflows.
 
     Args:
         x: floating or complex; integers become float32.

@@ -1,4 +1,4 @@
-"""Sums, means, extrema and what runs along axes.
+"""Sums, means, extrema and cumulative reductions.
 
 Every reduction takes `axis`: one axis, several, or None for all, and `keepdims`, which keeps
 the reduced axes with length 1. Over no axis at all (``axis=()``) nothing is reduced.
@@ -226,7 +226,7 @@ def all(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Whether every element is True; of nothing True.
 
     Args:
-        x: bool, or any number: what is not 0 is True.
+        x: bool or numeric; nonzero elements are True.
         axis: the axis to reduce, or several; None means all.
         keepdims: keep the reduced axes, with length 1.
 
@@ -248,7 +248,7 @@ def any(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Whether some element is True; of nothing False.
 
     Args:
-        x: bool, or any number: what is not 0 is True.
+        x: bool or numeric; nonzero elements are True.
         axis: the axis to reduce, or several; None means all.
         keepdims: keep the reduced axes, with length 1.
 
@@ -466,7 +466,7 @@ def logsumexp(
     if b is not None:
         refuse_complex(x)
         x = ops.where(ops.equal(b, 0), -math.inf, x)
-    if 0 in x.shape:  # there is no greatest of nothing
+    if 0 in x.shape:  # the maximum of an empty array is undefined
         nothing = ops.full_like(ops.sum(x, axis=axis, keepdims=keepdims), -math.inf)
         return (nothing, ops.zeros_like(nothing)) if return_sign else nothing
     is_complex = dtype_of(x).kind == "complex"
@@ -508,7 +508,7 @@ def average(
     Args:
         x: any number.
         weights: array that broadcasts to `x`, or one weight for each position of the one
-            axis; None weighs all alike.
+            axis; None gives equal weights.
         axis: the axis to reduce, or several; None means all.
         keepdims: keep the reduced axes, with length 1.
 

@@ -485,7 +485,7 @@ def cbrt(x: Array, /) -> Array:
     plain = ops.logical_and(size > 0.0, ops.isfinite(size))
     safe = ops.where(plain, size, 1.0)
     guess = ops.pow(safe, 1.0 / 3.0)
-    # One step of Newton's method: ⅓ is no floating number, nor is the power rounded well.
+    # One step of Newton's method corrects the power: ⅓ is not representable.
     root = guess - (guess - safe / (guess * guess)) / 3.0
     zero = size == 0.0
     rest = ops.where(zero, ops.sqrt(ops.where(zero, wide, 1.0)), wide)  # which is steep at 0 too

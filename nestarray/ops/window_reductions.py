@@ -44,7 +44,7 @@ def lp_pool(
     stride: Ints | None = None,
     ceil_mode: bool = False,
 ) -> Array:
-    """The norm of what is under sliding windows, (Σ |xᵢ|ᵒʳᵈ)^(1/ord).
+    """The norm of the elements in sliding windows, (Σ |xᵢ|ᵒʳᵈ)^(1/ord).
 
     A window that reaches beyond the end, which `ceil_mode` lets count, has the sum scaled up
     from the elements under it to as many as a whole window has.
@@ -186,7 +186,7 @@ def max_unpool(
         indices: the places as `max_pool_with_indices` gives them, of the shape of x, integer.
         kernel_size: the size of a window; an integer, or one for each spatial axis.
         stride: the step between windows; None: `kernel_size`.
-        padding: what the pooling padded with at both sides.
+        padding: the padding of the pooling, on both sides.
         output_size: the spatial sizes of the result; None:
             (size − 1) · stride − 2 · padding + kernel_size.
 
@@ -234,7 +234,7 @@ def fractional_max_pool1d(
 ) -> Array:
     """The largest element under windows along one axis whose steps vary at random.
 
-    The windows are those of `fractional_max_pool2d`.
+    The windows are chosen as in `fractional_max_pool2d`.
 
     Args:
         x: `(batch, channels, length)`, floating.
@@ -303,7 +303,7 @@ def fractional_max_pool3d(
 ) -> Array:
     """The largest element under windows over three axes whose steps vary at random.
 
-    The windows are those of `fractional_max_pool2d`.
+    The windows are chosen as in `fractional_max_pool2d`.
 
     Args:
         x: `(batch, channels, depth, height, width)`, floating.
@@ -407,7 +407,7 @@ def _starts(uniform: Array, size: int, kernel: int, output: int) -> Array:
     return ops.astype(end, dtypes.int64)
 
 
-#: (what combines two elements, what leaves an element as it is)
+#: (combination of two elements, its identity element)
 _COMPUTATIONS: dict[str, tuple[Any, Any]] = {
     "add": ("add", 0),
     "mul": ("multiply", 1),
@@ -430,7 +430,7 @@ def reduce_window(
     window_dilation: Sequence[int] | None = None,
     init: float | None = None,
 ) -> Array:
-    """Reduce what is under windows that slide over all axes of an array.
+    """Reduce the elements in windows that slide over all axes of an array.
 
     Args:
         x: any shape, real.
