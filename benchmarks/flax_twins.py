@@ -1,7 +1,7 @@
 """Networks of the sizes of those that are converted, as somebody writes them in Flax.
 
 Each function takes a configuration of `transformers` and an example, and gives
-``(apply, variables)``; `tests/test_flax_twins.py` compares numbers of parameters.
+``(apply, variables)``; `tests/benchmarks/test_flax_twins.py` compares numbers of parameters.
 """
 
 from __future__ import annotations

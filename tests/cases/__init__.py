@@ -1,4 +1,4 @@
-"""One `Case` an op at least: the rows over which the properties of ``tests/test_ops_*`` run.
+"""One `Case` an op at least: the rows over which the properties of ``tests/ops`` run.
 
 Each ``tests/cases/<chapter>.py`` defines ``CASES``. Inputs are drawn as NumPy arrays from a
 generator that depends on the case's id only, so that every property sees the same numbers.

@@ -1,6 +1,6 @@
 """Cases of `nestarray.ops.complex_numbers`; the oracle is PyTorch.
 
-The results are complex: ``tests/test_complex_numbers.py`` has the gradients of their parts.
+The results are complex: ``tests/ops/test_complex_numbers.py`` has the gradients of their parts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cases of `nestarray.ops.data_type`; what they share with no other op is in tests/test_interop.py."""
+"""Cases of `nestarray.ops.data_type`; what they share with no other op is in tests/backends/test_interop.py."""
 
 from __future__ import annotations
 

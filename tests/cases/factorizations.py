@@ -1,7 +1,7 @@
 """Cases of `nestarray.ops.factorizations`; the oracles are NumPy and SciPy.
 
 Factors that are determined up to a sign, and derivatives by hermitian matrices, are in
-``tests/test_factorizations.py``.
+``tests/ops/test_factorizations.py``.
 """
 
 from __future__ import annotations

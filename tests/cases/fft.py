@@ -1,6 +1,6 @@
 """Cases of `nestarray.ops.fft`; the oracle is NumPy.
 
-Derivatives where results or arguments are complex are in ``tests/test_spectra.py``.
+Derivatives where results or arguments are complex are in ``tests/ops/test_spectra.py``.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ CASES = [
         id="descending",
     ),
     # Of three elements the middle one in its place leaves one order only;
-    # tests/test_partition.py has longer axes.
+    # tests/ops/test_partition.py has longer axes.
     *(
         Case(
             op,

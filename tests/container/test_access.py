@@ -13,7 +13,7 @@ import nestarray as na
 from nestarray.container import ListContainer
 from nestarray.errors import PathError, StructureError
 from nestarray.errors.suggestions import SUGGESTIONS
-from tests.container.trees import roots, sample
+from tests.trees import roots, sample
 
 
 @given(roots())

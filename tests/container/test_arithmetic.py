@@ -11,13 +11,10 @@ from hypothesis import strategies as st
 
 import nestarray as na
 from nestarray.errors import ArgumentError, StructureError
+from tests.arrays import on
 
 TREE = {"w": np.float32([[3, -4], [0, 1]]), "more": [np.float32(12), np.float32([])]}
 ORDERED = na.Container(TREE)
-
-
-def on(backend: str, tree: Any = TREE) -> na.Container:
-    return na.Container(tree).map(lambda x: na.to_backend(x, backend) if hasattr(x, "dtype") else x)
 
 
 def check(found: na.Container, expected: Any, backend: str, rtol: float = 1e-6) -> None:
@@ -37,8 +34,8 @@ def test_clipping_is_that_of_optax_and_torch(max_norm: float, backend: str) -> N
     import optax
     import torch
 
-    clipped = on(backend).global_clip(max_norm)
-    expected, _ = optax.clip_by_global_norm(max_norm).update(on("jax"), optax.EmptyState())
+    clipped = on(backend, TREE).global_clip(max_norm)
+    expected, _ = optax.clip_by_global_norm(max_norm).update(on("jax", TREE), optax.EmptyState())
     check(clipped, expected, backend)
     parameters = [torch.nn.Parameter(torch.zeros(x.shape)) for x in ORDERED.leaves()]
     for p, grad in zip(parameters, ORDERED.leaves(), strict=True):
@@ -81,7 +78,7 @@ def test_dtypes_stay(backend: str) -> None:
 
 
 def test_the_norm_may_be_known_and_the_bound_an_array(backend: str) -> None:
-    c = on(backend)
+    c = on(backend, TREE)
     expected = na.Container(TREE).global_clip(2.0)
     check(c.global_clip(2.0, norm=c.tree_norm()), expected, backend)
     check(c.global_clip(na.to_backend(np.float32(2.0), backend)), expected, backend)
@@ -101,7 +98,7 @@ def test_complex_leaves() -> None:
 
 
 def steps(backend: str, n: int = 4) -> list[na.Container]:
-    return [on(backend) * (i + 1.5) for i in range(n)]
+    return [on(backend, TREE) * (i + 1.5) for i in range(n)]
 
 
 @pytest.mark.parametrize("debias", [False, True])
@@ -109,8 +106,8 @@ def test_averages_are_those_of_optax(debias: bool, backend: str) -> None:
     import optax
 
     transform = optax.ema(0.9, debias=debias)
-    state = transform.init(on("jax"))
-    average = on(backend).zeros_like()
+    state = transform.init(on("jax", TREE))
+    average = on(backend, TREE).zeros_like()
     for t, (new, update) in enumerate(zip(steps(backend), steps("jax"), strict=True), 1):
         reordered = na.Container(more=new["more"], w=new["w"])
         average = average.ema(reordered, 0.9, step=t if debias else None)
@@ -170,7 +167,7 @@ def test_averages_of_small_floating_types(backend: str) -> None:
 
 @pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
 def test_gradients_and_compilation(backend: str) -> None:
-    c = on(backend).select("w")
+    c = on(backend, TREE).select("w")
 
     def loss(c: na.Container) -> Any:
         clipped = c.global_clip(1.0)["w"]
@@ -187,7 +184,7 @@ def test_gradients_and_compilation(backend: str) -> None:
 
 
 def test_fused_trees_stay_fused(backend: str) -> None:
-    c = on(backend).fuse()
+    c = on(backend, TREE).fuse()
     assert type(c.global_clip(1.0)) is type(c.ema(c * 3, 0.5)) is type(c)
     check(c.global_clip(1.0), na.Container(TREE).global_clip(1.0), backend)
     check(c.ema(c * 3, 0.5), na.Container(TREE) * 2, backend)
@@ -223,7 +220,11 @@ def test_lerp(backend: str) -> None:
 
 @pytest.mark.parametrize(("name", "value"), [("zeros_like", 0), ("ones_like", 1)])
 def test_trees_of_one_number(name: str, value: int, backend: str) -> None:
-    c = on(backend).set("n", na.to_backend(np.arange(2, dtype="int32"), backend)).set("none", None)
+    c = (
+        on(backend, TREE)
+        .set("n", na.to_backend(np.arange(2, dtype="int32"), backend))
+        .set("none", None)
+    )
     made = getattr(c, name)()
     assert made.spec is c.spec
     assert made["none"] is None

@@ -17,7 +17,7 @@ import nestarray as na
 from nestarray.container import ListContainer, TupleContainer
 from nestarray.container.spec import LEAF, make_spec
 from nestarray.errors import ArgumentError, StructureError
-from tests.container.trees import plain_trees, roots, sample
+from tests.trees import plain_trees, roots, sample
 
 
 class Pair(NamedTuple):

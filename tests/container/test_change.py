@@ -11,7 +11,7 @@ from hypothesis import given
 import nestarray as na
 from nestarray.container import ListContainer
 from nestarray.errors import ArgumentError, ImmutableError, PathError, StructureError
-from tests.container.trees import plain_trees, roots, sample
+from tests.trees import plain_trees, roots, sample
 
 
 @given(roots())

@@ -14,7 +14,7 @@ import nestarray as na
 from nestarray.container import ListContainer
 from nestarray.container.mapping import places
 from nestarray.errors import ArgumentError, StructureError
-from tests.container.trees import roots, sample
+from tests.trees import roots, sample
 
 
 @given(roots())

@@ -19,7 +19,7 @@ from hypothesis import given
 import nestarray as na
 from nestarray.container import ListContainer, TupleContainer
 from nestarray.errors import ArgumentError, StructureError
-from tests.container.trees import plain_trees, roots, sample
+from tests.trees import plain_trees, roots, sample
 
 
 def floats(tree: Any) -> na.Container:

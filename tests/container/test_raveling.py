@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import nestarray as na
 from nestarray.errors import ArgumentError, DtypeError, MixedBackendError, ShapeError
-from tests.container.trees import nests
+from tests.arrays import on
+from tests.trees import nests
 
 ARRAYS = st.sampled_from(
     [
@@ -31,11 +32,6 @@ TREE = {
 }
 
 
-def on(backend: str) -> na.Container:
-    """`TREE` on a backend; the number stays one of Python."""
-    return na.Container(TREE).to_backend(backend).set("rate", TREE["rate"])
-
-
 @given(nests(ARRAYS))
 def test_back_is_exact(tree: Any) -> None:
     c = na.Container(a=tree)
@@ -52,7 +48,7 @@ def test_back_is_exact(tree: Any) -> None:
 
 
 def test_every_backend(backend: str) -> None:
-    c = on(backend)
+    c = on(backend, TREE)
     vector, unravel = na.tree_ravel(c)
     assert na.backend_of(vector) == backend
     assert na.dtype_of(vector) is na.float32
@@ -67,7 +63,7 @@ def test_every_backend(backend: str) -> None:
 
 
 def test_a_part(backend: str) -> None:
-    c = on(backend)
+    c = on(backend, TREE)
     vector, unravel = c.tree_ravel("**/b", "w")
     np.testing.assert_array_equal(np.asarray(vector), [0, 1, 2, 3, 4, 5, 8])
     back = unravel(vector + 1)
@@ -77,7 +73,7 @@ def test_a_part(backend: str) -> None:
 
 
 def test_a_batch_of_vectors(backend: str) -> None:
-    c = on(backend)
+    c = on(backend, TREE)
     vector, unravel = c.tree_ravel()
     back = unravel(na.stack([vector, vector + 1, vector + 2]))
     assert tuple(back["w"].shape) == (3, 2, 3)
@@ -124,7 +120,7 @@ def test_trees_without_arrays() -> None:
 
 @pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
 def test_gradients_and_compilation(backend: str) -> None:
-    c = on(backend).select("w", "**/b")
+    c = on(backend, TREE).select("w", "**/b")
 
     def energy(c: na.Container) -> Any:
         vector, _ = na.tree_ravel(c)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nestarray as na
-from nestarray import backends
 from nestarray.errors import ArgumentError, ShapeError, StructureError
+from tests.arrays import on
 
 TREE = {
     "a": np.asarray([[1.0, -2.0], [3.0, 0.5]], "float32"),
@@ -28,13 +28,9 @@ EXPECTED = {
 }
 
 
-def on(backend: str, tree: Any = TREE) -> na.Container:
-    return na.Container(tree).map(backends.core(backend).from_numpy)
-
-
 @pytest.mark.parametrize("name", EXPECTED)
 def test_against_numpy(name: str, backend: str) -> None:
-    c = on(backend)
+    c = on(backend, TREE)
     for result in (getattr(na, name)(c), getattr(c, name)(), getattr(na, name)({"in": [c]})):
         assert na.backend_of(result) == backend
         np.testing.assert_allclose(float(result), EXPECTED[name], rtol=1e-6)
@@ -42,12 +38,12 @@ def test_against_numpy(name: str, backend: str) -> None:
 
 @pytest.mark.parametrize("ord", [0.5, 1, 1.5, 2, 3, np.inf])
 def test_norms(ord: float, backend: str) -> None:
-    result = na.tree_norm(on(backend), ord=ord)
+    result = na.tree_norm(on(backend, TREE), ord=ord)
     np.testing.assert_allclose(float(result), np.linalg.norm(VECTOR, ord), rtol=1e-6)
 
 
 def test_dot(backend: str) -> None:
-    c = on(backend)
+    c = on(backend, TREE)
     np.testing.assert_allclose(float(na.tree_dot(c, c * 2)), 2 * VECTOR @ VECTOR, rtol=1e-6)
     other_order = na.Container(b=c["b"], a=c["a"])
     np.testing.assert_allclose(float(c.tree_dot(other_order)), VECTOR @ VECTOR, rtol=1e-6)
@@ -84,16 +80,16 @@ def test_integers_and_numbers_of_python(backend: str) -> None:
 
 
 def test_empty_arrays_have_no_part_in_it(backend: str) -> None:
-    c = on(backend).set("empty", on(backend, {"x": np.zeros((0, 3), "float32")}))
+    c = on(backend, TREE).set("empty", on(backend, {"x": np.zeros((0, 3), "float32")}))
     for name, expected in EXPECTED.items():
         np.testing.assert_allclose(float(getattr(c, name)()), expected, rtol=1e-6)
     assert float(c.tree_norm(ord=np.inf)) == 6.0
 
 
 def test_truth(backend: str) -> None:
-    c = on(backend)
+    c = on(backend, TREE)
     assert bool(na.tree_all(c == c))
-    assert not bool(na.tree_all(c == on(backend).set("a", on(backend)["a"] * 2)))
+    assert not bool(na.tree_all(c == on(backend, TREE).set("a", on(backend, TREE)["a"] * 2)))
     assert bool(na.tree_any(c < -5))
     assert not bool(na.tree_any(c < -7))
 
@@ -145,12 +141,12 @@ def test_gradients_and_compilation() -> None:
     import jax
     import torch
 
-    c = on("jax")
+    c = on("jax", TREE)
     grads = jax.jit(jax.grad(na.tree_norm))(c)
     expected = c / np.linalg.norm(VECTOR)
     for path, leaf in grads.flat_items():
         np.testing.assert_allclose(leaf, expected[path], rtol=1e-6)
-    grads = torch.func.grad(na.tree_norm)(on("torch"))
+    grads = torch.func.grad(na.tree_norm)(on("torch", TREE))
     for path, leaf in grads.flat_items():
         np.testing.assert_allclose(leaf, np.asarray(expected[path]), rtol=1e-6)
 

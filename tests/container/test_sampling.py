@@ -9,6 +9,7 @@ import pytest
 
 import nestarray as na
 from nestarray.errors import ArgumentError, DtypeError
+from tests.arrays import on
 
 TREE = {
     "a": {"w": np.zeros((3, 2), "float32"), "b": np.zeros(0, "float32")},
@@ -17,13 +18,9 @@ TREE = {
 }
 
 
-def on(backend: str) -> na.Container:
-    return na.Container(TREE).map(lambda x: na.to_backend(x, backend) if hasattr(x, "dtype") else x)
-
-
 def test_bits_are_the_same_on_every_backend(backend: str) -> None:
     key = na.random.key(3)  # of NumPy: it is moved to where the leaves are
-    c = on(backend)
+    c = on(backend, TREE)
     found = c.random_like(key, distribution=na.random.uniform)
     assert found.spec is c.spec
     for path, leaf in (
@@ -59,7 +56,7 @@ def test_every_leaf_has_numbers_of_its_own() -> None:
 
 @pytest.mark.parametrize("backend", ["numpy", "torch"])
 def test_distributions_and_dtypes(backend: str) -> None:
-    c = on(backend).select("a/w").set("n", na.to_backend(np.zeros(1000, "int32"), backend))
+    c = on(backend, TREE).select("a/w").set("n", na.to_backend(np.zeros(1000, "int32"), backend))
 
     def dice(key: Any, shape: Any, dtype: Any) -> Any:
         return na.random.randint(key, shape, 1, 7, dtype)
@@ -77,7 +74,7 @@ def test_distributions_and_dtypes(backend: str) -> None:
     "backend", ["jax", pytest.param("torch", marks=pytest.mark.full), "tensorflow"]
 )
 def test_compiled(backend: str) -> None:
-    c = on(backend).select("a/w")
+    c = on(backend, TREE).select("a/w")
     key = na.random.key(5, backend=backend)
     options = {"backend": "aot_eager"} if backend == "torch" else {}
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import nestarray as na
 from nestarray import backends
 from nestarray.errors import ArgumentError, StructureError
-from tests.container.trees import plain_trees, roots
+from tests.trees import plain_trees, roots
 
 NET = na.Container(
     layers=[{"weight": 1, "bias": 2}, {"weight": 3, "bias": 4}],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import nestarray as na
 from nestarray.errors import ArgumentError, PathError, StructureError
-from tests.container.trees import plain_trees, roots
+from tests.trees import plain_trees, roots
 
 C = na.Container(a={"w": 1, "b": 2}, l=[10, {"x": 20}], t=(5,), e={}, z=9)
 

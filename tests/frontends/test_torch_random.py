@@ -10,14 +10,10 @@ import pytest
 
 import nestarray as na
 import nestarray.frontends.torch as torch
-from nestarray import backends
 from nestarray.errors import ArgumentError
+from tests.arrays import host
 
 F = torch.nn.functional
-
-
-def _host(x: object) -> np.ndarray:
-    return backends.core(na.backend_of(x)).to_numpy(x)
 
 
 @pytest.fixture
@@ -35,32 +31,32 @@ def _zeros(key: object) -> object:
 
 
 def test_cauchy_has_its_quartiles_where_they_belong(ones: object, key: object) -> None:
-    out = _host(torch.Tensor.cauchy(ones, 1.0, 2.0, key=key))
+    out = host(torch.Tensor.cauchy(ones, 1.0, 2.0, key=key))
     np.testing.assert_allclose(np.quantile(out, [0.25, 0.5, 0.75]), [-1, 1, 3], atol=0.2)
 
 
 def test_factors_of_low_rank_multiply_to_the_matrix(backend: str, key: object, rng) -> None:
-    host = rng.normal(size=(7, 3)) @ rng.normal(size=(3, 5))
+    matrix = rng.normal(size=(7, 3)) @ rng.normal(size=(3, 5))
     with jax.enable_x64(True):
-        A = na.to_backend(host, backend)
+        A = na.to_backend(matrix, backend)
         for found in (torch.svd_lowrank(A, 3, key=key), torch.pca_lowrank(A, 3, False, key=key)):
-            U, S, V = map(_host, found)
-            np.testing.assert_allclose(U * S @ V.T, host, atol=1e-9)
-            np.testing.assert_allclose(S, np.linalg.svd(host)[1][:3], rtol=1e-9)
-        centred = host - host.mean(0)
-        U, S, V = map(_host, torch.pca_lowrank(A, 3, key=key))
+            U, S, V = map(host, found)
+            np.testing.assert_allclose(U * S @ V.T, matrix, atol=1e-9)
+            np.testing.assert_allclose(S, np.linalg.svd(matrix)[1][:3], rtol=1e-9)
+        centred = matrix - matrix.mean(0)
+        U, S, V = map(host, torch.pca_lowrank(A, 3, key=key))
         np.testing.assert_allclose(U * S @ V.T, centred, atol=1e-9)
 
 
 def test_dropout_keeps_the_mean(ones: object, key: object) -> None:
-    out = _host(F.dropout(ones, 0.25, key=key))
+    out = host(F.dropout(ones, 0.25, key=key))
     assert set(np.unique(out)) == {np.float32(0), np.float32(1 / 0.75)}
     assert abs(out.mean() - 1) < 0.02  # three standard deviations of the mean are 0.012
 
 
 def test_dropout_is_alike_on_every_backend(ones: object, key: object) -> None:
     reference = F.dropout(np.ones((200, 100), np.float32), 0.25, key=na.random.key(3))
-    np.testing.assert_array_equal(_host(F.dropout(ones, 0.25, key=key)), reference)
+    np.testing.assert_array_equal(host(F.dropout(ones, 0.25, key=key)), reference)
 
 
 def test_dropout_outside_of_training_is_the_identity(ones: object) -> None:
@@ -70,7 +66,7 @@ def test_dropout_outside_of_training_is_the_identity(ones: object) -> None:
 
 def test_dropout2d_drops_whole_channels(backend: str, key: object) -> None:
     x = na.to_backend(np.ones((8, 16, 3, 3), np.float32), backend)
-    out = _host(F.dropout2d(x, 0.5, key=key))
+    out = host(F.dropout2d(x, 0.5, key=key))
     channels = out.reshape(8 * 16, 9)
     assert (channels == channels[:, :1]).all()
     assert 0 < (channels[:, 0] == 0).mean() < 1
@@ -78,14 +74,14 @@ def test_dropout2d_drops_whole_channels(backend: str, key: object) -> None:
 
 def test_alpha_dropout_keeps_mean_and_variance(backend: str, key: object) -> None:
     x = np.random.default_rng(0).normal(size=(300, 100)).astype(np.float32)
-    out = _host(F.alpha_dropout(na.to_backend(x, backend), 0.2, training=True, key=key))
+    out = host(F.alpha_dropout(na.to_backend(x, backend), 0.2, training=True, key=key))
     assert abs(out.mean()) < 0.03
     assert abs(out.var() - 1) < 0.05
 
 
 def test_native_dropout_returns_what_survived(ones: object, key: object) -> None:
     out, kept = torch.ops.aten.native_dropout(ones, 0.5, True, key=key)
-    np.testing.assert_array_equal(_host(out), _host(kept) * np.float32(2))
+    np.testing.assert_array_equal(host(out), host(kept) * np.float32(2))
 
 
 def test_dropout_attention_without_dropout_is_attention(backend: str, key: object) -> None:
@@ -96,14 +92,14 @@ def test_dropout_attention_without_dropout_is_attention(backend: str, key: objec
     for settings in ({}, {"is_causal": True}, {"scale": 0.3}, {"enable_gqa": True}):
         ours = F.dropout_attention(q, k, v, dropout_p=0.0, key=key, **settings)
         plain = F.scaled_dot_product_attention(q, k, v, **settings)
-        np.testing.assert_allclose(_host(ours), _host(plain), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(host(ours), host(plain), rtol=1e-5, atol=1e-6)
     dropped = F.dropout_attention(q, k, v, dropout_p=0.5, key=key)
-    assert not np.allclose(_host(dropped), _host(F.scaled_dot_product_attention(q, k, v)))
+    assert not np.allclose(host(dropped), host(F.scaled_dot_product_attention(q, k, v)))
     np.testing.assert_array_equal(
-        _host(dropped), _host(na.scaled_dot_product_attention(q, k, v, None, key, dropout_p=0.5))
+        host(dropped), host(na.scaled_dot_product_attention(q, k, v, None, key, dropout_p=0.5))
     )
     named = F.scaled_dot_product_attention(q, k, v, dropout_p=0.5, dropout_key=key)
-    np.testing.assert_array_equal(_host(named), _host(dropped))
+    np.testing.assert_array_equal(host(named), host(dropped))
 
 
 def test_attention_of_heads_drops_weights_in_training(backend: str, key: object) -> None:
@@ -124,11 +120,11 @@ def test_attention_of_heads_drops_weights_in_training(backend: str, key: object)
         [*weights, projections[2]], [*biases, projections[3]], None, key,
         num_heads=2, dropout_p=0.5, need_weights=True,
     )  # fmt: skip
-    np.testing.assert_allclose(_host(shares), _host(expected_shares), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(host(shares), host(expected_shares), rtol=1e-5, atol=1e-6)
     expected = na.swapaxes(expected, 0, 1)
-    np.testing.assert_allclose(_host(output), _host(expected), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(host(output), host(expected), rtol=1e-5, atol=1e-5)
     evaluated = call(0.5, training=False)[0]
-    np.testing.assert_allclose(_host(evaluated), _host(call(0.0)[0]), rtol=1e-6)
+    np.testing.assert_allclose(host(evaluated), host(call(0.0)[0]), rtol=1e-6)
     with pytest.raises(ArgumentError, match="dropout_key: got None with dropout_p"):
         call(0.5)
 
@@ -149,7 +145,7 @@ def test_attention_of_heads_drops_weights_in_training(backend: str, key: object)
 )
 def test_distributions(draw: object, mean: float, deviation: float, key: object) -> None:
     with na.use_backend(na.backend_of(key)):
-        out = _host(draw(key)).astype(np.float64)
+        out = host(draw(key)).astype(np.float64)
     assert out.shape == (100, 100)
     assert abs(out.mean() - mean) < 0.04 * deviation
     assert abs(out.std() - deviation) < 0.04 * deviation
@@ -157,19 +153,19 @@ def test_distributions(draw: object, mean: float, deviation: float, key: object)
 
 def test_bernoulli_follows_its_probabilities(backend: str, key: object) -> None:
     p = np.tile(np.asarray([0.1, 0.9], np.float32), (5000, 1))
-    out = _host(torch.bernoulli(na.to_backend(p, backend), key=key))
+    out = host(torch.bernoulli(na.to_backend(p, backend), key=key))
     np.testing.assert_allclose(out.mean(axis=0), [0.1, 0.9], atol=0.02)
 
 
 def test_multinomial_draws_without_replacement(backend: str, key: object) -> None:
     weights = na.to_backend(np.asarray([[1.0, 2.0, 3.0, 0.0]], np.float32), backend)
     with np.errstate(divide="ignore"):
-        out = _host(torch.multinomial(weights, 3, key=key))
+        out = host(torch.multinomial(weights, 3, key=key))
     assert sorted(out[0].tolist()) == [0, 1, 2]
 
 
 def test_randperm_is_a_permutation(key: object) -> None:
-    assert sorted(_host(torch.randperm(20, key=key)).tolist()) == list(range(20))
+    assert sorted(host(torch.randperm(20, key=key)).tolist()) == list(range(20))
 
 
 @pytest.mark.parametrize(
@@ -196,11 +192,11 @@ def test_fractional_max_pool_takes_maxima_of_random_windows(
 ) -> None:
     pool = (F.fractional_max_pool2d, F.fractional_max_pool3d)[count - 2]
     x = np.random.default_rng(0).normal(size=(2, 3, *(7,) * count)).astype(np.float32)
-    out = _host(pool(na.to_backend(x, backend), 2, output_ratio=0.5, key=key))
+    out = host(pool(na.to_backend(x, backend), 2, output_ratio=0.5, key=key))
     assert out.shape == (2, 3, *(3,) * count)
     np.testing.assert_array_equal(out, pool(x, 2, output_size=3, key=na.random.key(3)))
     assert set(out.ravel()) <= set(x.ravel())
-    one = _host(pool(na.to_backend(x[0], backend), 2, output_size=6, key=key))
+    one = host(pool(na.to_backend(x[0], backend), 2, output_size=6, key=key))
     assert one.shape == (3, *(6,) * count)
 
 

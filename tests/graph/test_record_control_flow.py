@@ -12,12 +12,9 @@ import nestarray as na
 from nestarray import backends
 from nestarray.errors import ArgumentError, ConversionError
 from nestarray.testing import assert_close
+from tests.arrays import on
 
 X = np.linspace(-1.0, 1.0, 6, dtype=np.float32).reshape(3, 2)
-
-
-def on(backend: str, x: Any) -> Any:
-    return backends.core(backend).from_numpy(np.asarray(x))
 
 
 def everything(v: Any, x: Any) -> Any:

@@ -12,12 +12,9 @@ import scipy.stats
 
 import nestarray as na
 from nestarray.errors import ArgumentError, ShapeError, StructureError, UnsupportedError
+from tests.arrays import host
 
 Generator = na.random.Generator
-
-
-def numpy(x: Any) -> np.ndarray:
-    return np.asarray(na.to_backend(x, "numpy"))
 
 
 def test_it_has_all_functions_that_take_a_key() -> None:
@@ -34,14 +31,14 @@ def test_a_sequence_of_draws(backend: str) -> None:
     rng = Generator(3, backend=backend)
     assert repr(rng) == f"<nestarray.random.Generator on {backend}>"
     key, used = na.random.split(na.random.key(3))
-    np.testing.assert_array_equal(numpy(rng.uniform((4,))), na.random.uniform(used, (4,)))
+    np.testing.assert_array_equal(host(rng.uniform((4,))), na.random.uniform(used, (4,)))
     key, used = na.random.split(key)
     drawn = rng.randint((4,), 0, 50)
     assert na.backend_of(drawn) == backend
-    np.testing.assert_array_equal(numpy(drawn), na.random.randint(used, (4,), 0, 50))
-    np.testing.assert_array_equal(numpy(rng.key), key)
+    np.testing.assert_array_equal(host(drawn), na.random.randint(used, (4,), 0, 50))
+    np.testing.assert_array_equal(host(rng.key), key)
     again = Generator.from_key(rng.key)
-    np.testing.assert_array_equal(numpy(again.normal((2,))), numpy(rng.normal((2,))))
+    np.testing.assert_array_equal(host(again.normal((2,))), host(rng.normal((2,))))
 
 
 def test_spawned_generators_differ() -> None:
@@ -81,27 +78,25 @@ def test_native_numbers(name: str, backend: str) -> None:
     x = draw(key)
     assert na.backend_of(x) == backend
     assert na.dtype_of(x) is na.float32
-    assert scipy.stats.kstest(numpy(x), distribution.cdf).pvalue > LEVEL
-    np.testing.assert_array_equal(numpy(draw(key)), numpy(x))  # a key is no state
+    assert scipy.stats.kstest(host(x), distribution.cdf).pvalue > LEVEL
+    np.testing.assert_array_equal(host(draw(key)), host(x))  # a key is no state
     other = draw(na.random.split(key)[1])
-    assert np.mean(numpy(other) == numpy(x)) < 0.01
-    assert abs(np.corrcoef(numpy(other), numpy(x))[0, 1]) < 6 / np.sqrt(4000)
+    assert np.mean(host(other) == host(x)) < 0.01
+    assert abs(np.corrcoef(host(other), host(x))[0, 1]) < 6 / np.sqrt(4000)
 
 
 def test_native_integers(backend: str) -> None:
     key = na.random.key(1, impl="native", backend=backend)
     for dtype in ("uint8", "uint16", "uint32"):
-        words = (
-            numpy(na.random.bits(key, (3000,), dtype)).astype("f8") / 2.0 ** na.iinfo(dtype).bits
-        )
+        words = host(na.random.bits(key, (3000,), dtype)).astype("f8") / 2.0 ** na.iinfo(dtype).bits
         spread = words + np.random.default_rng(0).random(3000) / 2.0 ** na.iinfo(dtype).bits
         assert scipy.stats.kstest(spread, "uniform").pvalue > LEVEL
-    dice = numpy(na.random.randint(key, (3000,), 1, 7))
+    dice = host(na.random.randint(key, (3000,), 1, 7))
     assert scipy.stats.chisquare(np.bincount(dice, minlength=7)[1:]).pvalue > LEVEL
-    counts = numpy(na.random.poisson(key, 4.0, (3000,)))
+    counts = host(na.random.poisson(key, 4.0, (3000,)))
     assert counts.dtype == np.int32
     assert abs(counts.mean() - 4.0) < 6 * 2 / np.sqrt(3000)
-    assert sorted(numpy(na.random.permutation(key, 9)).tolist()) == list(range(9))
+    assert sorted(host(na.random.permutation(key, 9)).tolist()) == list(range(9))
 
 
 def test_native_keys_of_jax_are_rbg() -> None:
@@ -124,14 +119,14 @@ def test_native_numbers_in_jit_and_vmap(backend: str) -> None:
     def draw(key: Any) -> Any:
         return na.random.uniform(key, (3,)) + na.astype(na.random.poisson(key, 3.0), "float32")
 
-    expected = numpy(draw(key))
-    np.testing.assert_array_equal(numpy(na.jit(draw, **options)(key)), expected)
+    expected = host(draw(key))
+    np.testing.assert_array_equal(host(na.jit(draw, **options)(key)), expected)
     keys = na.random.split(key, 2)
-    found = numpy(na.vmap(draw)(keys))
+    found = host(na.vmap(draw)(keys))
     assert found.shape == (2, 3)
     assert len(np.unique(found)) == 6
     if backend != "jax":  # RBG of a batch of keys is another stream
-        np.testing.assert_array_equal(found[1], numpy(draw(keys[1])))
+        np.testing.assert_array_equal(found[1], host(draw(keys[1])))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
@@ -141,15 +136,15 @@ def test_native_dtypes(dtype: str, backend: str) -> None:
         for draw in (na.random.uniform, na.random.normal):
             x = draw(key, (500,), dtype)
             assert na.dtype_of(x) is na.as_dtype(dtype)
-            wide = numpy(na.astype(x, "float64"))
+            wide = host(na.astype(x, "float64"))
             assert len(np.unique(wide)) > 50
-        assert numpy(na.astype(na.random.uniform(key, (500,), dtype), "float64")).max() < 1.0
+        assert host(na.astype(na.random.uniform(key, (500,), dtype), "float64")).max() < 1.0
 
 
 def test_a_generator_of_native_numbers(backend: str) -> None:
     one, other = (Generator(0, impl="native", backend=backend) for _ in range(2))
-    np.testing.assert_array_equal(numpy(one.normal((5,))), numpy(other.normal((5,))))
-    assert not np.array_equal(numpy(one.normal((5,))), numpy(one.normal((5,))))
+    np.testing.assert_array_equal(host(one.normal((5,))), host(other.normal((5,))))
+    assert not np.array_equal(host(one.normal((5,))), host(one.normal((5,))))
 
 
 def test_trees_of_keys(backend: str) -> None:
@@ -159,9 +154,7 @@ def test_trees_of_keys(backend: str) -> None:
     scale = na.Container(b={"c": 9.0}, a=2.0)
     drawn = na.random.gamma(keys, scale, (3,))
     assert isinstance(drawn, na.Container)
-    np.testing.assert_array_equal(
-        numpy(drawn["b/c"]), numpy(na.random.gamma(keys["b/c"], 9.0, (3,)))
-    )
+    np.testing.assert_array_equal(host(drawn["b/c"]), host(na.random.gamma(keys["b/c"], 9.0, (3,))))
     assert na.random.split(keys).a.shape == (2, 2)
     with pytest.raises(StructureError):
         na.random.gamma(keys, na.Container(a=1.0), (3,))
@@ -177,11 +170,11 @@ def test_trees_of_numbers_with_parameters(backend: str) -> None:
     key = na.random.key(0, backend=backend)
     drawn = c.random_like(key, distribution=na.random.gamma, a=na.Container(b=2.0, w=50.0))
     expected = na.random.gamma(na.random.fold_in(key, "b/0"), 2.0, (4,))
-    np.testing.assert_array_equal(numpy(drawn["b/0"]), numpy(expected))
-    assert numpy(drawn.w).min() > 20
+    np.testing.assert_array_equal(host(drawn["b/0"]), host(expected))
+    assert host(drawn.w).min() > 20
     assert drawn["b/1"] is None
     masks = c.random_like(key, distribution=na.random.dropout_mask, rate=0.5)
-    assert set(numpy(masks.w).ravel().tolist()) <= {0.0, 2.0}
+    assert set(host(masks.w).ravel().tolist()) <= {0.0, 2.0}
 
 
 def test_kinds_of_keys_that_are_none() -> None:

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 import nestarray as na
 from nestarray.errors import ArgumentError, DtypeError, MissingFileError, StructureError
 from nestarray.storage.elements import to_elements
-from tests.container.trees import LEAVES, roots
 from tests.storage.comparing import SUFFIXES, arrays, assert_same, sample
+from tests.trees import LEAVES, roots
 
 ONE_FOLDER = [HealthCheck.function_scoped_fixture]  # every example writes the same file again
 

@@ -9,16 +9,12 @@ import numpy as np
 import pytest
 
 import nestarray as na
-from nestarray import backends
 from nestarray.errors import ArgumentError, IndexingError, ShapeError, StructureError
 from nestarray.testing import assert_close
+from tests.arrays import on
 
 RNG = np.random.default_rng(0)
 W, B, X = (RNG.normal(size=s).astype("float32") for s in ((3, 4), (3,), (5, 4)))
-
-
-def on(backend: str, x: Any) -> Any:
-    return backends.core(backend).from_numpy(np.asarray(x))
 
 
 def net(v: na.Container, x: Any) -> Any:

@@ -9,15 +9,11 @@ import numpy as np
 import pytest
 
 import nestarray as na
-from nestarray import backends
 from nestarray.errors import ArgumentError
 from nestarray.testing import check_grads
+from tests.arrays import on
 
 BACKENDS = ("numpy", "jax", "torch", "tensorflow")
-
-
-def on(backend: str, x: Any) -> Any:
-    return backends.core(backend).from_numpy(np.asarray(x))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

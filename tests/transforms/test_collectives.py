@@ -12,16 +12,12 @@ import pytest
 from jax import lax
 
 import nestarray as na
-from nestarray import backends
 from nestarray.errors import ArgumentError, IndexingError, UnsupportedError
 from nestarray.testing import assert_close
+from tests.arrays import on
 
 X = np.random.default_rng(0).normal(size=(4, 3)).astype("float32")
 REASON = "another order of sums"
-
-
-def on(backend: str, x: Any) -> Any:
-    return backends.core(backend).from_numpy(np.asarray(x))
 
 
 def same(found: Any, expected: Any) -> None:

@@ -20,6 +20,7 @@ import nestarray as na
 from nestarray import backends
 from nestarray.errors import UnsupportedError
 from nestarray.testing import assert_close
+from tests.arrays import on
 
 #: torch's own compiler takes seconds for a kernel; its tracing is what is tested here.
 OPTIONS: dict[str, dict[str, Any]] = {"torch": {"backend": "aot_eager"}}
@@ -31,10 +32,6 @@ class Pair(NamedTuple):
 
     first: Any
     second: Any
-
-
-def on(backend: str, x: Any) -> Any:
-    return backends.core(backend).from_numpy(np.asarray(x))
 
 
 def moved(nest: Any, backend: str) -> Any:

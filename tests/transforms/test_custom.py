@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import nestarray as na
-from nestarray import backends
 from nestarray.errors import ArgumentError, StructureError, UnsupportedError
 from nestarray.testing import assert_close
+from tests.arrays import on
 
 DIFFERENTIABLE = ("numpy", "jax", "torch", "tensorflow")
 X = np.asarray([0.5, -1.0, 2.0], "float32")
@@ -23,10 +23,6 @@ X = np.asarray([0.5, -1.0, 2.0], "float32")
 def backend(request: pytest.FixtureRequest) -> str:
     """Each backend that differentiates."""
     return request.param
-
-
-def on(backend: str, x: Any) -> Any:
-    return backends.core(backend).from_numpy(np.asarray(x))
 
 
 def tree(backend: str) -> na.Container:

@@ -16,13 +16,10 @@ import nestarray as na
 from nestarray.config import BACKENDS
 from nestarray.errors import ArgumentError, DtypeError, ShapeError, UnsupportedError
 from nestarray.testing import assert_close
+from tests.arrays import on
 
 X = np.linspace(0.2, 1.4, 3, dtype=np.float32)
 Z = (X + 1j * X[::-1]).astype(np.complex64)
-
-
-def on(backend: str, x: Any) -> Any:
-    return na.to_backend(np.asarray(x), backend)
 
 
 def same(found: Any, expected: Any) -> None:

@@ -15,24 +15,25 @@ import nestarray as na
 from nestarray import backends
 from nestarray.errors import ArgumentError, DtypeError, StructureError
 from nestarray.testing import assert_close
+from tests.arrays import on
 
 DIFFERENTIABLE = ("numpy", "jax", "torch", "tensorflow")
 RNG = np.random.default_rng(0)
-V = {"a": {"w": RNG.normal(size=(3, 2)), "b": RNG.normal(size=(3,))}, "n": np.arange(3)}
-T = {"a": {"w": RNG.normal(size=(3, 2)), "b": RNG.normal(size=(3,))}, "n": np.zeros(3, int)}
-X = RNG.normal(size=(2,))
+V = {
+    "a": {"w": np.float32(RNG.normal(size=(3, 2))), "b": np.float32(RNG.normal(size=3))},
+    "n": np.arange(3, dtype="int32"),
+}
+T = {
+    "a": {"w": np.float32(RNG.normal(size=(3, 2))), "b": np.float32(RNG.normal(size=3))},
+    "n": np.zeros(3, "int32"),
+}
+X = np.float32(RNG.normal(size=2))
 
 
 @pytest.fixture(params=DIFFERENTIABLE)
 def backend(request: pytest.FixtureRequest) -> str:
     """Each backend that differentiates."""
     return request.param
-
-
-def on(backend: str, tree: Any) -> Any:
-    make = backends.core(backend).from_numpy
-    narrow = lambda x: make(x.astype("float32" if x.dtype.kind == "f" else "int32"))  # noqa: E731
-    return narrow(tree) if isinstance(tree, np.ndarray) else na.Container(tree).map(narrow)
 
 
 def net(v: na.Container, x: Any) -> dict[str, Any]:

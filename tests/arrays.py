@@ -1,0 +1,35 @@
+"""Arrays for tests: from NumPy to a backend and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+import nestarray as na
+from nestarray import backends
+
+
+def on(backend: str, values: Any, dtype: str | None = None) -> Any:
+    """An array of `backend` with these values; a Container of such arrays if `values` is a mapping.
+
+    Args:
+        backend: the name of the backend.
+        values: a NumPy array, numbers or nested lists of numbers, or a mapping of NumPy arrays.
+            Leaves of a mapping that are no arrays stay as they are.
+        dtype: the dtype of the arrays; None keeps NumPy's.
+    """
+    if isinstance(values, Mapping):
+        return na.Container(values).map(
+            lambda leaf: on(backend, leaf, dtype) if hasattr(leaf, "dtype") else leaf
+        )
+    array = np.asarray(values)
+    if dtype is not None:
+        array = array.astype(backends.core("numpy").native_dtype(dtype))
+    return backends.core(backend).from_numpy(array)
+
+
+def host(x: Any) -> np.ndarray:
+    """The values of an array of any backend as a NumPy array."""
+    return backends.core(na.backend_of(x)).to_numpy(x)
