@@ -16,6 +16,37 @@ from typing import Any, NamedTuple
 
 from nestarray.dynamo import cached_constant
 from nestarray.errors import DtypeError
+from nestarray.errors.unknown_names import suggest_names
+
+__all__ = [
+    "DType",
+    "FloatInfo",
+    "IntegerInfo",
+    "as_dtype",
+    "bfloat16",
+    "bool",
+    "can_cast",
+    "complex64",
+    "complex128",
+    "dtype_of",
+    "finfo",
+    "float16",
+    "float32",
+    "float64",
+    "iinfo",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "isdtype",
+    "promote_types",
+    "result_dtype",
+    "result_type",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+]
 
 
 class DType:
@@ -426,3 +457,6 @@ def can_cast(from_: Any, to: Any) -> builtins.bool:
     # Beyond the standard uint64 promotes with signed integers to int64, which cannot hold it.
     overflows = source is uint64 and target is int64
     return promote_types(source, target) is target and not overflows
+
+
+suggest_names(__name__)

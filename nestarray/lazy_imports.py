@@ -24,6 +24,8 @@ from nestarray.errors.unknown_names import unknown_name
 def attach(package: str, names: Mapping[str, Sequence[str]]) -> None:
     """Set ``__getattr__`` of a package, and a ``__dir__`` without its internal modules.
 
+    ``dir`` lists ``__all__`` if the package has it.
+
     The package also imports the names under ``TYPE_CHECKING`` for type checkers; a test compares
     the two. A ``__getattr__`` in the text of the package would make type checkers accept any name.
 
@@ -49,6 +51,8 @@ def attach(package: str, names: Mapping[str, Sequence[str]]) -> None:
 
     def names_of_all() -> list[str]:
         own = vars(sys.modules[package])
+        if "__all__" in own:
+            return sorted(own["__all__"])
         internal = {
             n for n in own if f"{package}.{n}" in sys.modules and own[n].__class__ is ModuleType
         }

@@ -22,6 +22,8 @@ from nestarray.errors import StructureError
 from nestarray.errors.signatures import signature_errors
 from nestarray.errors.unknown_names import suggest_names as _suggest_names
 
+__all__ = ["Structure", "broadcast", "flatten", "leaves", "map", "unflatten"]
+
 _Build = Callable[[Any, tuple[Any, ...]], Container[Any]]
 
 
@@ -79,6 +81,24 @@ def flatten(nest: Any, *, unfused: bool = False) -> tuple[tuple[Any, ...], Struc
     leaves: list[Any] = []
     outer = _take(nest, leaves, unfused)
     return tuple(leaves), Structure(outer)
+
+
+def leaves(nest: Any) -> tuple[Any, ...]:
+    """The leaves of a nest in the order of `flatten`, as `jax.tree.leaves`.
+
+    Args:
+        nest: a Container, or dicts, lists, tuples … of nests, or a leaf. A fused Container
+            returns its buffers.
+
+    Returns:
+        a tuple of leaves.
+
+    Example:
+        >>> import nestarray as na
+        >>> na.tree.leaves({"b": [2, 3], "a": na.Container(x=1)})
+        (1, 2, 3)
+    """
+    return flatten(nest)[0]
 
 
 def _flat(c: Container, unfused: bool) -> tuple[tuple[Any, ...], Any]:

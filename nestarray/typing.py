@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any, TypeAlias
 
 from nestarray.errors import ArgumentError
+from nestarray.errors.unknown_names import suggest_names
+
+__all__ = ["Array", "Axes", "Axis", "DTypeLike", "Nest", "Shape"]
 
 #: A native array of NumPy, JAX, PyTorch or TensorFlow, or a Container of these.
 Array: TypeAlias = Any
@@ -176,3 +179,6 @@ def check_kind(name: str, parameter: str, annotation: str, value: Any) -> None:
     if not any(fits(value) for _, fits in wanted):
         words = " or ".join(dict.fromkeys(word for word, _ in wanted if word != "None"))
         raise ArgumentError(f"{name}: {parameter}: got {value!r}, expected {words}")
+
+
+suggest_names(__name__)

@@ -6,6 +6,28 @@ TypeError`` catches an `ArgumentError`.
 
 from __future__ import annotations
 
+from nestarray.errors.unknown_names import suggest_names
+
+__all__ = [
+    "ArgumentError",
+    "ConversionError",
+    "DtypeError",
+    "ImmutableError",
+    "IndexingError",
+    "MergeConflict",
+    "MissingFileError",
+    "MissingFrameworkError",
+    "MissingOpError",
+    "MixedBackendError",
+    "NestarrayError",
+    "PathError",
+    "SchemaError",
+    "ShapeError",
+    "StorageError",
+    "StructureError",
+    "UnsupportedError",
+]
+
 
 class NestarrayError(Exception):
     """Base of all errors raised by nestarray."""
@@ -84,3 +106,6 @@ class SchemaError(NestarrayError, ValueError):
     def __init__(self, message: str, violations: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(message)
         self.violations = violations
+
+
+suggest_names(__name__)

@@ -120,13 +120,16 @@ def unknown_name(module: str, name: str, public: Iterable[str]) -> AttributeErro
 
 
 def suggest_names(module: str) -> None:
-    """Give `module` a ``__getattr__`` that raises `unknown_name`.
+    """Let ``dir(module)`` list its ``__all__``, and an unknown name raise `unknown_name`.
 
     A ``__getattr__`` in the module's own text would tell type checkers that every name exists.
     """
     space = vars(sys.modules[module])
 
     def __getattr__(name: str) -> NoReturn:
-        raise unknown_name(module, name, space)
+        raise unknown_name(module, name, space["__all__"])
 
-    space["__getattr__"] = __getattr__
+    def __dir__() -> list[str]:
+        return sorted(space["__all__"])
+
+    space.update(__getattr__=__getattr__, __dir__=__dir__)

@@ -7,12 +7,14 @@ from typing import Any
 
 from nestarray import backends
 from nestarray.errors import ArgumentError
-from nestarray.graph.graph import Graph as Graph
-from nestarray.graph.node import Aval as Aval
-from nestarray.graph.node import Node as Node
-from nestarray.importers.check import check as check
-from nestarray.importers.islands import island as island
+from nestarray.errors.unknown_names import suggest_names
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Aval, Node
+from nestarray.importers.check import check
+from nestarray.importers.islands import island
 from nestarray.nn.module import Module
+
+__all__ = ["Aval", "Graph", "Node", "check", "island", "trace_graph"]
 
 
 def trace_graph(
@@ -155,3 +157,6 @@ def is_torch_module(source: Any) -> bool:
 def _is_function_of_torch(source: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     is_function = callable(source) and not isinstance(source, Module)
     return is_function and backends.find_backend((args, kwargs)) == "torch"
+
+
+suggest_names(__name__)

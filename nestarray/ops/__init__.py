@@ -14,6 +14,7 @@ from typing import Any
 
 from nestarray.container import Container
 from nestarray.dispatch import OPS, Op
+from nestarray.errors.unknown_names import suggest_names
 from nestarray.ops.activations import *
 from nestarray.ops.arrangement import *
 from nestarray.ops.attention import *
@@ -151,3 +152,4 @@ _attach_methods()
 attach_operators(Container)
 Container._take_part = staticmethod(OPS["getitem"].function)
 Container._replace_part = staticmethod(OPS["setitem"].function)
+suggest_names(__name__)

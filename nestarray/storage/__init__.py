@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from nestarray.storage.stored import StoredArray as StoredArray
     from nestarray.storage.stored import read as read
 
+__all__ = ["StoredArray", "metadata", "read"]
+
 attach(
     __name__,
     {"nestarray.storage.files": ("metadata",), "nestarray.storage.stored": ("StoredArray", "read")},

@@ -53,6 +53,15 @@ def test_leaves_come_as_dm_tree_has_them(name: str) -> None:
 
     expected = dm_tree.flatten(dm_tree.traverse(plain, NESTS[name]))
     assert list(tree.flatten(NESTS[name])[0]) == expected
+    assert list(tree.leaves(NESTS[name])) == expected
+
+
+def test_leaves_of_a_fused_container_are_its_buffers() -> None:
+    c = na.Container(a=np.ones(2), b=np.zeros(3))
+    (buffer,) = tree.leaves([c.fuse()])
+    assert buffer.tolist() == [1, 1, 0, 0, 0]
+    assert tree.leaves(c) == c.leaves()
+    assert tree.leaves(7) == (7,)
 
 
 def test_keys_tell_structures_apart() -> None:
@@ -168,7 +177,7 @@ def test_map_of_several_fused_trees() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("leaves", "use c.leaves()"),
+        ("tree_leaves", "use c.leaves()"),
         ("map_with_path", "use c.map(fn, with_path=True)"),
         ("norm", "use na.tree_norm"),
         ("map_structure", "use na.tree.map"),
