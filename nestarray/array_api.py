@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, dtypes, ops
+from nestarray.backends.transfer import move
 from nestarray.config import check_backend_name, use_backend
 from nestarray.container import Container, method
 from nestarray.container.access import bare
@@ -27,7 +28,6 @@ from nestarray.container.spec import LEAF
 from nestarray.dispatch import OPS
 from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, DtypeError, StructureError
-from nestarray.interop import move
 
 __array_api_version__ = "2025.12"
 

@@ -30,7 +30,7 @@ from nestarray.graph.record.open_recorder import OpenRecorder, creations_recorde
 from nestarray.graph.record.recorder import Recorder, Traced
 from nestarray.proof.derived import derived_reference
 from nestarray.proof.execution import compute, given_values, key_of
-from nestarray.transforms.control_flow import recording
+from nestarray.transforms.recording import recording
 
 
 def is_lowered(graph: Graph) -> bool:

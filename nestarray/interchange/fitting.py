@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from nestarray.backends import backend_of_type
+from nestarray.backends.transfer import move
 from nestarray.container import Container
 from nestarray.container.spec import Spec
 from nestarray.errors import ShapeError, StructureError
 from nestarray.errors.text import listed
 from nestarray.errors.unknown_names import nearest_name
-from nestarray.interop import move
 
 
 def check_names(

@@ -12,12 +12,12 @@ from typing import Any
 
 from nestarray import backends, ops
 from nestarray.backends import is_array_or_number
+from nestarray.backends.transfer import move
 from nestarray.config import BACKENDS
 from nestarray.container import Container, constructor, method
 from nestarray.dtypes import as_dtype, dtype_of
 from nestarray.errors import ArgumentError, StructureError
 from nestarray.interchange.fitting import check_names, check_shapes
-from nestarray.interop import move
 
 
 @constructor

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from nestarray import backends, lazy_imports
+from nestarray.backends.transfer import move
 from nestarray.container import Container, constructor, method
 from nestarray.dynamo import identity
 from nestarray.errors import ArgumentError, StructureError
 from nestarray.interchange.fitting import check_names, check_shapes
-from nestarray.interop import move
 from nestarray.typing import NUMBERS
 
 

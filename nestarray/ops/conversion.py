@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, dtypes, ops
+from nestarray.backends.transfer import move
 from nestarray.config import current_backend
 from nestarray.container import Container
 from nestarray.dispatch import op
@@ -55,8 +56,6 @@ def asarray(
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.asarray.html
     """
-    from nestarray.interop import move
-
     if isinstance(obj, Container):
         return obj.map(lambda x: asarray(x, dtype=dtype, device=device, copy=copy, like=like))
     own = backends.backend_of_type(type(obj))
@@ -167,8 +166,6 @@ def from_dlpack(
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.from_dlpack.html
     """
-    from nestarray.interop import move
-
     if not hasattr(x, "__dlpack__"):
         raise ArgumentError(
             f"from_dlpack: x: got {type(x).__name__}, expected an object with __dlpack__; "

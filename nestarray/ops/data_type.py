@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from nestarray import backends, dtypes, ops
+from nestarray.backends.transfer import move
 from nestarray.config import check_backend_name
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ArgumentError, DtypeError
@@ -144,8 +145,6 @@ def to_backend(x: Array, backend: str, *, device: Any = None, copy: bool | None 
         >>> na.to_backend(np.ones(2), "numpy")
         array([1., 1.])
     """
-    from nestarray.interop import move
-
     check_backend_name(backend)
     return move(x, backend, device=device, copy=copy)
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from nestarray import backends
+from nestarray.backends.transfer import move
 from nestarray.container import Container, Leaf, method
 from nestarray.container.access import line_up, map_leaves
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import Spec
 from nestarray.dtypes import as_dtype, dtype_of
 from nestarray.errors import ArgumentError
-from nestarray.interop import move
 from nestarray.random.continuous import normal
 from nestarray.random.keys import fold_in
 from nestarray.typing import DTypeLike

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, dtypes
+from nestarray.backends.transfer import move
 from nestarray.container.leaf import describe
 from nestarray.display.statistics import has_values
 from nestarray.errors import ArgumentError, DtypeError
-from nestarray.interop import move
 
 #: The dtypes that NumPy has, by their names.
 NATIVE = frozenset(d.name for d in dtypes.ALL if d is not dtypes.bfloat16)

@@ -22,8 +22,8 @@ from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.arguments import name_of, native_transforms
 from nestarray.transforms.carries import ARRAY, take_apart
 from nestarray.transforms.collectives import collecting, is_any_named, moved
-from nestarray.transforms.control_flow import current_recorder
 from nestarray.transforms.loop_arguments import check_count
+from nestarray.transforms.recording import current_recorder
 from nestarray.typing import Nest
 
 #: An axis; None for what is not mapped; or a nest of these, a prefix of the argument.

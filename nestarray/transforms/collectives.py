@@ -25,7 +25,7 @@ from nestarray.errors import ArgumentError, UnsupportedError
 from nestarray.errors.signatures import signature_errors
 from nestarray.numerics.axes import one_axis
 from nestarray.transforms.arguments import is_inexact
-from nestarray.transforms.control_flow import current_recorder
+from nestarray.transforms.recording import current_recorder
 from nestarray.typing import NUMBERS, Array, Nest
 
 #: Of the values of all examples, (examples, *inside, *shape), and the number of mapped axes

@@ -9,9 +9,7 @@ at once run Python. A choice whose value is known now is Python's `if` on all of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nestarray import backends, dtypes, ops, tree
@@ -21,6 +19,7 @@ from nestarray.container.arguments import check_function
 from nestarray.errors import ArgumentError, MixedBackendError, ShapeError
 from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.arguments import describe
+from nestarray.transforms.batching import vmap
 from nestarray.transforms.carries import (
     Aval,
     Form,
@@ -32,6 +31,7 @@ from nestarray.transforms.carries import (
     until_settled,
 )
 from nestarray.transforms.loop_arguments import check_count, length_of, scalar
+from nestarray.transforms.recording import current_recorder
 from nestarray.transforms.steps import Body, Counted, Mapped, Step, Test, flat_function
 from nestarray.typing import Array, Nest
 
@@ -320,8 +320,6 @@ def map(fn: Function, xs: Nest, *, batch_size: int | None = None) -> Nest:
         )
     if batch_size is None:
         return _scanned("map", fn, None, xs, None, False, 1)[1]
-    from nestarray.transforms.batching import vmap
-
     count = length_of("map", columns, form, None)
     if count is None:
         raise ShapeError("map: batch_size: the number of rows is not known in this graph")
@@ -346,29 +344,6 @@ def map(fn: Function, xs: Nest, *, batch_size: int | None = None) -> Nest:
 
 
 # -- parts ---------------------------------------------------------------------------------
-
-
-#: What runs in place of the backends' functions while code is recorded as a graph.
-_recorder: ContextVar[Any] = ContextVar("nestarray_control_flow", default=None)
-#: As many as there are recordings in any thread: torch.compile reads no context variable.
-_recordings: list[Any] = []
-
-
-@contextmanager
-def recording(recorder: Any) -> Iterator[None]:
-    """Let `recorder` have all control flow, by the functions of `nestarray.backends.control_flow`."""
-    token = _recorder.set(recorder)
-    _recordings.append(recorder)
-    try:
-        yield
-    finally:
-        _recordings.remove(recorder)
-        _recorder.reset(token)
-
-
-def current_recorder() -> Any:
-    """What records the code that runs; None of code that is not recorded."""
-    return _recorder.get() if _recordings else None
 
 
 def find(backend: str, name: str, values: Sequence[Any] = ()) -> Callable[..., Any]:

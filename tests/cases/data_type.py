@@ -1,4 +1,4 @@
-"""Cases of `nestarray.ops.data_type`; what they share with no other op is in tests/backends/test_interop.py."""
+"""Cases of `nestarray.ops.data_type`; more tests are in tests/backends/test_transfer.py."""
 
 from __future__ import annotations
 

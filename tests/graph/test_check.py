@@ -183,11 +183,12 @@ def test_calls_that_the_target_refuses_are_all_found():
 
 
 def test_nothing_is_moved(monkeypatch):
-    from nestarray import interop
+    from nestarray.ops import conversion, data_type
 
     net = ConvNet()
     before = {name: x.clone() for name, x in net.state_dict().items()}
-    monkeypatch.setattr(interop, "move", None)
+    monkeypatch.setattr(conversion, "move", None)
+    monkeypatch.setattr(data_type, "move", None)
     assert na.check(net, torch.randn(2, 1, 8, 8), target="tensorflow").ok
     assert all(torch.equal(x, before[name]) for name, x in net.state_dict().items())
 

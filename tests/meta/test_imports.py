@@ -30,7 +30,7 @@ LAYERS = [
     {"display"},
     {"dispatch"},
     {"ops"},
-    {"array_api", "interop", "transforms", "testing"},
+    {"array_api", "transforms", "testing"},
     {"random"},
     {"tree_math", "comparison", "batches"},
     {"interchange", "storage"},

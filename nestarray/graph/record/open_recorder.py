@@ -33,7 +33,7 @@ from nestarray.graph.record.open_sizes import (
 )
 from nestarray.graph.record.recorder import Draw, Recorder, Traced
 from nestarray.graph.sizes import Sizes, names_in
-from nestarray.transforms.control_flow import recording
+from nestarray.transforms.recording import recording
 
 
 class OpenTraced(Traced):

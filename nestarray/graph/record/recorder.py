@@ -48,7 +48,7 @@ from nestarray.graph.node import (
 from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.nn.module import Module, running_path
 from nestarray.proof.reference import PythonReference
-from nestarray.transforms.control_flow import recording
+from nestarray.transforms.recording import recording
 
 _PACKAGE = str(Path(__file__).parents[2])
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from nestarray.dispatch import INTERPRETERS, Op
 from nestarray.errors import UnsupportedError
-from nestarray.transforms.autodiff.forward import carry
-from nestarray.transforms.autodiff.reverse import record
 from nestarray.transforms.autodiff.rules import CONSTANT, Call, Composed, Place, Rule
-from nestarray.transforms.autodiff.values import Dual, StandIn, Taped, stripped
+from nestarray.transforms.autodiff.values import Dual, Node, StandIn, Taped, is_inexact, stripped
 
 #: The rule of an op by its name; the chapters of rules add theirs.
 RULES: dict[str, Rule] = {}
@@ -70,8 +70,44 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             values[place] = x.value
     call = Call(op.function, values, kwargs, op.function(*values, **kwargs))
     if next(iter(stand_ins.values())).__class__ is Taped:
-        return record(rule, call, stand_ins, level)
-    return carry(rule, call, stand_ins, level)
+        return _record(rule, call, stand_ins, level)
+    return _push(rule, call, stand_ins, level)
+
+
+def _record(rule: Rule, call: Call, stand_ins: dict[Place, Taped], level: int) -> Any:
+    """Reverse mode: the result of a call, as a node of the tape."""
+    y = call.y
+    places = list(stand_ins)
+    several = isinstance(y, (tuple, list))
+    if not several and not is_inexact(y):
+        return y
+    node = Node(
+        [(x.node, x.place) for x in stand_ins.values()],
+        rule.pull(call, places),
+        y if several else None,
+    )
+    if not several:
+        return Taped(y, level, node)
+    found = [Taped(item, level, node, i) if is_inexact(item) else item for i, item in enumerate(y)]
+    return type(y)(*found) if hasattr(y, "_fields") else type(y)(found)
+
+
+def _push(rule: Rule, call: Call, stand_ins: dict[Place, Dual], level: int) -> Any:
+    """Forward mode: the result of a call with its tangent."""
+    y = call.y
+    several = isinstance(y, (tuple, list))
+    if not several and not is_inexact(y):
+        return y
+    with np.errstate(all="ignore"):
+        found = rule.push(call, {place: x.tangent for place, x in stand_ins.items()})
+    if not several:
+        return y if found is None else Dual(y, level, found)
+    parts = [None] * len(y) if found is None else found
+    items = [
+        item if tangent is None else Dual(item, level, tangent)
+        for item, tangent in zip(y, parts, strict=True)
+    ]
+    return type(y)(*items) if hasattr(y, "_fields") else type(y)(items)
 
 
 def _is_set(setting: Any) -> bool:

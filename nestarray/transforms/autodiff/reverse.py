@@ -8,29 +8,10 @@ from typing import Any
 import numpy as np
 
 from nestarray import ops
-from nestarray.transforms.autodiff.rules import Call, Place, Rule
-from nestarray.transforms.autodiff.values import NUMBERS, Node, Taped, is_inexact, stripped
+from nestarray.transforms.autodiff.values import NUMBERS, Node, Taped, stripped
 
 #: A flat function: arrays to (arrays to differentiate, other arrays).
 Flat = Callable[..., tuple[tuple[Any, ...], tuple[Any, ...]]]
-
-
-def record(rule: Rule, call: Call, stand_ins: dict[Place, Taped], level: int) -> Any:
-    """The result of a call as stand-ins."""
-    y = call.y
-    places = list(stand_ins)
-    several = isinstance(y, (tuple, list))
-    if not several and not is_inexact(y):
-        return y
-    node = Node(
-        [(x.node, x.place) for x in stand_ins.values()],
-        rule.pull(call, places),
-        y if several else None,
-    )
-    if not several:
-        return Taped(y, level, node)
-    found = [Taped(item, level, node, i) if is_inexact(item) else item for i, item in enumerate(y)]
-    return type(y)(*found) if hasattr(y, "_fields") else type(y)(found)
 
 
 def vjp(

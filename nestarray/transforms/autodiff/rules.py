@@ -26,6 +26,7 @@ import numpy as np
 
 from nestarray import dtypes, ops
 from nestarray.numerics.axes import many_axes
+from nestarray.transforms.autodiff.reverse import vjp
 
 #: The number of a positional argument; for one in a sequence, with its number there.
 Place = int | tuple[int, int]
@@ -266,8 +267,6 @@ def transposed(formula: Callable[[list[Any]], Any], like: list[Any], ct: Any) ->
 
     Of several results those without a cotangent are left out.
     """
-    from nestarray.transforms.autodiff.reverse import vjp
-
     several = isinstance(ct, list)
     given = ct if several else [ct]
     used: list[int] = []
