@@ -6,8 +6,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from nestarray.backends.fourier import Transforms
 from nestarray.backends.jax.compiled import compiled
-from nestarray.numerics.fourier import Transforms, full_lengths
+from nestarray.numerics.fourier import full_lengths
 
 
 def _number(x: Any) -> Any:

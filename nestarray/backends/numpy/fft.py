@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.numerics.fourier import Transforms, full_lengths
+from nestarray.backends.fourier import Transforms
+from nestarray.numerics.fourier import full_lengths
 
 
 def _number(x: Any) -> Any:

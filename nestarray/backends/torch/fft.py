@@ -6,7 +6,8 @@ from typing import Any
 
 import torch
 
-from nestarray.numerics.fourier import Transforms, full_lengths
+from nestarray.backends.fourier import Transforms
+from nestarray.numerics.fourier import full_lengths
 
 _REAL = (torch.float32, torch.float64)
 _COMPLEX = (torch.complex64, torch.complex128)
