@@ -152,7 +152,7 @@ def comparisons() -> dict[str, set[Any]]:
             inspect.unwrap(f) for f in map(op_samples.function_of, records) if f is not None
         },
         "ATen": named(aten_cases.EXACT),
-        "expression": {vocabulary._resolve(name) for name in test_torch_others.EXPRESSIONS},
+        "expression": {vocabulary.function(name) for name in test_torch_others.EXPRESSIONS},
         "distribution": named(aten_cases.RANDOM),
     }
 

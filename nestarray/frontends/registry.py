@@ -8,42 +8,10 @@ printed program is imported, by the names of its functions; the first part of su
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
-
-class Call(NamedTuple):
-    """One call of a function of a frontend.
-
-    Attributes:
-        function: the function.
-        name: its printed name, ``"torch.nn.functional.linear"``.
-        args, kwargs: its arguments.
-        is_random: whether the call takes a random ``key``.
-    """
-
-    function: Callable[..., Any]
-    name: str
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    is_random: bool = False
-
-
-class Rule(Protocol):
-    """Maps one operation of a source to calls of one function."""
-
-    @property
-    def name(self) -> str:
-        """The printed name of the function."""
-        ...
-
-    def call(self, arguments: Mapping[str, Any], /) -> Call:
-        """Return the call for arguments by the names of the operation's schema.
-
-        Raises:
-            MissingOpError: the function does not take one of them.
-        """
-        ...
+from nestarray.frontends.rules import Rule
 
 
 class Vocabulary(Protocol):

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import nestarray as na
+from nestarray.frontends.rules import Call
 from nestarray.frontends.torch import vocabulary
 from tests.frontends import aten_cases
 from tests.frontends.compare import assert_same, to_backend
@@ -31,7 +32,7 @@ def _schema_args(operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     return dict(zip((a.name for a in operation._schema.arguments), args)) | kwargs
 
 
-def _run(call: vocabulary.Call, backend: str) -> Any:
+def _run(call: Call, backend: str) -> Any:
     kwargs = call.kwargs
     if call.is_random:
         kwargs = {**kwargs, "key": na.random.key(0, backend=backend)}
@@ -39,15 +40,15 @@ def _run(call: vocabulary.Call, backend: str) -> Any:
         return call.function(*call.args, **kwargs)
 
 
-def _check(name: str, case: Any, backend: str, *, values: bool = True) -> vocabulary.Call:
+def _check(name: str, case: Any, backend: str, *, values: bool = True) -> Call:
     operation = _operation(name)
     args, kwargs = case(aten_cases.Draw())
     expected = operation(*args, **kwargs)
-    rule = vocabulary.find(operation)
+    named = _schema_args(operation, args, kwargs)
+    rule = vocabulary.find(operation, named)
     assert rule is not None, f"no rule for {name}"
-    call = rule.call(to_backend(_schema_args(operation, args, kwargs), backend))
     with jax.enable_x64(True):
-        call = rule.call(to_backend(_schema_args(operation, args, kwargs), backend))
+        call = rule.call(to_backend(named, backend))
         assert_same(_run(call, backend), expected, backend, values=values)
     return call
 

@@ -13,13 +13,14 @@ import torch
 import nestarray.frontends.torch as frontend
 from nestarray import dtypes
 from nestarray.errors import MissingOpError
+from nestarray.frontends.rules import Call
 from nestarray.frontends.torch import vocabulary
 
 aten = torch.ops.aten
 
 
-def _call(operation: object, /, **schema_args: object) -> vocabulary.Call:
-    rule = vocabulary.find(operation)
+def _call(operation: object, /, **schema_args: object) -> Call:
+    rule = vocabulary.find(operation, schema_args)
     assert rule is not None
     return rule.call(schema_args)
 
@@ -136,18 +137,48 @@ def test_an_optional_argument_too_many_is_an_error() -> None:
         _call(aten.elu.default, self="x", scale=2.0)
 
 
-def test_ignored_operations_contain_the_operation_and_its_name() -> None:
-    assert aten._assert_tensor_metadata.default in vocabulary.IGNORED
-    assert "aten._assert_scalar.default" in vocabulary.IGNORED
-    assert aten.relu.default not in vocabulary.IGNORED
+def test_operations_without_effect_on_values_are_ignored() -> None:
+    for operation in (aten._assert_tensor_metadata.default, "aten._assert_scalar.default"):
+        rule = vocabulary.find(operation)
+        assert rule is not None
+        assert rule.is_ignored
+    rule = vocabulary.find(aten.relu.default)
+    assert rule is not None
+    assert not rule.is_ignored
 
 
-def test_exceptions_name_operations_and_functions_that_exist() -> None:
-    for operation, (path, _) in vocabulary.EXCEPTIONS.items():
-        _, base, *overload = operation.split(".")
-        packet = getattr(aten, base)
-        assert not overload or overload[0] in packet.overloads(), operation
-        assert inspect.isfunction(vocabulary._resolve(path)), path
+def test_rules_name_operations_and_functions_that_exist() -> None:
+    for rule in vocabulary.RULES:
+        library, base, *overload = rule.operation.split(".")
+        if library == "aten":
+            packet = getattr(aten, base)
+            assert not overload or overload[0] in packet.overloads(), rule.operation
+        assert rule.is_ignored or callable(rule.function), rule.name
+
+
+def test_a_row_that_repeats_the_lookup_by_name_is_deleted() -> None:
+    for rule in vocabulary.RULES:
+        is_plain = not (rule.names or rule.defaults or rule.adapt or rule.result_sizes)
+        if rule.operation.startswith("aten.") and is_plain and not rule.first_result:
+            found = vocabulary._candidates(rule.operation)
+            assert len(found) == 1 or found[-1].name != rule.name, rule.operation
+
+
+def test_a_size_of_the_result_is_an_argument() -> None:
+    rule = vocabulary.find(aten.bincount.default)
+    assert rule is not None
+    assert rule.call({"self": "x"}, (5,)).kwargs == {"length": 5}
+    assert rule.call({"self": "x"}, ("n",)).kwargs == {}
+
+
+def test_the_first_result_alone_has_a_simpler_function() -> None:
+    for first, name in (
+        (True, "torch.nn.functional.dropout"),
+        (False, "torch.ops.aten.native_dropout"),
+    ):
+        rule = vocabulary.find(aten.native_dropout.default, first_result=first)
+        assert rule is not None
+        assert rule.name == name
 
 
 def test_functions_have_upstreams_parameters_in_upstreams_order() -> None:
@@ -193,5 +224,5 @@ def test_every_function_has_a_summary() -> None:
 def test_functions_of_sizes_take_their_arguments_by_position():
     for name, given, want in (("sym_max", (2, 3), 3), ("sym_ite", (False, 2, 3), 3)):
         rule = vocabulary.find(f"torch.{name}")
-        args, kwargs = rule.arguments({str(i): x for i, x in enumerate(given)})
-        assert rule.function(*args, **kwargs) == want
+        call = rule.call({str(i): x for i, x in enumerate(given)})
+        assert call.function(*call.args, **call.kwargs) == want

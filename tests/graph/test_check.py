@@ -90,8 +90,11 @@ def test_what_torch_decomposes(monkeypatch):
     from nestarray.frontends.torch import vocabulary
 
     find = vocabulary.find
-    without = lambda target: None if "hardswish" in str(target) else find(target)  # noqa: E731
-    monkeypatch.setattr(vocabulary, "find", without)
+    monkeypatch.setattr(
+        vocabulary,
+        "find",
+        lambda op, *args, **kwargs: None if "hardswish" in str(op) else find(op, *args, **kwargs),
+    )
     net, x = nn.Hardswish(), torch.randn(5)
     op = by_name(na.check(net, x, target="jax"))["aten.hardswish.default"]
     assert op.status == "decomposed"
@@ -107,7 +110,9 @@ def test_a_decomposition_into_what_is_missing_too_is_not_used(monkeypatch):
     monkeypatch.setattr(
         vocabulary,
         "find",
-        lambda target: None if any(name in str(target) for name in lacking) else find(target),
+        lambda op, *args, **kwargs: (
+            None if any(name in str(op) for name in lacking) else find(op, *args, **kwargs)
+        ),
     )
     monkeypatch.setattr(
         coverage,
@@ -121,10 +126,10 @@ def test_a_decomposition_into_what_is_missing_too_is_not_used(monkeypatch):
 def test_an_argument_that_the_function_does_not_take_is_missing_too(monkeypatch):
     from nestarray.frontends.torch import vocabulary
 
-    def refusing(self, named):
+    def refusing(self, named, *args):
         if "alpha" in named:
-            raise errors.MissingOpError(f"{self.target}: alpha: add does not take it")
-        return call(self, named)
+            raise errors.MissingOpError(f"{self.operation}: alpha: add does not take it")
+        return call(self, named, *args)
 
     call = vocabulary.Rule.call
     monkeypatch.setattr(vocabulary.Rule, "call", refusing)

@@ -1,438 +1,370 @@
-"""Which function of this frontend an ATen operation is, and how its arguments are passed.
+"""The rules of ATen operations, by which `torch.export` programs become calls of this frontend.
 
-``aten.linear.default`` is `torch.nn.functional.linear`: the name of the operation finds
-the function, and its schema's argument names find the parameters. So most operations
-need no entry here; `EXCEPTIONS` has those that are called otherwise, `RENAMED` the
-parameters that are. An overload whose arguments the function does not take has no rule:
-nothing is dropped silently but where and how an array is stored.
+``aten.linear.default`` is `torch.nn.functional.linear`: the operation's name finds the function,
+and its schema's argument names find the parameters. `RULES` has the operations for which that is
+not so. A call with an argument that the function lacks is refused, except for arguments about
+storage, which `PARAMETERS` lists.
 """
 
 from __future__ import annotations
 
-import inspect
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any
 
+import nestarray.frontends.torch as torch
 from nestarray.errors import MissingOpError
-from nestarray.frontends.registry import Call
-from nestarray.frontends.torch import fft, linalg, methods, ops, quantization, special
-from nestarray.frontends.torch.nn import functional
-
-Arguments = dict[str, Any]
-
-
-class _Targets(frozenset[str]):
-    """Names of operations, that contain the operations too."""
-
-    def __contains__(self, target: object) -> bool:
-        return super().__contains__(_name_of(target))
-
+from nestarray.frontends import rules
+from nestarray.frontends.rules import Arguments, signature_of
 
 #: The module that programs import as ``torch``.
 namespace = "nestarray.frontends.torch"
 
-#: Operations without effect on values: graphs go without them.
-IGNORED = _Targets(
-    [
-        "aten._assert_tensor_metadata.default",
-        "aten._assert_async.default",
-        "aten._assert_async.msg",
-        "aten._assert_scalar.default",
-        "aten.sym_constrain_range.default",
-        "aten.sym_constrain_range_for_size.default",
-        "torch._check",
-        "torch.sym_constrain_range",
-    ]
-)
-
-#: Schema arguments about storage, which is the framework's business, or about copies and
-#: random generators, which values and keys replace.
-UNUSED = frozenset(
-    [
-        "device",
-        "layout",
-        "memory_format",
-        "pin_memory",
-        "non_blocking",
-        "copy",
-        "implicit",
-        "generator",
-        "cudnn_enabled",
-        "cudnn_enable",
-        "sparse_grad",
-    ]
-)
+#: Schema argument → parameter, for functions that have no parameter of the argument's name; None
+#: for arguments about storage, copies and random generators, which graphs do not have.
+PARAMETERS: dict[str, str | None] = {
+    **dict.fromkeys(("device", "layout", "memory_format", "pin_memory", "non_blocking"), None),
+    **dict.fromkeys(("copy", "implicit", "generator", "sparse_grad"), None),
+    **dict.fromkeys(("cudnn_enabled", "cudnn_enable"), None),
+    "x": "input",
+    "element": "elements",
+    "test_element": "test_elements",
+    "train": "training",
+    "from": "from_",
+    "tensors": "operands",
+    "split_size": "split_size_or_sections",
+    "split_sizes": "split_size_or_sections",
+    "sections": "indices_or_sections",
+    "indices": "indices_or_sections",
+    "tensor_indices_or_sections": "indices_or_sections",
+}
 
 
-#: Where the functions of sizes are; graphs pass their arguments by position.
-_WITHOUT_SCHEMA = ("_operator", "math", "builtins", "nestarray.frontends.torch.symbolic")
-
-
-@dataclass(frozen=True)
-class Rule:
-    """How one operation is called.
-
-    Attributes:
-        target: the operation, ``"aten.linear.default"``.
-        function: an importable function of this frontend.
-        name: as it is printed, ``"torch.nn.functional.linear"``.
-        adapt: from schema arguments to parameters, where names alone do not tell.
-    """
-
-    target: str
-    function: Callable[..., Any]
-    name: str
-    adapt: Callable[[Arguments], Arguments] | None = None
+@dataclass(frozen=True, eq=False)
+class Rule(rules.Rule):
+    """A rule with the conventions of ATen's schemas."""
 
     @property
-    def is_random(self) -> bool:
-        """Whether the function can draw random numbers: it takes a ``key``."""
-        return _takes_key(self.function)
+    def function(self) -> Callable[..., Any]:
+        """The function with the printed name."""
+        if self.name.startswith("operator."):
+            return getattr(operator, self.name.removeprefix("operator."))
+        return function(self.name)
 
-    def arguments(self, schema_args: Mapping[str, Any]) -> tuple[tuple[Any, ...], Arguments]:
-        """Positional and keyword arguments, from schema argument names and values."""
-        call = self.call(schema_args)
-        return call.args, call.kwargs
+    def parameters(self, arguments: Arguments) -> Arguments:
+        """Return the arguments by the names of the function's parameters."""
+        known = signature_of(self.function).parameters
+        found: Arguments = {}
+        for argument, value in arguments.items():
+            name = self._parameter(argument, known)
+            if name is None:
+                continue
+            if name == "reduction" and isinstance(value, int):
+                value = ("none", "mean", "sum")[value]
+            elif name in known and known[name].kind is known[name].VAR_POSITIONAL:
+                value = self._spread(name, value)
+            found[name] = value
+        return found
 
-    def call(self, schema_args: Mapping[str, Any]) -> Call:
-        """The call for these arguments; those at their schema's default may be left out.
+    def _parameter(self, argument: str, known: Mapping[str, Any]) -> str | None:
+        if argument in self.names:
+            return self.names[argument]
+        if argument == "self":  # the first parameter, if none has upstream's name for it
+            return "input" if "input" in known else next(iter(known))
+        other = PARAMETERS.get(argument, argument)
+        return argument if other is not None and argument in known else other
 
-        Raises:
-            MissingOpError: the function does not take one of them.
+    def _spread(self, name: str, value: Any) -> Any:
+        """Spread arrays, ``meshgrid(x, y)``; keep sizes as one list, ``view(x, [2, 3])``.
+
+        The result of ``atleast_1d.Sequence`` is a tuple, also for one array.
         """
-        if self.function.__module__ in _WITHOUT_SCHEMA:
-            return Call(self.function, self.name, tuple(schema_args.values()), {}, False)
-        function, name = self.function, self.name
-        named = {k: v for k, v in schema_args.items() if k not in UNUSED}
-        if function is functional.scaled_dot_product_attention and _may_exceed_zero(
-            named.get("dropout_p", 0)
-        ):
-            function = functional.dropout_attention
-            name = "torch.nn.functional.dropout_attention"
-            named = {{"key": "keys", "value": "values"}.get(k, k): v for k, v in named.items()}
-        if self.adapt is not None:
-            named = self.adapt(named)
-        args, kwargs = _bind(self.target, function, named)
-        return Call(function, name, args, kwargs, _takes_key(function) and _draws(named))
+        is_kept = name in ("size", "repeats") or self.operation.endswith(".Sequence")
+        return [value] if is_kept else value
+
+    def is_random(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether the function takes a ``key`` and dropout is not switched off."""
+        if any(arguments.get(name) is False for name in ("training", "train")):
+            return False
+        rates = [arguments[name] for name in ("p", "dropout", "dropout_p") if name in arguments]
+        return all(map(_may_be_positive, rates)) and super().is_random(arguments)
 
 
-def _takes_key(function: Callable[..., Any]) -> bool:
-    parameter = _signature(function).parameters.get("key")
-    return parameter is not None and parameter.kind is parameter.KEYWORD_ONLY
-
-
-def _draws(named: Arguments) -> bool:
-    """Whether a call of a function with a ``key`` needs it: dropout may be off."""
-    if any(named.get(k) is False for k in ("training", "train")):
-        return False
-    return all(_may_exceed_zero(named[k]) for k in ("p", "dropout", "dropout_p") if k in named)
-
-
-def _may_exceed_zero(value: Any) -> bool:
+def _may_be_positive(value: Any) -> bool:
     return not isinstance(value, (int, float)) or value > 0
 
 
-@cache
-def _signature(function: Callable[..., Any]) -> inspect.Signature:
-    try:
-        return inspect.signature(function)
-    except ValueError:  # some builtins have none
-        return inspect.Signature()
+# -- converted arguments -------------------------------------------------------------------
 
 
-def _bind(
-    target: str, function: Callable[..., Any], named: Arguments
-) -> tuple[tuple[Any, ...], Arguments]:
-    """Arrays and required arguments by position, settings by name."""
-    args: list[Any] = []
-    kwargs: Arguments = {}
-    by_position = True
-    parameters = list(_signature(function).parameters.values())
-    names = [p.name for p in parameters]
-    itself = "input" if "input" in names else names[0]
-    left = {(itself if k == "self" else k): v for k, v in named.items()}
-    for parameter in parameters:
-        source = parameter.name
-        if source not in left:
-            source = next((old for old in RENAMED.get(parameter.name, ()) if old in left), "")
-        if not source:
-            by_position = False
-            continue
-        value = _readable(parameter.name, left.pop(source))
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            args.extend(value if _is_spread(target, parameter.name, value) else [value])
-        elif by_position and _goes_by_position(parameter):
-            args.append(value)
-        else:
-            by_position = False
-            kwargs[parameter.name] = value
-    if left:
-        raise MissingOpError(
-            f"{target}: {', '.join(left)}: {function.__name__} does not take "
-            f"{'it' if len(left) == 1 else 'them'}; add the parameter to the frontend"
-        )
-    return tuple(args), kwargs
+def _with_dropout(arguments: Mapping[str, Any]) -> bool:
+    return _may_be_positive(arguments.get("dropout_p", 0))
 
 
-def _is_spread(target: str, name: str, value: Any) -> bool:
-    """Sizes stay one list, ``view(x, [2, 3])``; arrays are spread, ``meshgrid(x, y)``.
-
-    Of ``atleast_1d.Sequence`` the list says that a tuple comes back, also for one array.
-    """
-    is_list = isinstance(value, (list, tuple))
-    return is_list and name not in ("size", "repeats") and not target.endswith(".Sequence")
+def _embedding(arguments: Arguments) -> Arguments:
+    """Drop the padding index −1, which stands for none."""
+    return {k: v for k, v in arguments.items() if not (k == "padding_idx" and v == -1)}
 
 
-def _goes_by_position(parameter: inspect.Parameter) -> bool:
-    if parameter.kind is parameter.KEYWORD_ONLY:
-        return False
-    return parameter.default is parameter.empty or "Array" in str(parameter.annotation)
-
-
-def _readable(name: str, value: Any) -> Any:
-    """ATen's numbers for a kind of reduction as upstream's public words."""
-    if name == "reduction" and isinstance(value, int):
-        return ("none", "mean", "sum")[value]
-    return value
-
-
-#: Parameter → the schema arguments that mean it under another name. ATen's ``self`` is
-#: ``input``, or the first parameter.
-RENAMED: dict[str, tuple[str, ...]] = {
-    "input": ("x",),
-    "elements": ("element",),
-    "test_elements": ("test_element",),
-    "training": ("train",),
-    "from_": ("from",),
-    "operands": ("tensors",),
-    "split_size_or_sections": ("split_size", "split_sizes"),
-    "indices_or_sections": ("sections", "indices", "tensor_indices_or_sections"),
-}
-
-# -- exceptions ----------------------------------------------------------------------------
-
-
-def _renamed(order: str) -> Callable[[Arguments], Arguments]:
-    """Schema arguments under new names: ``"self→other other→input"``."""
-    pairs = dict(pair.split("→") for pair in order.split())
-
-    def adapt(named: Arguments) -> Arguments:
-        return {pairs.get(k, k): v for k, v in named.items()}
-
-    return adapt
-
-
-def _embedding(named: Arguments) -> Arguments:
-    """ATen's weight comes first, and −1 says that there is no padding row."""
-    named = {("input" if k == "indices" else k): v for k, v in named.items()}
-    if named.get("padding_idx") == -1:
-        del named["padding_idx"]
-    return named
-
-
-#: One factor for each dimension, as schemas of ATen name them.
+#: Scale factors of the dimensions.
 _SCALES = ("scales", "scales_d", "scales_h", "scales_w")
 
 
-def _upsampled(mode: str, antialias: bool = False) -> Callable[[Arguments], Arguments]:
-    """ATen has one operation a mode; sizes or factors decide, and an empty list is none."""
+def _upsampled(arguments: Arguments) -> Arguments:
+    """Choose between size and scale factors; an empty list counts as None.
 
-    def adapt(named: Arguments) -> Arguments:
-        size = named.get("output_size")
-        # Factors decide over sizes where both are there: coordinates are counted by them.
-        alone = [named[k] for k in _SCALES if named.get(k) is not None]
-        factors = alone or named.get("scale_factors")
-        size = None if alone else size
-        result: Arguments = {"input": named.get("self", named.get("input"))}
-        if size:
-            result["size"] = tuple(size)
-            factors = None
-        elif factors:
-            result["scale_factor"] = tuple(factors)
-        result["mode"] = mode
-        if named.get("align_corners"):
-            result["align_corners"] = True
-        if antialias:
-            result["antialias"] = True
-        return result
-
-    return adapt
+    Single factors take precedence over sizes: coordinates are computed from them.
+    """
+    single = [arguments[k] for k in _SCALES if arguments.get(k) is not None]
+    size = None if single else arguments.get("output_size")
+    factors = single or arguments.get("scale_factors")
+    found: Arguments = {"input": arguments.get("self", arguments.get("input"))}
+    if size:
+        found["size"] = tuple(size)
+    elif factors:
+        found["scale_factor"] = tuple(factors)
+    found |= {k: arguments[k] for k in ("mode", "align_corners", "antialias") if arguments.get(k)}
+    return found
 
 
-def _upsampled_backward(mode: str, antialias: bool = False) -> Callable[[Arguments], Arguments]:
-    """The settings of the forward pass, and the size of its input."""
-    forward = _upsampled(mode, antialias)
-
-    def adapt(named: Arguments) -> Arguments:
-        settings = forward(named)
-        del settings["input"]
-        return {k: named[k] for k in ("grad_output", "input_size")} | settings
-
-    return adapt
+def _upsampled_backward(arguments: Arguments) -> Arguments:
+    """Take the settings of the forward pass, and the size of its input."""
+    settings = _upsampled(arguments)
+    del settings["input"]
+    return {k: arguments[k] for k in ("grad_output", "input_size")} | settings
 
 
-def _padded(mode: str) -> Callable[[Arguments], Arguments]:
-    """ATen has one operation a mode."""
-
-    def adapt(named: Arguments) -> Arguments:
-        return {("pad" if k == "padding" else k): v for k, v in named.items()} | {"mode": mode}
-
-    return adapt
+#: Words for ATen's numbers of modes.
+_SAMPLING_MODES = {
+    "interpolation_mode": ("bilinear", "nearest", "bicubic"),
+    "padding_mode": ("zeros", "border", "reflection"),
+}
 
 
-def _from_zero(named: Arguments) -> Arguments:
-    """The overload without a lower bound."""
-    return {"low": 0, **named}
-
-
-def _sampled(named: Arguments) -> Arguments:
-    """ATen's numbers for the modes as upstream's public words."""
-    words = {
-        "interpolation_mode": ("mode", ("bilinear", "nearest", "bicubic")),
-        "padding_mode": ("padding_mode", ("zeros", "border", "reflection")),
+def _sampled(arguments: Arguments) -> Arguments:
+    """Replace the numbers of modes by words."""
+    return {
+        k: _SAMPLING_MODES[k][v] if k in _SAMPLING_MODES and v is not None else v
+        for k, v in arguments.items()
     }
-    result: Arguments = {}
-    for name, value in named.items():
-        new, choices = words.get(name, (name, None))
-        result[new] = choices[value] if choices is not None and value is not None else value
-    return result
 
 
-_INTERPOLATE = "torch.nn.functional.interpolate"
-_UPSAMPLES: dict[str, tuple[str, bool]] = {
-    "aten.upsample_nearest1d": ("nearest", False),
-    "aten.upsample_nearest2d": ("nearest", False),
-    "aten.upsample_nearest3d": ("nearest", False),
-    "aten._upsample_nearest_exact1d": ("nearest-exact", False),
-    "aten._upsample_nearest_exact2d": ("nearest-exact", False),
-    "aten.upsample_linear1d": ("linear", False),
-    "aten.upsample_bilinear2d": ("bilinear", False),
-    "aten.upsample_trilinear3d": ("trilinear", False),
-    "aten.upsample_bicubic2d": ("bicubic", False),
-    "aten._upsample_bilinear2d_aa": ("bilinear", True),
-    "aten._upsample_bicubic2d_aa": ("bicubic", True),
-}
+# -- rows ----------------------------------------------------------------------------------
 
-#: Operation (with or without its overload) → the function, and how to adapt the arguments.
-EXCEPTIONS: dict[str, tuple[str, Callable[[Arguments], Arguments] | None]] = {
-    "aten.__and__": ("torch.bitwise_and", None),
-    "aten.__or__": ("torch.bitwise_or", None),
-    "aten.__xor__": ("torch.bitwise_xor", None),
-    "aten.__lshift__": ("torch.bitwise_left_shift", None),
-    "aten.__rshift__": ("torch.bitwise_right_shift", None),
-    "aten.max.other": ("torch.maximum", None),
-    "aten.min.other": ("torch.minimum", None),
-    "aten._conj": ("torch.conj", None),
-    "aten._neg_view": ("torch.neg", None),
-    "aten._to_copy": ("torch.Tensor.to", None),
-    "aten.bincount": ("torch.ops.aten.bincount", None),
-    "aten.embedding": ("torch.nn.functional.embedding", _embedding),
-    "aten._index_put_impl": ("torch.index_put", None),
-    "aten._unsafe_index_put": ("torch.index_put", None),
-    "aten._unsafe_index": ("torch.ops.aten.index", None),
-    "aten.split_with_sizes": ("torch.split", None),
-    "aten.split_copy": ("torch.split", None),
-    "aten.im2col": ("torch.nn.functional.unfold", None),
-    "aten.col2im": ("torch.nn.functional.fold", None),
-    "aten.log_sigmoid": ("torch.nn.functional.logsigmoid", None),
-    "aten._adaptive_avg_pool2d": ("torch.nn.functional.adaptive_avg_pool2d", None),
-    "aten._adaptive_avg_pool3d": ("torch.nn.functional.adaptive_avg_pool3d", None),
-    "aten.constant_pad_nd": ("torch.nn.functional.pad", None),
-    "aten.reflection_pad1d": ("torch.nn.functional.pad", _padded("reflect")),
-    "aten.reflection_pad2d": ("torch.nn.functional.pad", _padded("reflect")),
-    "aten.reflection_pad3d": ("torch.nn.functional.pad", _padded("reflect")),
-    "aten.replication_pad1d": ("torch.nn.functional.pad", _padded("replicate")),
-    "aten.replication_pad2d": ("torch.nn.functional.pad", _padded("replicate")),
-    "aten.replication_pad3d": ("torch.nn.functional.pad", _padded("replicate")),
-    **{name: (_INTERPOLATE, _upsampled(*how)) for name, how in _UPSAMPLES.items()},
-    **{
-        f"{name}_backward": ("torch.ops.aten.interpolate_backward", _upsampled_backward(*how))
-        for name, how in _UPSAMPLES.items()
-    },
-    "aten.cross_entropy_loss": ("torch.nn.functional.cross_entropy", None),
-    "aten.nll_loss_nd": ("torch.nn.functional.nll_loss", None),
-    "aten.nll_loss2d": ("torch.nn.functional.nll_loss", None),
-    "aten.adaptive_max_pool1d": ("torch.adaptive_max_pool1d", None),
-    "aten.fractional_max_pool2d": ("torch.ops.aten.fractional_max_pool2d", None),
-    "aten.fractional_max_pool3d": ("torch.ops.aten.fractional_max_pool3d", None),
-    "aten.adaptive_max_pool2d": ("torch.ops.aten.adaptive_max_pool2d", None),
-    "aten.adaptive_max_pool3d": ("torch.ops.aten.adaptive_max_pool3d", None),
-    "aten.repeat_interleave.Tensor": ("torch.repeat_interleave", _renamed("repeats→input")),
-    "aten.randint.default": ("torch.randint", _from_zero),
-    "aten.randint.generator": ("torch.randint", _from_zero),
-    "aten.randint_like.default": ("torch.randint_like", _from_zero),
-    "aten.randint_like.generator": ("torch.randint_like", _from_zero),
-    "aten.linalg_householder_product": (
-        "torch.linalg.householder_product",
-        _renamed("input→A"),
+#: Operations that are not found by name, or whose arguments are not. The first row that applies
+#: counts; an overload's own rows come before those of all overloads.
+RULES: list[Rule] = [
+    # no effect on values
+    Rule("aten._assert_tensor_metadata.default", ""),
+    Rule("aten._assert_async.default", ""),
+    Rule("aten._assert_async.msg", ""),
+    Rule("aten._assert_scalar.default", ""),
+    Rule("aten.sym_constrain_range.default", ""),
+    Rule("aten.sym_constrain_range_for_size.default", ""),
+    Rule("torch._check", ""),
+    Rule("torch.sym_constrain_range", ""),
+    # names of operators and methods
+    Rule("aten.__and__", "torch.bitwise_and"),
+    Rule("aten.__or__", "torch.bitwise_or"),
+    Rule("aten.__xor__", "torch.bitwise_xor"),
+    Rule("aten.__lshift__", "torch.bitwise_left_shift"),
+    Rule("aten.__rshift__", "torch.bitwise_right_shift"),
+    Rule("aten.max.other", "torch.maximum"),
+    Rule("aten.min.other", "torch.minimum"),
+    Rule("aten._conj", "torch.conj"),
+    Rule("aten._neg_view", "torch.neg"),
+    Rule("aten._to_copy", "torch.Tensor.to"),
+    Rule("aten._local_scalar_dense", "torch.Tensor.item"),
+    Rule("aten.sym_numel", "torch.numel"),
+    Rule("aten.sym_size", "torch.Tensor.size"),
+    # indexing, sizes and windows
+    Rule("aten._index_put_impl", "torch.index_put"),
+    Rule("aten._unsafe_index_put", "torch.index_put"),
+    Rule("aten._unsafe_index", "torch.ops.aten.index"),
+    Rule("aten.scatter.value", "torch.scatter", {"value": "src"}),
+    Rule("aten.scatter.value_reduce", "torch.scatter", {"value": "src"}),
+    Rule("aten.repeat_interleave.Tensor", "torch.repeat_interleave", {"repeats": "input"}),
+    Rule("aten.split_with_sizes", "torch.split"),
+    Rule("aten.split_copy", "torch.split"),
+    Rule("aten.unfold", "torch.Tensor.unfold"),
+    Rule("aten.unique_consecutive", "torch.ops.aten.unique_consecutive"),
+    Rule("aten.bincount", "torch.ops.aten.bincount", result_sizes=("length",)),
+    Rule("aten.im2col", "torch.nn.functional.unfold"),
+    Rule("aten.col2im", "torch.nn.functional.fold"),
+    *(
+        Rule(f"aten.{name}_pad{n}d", "torch.nn.functional.pad", {"padding": "pad"}, {"mode": mode})
+        for name, mode in (("reflection", "reflect"), ("replication", "replicate"))
+        for n in (1, 2, 3)
     ),
-    "aten.cholesky_solve": ("torch.cholesky_solve", _renamed("input2→L")),
-    "aten.ormqr": ("torch.ormqr", _renamed("input2→tau input3→other")),
-    "aten.max_unpool2d": ("torch.ops.aten.max_unpool2d", None),
-    "aten.max_unpool3d": ("torch.ops.aten.max_unpool3d", None),
-    "aten._embedding_bag_forward_only": ("torch.ops.aten._embedding_bag", None),
-    "aten.grid_sampler": ("torch.nn.functional.grid_sample", _sampled),
-    "aten.grid_sampler_3d": ("torch.nn.functional.grid_sample", _sampled),
-    "aten.grid_sampler_2d": ("torch.nn.functional.grid_sample", _sampled),
-    "aten.grid_sampler_2d_backward": ("torch.ops.aten.grid_sampler_2d_backward", _sampled),
-    "aten.grid_sampler_3d_backward": ("torch.ops.aten.grid_sampler_3d_backward", _sampled),
-    "aten.scatter.value": ("torch.scatter", _renamed("value→src")),
-    "aten.scatter.value_reduce": ("torch.scatter", _renamed("value→src")),
-    "aten._cdist_forward": ("torch.cdist", None),
-    "aten._pdist_forward": ("torch.nn.functional.pdist", None),
-    "aten._local_scalar_dense": ("torch.Tensor.item", None),
-    "aten.sym_numel": ("torch.numel", None),
-    "aten.sym_size": ("torch.Tensor.size", None),
-    "aten.unfold": ("torch.Tensor.unfold", None),
-    "aten.unique_consecutive": ("torch.ops.aten.unique_consecutive", None),
-    "aten.stft.default": ("torch.stft", lambda named: {"center": False, **named}),
-}
+    Rule("aten.constant_pad_nd", "torch.nn.functional.pad"),
+    # linear algebra, spectra and distances
+    Rule("aten.linalg_householder_product", "torch.linalg.householder_product", {"input": "A"}),
+    Rule("aten.cholesky_solve", "torch.cholesky_solve", {"input2": "L"}),
+    Rule("aten.ormqr", "torch.ormqr", {"input2": "tau", "input3": "other"}),
+    Rule("aten.stft.default", "torch.stft", defaults={"center": False}),
+    Rule("aten._cdist_forward", "torch.cdist"),
+    Rule("aten._pdist_forward", "torch.nn.functional.pdist"),
+    # random numbers
+    *(
+        Rule(f"aten.{name}", f"torch.{name.partition('.')[0]}", defaults={"low": 0})
+        for name in (
+            "randint.default", "randint.generator", "randint_like.default", "randint_like.generator",
+        )
+    ),
+    Rule(
+        "aten.native_dropout.default", "torch.nn.functional.dropout", first_result=True
+    ),
+    # networks
+    Rule(
+        "aten.scaled_dot_product_attention", "torch.nn.functional.dropout_attention",
+        {"key": "keys", "value": "values"}, when=_with_dropout,
+    ),
+    Rule(
+        "aten.embedding", "torch.nn.functional.embedding", {"indices": "input"}, adapt=_embedding
+    ),
+    Rule("aten._embedding_bag_forward_only", "torch.ops.aten._embedding_bag"),
+    Rule("aten.log_sigmoid", "torch.nn.functional.logsigmoid"),
+    Rule("aten.cross_entropy_loss", "torch.nn.functional.cross_entropy"),
+    Rule("aten.nll_loss_nd", "torch.nn.functional.nll_loss"),
+    Rule("aten.nll_loss2d", "torch.nn.functional.nll_loss"),
+    Rule(
+        "aten._native_batch_norm_legit_no_training.default", "torch.nn.functional.batch_norm",
+        first_result=True,
+    ),
+    Rule("aten._fused_rms_norm.default", "torch.nn.functional.rms_norm", first_result=True),
+    Rule("aten._adaptive_avg_pool2d", "torch.nn.functional.adaptive_avg_pool2d"),
+    Rule("aten._adaptive_avg_pool3d", "torch.nn.functional.adaptive_avg_pool3d"),
+    *(
+        Rule(f"aten.{name}", f"torch.ops.aten.{name}")  # with indices, unlike the public functions
+        for name in (
+            "adaptive_max_pool2d", "adaptive_max_pool3d", "fractional_max_pool2d",
+            "fractional_max_pool3d", "max_unpool2d", "max_unpool3d",
+        )
+    ),
+    *(
+        Rule(
+            f"aten.{name}", "torch.nn.functional.grid_sample", {"interpolation_mode": "mode"},
+            adapt=_sampled,
+        )
+        for name in ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")
+    ),
+    *(
+        Rule(
+            f"aten.grid_sampler_{n}d_backward", f"torch.ops.aten.grid_sampler_{n}d_backward",
+            {"interpolation_mode": "mode"}, adapt=_sampled,
+        )
+        for n in (2, 3)
+    ),
+    *(
+        Rule(f"aten.{name}{end}", to, defaults=settings, adapt=adapt)
+        for end, to, adapt in (
+            ("", "torch.nn.functional.interpolate", _upsampled),
+            ("_backward", "torch.ops.aten.interpolate_backward", _upsampled_backward),
+        )
+        for name, settings in {
+            "upsample_nearest1d": {"mode": "nearest"},
+            "upsample_nearest2d": {"mode": "nearest"},
+            "upsample_nearest3d": {"mode": "nearest"},
+            "_upsample_nearest_exact1d": {"mode": "nearest-exact"},
+            "_upsample_nearest_exact2d": {"mode": "nearest-exact"},
+            "upsample_linear1d": {"mode": "linear"},
+            "upsample_bilinear2d": {"mode": "bilinear"},
+            "upsample_trilinear3d": {"mode": "trilinear"},
+            "upsample_bicubic2d": {"mode": "bicubic"},
+            "_upsample_bilinear2d_aa": {"mode": "bilinear", "antialias": True},
+            "_upsample_bicubic2d_aa": {"mode": "bicubic", "antialias": True},
+        }.items()
+    ),
+    # quantization
+    *(
+        Rule(f"aten.{name}", f"torch.fake_quantize_per_{unit}_affine", first_result=True)
+        for name, unit in (
+            ("fake_quantize_per_tensor_affine_cachemask.default", "tensor"),
+            ("_fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default", "tensor"),
+            ("fake_quantize_per_channel_affine_cachemask.default", "channel"),
+        )
+    ),
+    # control flow
+    Rule("torch.ops.higher_order.cond", "torch.cond"),
+    Rule("torch.ops.higher_order.while_loop", "torch.while_loop"),
+    Rule("torch.ops.higher_order.scan", "torch._higher_order_ops.scan"),
+    Rule("torch.ops.higher_order.map_impl", "torch._higher_order_ops.map"),
+    # Python's functions of sizes, in programs with sizes that depend on values
+    *(
+        Rule(f"_operator.{name}", f"operator.{name}", positional=True)
+        for name in (
+            "add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "pow", "eq", "ne", "lt",
+            "le", "gt", "ge", "and_", "or_", "not_",
+        )
+    ),
+    *(
+        Rule(f"torch.{name}", f"torch.{name}", positional=True)
+        for name in (
+            "sym_max", "sym_min", "sym_not", "sym_int", "sym_float", "sym_ite", "sym_sum",
+            "_sym_sqrt",
+        )
+    ),
+]  # fmt: skip
 
-#: Python functions of sizes, as they appear in graphs with sizes that a value decides.
-PYTHON: dict[str, Callable[..., Any]] = {
-    f"_operator.{f.__name__}": f
-    for f in (
-        operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv,
-        operator.mod, operator.neg, operator.pow, operator.eq, operator.ne, operator.lt,
-        operator.le, operator.gt, operator.ge, operator.and_, operator.or_, operator.not_,
-    )
-}  # fmt: skip
+
+# -- lookup --------------------------------------------------------------------------------
 
 
-#: Operations that take functions → the function.
-HIGHER_ORDER: dict[str, str] = {
-    "torch.ops.higher_order.cond": "torch.cond",
-    "torch.ops.higher_order.while_loop": "torch.while_loop",
-    "torch.ops.higher_order.scan": "torch._higher_order_ops.scan",
-    "torch.ops.higher_order.map_impl": "torch._higher_order_ops.map",
-}
-
-
-def find(target: Any) -> Rule | None:
-    """The rule of an operation; None if the frontend has no function for it.
+def find(
+    op: Any, arguments: Mapping[str, Any] | None = None, *, first_result: bool = False
+) -> Rule | None:
+    """Return the rule of an operation; None if the frontend has no function for it.
 
     Args:
-        target: an ``OpOverload``, its name ``"aten.linear.default"``, or a Python function
-            of sizes.
+        op: an ``OpOverload``, its name ``"aten.linear.default"``, or a Python function of
+            sizes.
+        arguments: the arguments of a call, by the names of the schema.
+        first_result: whether only the first result of the call is used. The others are
+            often saved statistics for torch's own backward pass.
 
     Example:
         >>> from nestarray.frontends.torch import vocabulary
         >>> vocabulary.find("aten.linear.default").name
         'torch.nn.functional.linear'
+        >>> vocabulary.find("aten.native_dropout.default", first_result=True).name
+        'torch.nn.functional.dropout'
     """
-    rule = _find(_name_of(target))
-    if rule is None or rule.target.startswith("_operator."):
-        return rule
-    schema = getattr(target, "_schema", None)
-    return rule if schema is None or _takes(rule, schema) else None
+    given = arguments or {}
+    for rule in _candidates(_name_of(op)):
+        if (first_result or not rule.first_result) and (rule.when is None or rule.when(given)):
+            return rule if rule.is_ignored or _accepts(rule, op) else None
+    return None
+
+
+@cache
+def _candidates(operation: str) -> list[Rule]:
+    """The rows of an operation in their order, then the public function of its name."""
+    library, _, rest = operation.partition(".")
+    base = rest.partition(".")[0]
+    rows = [rule for rule in RULES if rule.operation in (operation, f"aten.{base}")]
+    found = [replace(rule, operation=operation) for rule in rows]
+    names = [prefix + base for prefix in _NAMESPACES.get(library, ())]
+    chapter, _, last = base.partition("_")
+    if chapter in ("fft", "linalg", "special"):
+        names.insert(0, f"torch.{chapter}.{last}")
+    named = next((name for name in names if _public_function(name) is not None), None)
+    return found if named is None else [*found, Rule(operation, named)]
+
+
+#: Library of operations → the namespaces that have functions of their names.
+_ATEN = ("torch.", "torch.nn.functional.", "torch.Tensor.", "torch.ops.aten.")
+_NAMESPACES = {
+    "aten": _ATEN,
+    "nestarray": _ATEN,  # operations that stand for functions that cannot be exported
+    "transformers": ("torch.ops.transformers.",),
+}
 
 
 def function(printed_name: str) -> Callable[..., Any]:
-    """The function of a printed name.
+    """Return the function of a printed name.
 
     Raises:
         ValueError: this frontend has no public function of this name.
@@ -442,148 +374,48 @@ def function(printed_name: str) -> Callable[..., Any]:
         >>> vocabulary.function("torch.nn.functional.linear").__name__
         'linear'
     """
-    import nestarray.frontends.torch as torch
-
-    found: Any = torch
-    for part in printed_name.split(".")[1:]:
-        is_ours = isinstance(found, (ModuleType, type))
-        found = found.__dict__.get(part) if is_ours and not part.startswith("__") else None
-        if isinstance(found, staticmethod):
-            found = found.__func__
-        home = found.__name__ if isinstance(found, ModuleType) else getattr(found, "__module__", "")
-        if not home.startswith(torch.__name__):
-            break
-    else:
-        if isinstance(found, FunctionType):
-            return found
-    raise ValueError(f"there is no function {printed_name!r}")
-
-
-def find_first(target: Any) -> Rule | None:
-    """The rule of a function that gives just the first result of an operation with several.
-
-    What is left of an operation in the graph is often that: the saved statistics of a
-    normalization and the mask of a dropout serve torch's own backward pass.
-
-    Example:
-        >>> from nestarray.frontends.torch import vocabulary
-        >>> vocabulary.find_first("aten.native_dropout.default").name
-        'torch.nn.functional.dropout'
-    """
-    return _FIRST.get(_name_of(target))
-
-
-_PER_TENSOR = "torch.fake_quantize_per_tensor_affine"
-
-_FIRST = {
-    rule.target: rule
-    for rule in (
-        Rule(
-            "aten._native_batch_norm_legit_no_training.default",
-            functional.batch_norm,
-            "torch.nn.functional.batch_norm",
-        ),
-        Rule(
-            "aten.native_dropout.default",
-            functional.dropout,
-            "torch.nn.functional.dropout",
-            lambda a: {"training" if k == "train" else k: x for k, x in a.items()},
-        ),
-        *(
-            Rule(f"aten.{name}", quantization.fake_quantize_per_tensor_affine, _PER_TENSOR)
-            for name in (
-                "fake_quantize_per_tensor_affine_cachemask.default",
-                "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default",
-            )
-        ),
-        Rule(
-            "aten.fake_quantize_per_channel_affine_cachemask.default",
-            quantization.fake_quantize_per_channel_affine,
-            "torch.fake_quantize_per_channel_affine",
-        ),
-        Rule(
-            "aten._fused_rms_norm.default",
-            functional.rms_norm,
-            "torch.nn.functional.rms_norm",
-        ),
-    )
-}
-
-
-@cache
-def _find(name: str) -> Rule | None:
-    if name in PYTHON:
-        return Rule(name, PYTHON[name], name.replace("_operator", "operator"))
-    library, _, rest = name.partition(".")
-    base = rest.partition(".")[0]
-    if library == "transformers":
-        function = getattr(ops.transformers, base, None)
-        return None if function is None else Rule(name, function, f"torch.ops.{library}.{base}")
-    if name in HIGHER_ORDER:
-        return Rule(name, _resolve(HIGHER_ORDER[name]), HIGHER_ORDER[name])
-    if library == "torch":  # Python functions: torch.sym_max …
-        from nestarray.frontends.torch import symbolic
-
-        function = getattr(symbolic, rest, None)
-        return None if function is None else Rule(name, function, f"torch.{rest}")
-    if library not in ("aten", "nestarray"):  # which has ATen's names, for what cannot be exported
-        return None
-    exception = EXCEPTIONS.get(name) or EXCEPTIONS.get(f"aten.{base}")
-    if exception is not None:
-        path, adapt = exception
-        return Rule(name, _resolve(path), path, adapt)
-    for space, prefix, attribute in _spaces(base):
-        function = space.__dict__.get(attribute)
-        if inspect.isfunction(function) and not attribute.startswith("__"):
-            return Rule(name, function, prefix + attribute)
-    return None
-
-
-def _spaces(base: str) -> list[tuple[ModuleType, str, str]]:
-    """Where a function of this name may be: (module, its public name, attribute)."""
-    import nestarray.frontends.torch as torch
-
-    places = [
-        (torch, "torch.", base),
-        (functional, "torch.nn.functional.", base),
-        (methods, "torch.Tensor.", base),
-        (ops.aten, "torch.ops.aten.", base),
-    ]
-    for library, module in (("fft", fft), ("linalg", linalg), ("special", special)):
-        if base.startswith(f"{library}_"):
-            places.insert(0, (module, f"torch.{library}.", base.removeprefix(f"{library}_")))
-    return places
-
-
-def _resolve(path: str) -> Callable[..., Any]:
-    import nestarray.frontends.torch as torch
-
-    found: Any = torch
-    for part in path.split(".")[1:]:
-        found = getattr(found, part)
+    found = _public_function(printed_name)
+    if found is None:
+        raise ValueError(f"there is no function {printed_name!r}")
     return found
 
 
-def _takes(rule: Rule, schema: Any) -> bool:
-    """Whether the function has a parameter for every argument that must be given, and no further."""
+def _public_function(printed_name: str) -> Callable[..., Any] | None:
+    space: Any = torch
+    *path, name = printed_name.split(".")[1:]
+    for part in path:
+        space = vars(space).get(part)
+        if not isinstance(space, ModuleType) or not space.__name__.startswith(namespace):
+            return None
+    found = vars(space).get(name)
+    is_public = name in vars(space).get("__all__", (name,)) and not name.startswith("__")
+    is_ours = isinstance(found, FunctionType) and found.__module__.startswith(namespace)
+    return found if is_public and is_ours else None
+
+
+def _accepts(rule: Rule, op: Any) -> bool:
+    """Whether the function has a parameter for every required argument, and requires no others."""
+    schema = getattr(op, "_schema", None)
+    if schema is None:
+        return True
     required = {
         a.name: [] if "[]" in str(a.type) or "List" in str(a.type) else None
         for a in schema.arguments
-        if not a.has_default_value() and a.name not in UNUSED
+        if not a.has_default_value()
     }
-    try:  # the names alone matter; an empty list stands for what is spread into arguments
+    try:  # names matter only; an empty list stands for arguments that are spread
         call = rule.call(required)
-        _signature(call.function).bind(*call.args, **call.kwargs)
+        signature_of(call.function).bind(*call.args, **call.kwargs)
     except (MissingOpError, TypeError):
         return False
     return True
 
 
-def _name_of(target: Any) -> str:
+def _name_of(op: Any) -> str:
     """``"aten.linear.default"``, ``"_operator.add"``, ``"torch.sym_max"``."""
-    if isinstance(target, str):
-        return target
-    if hasattr(target, "_schema"):
-        return str(target)
-    module, name = getattr(target, "__module__", ""), getattr(target, "__name__", "")
-    return f"{module}.{name}" if module and name else str(target)
+    if isinstance(op, str):
+        return op
+    if hasattr(op, "_schema"):
+        return str(op)
+    module, name = getattr(op, "__module__", ""), getattr(op, "__name__", "")
+    return f"{module}.{name}" if module and name else str(op)

@@ -69,7 +69,7 @@ class ControlFlow:
             args=args,
             module=path,
             line=line,
-            origin=rule.target,
+            origin=rule.operation,
         )
         self._nodes[exported] = made
         if exported.target.__name__ == "scan":

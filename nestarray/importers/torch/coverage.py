@@ -149,17 +149,17 @@ def _calls(program: Any) -> Iterator[Any]:
     for module in program.graph_module.modules():
         if isinstance(module, torch.fx.GraphModule):
             for call in module.graph.nodes:
-                is_value = call.target is operator.getitem or call.target in vocabulary.IGNORED
-                if call.op == "call_function" and not is_value:
-                    yield call
+                if call.op == "call_function" and call.target is not operator.getitem:
+                    rule = vocabulary.find(call.target)
+                    if rule is None or not rule.is_ignored:
+                        yield call
 
 
 def rule_of(call: Any) -> Rule | None:
     """The rule of an exported call; None if the frontend has no function for it."""
     from nestarray.frontends.torch import vocabulary
 
-    first = vocabulary.find_first(call.target) if gives_first_only(call) else None
-    return first or vocabulary.find(call.target)
+    return vocabulary.find(call.target, by_schema_name(call), first_result=gives_first_only(call))
 
 
 def why_unknown(call: Any) -> str:

@@ -25,7 +25,6 @@ from nestarray.importers.torch.coverage import (
     Operation,
     by_schema_name,
     covered,
-    gives_first_only,
     missing_ops,
     rule_of,
 )
@@ -207,7 +206,8 @@ class _Importer:
     def _call(self, exported: Any) -> None:
         from nestarray.frontends.torch import vocabulary
 
-        if exported.target in vocabulary.IGNORED or exported in self.nodes:
+        rule = vocabulary.find(exported.target)
+        if (rule is not None and rule.is_ignored) or exported in self.nodes:
             return
         if is_control_flow(exported):
             self.control_flow.call(exported)
@@ -219,18 +219,18 @@ class _Importer:
             return
         path, line = origin(exported)
         maker = exported.args[0] if exported.target is operator.getitem else exported
-        first_only = gives_first_only(maker) and vocabulary.find_first(maker.target) is not None
-        if first_only and maker is exported:
+        rule = rule_of(maker)
+        if maker is exported and rule is not None and rule.first_result:
             return  # the node that takes its first result becomes the call
         if exported.target is operator.getitem and maker in self.nodes:
             target, name, is_random = operator.getitem, "getitem", False
             args, kwargs = self._arguments(exported.args), {}
         else:
             named = {k: self._arguments(value) for k, value in by_schema_name(maker).items()}
-            named |= self._settled(maker)
-            rule = rule_of(maker)
             if rule is not None:
-                target, name, args, kwargs, is_random = rule.call(named)
+                aval = self._aval(maker.meta.get("val"))
+                shape = () if aval is None else aval.shape
+                target, name, args, kwargs, is_random = rule.call(named, shape)
             else:
                 target, name, is_random = island, "na.graph.island", False
                 args, kwargs = island_arguments(maker.target, named)
@@ -248,19 +248,6 @@ class _Importer:
             line=line,
             origin=str(maker.target),
         )
-
-    def _settled(self, exported: Any) -> dict[str, Any]:
-        """How many numbers ``bincount`` counts, where the program has a size for that.
-
-        Values decide it; but what is counted is mostly put beside arrays whose sizes are known.
-        """
-        import torch
-
-        aval = self._aval(exported.meta.get("val"))
-        if exported.target is not torch.ops.aten.bincount.default or aval is None:
-            return {}
-        (length,) = aval.shape
-        return {"length": length} if isinstance(length, int) else {}
 
     def _name(self, exported: Any) -> str:
         """What a node is called before it is made unique: a size by its own name."""
