@@ -14,7 +14,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from nestarray import lazy_imports
+from nestarray import lazy_imports, tree
 from nestarray.backends import triton as triton
 from nestarray.config import BACKENDS, check_backend_name
 from nestarray.dtypes import DType
@@ -100,8 +100,6 @@ def backend_of(x: Any) -> str:
 
 def find_backend(nest: Any) -> str | None:
     """The one backend of the arrays in a nest; None if there is no array."""
-    from nestarray import tree
-
     found: dict[str, Any] = {}
     for leaf in tree.flatten(nest)[0]:
         name = backend_of_type(type(leaf))

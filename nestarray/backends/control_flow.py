@@ -14,6 +14,7 @@ from itertools import repeat
 from typing import Any
 
 from nestarray import backends
+from nestarray.backends import xp
 
 Arrays = tuple[Any, ...]
 #: No arguments → the results of a branch.
@@ -62,14 +63,12 @@ def switch(index: Any, branches: Sequence[Branch]) -> Arrays:
     """
     if len(branches) == 1:
         return branches[0]()
-    from nestarray import ops
-
     half = len(branches) // 2
     choose = find(backends.backend_of(index), "cond", (index,))
     return choose(
-        ops.less(index, half),
+        xp.less(index, half),
         lambda: switch(index, branches[:half]),
-        lambda: switch(ops.subtract(index, half), branches[half:]),
+        lambda: switch(xp.subtract(index, half), branches[half:]),
     )
 
 
@@ -92,10 +91,8 @@ def fori_loop(
     unroll: int | bool | None = None,
 ) -> Arrays:
     """Run `body` for each integer from `lower` to before `upper`, which it gets as an array."""
-    from nestarray import ops
-
     for i in range(lower, upper):
-        carry = body(ops.asarray(i, like=like), carry)
+        carry = body(xp.asarray(i, like=like), carry)
     return carry
 
 
@@ -121,21 +118,19 @@ def scan(
     Returns:
         the last carry, and the results of all steps, stacked in the order of `xs`.
     """
-    from nestarray import ops
-
     count = int(xs[0].shape[0]) if length is None else length
     if not count:  # a step on zeros tells what there is none of
-        row = tuple([ops.zeros(x.shape[1:], dtype=x.dtype, like=x) for x in xs])
+        row = tuple([xp.zeros(x.shape[1:], dtype=x.dtype, like=x) for x in xs])
         ys = step(carry, row)[1]
-        return carry, tuple([ops.zeros((0, *y.shape), dtype=y.dtype, like=y) for y in ys])
-    rows: Any = zip(*(ops.unstack(x, axis=0) for x in xs), strict=True)
+        return carry, tuple([xp.zeros((0, *y.shape), dtype=y.dtype, like=y) for y in ys])
+    rows: Any = zip(*(xp.unstack(x, axis=0) for x in xs), strict=True)
     times = list(rows) if xs else list(repeat((), count))
     found = []
     for row in reversed(times) if reverse else times:
         carry, ys = step(carry, row)
         found.append(ys)
     columns = zip(*(reversed(found) if reverse else found), strict=True)
-    return carry, tuple([ops.stack(column, axis=0) for column in columns])
+    return carry, tuple([xp.stack(column, axis=0) for column in columns])
 
 
 def associative_scan(
@@ -146,21 +141,20 @@ def associative_scan(
     References:
         G. E. Blelloch, Prefix sums and their applications, 1990
     """
-    from nestarray import ops
 
     def part(arrays: Arrays, start: int | None, stop: int | None, step: int | None) -> Arrays:
         index = (*[slice(None)] * axis, slice(start, stop, step))
-        return tuple([ops.getitem(x, index) for x in arrays])
+        return tuple([xp.getitem(x, index) for x in arrays])
 
     def joined(first: Arrays, second: Arrays) -> Arrays:
-        return tuple([ops.concat(pair, axis=axis) for pair in zip(first, second, strict=True)])
+        return tuple([xp.concat(pair, axis=axis) for pair in zip(first, second, strict=True)])
 
     def interleaved(even: Arrays, odd: Arrays) -> Arrays:
         count = int(odd[0].shape[axis])
         woven = []
         for a, b in zip(part(even, None, count, None), odd, strict=True):
             shape = (*b.shape[:axis], 2 * count, *b.shape[axis + 1 :])
-            woven.append(ops.reshape(ops.stack((a, b), axis=axis + 1), shape))
+            woven.append(xp.reshape(xp.stack((a, b), axis=axis + 1), shape))
         rest = part(even, count, None, None)
         return joined(tuple(woven), rest) if rest[0].shape[axis] else tuple(woven)
 
@@ -177,6 +171,6 @@ def associative_scan(
         return interleaved(even, odd)
 
     if reverse:
-        elems = tuple([ops.flip(x, axis=axis) for x in elems])
+        elems = tuple([xp.flip(x, axis=axis) for x in elems])
     found = prefixes(elems)
-    return tuple([ops.flip(x, axis=axis) for x in found]) if reverse else found
+    return tuple([xp.flip(x, axis=axis) for x in found]) if reverse else found

@@ -14,6 +14,7 @@ from functools import wraps
 from typing import Any
 
 from nestarray import dtypes
+from nestarray.backends import xp
 from nestarray.backends.base import F
 from nestarray.backends.parameters import parameters_of
 from nestarray.backends.templates import choosing
@@ -80,15 +81,13 @@ def rounded_once(body: F) -> F:
 
     @wraps(body)
     def call(x: Any, *args: Any, **kwargs: Any) -> Any:
-        from nestarray import ops
-
         own = dtype_of(x)
         if not is_half(own):
             return body(x, *args, **kwargs)
 
         def cast(value: Any, old: dtypes.DType, new: dtypes.DType) -> Any:
             is_old = hasattr(value, "dtype") and dtype_of(value) is old
-            return ops.astype(value, new) if is_old else value
+            return xp.astype(value, new) if is_old else value
 
         wide = [cast(value, own, dtypes.float32) for value in (x, *args)]
         named = {name: cast(value, own, dtypes.float32) for name, value in kwargs.items()}

@@ -24,7 +24,7 @@ from types import CodeType
 from typing import Any, TypeVar, overload
 
 from nestarray import backends, diagnosis, dtypes, dynamo, lazy_imports
-from nestarray.backends import floating, foreach, truth
+from nestarray.backends import floating, foreach, truth, xp
 from nestarray.backends.fast_paths import fast_path_of, noted
 from nestarray.backends.parameters import texts
 from nestarray.backends.templates import (
@@ -485,6 +485,7 @@ def _register(record: Op) -> Any:
     if record.name in OPS:
         raise ValueError(f"op {record.name!r} is defined twice")
     OPS[record.name] = record
+    setattr(xp, record.name, record.function)
     return record.function
 
 

@@ -13,6 +13,8 @@ References:
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from nestarray import dtypes
@@ -48,39 +50,39 @@ R = (
 LN2_SMALL, LN2_LARGE = _in_single_precision(-2.12194440e-4, 0.693359375)
 
 
-def log(x: Array) -> Array:
+def log(xp: Any, x: Array, wide: dtypes.DType) -> Array:
     """ln x for x > 0; not of float32, the logarithm that is rounded once."""
-    from nestarray import ops
-
     if dtypes.dtype_of(x) is not dtypes.float32:
-        return rounding.rounded_once(ops.log, x)
-    mantissa, exponent = ops.frexp(x)  # in [1/2, 1)
-    is_low = ops.less(mantissa, ROOT_HALF)
-    e = ops.astype(ops.subtract(exponent, ops.astype(is_low, "int32")), "float32")
-    m = ops.subtract(ops.where(is_low, ops.add(mantissa, mantissa), mantissa), 1.0)
-    square = ops.multiply(m, m)
-    cube = ops.multiply(square, m)
-    first, second, third = (rounding.polynomial(part, m) for part in R)
-    y = rounding.multiply_add(first, cube, second)
-    y = rounding.multiply_add(y, cube, third)
-    y = rounding.multiply_add(y, cube, ops.multiply(e, LN2_SMALL))
-    y = ops.add(ops.subtract(m, ops.multiply(square, 0.5)), y)
+        return rounding.rounded_once(xp, xp.log, x, wide)
+    mantissa, exponent = xp.frexp(x)  # in [1/2, 1)
+    is_low = xp.less(mantissa, ROOT_HALF)
+    e = xp.astype(xp.subtract(exponent, xp.astype(is_low, "int32")), "float32")
+    m = xp.subtract(xp.where(is_low, xp.add(mantissa, mantissa), mantissa), 1.0)
+    square = xp.multiply(m, m)
+    cube = xp.multiply(square, m)
+    first, second, third = (rounding.polynomial(xp, part, m, wide) for part in R)
+    y = rounding.multiply_add(xp, first, cube, second, wide)
+    y = rounding.multiply_add(xp, y, cube, third, wide)
+    y = rounding.multiply_add(xp, y, cube, xp.multiply(e, LN2_SMALL), wide)
+    y = xp.add(xp.subtract(m, xp.multiply(square, 0.5)), y)
     # no sum of a sum: TensorFlow's graphs would add the three in another order
-    return ops.subtract(y, ops.multiply(e, -LN2_LARGE))
+    return xp.subtract(y, xp.multiply(e, -LN2_LARGE))
 
 
-def log1p(x: Array) -> Array:
+def log1p(xp: Any, x: Array, wide: dtypes.DType) -> Array:
     """ln(1 + x) for x > −1; of half precision, the one that is rounded once."""
-    from nestarray import ops
-
     dtype = dtypes.dtype_of(x)
     if dtype.bits == 16:
-        return rounding.rounded_once(ops.log1p, x)
+        return rounding.rounded_once(xp, xp.log1p, x, wide)
     p, q = (P, Q) if dtype is dtypes.float32 else (P_WIDE, Q_WIDE)
-    is_near = ops.less(ops.abs(x), BOUND)
-    near = ops.where(is_near, x, ops.zeros_like(x))
-    square = ops.multiply(near, near)
-    quotient = ops.divide(rounding.polynomial(p, near), rounding.polynomial(q, near))
-    rest = ops.multiply(ops.multiply(near, square), quotient)
-    close = ops.add(near, ops.subtract(rest, ops.multiply(square, 0.5)))
-    return ops.where(is_near, close, log(ops.where(is_near, ops.ones_like(x), ops.add(x, 1.0))))
+    is_near = xp.less(xp.abs(x), BOUND)
+    near = xp.where(is_near, x, xp.zeros_like(x))
+    square = xp.multiply(near, near)
+    quotient = xp.divide(
+        rounding.polynomial(xp, p, near, wide), rounding.polynomial(xp, q, near, wide)
+    )
+    rest = xp.multiply(xp.multiply(near, square), quotient)
+    close = xp.add(near, xp.subtract(rest, xp.multiply(square, 0.5)))
+    return xp.where(
+        is_near, close, log(xp, xp.where(is_near, xp.ones_like(x), xp.add(x, 1.0)), wide)
+    )

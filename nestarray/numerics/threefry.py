@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -211,28 +212,24 @@ def check_distribution(distribution: str) -> None:
         )
 
 
-def unit(high: Array, low: Array, dtype: dtypes.DType) -> Array:
+def unit(xp: Any, high: Array, low: Array, dtype: dtypes.DType) -> Array:
     """Uniform numbers in [0, 1) from the two words of a hash."""
-    return fraction(joined(high, low, dtypes.as_dtype(f"uint{MANTISSA[dtype][1]}")), dtype)
+    return fraction(xp, joined(xp, high, low, dtypes.as_dtype(f"uint{MANTISSA[dtype][1]}")), dtype)
 
 
-def fraction(words: Array, dtype: dtypes.DType) -> Array:
+def fraction(xp: Any, words: Array, dtype: dtypes.DType) -> Array:
     """Random bits as numbers in [0, 1): m · 2⁻ᵇ of the first b bits, those of a mantissa."""
-    from nestarray import ops
-
     mantissa, width = MANTISSA[dtype]
-    numbers = ops.astype(ops.bitwise_right_shift(words, width - mantissa), dtype)
-    return ops.multiply(numbers, 2.0**-mantissa)
+    numbers = xp.astype(xp.bitwise_right_shift(words, width - mantissa), dtype)
+    return xp.multiply(numbers, 2.0**-mantissa)
 
 
-def joined(high: Array, low: Array, dtype: dtypes.DType) -> Array:
+def joined(xp: Any, high: Array, low: Array, dtype: dtypes.DType) -> Array:
     """The random bits of `dtype` from the two words of a hash."""
-    from nestarray import ops
-
     if dtype is not dtypes.uint64:
-        return ops.astype(ops.bitwise_xor(high, low), dtype)
-    high, low = widened(ops.astype(high, dtype)), ops.astype(low, dtype)
-    return ops.bitwise_or(ops.bitwise_left_shift(high, 32), low)
+        return xp.astype(xp.bitwise_xor(high, low), dtype)
+    high, low = widened(xp.astype(high, dtype)), xp.astype(low, dtype)
+    return xp.bitwise_or(xp.bitwise_left_shift(high, 32), low)
 
 
 def clipped(number: int, dtype: dtypes.DType) -> int:

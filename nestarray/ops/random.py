@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 
-from nestarray import dtypes, ops
+from nestarray import backends, dtypes, ops
 from nestarray.backends.base import refuse_complex
 from nestarray.dispatch import floating_op, op
 from nestarray.numerics import logarithms, rounding, threefry
@@ -131,7 +131,7 @@ def random_bits(key: Array, *, shape: Shape, dtype: DTypeLike = "uint32") -> Arr
     wanted = threefry.check_bits_dtype("random_bits", dtype)
     counts = ops.astype(ops.arange(threefry.count(shape), like=key), "uint32")
     high, low = ops.threefry2x32(key, ops.zeros_like(counts), counts)
-    bits = threefry.joined(high, low, wanted)
+    bits = threefry.joined(ops, high, low, wanted)
     return ops.reshape(bits, tuple(shape))
 
 
@@ -160,7 +160,7 @@ def random_uniform(key: Array, *, shape: Shape, dtype: DTypeLike = "float32") ->
         https://docs.jax.dev/en/latest/_autosummary/jax.random.uniform.html
     """
     wanted, _, width = threefry.check_uniform_dtype("random_uniform", dtype)
-    return threefry.fraction(ops.random_bits(key, shape=shape, dtype=f"uint{width}"), wanted)
+    return threefry.fraction(ops, ops.random_bits(key, shape=shape, dtype=f"uint{width}"), wanted)
 
 
 @op(promoted="u low high")
@@ -192,7 +192,7 @@ def random_between(u: Array, low: Array, high: Array) -> Array:
     if dtypes.dtype_of(u).bits == 16:
         moved = ops.add(ops.multiply(u, span), low)
     else:
-        moved = rounding.multiply_add(u, span, low)
+        moved = rounding.multiply_add(ops, u, span, low, backends.widest_float(u))
     return ops.maximum(moved, low)
 
 
@@ -230,8 +230,11 @@ def random_quantile(u: Array, *, distribution: str) -> Array:
         pi = threefry.rounded(math.pi, dtypes.dtype_of(u))
         u = ops.multiply(ops.subtract(u, 0.5), pi)
     # all else is computed in float64, where the log1p of jax.random has larger errors
-    log1p = logarithms.log1p if dtypes.dtype_of(u) is dtypes.float64 else ops.log1p
-    return rounding.rounded_once(partial(_QUANTILES[distribution], log1p), u)
+    wide = backends.widest_float(u)
+    log1p = ops.log1p
+    if dtypes.dtype_of(u) is dtypes.float64:
+        log1p = partial(logarithms.log1p, ops, wide=wide)
+    return rounding.rounded_once(ops, partial(_QUANTILES[distribution], log1p), u, wide)
 
 
 Logarithm = Callable[[Array], Array]
@@ -302,10 +305,12 @@ def normal_quantile(u: Array) -> Array:
     if dtype is dtypes.float64:
         return ops.multiply(_wide_erfinv(u), 2.0**0.5)
     x = ops.astype(u, "float32")
-    wide = rounding.widest(x)
-    w = ops.negative(logarithms.log1p(ops.negative(ops.multiply(x, x))))
+    wide = backends.widest_float(x)
+    w = ops.negative(logarithms.log1p(ops, ops.negative(ops.multiply(x, x)), wide))
     is_central = ops.less(w, 5.0)
-    far = ops.subtract(rounding.rounded_once(ops.sqrt, w), 3.0)  # PyTorch's root is 1 ulp off
+    far = ops.subtract(
+        rounding.rounded_once(ops, ops.sqrt, w, wide), 3.0
+    )  # PyTorch's root is 1 ulp off
     w = ops.where(is_central, ops.subtract(w, 2.5), far)
     w, p = ops.astype(w, wide, copy=False), None
     for central, tail in zip(threefry.GILES_CENTRAL, threefry.GILES_TAIL, strict=True):
@@ -322,11 +327,12 @@ def normal_quantile(u: Array) -> Array:
 
 def _wide_erfinv(x: Array) -> Array:
     """erf⁻¹ of float64, by the three polynomials of which one is right at each place."""
-    w = ops.negative(logarithms.log1p(ops.negative(ops.multiply(x, x))))
+    wide = dtypes.float64
+    w = ops.negative(logarithms.log1p(ops, ops.negative(ops.multiply(x, x)), wide))
     is_central = ops.less(w, 6.25)
     root = ops.sqrt(ops.where(is_central, ops.ones_like(w), w))
     near, middle, far = (
-        rounding.polynomial(coefficients, ops.subtract(place, center))
+        rounding.polynomial(ops, coefficients, ops.subtract(place, center), wide)
         for coefficients, place, center in zip(
             threefry.GILES_WIDE, (w, root, root), (3.125, 3.25, 5.0), strict=True
         )

@@ -6,7 +6,12 @@ References:
 
 from __future__ import annotations
 
-from nestarray import dtypes, ops
+from functools import partial
+
+import numpy as np
+
+from nestarray import backends, dtypes, ops
+from nestarray.backends.control_flow import find_for
 from nestarray.dispatch import op
 from nestarray.numerics import binomial, rejection, threefry
 from nestarray.typing import Array, DTypeLike
@@ -48,9 +53,10 @@ def random_gamma(key: Array, a: Array, *, log_space: bool = False) -> Array:
     threefry.check_uniform_dtype("random_gamma", dtypes.dtype_of(a))
     flat = ops.reshape(a, (-1,))
     keys = ops.matrix_transpose(ops.random_split(key, num=ops.shape(flat)[0]))
-    words = rejection.Words(_hash, threefry.unit)
-    rounds = lambda keys, d, c: rejection.rounds_python(words, keys, d, c)  # noqa: E731
-    return ops.reshape(rejection.gamma(words, keys, flat, log_space, rounds), ops.shape(a))
+    unit = partial(threefry.unit, ops)
+    words = rejection.Words(_hash, unit, backends.widest_float(a))
+    rounds = partial(rejection.gamma_rounds, ops, words)
+    return ops.reshape(rejection.gamma(ops, words, keys, flat, log_space, rounds), ops.shape(a))
 
 
 def _hash(keys: Array, counters: Array) -> tuple[Array, Array]:
@@ -85,7 +91,10 @@ def random_poisson(key: Array, lam: Array, *, dtype: DTypeLike = "int32") -> Arr
         https://docs.jax.dev/en/latest/_autosummary/jax.random.poisson.html
     """
     wanted = threefry.check_rates(key, lam, dtype)
-    return rejection.as_counts(rejection.poisson(key, lam, rejection.while_python), wanted)
+    lam = ops.stop_gradient(lam)
+    with np.errstate(all="ignore"):  # of candidates that are rejected
+        counts = rejection.poisson(ops, key, lam, find_for((lam,), "while_loop"))
+    return rejection.as_counts(ops, counts, wanted)
 
 
 @op
@@ -118,4 +127,6 @@ def random_binomial(key: Array, n: Array, p: Array) -> Array:
         https://docs.jax.dev/en/latest/_autosummary/jax.random.binomial.html
     """
     threefry.check_trials(key, n, p)
-    return binomial.binomial(key, n, p, rejection.while_python)
+    n, p = ops.stop_gradient(n), ops.stop_gradient(p)
+    with np.errstate(all="ignore"):  # of candidates that are rejected
+        return binomial.binomial(ops, key, n, p, find_for((p,), "while_loop"))

@@ -115,7 +115,7 @@ def geometric(
     log_failure = ops.log1p(ops.negative(ops.where(is_sure, ops.full_like(p, 0.5), p)))
     log_failure = ops.where(is_sure, ops.full_like(p, -math.inf), log_failure)
     found = ops.add(ops.floor(ops.divide(log_u, log_failure)), one)
-    return as_counts(found, wanted)
+    return as_counts(ops, found, wanted)
 
 
 @sampler

@@ -7,6 +7,7 @@ nests once (`Arguments.nests`).
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -217,10 +218,21 @@ _backends: dict[type, str | None] = {}
 
 
 def native_transforms(backend: str) -> Any:
-    """The module of a backend that does what this package asks for."""
+    """The module that implements `nestarray.backends.protocol.Transforms` for a backend."""
     if backend not in _modules:
-        _modules[backend] = backends.chapter(backend, "transforms")
+        _modules[backend] = native_chapter(backend, "transforms")
     return _modules[backend]
+
+
+def native_chapter(backend: str, name: str) -> Any:
+    """The backend's ``transforms`` or ``collectives``; for NumPy, from `autodiff`.
+
+    `autodiff` is imported by the first derivative on NumPy.
+    """
+    chapter = backends.chapter(backend, name)
+    if chapter is None:
+        chapter = importlib.import_module(f"nestarray.transforms.autodiff.{backend}_{name}")
+    return chapter
 
 
 def backend_of_leaf(leaf: Any) -> str | None:

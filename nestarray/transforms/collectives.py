@@ -24,7 +24,7 @@ from nestarray.dynamo import ContextVariable
 from nestarray.errors import ArgumentError, UnsupportedError
 from nestarray.errors.signatures import signature_errors
 from nestarray.numerics.axes import one_axis
-from nestarray.transforms.arguments import is_inexact
+from nestarray.transforms.arguments import is_inexact, native_chapter
 from nestarray.transforms.recording import current_recorder
 from nestarray.typing import NUMBERS, Array, Nest
 
@@ -247,7 +247,7 @@ class _Example:
         self.name, self.index, self.size = name, index, size
         self.known = known  # the results of the first collectives
         self.count = 0  # of the collectives that have come by
-        self.native = current_recorder() or backends.chapter(backend, "collectives")
+        self.native = current_recorder() or native_chapter(backend, "collectives")
         self.gather = getattr(self.native, "gather", None)
         self.mark = None if self.gather else self.native.mark()
 

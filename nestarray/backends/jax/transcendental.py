@@ -8,13 +8,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from nestarray.backends import xp
 from nestarray.backends.jax.promotion import floating, floating_pair, ordering, promoting
 from nestarray.numerics.nonfinite import completed
 
 
 def _completed(name: str, native: Callable[..., Any]) -> Callable[..., Any]:
     """`native`, on complex numbers with the standard's values at infinities and NaN."""
-    return floating(native, completed(name, native, jax.lax.complex))
+    return floating(native, completed(xp, name, native, jax.lax.complex))
 
 
 acos = _completed("acos", jnp.arccos)

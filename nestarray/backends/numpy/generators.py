@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from nestarray.backends import xp
 from nestarray.backends.numpy.core import native_dtype
 from nestarray.numerics import rejection
 
@@ -52,7 +53,7 @@ def poisson(key: Any, lam: Any, dtype: Any) -> Any:
     """https://numpy.org/doc/stable/reference/random/generated/numpy.random.Generator.poisson.html"""
     is_rate = lam >= 0
     drawn = _generator(key).poisson(np.where(is_rate, lam, 0.0))
-    return rejection.as_counts(np.where(is_rate, drawn, -1.0), dtype)
+    return rejection.as_counts(xp, np.where(is_rate, drawn, -1.0), dtype)
 
 
 def integers(key: Any, low: int, high: int, shape: tuple[int, ...], dtype: Any) -> Any:

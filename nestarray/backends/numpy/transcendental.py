@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from nestarray.backends import xp
 from nestarray.backends.numpy.promotion import floating, floating_pair, promoting
 from nestarray.numerics.nonfinite import completed
 
@@ -40,7 +41,7 @@ cos = floating(np.cos)
 cosh = floating(np.cosh)
 exp = floating(np.exp)
 exp2 = floating(np.exp2)
-expm1 = floating(np.expm1, completed("expm1", _complex_expm1, _complex))
+expm1 = floating(np.expm1, completed(xp, "expm1", _complex_expm1, _complex))
 log = floating(np.log)
 log10 = floating(np.log10)
 log1p = floating(np.log1p)
@@ -49,7 +50,7 @@ sin = floating(np.sin)
 sinh = floating(np.sinh)
 sqrt = floating(np.sqrt)
 tan = floating(np.tan)
-tanh = floating(np.tanh, completed("tanh", np.tanh, _complex))
+tanh = floating(np.tanh, completed(xp, "tanh", np.tanh, _complex))
 
 atan2 = promoting(floating_pair(np.arctan2))
 hypot = promoting(floating_pair(np.hypot))

@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray.backends import xp
 from nestarray.backends.base import supports
 from nestarray.backends.tensorflow.promotion import promoted, promoting
 from nestarray.diagnosis.shapes import check_tensordot
@@ -50,14 +51,12 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
 
     One product of matrices: with more axes TensorFlow would multiply example by example.
     """
-    from nestarray import ops
-
     sizes = x.shape.as_list()
     flat = x if len(sizes) == 2 else tf.reshape(x, (-1, sizes[-1]))
     out = tf.matmul(flat, weight, transpose_b=True)
     if len(sizes) > 2:
         out = tf.reshape(out, (-1 if sizes[0] is None else sizes[0], *sizes[1:-1], out.shape[-1]))
-    return out if bias is None else ops.add(out, bias)
+    return out if bias is None else xp.add(out, bias)
 
 
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray.backends import xp
 from nestarray.backends.tensorflow.core import native_dtype
 from nestarray.numerics import rejection
 
@@ -46,7 +47,7 @@ def poisson(key: Any, lam: Any, dtype: Any) -> Any:
     is_rate = lam >= 0
     rate = tf.where(is_rate, lam, 0.0)
     drawn = tf.random.stateless_poisson(lam.shape, _seed(key), rate, dtype=tf.float64)
-    return rejection.as_counts(tf.where(is_rate, drawn, -1.0), dtype)
+    return rejection.as_counts(xp, tf.where(is_rate, drawn, -1.0), dtype)
 
 
 def integers(key: Any, low: int, high: int, shape: tuple[int, ...], dtype: Any) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import tensorflow as tf
 
 from nestarray import dtypes
-from nestarray.numerics import binomial, rejection, threefry
+from nestarray.backends import xp
+from nestarray.numerics import rejection, threefry
 
 
 def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
@@ -19,14 +21,12 @@ def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
 
 def _gamma(key: Any, a: Any, log_space: bool) -> Any:
     """With the derivative by `a`: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RandomGammaGrad"""
-    from nestarray import ops
-
     fixed = tf.stop_gradient(a)
     flat = tf.reshape(fixed, (-1,))
-    keys = tf.transpose(ops.random_split(key, num=ops.shape(flat)[0]))
-    words = rejection.Words(_hash, threefry.unit)
-    rounds = lambda keys, d, c: _rounds(words, keys, d, c)  # noqa: E731
-    drawn = tf.reshape(rejection.gamma(words, keys, flat, log_space, rounds), ops.shape(a))
+    keys = tf.transpose(xp.random_split(key, num=xp.shape(flat)[0]))
+    words = rejection.Words(_hash, partial(threefry.unit, xp), dtypes.float64)
+    rounds = partial(_rounds, words)
+    drawn = tf.reshape(rejection.gamma(xp, words, keys, flat, log_space, rounds), xp.shape(a))
     finite = tf.where(tf.math.is_finite(a), a, tf.zeros_like(a))  # ∞ − ∞ is no 0
     zero = finite - tf.stop_gradient(finite)
     return drawn + zero * tf.stop_gradient(_slope(fixed, drawn, log_space))
@@ -43,9 +43,7 @@ def _slope(a: Any, drawn: Any, log_space: bool) -> Any:
 
 
 def _hash(keys: Any, counters: Any) -> tuple[Any, Any]:
-    from nestarray import ops
-
-    return ops.threefry2x32(keys, tf.zeros_like(counters), counters)
+    return xp.threefry2x32(keys, tf.zeros_like(counters), counters)
 
 
 def _rounds(words: rejection.Words, keys: Any, d: Any, c: Any) -> Any:
@@ -53,25 +51,12 @@ def _rounds(words: rejection.Words, keys: Any, d: Any, c: Any) -> Any:
         return tf.reduce_any(~is_done)
 
     def one_more(v: Any, is_done: Any, *states: Any) -> tuple[Any, ...]:
-        new, is_accepted, *states = rejection.gamma_round(words, *states, d, c)
+        new, is_accepted, *states = rejection.gamma_round(xp, words, *states, d, c)
         return tf.where(is_accepted & ~is_done, new, v), is_done | is_accepted, *states
 
-    start = (tf.zeros_like(d), tf.zeros_like(d, dtype=tf.bool), *rejection.gamma_start(words, keys))
-    return _while(is_more_needed, one_more, start)[0]
-
-
-def _while(is_more_needed: Any, step: Any, states: tuple[Any, ...]) -> Any:
-    """https://www.tensorflow.org/api_docs/python/tf/while_loop"""
-    return tf.while_loop(is_more_needed, step, states)
-
-
-def random_poisson(key: Any, lam: Any, *, dtype: Any = "int32") -> Any:
-    """https://www.tensorflow.org/api_docs/python/tf/while_loop"""
-    wanted = threefry.check_rates(key, lam, dtype)
-    return rejection.as_counts(rejection.poisson(key, lam, _while), wanted)
-
-
-def random_binomial(key: Any, n: Any, p: Any) -> Any:
-    """https://www.tensorflow.org/api_docs/python/tf/while_loop"""
-    threefry.check_trials(key, n, p)
-    return binomial.binomial(key, tf.stop_gradient(n), tf.stop_gradient(p), _while)
+    start = (
+        tf.zeros_like(d),
+        tf.zeros_like(d, dtype=tf.bool),
+        *rejection.gamma_start(xp, words, keys),
+    )
+    return tf.while_loop(is_more_needed, one_more, start)[0]

@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray.backends import xp
 from nestarray.backends.base import refuse_complex
 from nestarray.backends.tensorflow.promotion import floating, floating_pair, promoting
 from nestarray.numerics.nonfinite import completed
@@ -15,7 +16,7 @@ from nestarray.numerics.nonfinite import completed
 
 def _completed(name: str, native: Callable[..., Any]) -> Callable[..., Any]:
     """`native`, on complex numbers with the standard's values at infinities and NaN."""
-    of_complex = completed(name, native, tf.complex)
+    of_complex = completed(xp, name, native, tf.complex)
 
     def call(x: Any, /) -> Any:
         return of_complex(x) if x.dtype.is_complex else native(x)

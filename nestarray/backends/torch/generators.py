@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from nestarray.backends import xp
 from nestarray.backends.torch.core import native_dtype
 from nestarray.numerics import rejection
 
@@ -135,4 +136,4 @@ def gamma(key: Any, a: Any) -> Any:
 
 def poisson(key: Any, lam: Any, dtype: Any) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.poisson.html"""
-    return rejection.as_counts(_counts(key, "poisson", lam.detach()), dtype)
+    return rejection.as_counts(xp, _counts(key, "poisson", lam.detach()), dtype)

@@ -6,12 +6,16 @@ called when there are some.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
 
 from nestarray import dtypes
+from nestarray.backends import xp
 from nestarray.backends.base import lenient
+from nestarray.backends.control_flow import while_loop
+from nestarray.backends.torch.core import widest_float
 from nestarray.backends.torch.random import _hash, _keys, _unit
 from nestarray.numerics import binomial, rejection, threefry
 
@@ -36,7 +40,9 @@ def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
 @torch.library.custom_op("nestarray::random_gamma", mutates_args=())
 def _gamma(keys: torch.Tensor, a: torch.Tensor, log_space: bool) -> torch.Tensor:
     flat = a.reshape(-1)
-    found = rejection.gamma(_WORDS, keys.reshape(-1, 2).T, flat, log_space, _rounds)
+    words = rejection.Words(_of_each, _unit, widest_float(a))
+    rounds = partial(rejection.gamma_rounds, xp, words)
+    found = rejection.gamma(xp, words, keys.reshape(-1, 2).T, flat, log_space, rounds)
     return found.reshape(a.shape)
 
 
@@ -78,22 +84,15 @@ def _of_each(keys: Any, counters: Any) -> tuple[Any, Any]:
     return _hash(keys, torch.zeros_like(counters), counters)
 
 
-_WORDS = rejection.Words(_of_each, _unit)
-
-
-def _rounds(keys: Any, d: Any, c: Any) -> Any:
-    return rejection.rounds_python(_WORDS, keys, d, c)
-
-
 def random_poisson(key: Any, lam: Any, *, dtype: Any = "int32") -> Any:
     """https://docs.pytorch.org/docs/stable/library.html"""
     wanted = threefry.check_rates(key, lam, dtype)
-    return rejection.as_counts(_poisson(key, lam.detach()), wanted)
+    return rejection.as_counts(xp, _poisson(key, lam.detach()), wanted)
 
 
 @torch.library.custom_op("nestarray::random_poisson", mutates_args=())
 def _poisson(key: torch.Tensor, lam: torch.Tensor) -> torch.Tensor:
-    return rejection.poisson(key, lam, rejection.while_python)
+    return rejection.poisson(xp, key, lam, while_loop)
 
 
 @_poisson.register_fake
@@ -120,7 +119,7 @@ def random_binomial(key: Any, n: Any, p: Any) -> Any:
 
 @torch.library.custom_op("nestarray::random_binomial", mutates_args=())
 def _binomial(key: torch.Tensor, n: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
-    return binomial.binomial(key, n, p, rejection.while_python)
+    return binomial.binomial(xp, key, n, p, while_loop)
 
 
 @_binomial.register_fake

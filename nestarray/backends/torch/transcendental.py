@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from nestarray.backends import xp
 from nestarray.backends.base import own_code
 from nestarray.backends.fast_paths import FastPath, noted
 from nestarray.backends.torch.core import FLOATING
@@ -18,7 +19,7 @@ def _completed(
     name: str, native: Callable[..., Any], finite: Callable[..., Any]
 ) -> Callable[..., Any]:
     """`native`, on complex numbers `finite` with the standard's values at infinities and NaN."""
-    of_complex = completed(name, finite, torch.complex)
+    of_complex = completed(xp, name, finite, torch.complex)
 
     def call(x: Any, /) -> Any:
         return native(x) if x.dtype in FLOATING or not x.is_complex() else of_complex(x)

@@ -1,22 +1,21 @@
-"""NumPy: `nestarray.transforms.collectives`."""
+"""The interface `nestarray.backends.protocol.Collectives` for NumPy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from nestarray.backends.numpy.transforms import custom_vjp
+from nestarray.transforms.autodiff.custom import custom_vjp
+from nestarray.transforms.autodiff.values import NUMBERS
 
 
 def mark() -> int:
-    """The number of the first derivative that could be taken inside of what begins now."""
-    from nestarray.transforms.autodiff.values import NUMBERS  # which is written in ops
-
+    """The level that the next derivative will have."""
     return next(NUMBERS)
 
 
 def hindrance(first: int) -> None:
-    """Why values cannot be handed to other examples: there is nothing."""
+    """None: NumPy can always collect values."""
 
 
 def is_differentiated(x: Any, first: int) -> bool:
@@ -31,7 +30,7 @@ def linear(
     x: Any,
     first: int,
 ) -> Any:
-    """A node of the tape; `again` takes what is behind one derivative, and so comes to `value`."""
+    """A node of the tape; `again` applies the collective to primals and tangents."""
 
     def pull(_: None, cotangents: list[Any]) -> list[Any]:
         return [transpose(cotangents[0])]

@@ -1,4 +1,4 @@
-"""NumPy: `nestarray.transforms`."""
+"""The interface `nestarray.backends.protocol.Transforms` for NumPy, which has no derivatives."""
 
 from __future__ import annotations
 
@@ -8,18 +8,13 @@ from typing import Any
 import numpy as np
 
 from nestarray import tree
-
-
-def _autodiff() -> Any:
-    from nestarray.transforms import autodiff  # which is written in ops
-
-    return autodiff
+from nestarray.transforms import autodiff
 
 
 def value_and_grad(
     fn: Callable[..., Any], leaves: list[Any], has_aux: bool, name: str
 ) -> tuple[Any, Any, list[Any]]:
-    """The pullback of 1; see `nestarray.transforms.autodiff`."""
+    """The pullback of 1."""
     kept: list[Any] = []  # aux is any nest
 
     def flat(*values: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -35,13 +30,13 @@ def value_and_grad(
 def vjp(
     fn: Callable[..., Any], arrays: list[Any], name: str, *, once: bool = False
 ) -> tuple[Any, Any, Any]:
-    """Reverse mode of `nestarray.transforms.autodiff`."""
-    found, others, pull = _autodiff().vjp(fn, arrays, name, once=once)
+    """Reverse mode."""
+    found, others, pull = autodiff.vjp(fn, arrays, name, once=once)
     return found, others, lambda cotangents: _owned(pull(cotangents), cotangents)
 
 
 def _owned(gradients: list[Any], cotangents: list[Any]) -> list[Any]:
-    """Arrays that may be written to: no views, and no array twice."""
+    """Writable arrays without views or duplicates."""
     seen = set(map(id, cotangents))
     found = []
     for g in gradients:
@@ -56,13 +51,13 @@ def _owned(gradients: list[Any], cotangents: list[Any]) -> list[Any]:
 def jvp(
     fn: Callable[..., Any], arrays: list[Any], tangents: list[Any], name: str
 ) -> tuple[Any, Any, Any]:
-    """Forward mode of `nestarray.transforms.autodiff`."""
-    return _autodiff().jvp(fn, arrays, tangents, name)
+    """Forward mode."""
+    return autodiff.jvp(fn, arrays, tangents, name)
 
 
 def linearize(fn: Callable[..., Any], arrays: list[Any]) -> tuple[Any, Any, Any]:
-    """The transposed pullback of `nestarray.transforms.autodiff`."""
-    return _autodiff().linearize(fn, arrays)
+    """The transposed pullback."""
+    return autodiff.linearize(fn, arrays)
 
 
 def custom_vjp(
@@ -72,17 +67,17 @@ def custom_vjp(
     arrays: list[Any],
     push: Callable[..., Any] | None,
 ) -> Any:
-    """A node of the tape of `nestarray.transforms.autodiff`."""
-    return _autodiff().custom_vjp(value, with_residuals, pull, arrays, push)
+    """A node of the tape."""
+    return autodiff.custom_vjp(value, with_residuals, pull, arrays, push)
 
 
 def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
-    """A node of the tape of `nestarray.transforms.autodiff`, which keeps the arguments only."""
-    return _autodiff().checkpoint(fn, arrays)
+    """A node of the tape that stores the arguments only."""
+    return autodiff.checkpoint(fn, arrays)
 
 
 def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> list[Any]:
-    """One call for each row. Of no rows the results are known by a row of zeros."""
+    """Call `fn` on each row and stack; without rows, a row of zeros gives shapes and dtypes."""
     if not len(arrays[0]):
         one = fn(*(np.zeros(x.shape[1:], x.dtype) for x in arrays))
         return [np.zeros((0, *np.shape(x)), x.dtype) for x in one]
@@ -92,7 +87,7 @@ def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> list[Any]:
 def vmap_with_common(
     fn: Callable[..., tuple[Any, Any]], arrays: list[Any]
 ) -> tuple[Any, Any, list[int]]:
-    """The rows and what all have in common, and which of that is not: its bits differ."""
+    """Return batched outputs, unbatched outputs, and the indices that should have been batched."""
     first: tuple[Any, ...] = ()
     differing: dict[int, None] = {}
 
@@ -110,7 +105,7 @@ def vmap_with_common(
 
 
 def _bits(x: Any) -> tuple[Any, ...]:
-    """What is equal for equal arrays; of those with a derivative, for the values behind."""
+    """A key that is equal for bitwise equal arrays, tangents included."""
     if isinstance(x, (np.ndarray, np.generic)):
         return x.shape, x.dtype, x.tobytes()
     return *_bits(x.value), *_bits(getattr(x, "tangent", _NO_TANGENT))
@@ -120,7 +115,7 @@ _NO_TANGENT = np.zeros(())
 
 
 def _has_derivative_by(x: Any, arrays: tuple[Any, ...]) -> bool:
-    """Whether reverse mode would find a derivative of `x` by one of `arrays`, equal or not."""
+    """Whether `x` depends on one of `arrays` on a tape."""
     sources = {node for y in arrays for node in _nodes(y)}
     seen, ahead = set(), _nodes(x) if sources else []
     while ahead:
@@ -134,7 +129,7 @@ def _has_derivative_by(x: Any, arrays: tuple[Any, ...]) -> bool:
 
 
 def _nodes(x: Any) -> list[Any]:
-    """Where an array stands on the tapes of the derivatives that are taken of it."""
+    """The nodes of an array on the tapes of the derivatives being taken."""
     found = []
     while not isinstance(x, (np.ndarray, np.generic)):
         found += [x.node] if hasattr(type(x), "node") else []
