@@ -1,14 +1,17 @@
-"""What was wrong with a call that a framework refused.
+"""Errors for calls that a framework refused.
 
-A call that succeeds pays for no check. When a backend's function raises, the op's arguments
-are looked at here: their kinds, as the signature has them, then `RULES` in their order, then
-the checks in the op's own body. The first that is broken raises the error: the same type and
-the same text on every backend.
-Where no rule knows what was wrong, the error lists what the op was called with. Errors that
-come from the values of arrays (a singular matrix, an index out of bounds), and those of
-traced code, stay the framework's own. A mistake that some framework would compute something
-for is checked in that backend's function, by the same rule.
+Calls that succeed pay for no check. If a backend's function raises, `explain` raises our error
+in its place, with the framework's as its cause. It takes the first answer of:
+
+1. the kinds of settings that the signature declares (`kinds`);
+2. the op's checks of shapes, axes and indices (`RULES`);
+3. the checks in the op's default body;
+4. whether the framework lacks a kernel for the dtypes (`dtype_errors`);
+5. a list of the arguments.
+
+This guarantees the same exception type on every backend. Errors over values (a singular matrix)
+and errors while a framework traces stay the framework's own, if 1 to 3 have no answer.
 """
 
-from nestarray.diagnosis.refusals import explain as explain
-from nestarray.diagnosis.refusals import kinds_rule as kinds_rule
+from nestarray.diagnosis.explanation import explain as explain
+from nestarray.diagnosis.kinds import check_kinds as check_kinds

@@ -1,9 +1,9 @@
-"""Which rules hold for which ops."""
+"""The checks of each op that run after a failed call."""
 
 from __future__ import annotations
 
-from nestarray.diagnosis.arguments import Rule
-from nestarray.diagnosis.positions import (
+from nestarray.backends.checks.arguments import Rule
+from nestarray.backends.checks.positions import (
     check_along,
     check_bounds,
     check_classes,
@@ -20,7 +20,7 @@ from nestarray.diagnosis.positions import (
     check_updates,
     check_value,
 )
-from nestarray.diagnosis.shapes import (
+from nestarray.backends.checks.shapes import (
     check_axes,
     check_axis,
     check_broadcast,
@@ -45,6 +45,7 @@ from nestarray.diagnosis.shapes import (
     check_tensordot,
 )
 
+#: Chapter → the checks of its ops.
 GENERAL: dict[str, tuple[Rule, ...]] = dict.fromkeys(
     ("elementwise", "logic", "transcendental", "special", "gamma", "bessel", "representation"),
     (check_broadcast,),
@@ -67,7 +68,7 @@ _SQUARE = [
 ]
 
 
-#: Op → its rules, in the order in which they are tried; `check_axis` holds for all.
+#: Op → its checks, in order; `check_axis` follows for all.
 RULES: dict[str, tuple[Rule, ...]] = {
     **dict.fromkeys(_SQUARE, (check_square,)),
     **dict.fromkeys(
@@ -126,5 +127,11 @@ RULES: dict[str, tuple[Rule, ...]] = {
 }
 
 
-#: Ops whose `axis` counts places of the result, and says so by its own rule.
-OWN_AXIS = frozenset(("expand_dims", "stack"))
+#: Ops whose `axis` refers to the result; their own rule checks it.
+_OWN_AXIS = frozenset(("expand_dims", "stack"))
+
+
+def rules_of(name: str, chapter: str) -> list[Rule]:
+    """The checks of an op, in their order."""
+    rules = [*RULES.get(name, ()), *GENERAL.get(chapter, ())]
+    return rules if name in _OWN_AXIS else [*rules, check_axis]

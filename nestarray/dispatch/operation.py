@@ -403,8 +403,7 @@ def _checking_kinds(record: Op, body: Callable[..., Any]) -> Callable[..., Any]:
 
     def otherwise(*args: Any, **kwargs: Any) -> Any:
         bound = record.signature.bind(*args, **kwargs)
-        own = partial(record.body, *args, **kwargs)
-        diagnosis.kinds_rule(record.signature.parameters, own)(record.name, bound.arguments)
+        diagnosis.check_kinds(record.name, bound.arguments, record.signature.parameters)
         for name in types:
             value: Any = bound.arguments.get(name)
             if _is_numpy_scalar(type(value)):  # which is not weak, as Python's numbers are

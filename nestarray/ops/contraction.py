@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nestarray import ops
+from nestarray.backends.checks.shapes import check_linear
 from nestarray.backends.truth import through_numbers
-from nestarray.diagnosis.shapes import check_linear
 from nestarray.dispatch import op, primitive
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ShapeError

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, dtypes, ops
-from nestarray.backends.truth import updated_through_numbers
-from nestarray.config import current_backend
-from nestarray.container import Container
-from nestarray.diagnosis.positions import (
+from nestarray.backends.checks.positions import (
     check_condition,
     check_part,
     check_positions,
     check_updates,
 )
+from nestarray.backends.truth import updated_through_numbers
+from nestarray.config import current_backend
+from nestarray.container import Container
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.numerics.axes import one_axis

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from nestarray import ops
 from nestarray.backends.base import mean_dtype
-from nestarray.diagnosis.shapes import check_elements
+from nestarray.backends.checks.shapes import check_elements
 from nestarray.dispatch import floating_op, op
 from nestarray.dtypes import complex128, dtype_of, float32, float64
 from nestarray.ops.order_statistics import (

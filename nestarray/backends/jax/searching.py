@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from nestarray.backends.base import lenient, refuse_complex, supports
+from nestarray.backends.checks.positions import check_sorter
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.jax.compiled import compiled, traced
 from nestarray.backends.jax.core import FLOATING, native_dtype  # noqa: F401  # in conditions given as text
 from nestarray.backends.jax.promotion import cast, promoted
 from nestarray.backends.promotion import choosing
-from nestarray.diagnosis.positions import check_sorter
 from nestarray.numerics.results import TopKResult
 
 

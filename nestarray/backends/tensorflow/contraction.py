@@ -9,8 +9,8 @@ import tensorflow as tf
 
 from nestarray.backends import xp
 from nestarray.backends.base import supports
+from nestarray.backends.checks.shapes import check_tensordot
 from nestarray.backends.tensorflow.promotion import promoted, promoting
-from nestarray.diagnosis.shapes import check_tensordot
 from nestarray.numerics.axes import check_contracted, many_axes
 
 # The integers that TensorFlow multiplies as matrices; others are computed as these.

@@ -8,9 +8,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray.backends.checks.positions import check_along, check_masks
 from nestarray.backends.tensorflow.manipulation import shape
 from nestarray.backends.tensorflow.promotion import cast
-from nestarray.diagnosis.positions import check_along, check_masks
 from nestarray.numerics.axes import one_axis
 from nestarray.numerics.fills import check_fill
 from nestarray.numerics.index import (

@@ -7,9 +7,9 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.base import supports
+from nestarray.backends.checks.positions import check_sorter
 from nestarray.backends.promotion import choosing
 from nestarray.backends.tensorflow.promotion import cast, promoted, truth
-from nestarray.diagnosis.positions import check_sorter
 from nestarray.numerics.results import TopKResult
 
 

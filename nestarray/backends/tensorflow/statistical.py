@@ -9,11 +9,11 @@ import tensorflow as tf
 
 from nestarray import dtypes
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
+from nestarray.backends.checks.shapes import check_elements
 from nestarray.backends.precision import is_half
 from nestarray.backends.tensorflow import products
 from nestarray.backends.tensorflow.core import native_dtype
 from nestarray.backends.tensorflow.promotion import truth
-from nestarray.diagnosis.shapes import check_elements
 from nestarray.numerics.axes import one_axis
 
 

@@ -8,11 +8,11 @@ import torch
 import torch.nn.functional as F
 
 from nestarray.backends.base import supports
+from nestarray.backends.checks.shapes import check_linear, check_tensordot
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.core import INEXACT  # noqa: F401 - in conditions
 from nestarray.backends.torch.integers import LACKING, through_int64
 from nestarray.backends.torch.promotion import promoted, promoting
-from nestarray.diagnosis.shapes import check_linear, check_tensordot
 from nestarray.numerics.axes import check_contracted
 
 matmul = promoting(torch.matmul, otherwise=through_int64(torch.matmul))

@@ -11,9 +11,9 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from nestarray.backends.checks.positions import check_along, check_condition, check_part
 from nestarray.backends.torch.core import INEXACT
 from nestarray.backends.torch.integers import LACKING, by_bits, by_order
-from nestarray.diagnosis.positions import check_along, check_condition, check_part
 from nestarray.numerics.axes import one_axis
 from nestarray.numerics.fills import check_fill
 from nestarray.numerics.index import (

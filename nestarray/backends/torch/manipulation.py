@@ -8,10 +8,10 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import flag, lenient, supports
+from nestarray.backends.checks.shapes import check_concatenated
 from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.integers import LACKING, by_bits, through_int64
 from nestarray.backends.torch.promotion import promoted
-from nestarray.diagnosis.shapes import check_concatenated
 from nestarray.numerics.axes import (
     check_order,
     check_repeats,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nestarray.diagnosis.arguments import Arguments, arrays_in, shape_of, size_of
+from nestarray.backends.checks.arguments import Arguments, arrays_in, shape_of, size_of
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.numerics import matrices
 from nestarray.numerics.axes import (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.diagnosis.arguments import (
+from nestarray.backends.checks.arguments import (
     Arguments,
     arrays_in,
     is_any_traced,

@@ -1,4 +1,4 @@
-"""The rule about dtypes: whether a framework refused a call because it has no kernel."""
+"""Whether a framework refused a call because it has no kernel for the dtypes."""
 
 from __future__ import annotations
 
@@ -9,20 +9,18 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, dtypes
+from nestarray.backends.checks.arguments import Arguments, arrays_in, is_any_traced
 from nestarray.config import current_backend
-from nestarray.diagnosis.arguments import Arguments, Rule, arrays_in, is_any_traced
 from nestarray.errors import DtypeError
 
-#: How they say that values were wrong, or that there was no memory.
+#: The frameworks' messages for invalid values, and for lack of memory.
 OVER_VALUES = re.compile(
     "index .*out of bounds|index out of (bounds|range)|Target .*out of bounds|is not in \\["
     "|not positive|positive.definite|invertible|singular|converge|successful|[Aa]llocat|out of memory|enough memory"
     "|must increase|must be monoton|[Dd]ivision by zero|ZeroDivisionError"
 )
 
-
-#: How the frameworks, and ops about ops that they are made of, say that they have no kernel for a
-#: dtype, or for two together.
+#: The messages of the frameworks, and of our ops, for a dtype or a pair of dtypes without a kernel.
 _NO_KERNEL = re.compile(
     "not implemented for ('|complex)|not well defined for complex|does not support (complex|.* dtypes)"
     "|Expected a floating point or complex tensor|not supported for complex"
@@ -36,15 +34,55 @@ _NO_KERNEL = re.compile(
 )
 
 
-def _is_computed_in_float32(arguments: Arguments, again: Callable[[Arguments], Any]) -> bool:
-    """Whether the call succeeds once its arrays of one dtype, such as bool, are float32."""
+def check_kernel(
+    name: str, arguments: Arguments, error: Exception, again: Callable[[Arguments], Any]
+) -> None:
+    """Raise a `DtypeError` if the framework has no kernel for the dtypes of the arrays.
+
+    Args:
+        name: the op.
+        arguments: the arguments of the call by parameter.
+        error: the framework's error.
+        again: calls the implementation with other arguments.
+    """
+    text = str(error)
+    if not _operands(arguments) or OVER_VALUES.search(text):
+        return
+    if _NO_KERNEL.search(text) or _succeeds_in_float32(arguments, again):
+        raise kernel_error(name, arguments)
+
+
+def kernel_error(name: str, arguments: Arguments) -> DtypeError:
+    """The error for dtypes without a kernel."""
+    operands = _operands(arguments)
+    found = dict.fromkeys(dtypes.result_dtype(x).name for x in operands)
+    backend = next(filter(None, map(backends.backend_of_value, operands)), current_backend())
+    return DtypeError(
+        f"{name}: {backend} cannot compute it for {' and '.join(found)}; cast to a dtype that it "
+        "takes with na.astype"
+    )
+
+
+def is_kernel_error(error: Exception) -> bool:
+    """Whether `kernel_error` made the error."""
+    return isinstance(error, DtypeError) and "cannot compute it for" in str(error)
+
+
+def _operands(arguments: Arguments) -> list[Any]:
+    """The arrays and complex numbers among the arguments."""
+    numbers = [x for x in arguments.values() if isinstance(x, complex)]
+    return [*(x for _, x in arrays_in(arguments)), *numbers]
+
+
+def _succeeds_in_float32(arguments: Arguments, again: Callable[[Arguments], Any]) -> bool:
+    """Whether the call succeeds if the arrays of one dtype, such as bool, are cast to float32."""
     if is_any_traced(arguments):
         return False
     found = {dtypes.dtype_of(x) for _, x in arrays_in(arguments)}
     for dtype in found - {dtypes.float32, dtypes.float64}:
         try:
             again({name: _in_float32(value, dtype) for name, value in arguments.items()})
-        except Exception:  # whatever it is, it is not the dtype alone
+        except Exception:  # so the dtype was not the only problem
             continue
         return True
     return False
@@ -59,25 +97,3 @@ def _in_float32(value: Any, dtype: dtypes.DType) -> Any:
     core = backends.core(backend)
     host = core.to_numpy(value)
     return core.from_numpy(np.asarray(host.real if dtype.kind == "complex" else host, "float32"))
-
-
-def kernel_rule(error: Exception, again: Callable[[Arguments], Any]) -> Rule:
-    def check_kernel(name: str, arguments: Arguments) -> None:
-        """The framework has a kernel for the dtypes."""
-        arrays = [x for _, x in arrays_in(arguments)]
-        numbers = [x for x in arguments.values() if isinstance(x, complex)]
-        if not (arrays or numbers) or not (
-            _NO_KERNEL.search(str(error)) or _is_computed_in_float32(arguments, again)
-        ):
-            return
-        if OVER_VALUES.search(str(error)):
-            return
-        found = map(dtypes.result_dtype, [*arrays, *numbers])
-        listed = " and ".join(dict.fromkeys(dtype.name for dtype in found))
-        backend = backends.backend_of(arrays[0]) if arrays else current_backend()
-        raise DtypeError(
-            f"{name}: {backend} cannot compute it for {listed}; cast to "
-            "a dtype that it takes with na.astype"
-        )
-
-    return check_kernel
