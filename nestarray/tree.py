@@ -1,9 +1,9 @@
-"""Nests: Containers inside whatever else Python programs hold arrays in.
+"""Functions on nests: Containers inside other Python structures.
 
-A nest is a Container, or dicts, lists, (named) tuples, attrs classes … of nests, or
-a leaf. A Container is flat already and gives its leaves at once, a fused one its buffers;
-dm-tree walks what is neither that nor Python's own, and is imported when that happens.
-Leaves are matched by key, never by position.
+A nest is a Container, or dicts, lists, (named) tuples, attrs classes … of nests, or a leaf. The
+leaves of a Container are already flat; a fused Container contributes its buffers. dm-tree handles
+structures other than Containers, dicts, lists and tuples, and is imported on first use. Leaves
+are matched by key, never by position.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _Build = Callable[[Any, tuple[Any, ...]], Container[Any]]
 
 
 class _Box:
-    """A Container's place in a structure."""
+    """The placeholder of a Container in a structure."""
 
     __slots__ = ("count", "structure")
 
@@ -37,10 +37,10 @@ class _Box:
 
 
 class Structure(NamedTuple):
-    """What `flatten` leaves behind for `unflatten`.
+    """The structure of a nest, from `flatten`, for `unflatten`.
 
-    `outer` is of a Container its spec or layout, else the nest with boxes in the place of
-    Containers and None in that of leaves.
+    `outer` is the spec or layout of a Container, or the nest with boxes instead of Containers
+    and None instead of leaves.
     """
 
     outer: Any
@@ -60,10 +60,10 @@ def flatten(nest: Any, *, unfused: bool = False) -> tuple[tuple[Any, ...], Struc
 
     Args:
         nest: a Container, or dicts, lists, tuples … of nests, or a leaf.
-        unfused: take the leaves of a fused Container, and not its buffers.
+        unfused: use the leaves of a fused Container, not its buffers.
 
     Returns:
-        (leaves, structure): keys of dicts are sorted, those of Containers are in their order.
+        (leaves, structure): dicts are sorted by key, Containers keep the order of their keys.
 
     Example:
         >>> import nestarray as na
@@ -106,10 +106,10 @@ def _flat(c: Container, unfused: bool) -> tuple[tuple[Any, ...], Any]:
 
 
 def _take(nest: Any, leaves: list[Any], unfused: bool) -> Any:
-    """What `Structure.outer` is of a nest, whose leaves are appended to `leaves`.
+    """Append the leaves of a nest to `leaves` and return its `Structure.outer`.
 
-    A function of its own for Python's own nodes: dm-tree's that can stop at a Container is
-    ten times slower. Keys are sorted as dm-tree does.
+    Python's dicts, lists and tuples are handled here, because dm-tree's traversal that can stop at
+    Containers is ten times slower. Keys are sorted as in dm-tree.
     """
     if isinstance(nest, Container):
         arrays, structure = _flat(nest, unfused)
@@ -139,7 +139,7 @@ def _take(nest: Any, leaves: list[Any], unfused: bool) -> Any:
     outer = dm_tree.traverse(box, nest)
     for item in dm_tree.flatten(outer):
         leaves.extend(found[item] if type(item) is _Box else (item,))
-    found.clear()  # traverse leaves a cycle behind, which would hold the arrays
+    found.clear()  # traverse creates a reference cycle, which would keep the arrays alive
     return dm_tree.map_structure(lambda item: item if type(item) is _Box else None, outer)
 
 
@@ -167,11 +167,11 @@ def _key(outer: Any) -> Any:
 
 
 def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
-    """The nest of a structure and as many leaves; the inverse of `flatten`.
+    """The nest of a structure and its leaves; the inverse of `flatten`.
 
     Args:
         structure: from `flatten`.
-        leaves: one for each leaf, in the order of `flatten`.
+        leaves: the leaves, in the order of `flatten`.
 
     Example:
         >>> import nestarray as na
@@ -183,7 +183,7 @@ def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
 
 
 def grafted(structure: Structure, nests: Sequence[Any]) -> Any:
-    """`unflatten` where nests stand in the places of leaves: those in a Container become its parts."""
+    """`unflatten` with nests as leaves; nests inside a Container become part of it."""
     return _filled(structure, nests, _with_parts)
 
 
@@ -227,20 +227,21 @@ def _fill(outer: Any, leaves: Iterator[Any], build: _Build) -> Any:
 
 @signature_errors("tree.map", callables=("fn",))
 def map(fn: Callable[..., Any], nest: Any, *others: Any) -> Any:  # as jax.tree.map
-    """Apply `fn` to every leaf of a nest, with those of others; `Container.map` has paths too.
+    """Apply `fn` to every leaf of a nest, with the matching leaves of others.
 
-    A Container that `fn` makes of a leaf of a Container becomes a part of its tree.
+    If `fn` returns a Container for a leaf of a Container, it becomes a sub-container.
+    `Container.map` can also pass paths.
 
     Args:
-        fn: ``fn(leaf, *other_leaves)``; of a fused Container it gets the buffers.
+        fn: ``fn(leaf, *other_leaves)``; called with the buffers of a fused Container.
         nest: any nest.
-        *others: nests of the same keys, or prefixes of `nest` as `broadcast` takes them.
+        *others: nests of the same keys, or prefixes of `nest` as in `broadcast`.
 
     Returns:
         a nest of the structure of `nest`.
 
     Raises:
-        StructureError: one of `others` does not fit.
+        StructureError: one of `others` does not match.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -253,7 +254,7 @@ def map(fn: Callable[..., Any], nest: Any, *others: Any) -> Any:  # as jax.tree.
     parts = [flatten(other) for other in others]
     if all(found.is_like(structure) for _, found in parts):
         columns = [found for found, _ in parts]
-    else:  # lined up leaf by leaf, so what is fused is taken apart
+    else:  # aligned leaf by leaf, so fused Containers are unfused
         leaves, structure = flatten(nest, unfused=True)
         columns = [spread(other, nest, "tree.map") for other in others]
     results = [fn(*row) for row in zip(leaves, *columns, strict=True)]
@@ -261,11 +262,11 @@ def map(fn: Callable[..., Any], nest: Any, *others: Any) -> Any:  # as jax.tree.
 
 
 def broadcast(prefix: Any, nest: Any) -> Any:
-    """`nest` with the value of a prefix in the place of each leaf; as `jax.tree.broadcast`.
+    """Repeat the values of a prefix for every leaf of `nest`, as `jax.tree.broadcast`.
 
-    JAX takes a prefix of a tree where it wants a sharding or an axis for each array. To JAX a
-    Container is one node of all its leaves, so a Container of fewer levels is no prefix; this
-    makes one value for each leaf of it.
+    JAX accepts a prefix of a tree for shardings or axes. For JAX a Container is one node with all
+    its leaves, so a Container of fewer levels is not a prefix; this function returns one value
+    for each leaf.
 
     Args:
         prefix: a value for all leaves, or a Container, dict, list or tuple of prefixes for the
@@ -276,8 +277,8 @@ def broadcast(prefix: Any, nest: Any) -> Any:
         a nest of the structure of `nest`.
 
     Raises:
-        StructureError: `prefix` is no prefix of `nest`, or gives two leaves of one buffer
-            different values.
+        StructureError: `prefix` is not a prefix of `nest`, or has different values for leaves of
+            one buffer.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -292,7 +293,7 @@ def broadcast(prefix: Any, nest: Any) -> Any:
 
 
 def spread(prefix: Any, nest: Any, what: str, *, unfused: bool = True) -> list[Any]:
-    """What `broadcast` gives, in the order of ``flatten(nest)``; `what` is who asks.
+    """The values of `broadcast` in the order of ``flatten(nest)``; `what` is the caller's name.
 
     Raises:
         StructureError: as `broadcast` does.
@@ -309,7 +310,7 @@ def spread(prefix: Any, nest: Any, what: str, *, unfused: bool = True) -> list[A
             pairs = zip(prefix, nest, strict=True)
             return [v for part, x in pairs for v in spread(part, x, what, unfused=unfused)]
     elif isinstance(nest, Mapping) and isinstance(prefix, Mapping) and set(prefix) == set(nest):
-        keys = sorted(nest)  # the order in which a mapping is flattened
+        keys = sorted(nest)  # as flatten sorts them
         return [v for key in keys for v in spread(prefix[key], nest[key], what, unfused=unfused)]
     raise StructureError(
         f"{what}: got {prefix!r} for a {type(nest).__name__}, expected a value for all of it, or a "
@@ -318,7 +319,7 @@ def spread(prefix: Any, nest: Any, what: str, *, unfused: bool = True) -> list[A
 
 
 def _of_buffers(c: Any, values: Sequence[Any], what: str) -> list[Any]:
-    """One value for each buffer of a fused Container, whose leaves all have that."""
+    """One value for each buffer of a fused Container; the values of its leaves must be equal."""
     found: dict[int, tuple[str, Any]] = {}
     for name, place, value in zip(c.paths(), c._layout.places, values, strict=True):
         first, known = found.setdefault(place.buffer, (name, value))

@@ -1,4 +1,4 @@
-"""``c.at[place]``: functional updates of a part of a tree, or of the same part of every leaf."""
+"""``c.at[place]``: functional updates of a subtree, or of the same part of every leaf."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from nestarray.errors.unknown_names import hint, unknown_attribute
 @method
 @property
 def at(c: Container[Leaf], /) -> At[Leaf]:
-    """Functional updates: ``c.at[place].set(x)``; `c` stays as it is.
+    """Functional updates: ``c.at[place].set(x)`` returns a new tree and does not change `c`.
 
-    A place is a path (``c.at["a/b"]``: what is there, leaf or tree, is changed), a pattern
-    as `Container.select` takes it (``c.at["**/bias"]``: each leaf that matches is changed),
-    or an index (``c.at[0]``, ``c.at[:, 2:5]``: the same part of every leaf is changed, as by
-    ``na.at``). What is a path and what an index is decided as for ``c[place]``. A place behind a
-    place is one inside of it: ``c.at["a/w"][0]`` is the first row of that leaf.
+    A place is a path (``c.at["a/b"]``: a leaf or a subtree), a pattern as for
+    `Container.select` (``c.at["**/bias"]``: each matching leaf), or an index (``c.at[0]``,
+    ``c.at[:, 2:5]``: the same part of every leaf, as ``na.at``). Paths and indices are
+    distinguished as for ``c[place]``. Places can be chained: ``c.at["a/w"][0]`` is the first
+    row of that leaf.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -48,14 +48,14 @@ _OPS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class At(Generic[Leaf]):
-    """A part of a Container, and what can be done with it; see `Container.at`."""
+    """A place in a Container, with methods that read or update it; see `Container.at`."""
 
     __slots__ = ("_container", "_place")
 
     def __init__(self, container: Container[Leaf], place: Any = None) -> None:
         self._container, self._place = container, place
 
-    if not TYPE_CHECKING:  # checkers would take it for a class of any methods
+    if not TYPE_CHECKING:  # type checkers would accept any method
 
         def __getattr__(self, name: str) -> Any:
             def message() -> str:
@@ -69,19 +69,19 @@ class At(Generic[Leaf]):
         if self._place is not None:
             return _Inside(self, place)
         if not _is_pattern(place) and is_leaf_index(self._container.spec, place):
-            of_each: Any = ops.at(self._container)[place]  # of another class, with these methods
+            of_each: Any = ops.at(self._container)[place]  # another class with the same methods
             return of_each
         return At(self._container, place)
 
     def get(self) -> Any:
-        """What is there: the leaf or Container at a path, the selection of a pattern."""
+        """The leaf or Container at a path, or the selection of a pattern."""
         chosen = self._chosen()
         return self._container[self._place] if chosen is None else _taken(self._container, chosen)
 
     def set(self, value: Any) -> Container[Leaf]:
-        """Put `value` there: at a path in place of what is there, if anything is; or at each leaf.
+        """Set the value at a path, or of each leaf that a pattern matches; a path may be new.
 
-        Under a pattern `value` may be a Container of the selected leaves.
+        With a pattern, `value` may be a Container of the selected leaves.
         """
         try:
             chosen = self._chosen()
@@ -95,12 +95,12 @@ class At(Generic[Leaf]):
         return _put(self._container, chosen, old.map(lambda _, new: new, value))
 
     def apply(self, fn: Callable[[Any], Any]) -> Container[Leaf]:
-        """Replace what is at the path, or each leaf that the pattern takes, by ``fn`` of it."""
+        """Replace the value at a path, or each leaf that a pattern matches, by ``fn`` of it."""
         is_path = self._chosen() is None
         return self._replaced(fn if is_path else lambda old: old.map(fn))
 
     def add(self, value: Any) -> Container[Leaf]:
-        """Add `value`, a number, an array or a tree of what is there."""
+        """Add `value`: a number, an array or a tree of the same keys."""
         return self._changed("add", value)
 
     def subtract(self, value: Any) -> Container[Leaf]:
@@ -120,18 +120,18 @@ class At(Generic[Leaf]):
         return self._changed("power", value)
 
     def min(self, value: Any) -> Container[Leaf]:
-        """The lesser of what is there and `value`."""
+        """The elementwise minimum with `value`."""
         return self._changed("min", value)
 
     def max(self, value: Any) -> Container[Leaf]:
-        """The greater of what is there and `value`."""
+        """The elementwise maximum with `value`."""
         return self._changed("max", value)
 
     def _changed(self, name: str, value: Any) -> Container[Leaf]:
         return self._replaced(lambda old: _OPS[name](old, value))
 
     def _replaced(self, new: Callable[[Any], Any]) -> Container[Leaf]:
-        """Put `new` of what is there; a pattern's leaves come as one tree."""
+        """Replace by `new` of the present value; the leaves of a pattern are passed as one tree."""
         chosen = self._chosen()
         if chosen is None:
             old = self._container[self._place]
@@ -145,11 +145,11 @@ class At(Generic[Leaf]):
         return _put(self._container, chosen, new(_taken(self._container, chosen)))
 
     def _chosen(self) -> list[int] | None:
-        """The numbers of the leaves that a pattern takes; None of a path.
+        """The numbers of the leaves that a pattern matches; None for a path.
 
         Raises:
-            ArgumentError: no place was given.
-            PathError: nothing is there.
+            ArgumentError: the place is missing, as in ``c.at.set(x)``.
+            PathError: the place does not exist.
         """
         c, place = self._container, self._place
         if place is None:
@@ -170,7 +170,7 @@ class At(Generic[Leaf]):
 
 
 class _Inside(At[Leaf]):
-    """A place in what is at another place: what is done there is done to a part of that."""
+    """A place inside another place: updates apply to that part of its value."""
 
     __slots__ = ("_outer",)
 
@@ -179,15 +179,15 @@ class _Inside(At[Leaf]):
         self._outer = outer
 
     def get(self) -> Any:
-        """What is there, of each leaf that the pattern before takes."""
+        """The part, of each leaf that an outer pattern matches."""
         return self._part_of(self._outer.get()).get()
 
     def set(self, value: Any) -> Container[Leaf]:
-        """Put `value` there."""
+        """Set the part to `value`."""
         return self._changed("set", value)
 
     def apply(self, fn: Callable[[Any], Any]) -> Container[Leaf]:
-        """Replace what is there by ``fn`` of it."""
+        """Replace the part by ``fn`` of it."""
         return self._changed("apply", fn)
 
     def _changed(self, name: str, value: Any) -> Container[Leaf]:

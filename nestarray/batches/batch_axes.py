@@ -1,12 +1,10 @@
-"""The axes that all arrays of a tree begin with, as the axes of the tree itself.
+"""Batch axes: the leading axes that all arrays of a tree share.
 
-A batch is computed from the shapes, never declared: `batch_shape` is what all arrays have
-in common in front. Single arrays of one shape have all of it in common by chance, so the
-functions here take as `ndim` how many axes are meant. Indices go through these axes too:
-``c[3]`` and ``c[:, 2:5]`` take the same part of every array, ``c.at[3].set(x)`` changes it;
-ops with an axis (`na.stack`, `unstack`, `split`, `flip`, …) need nothing of this file.
-Leaves that are no arrays stay as they are; but to an index, as to every op, a number of
-Python is an array without axes.
+`batch_shape` computes them from the shapes; they are not declared. Arrays of equal shape share all
+axes by accident, so the functions accept `ndim`, the number of batch axes. Indices apply to batch
+axes too: ``c[3]`` and ``c[:, 2:5]`` index every array, ``c.at[3].set(x)`` updates each. Ops with an
+axis (`na.stack`, `unstack`, `split`, `flip`, …) work leaf by leaf without this file. Leaves that
+are not arrays are kept; but indices and ops treat a Python number as a 0-d array.
 """
 
 from __future__ import annotations
@@ -28,10 +26,9 @@ from nestarray.errors import ArgumentError, ShapeError
 @method
 @property
 def batch_shape(c: Container, /) -> tuple[Any, ...]:
-    """The longest shape with which the shapes of all arrays begin; () if there is no array.
+    """The longest common prefix of the shapes of all arrays; () without arrays.
 
-    Axes whose length is not known yet (None, inside of a ``tf.function``) count as equal
-    only to such.
+    Unknown sizes (None, inside a ``tf.function``) are equal only to each other.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -51,20 +48,19 @@ def batch_shape(c: Container, /) -> tuple[Any, ...]:
 def reshape_batch(
     c: Container[Leaf], shape: int | Sequence[int], /, *, ndim: int | None = None
 ) -> Container[Leaf]:
-    """Other axes in front of every array, with the same elements in the same order.
+    """Reshape the batch axes of every array; the order of elements is kept.
 
     Args:
         c: a Container.
-        shape: the new axes; one length may be −1 and is worked out from the others.
-        ndim: how many axes in front they take the place of; None means all of `batch_shape`.
+        shape: the new axes; one size may be −1 and is inferred.
+        ndim: the number of batch axes to replace; by default the length of `batch_shape`.
 
     Returns:
         a Container whose arrays are `(*shape, *rest)`.
 
     Raises:
-        ShapeError: the numbers of elements differ, or the arrays do not have `ndim` axes in
-            common.
-        ArgumentError: `shape` holds no integers.
+            ShapeError: the numbers of elements differ, or the arrays do not share `ndim` axes.
+        ArgumentError: `shape` contains a value that is not an integer.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -75,7 +71,7 @@ def reshape_batch(
     """
     old = _batch(c, ndim, "reshape_batch")
     new = _lengths(shape, "reshape_batch")
-    if None not in old:  # else TensorFlow sees to it when it runs
+    if None not in old:  # otherwise TensorFlow checks at run time
         known, count = math.prod(n for n in new if n != -1), math.prod(old)
         if new.count(-1) == 1 and known and count % known == 0:
             new = tuple([count // known if n == -1 else n for n in new])
@@ -89,15 +85,15 @@ def reshape_batch(
 
 @method
 def permute_batch(c: Container[Leaf], axes: Sequence[int], /) -> Container[Leaf]:
-    """The axes in front of every array in another order; those behind stay.
+    """Permute the batch axes of every array; the other axes are kept.
 
     Args:
         c: a Container.
-        axes: the numbers 0 … n − 1 of the first n axes in their new order.
+        axes: a permutation of 0 … n − 1, for the first n axes.
 
     Raises:
-        ShapeError: the arrays do not have n axes in common in front.
-        ArgumentError: `axes` is no order of these numbers.
+        ShapeError: the arrays do not share n leading axes.
+        ArgumentError: `axes` is not a permutation of these numbers.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -122,23 +118,22 @@ def permute_batch(c: Container[Leaf], axes: Sequence[int], /) -> Container[Leaf]
 def expand_batch(
     c: Container[Leaf], shape: int | Sequence[int], /, *, ndim: int | None = None
 ) -> Container[Leaf]:
-    """Every array repeated along new axes in front, and along those of length 1.
+    """Broadcast the batch axes of every array to `shape`.
 
     Args:
         c: a Container.
-        shape: the new batch; what there is of a batch is matched with its end, as in
+        shape: the new batch shape; the present batch axes are aligned with its end, as in
             broadcasting.
-        ndim: how many axes in front are the batch so far; None means all of `batch_shape`,
-            0 makes all of `shape` new axes.
+        ndim: the number of present batch axes; by default the length of `batch_shape`. With
+            0, all axes of `shape` are new.
 
     Returns:
-        a Container whose arrays are `(*shape, *rest)`; where the framework has views they
-        are not to be written to.
+        a Container whose arrays are `(*shape, *rest)`; some frameworks return read-only views.
 
     Raises:
-        ShapeError: the batch does not broadcast to `shape`, or the arrays do not have
-            `ndim` axes in common.
-        ArgumentError: `shape` holds no integers.
+        ShapeError: the batch shape does not broadcast to `shape`, or the arrays do not share
+            `ndim` axes.
+        ArgumentError: `shape` contains a value that is not an integer.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -171,7 +166,7 @@ def _map_arrays(c: Container, fn: Callable[[Any], Any]) -> Container:
 
 
 def _batch(c: Container, ndim: int | None, name: str) -> tuple[Any, ...]:
-    """The first `ndim` lengths of `batch_shape`, or all."""
+    """The first `ndim` sizes of `batch_shape`, or all."""
     common = c.batch_shape
     if ndim is None:
         return common
@@ -201,5 +196,5 @@ def _is_iterable(shape: Any) -> bool:
 
 
 def _hint(old: tuple[Any, ...], ndim: int | None) -> str:
-    """Of a batch that may be longer than was meant."""
+    """A hint for a batch that may have more axes than intended."""
     return f"; give ndim if the batch has not {len(old)} axes" if ndim is None and old else ""

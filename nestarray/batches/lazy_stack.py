@@ -1,9 +1,9 @@
-"""Containers side by side whose arrays have shapes of their own: a stack that is not made yet.
+"""Stacks of Containers whose arrays differ in shape, stacked on demand.
 
-`na.stack` needs arrays of one shape. Sentences, molecules and trajectories have none; a
-`LazyStack` keeps each as it is, behaves as if there were a first axis of members, and becomes
-arrays by `stack`, or by `pad` with a mask of what is real. Ops go through it member by member.
-It is no tree itself: transformations take and return the members,
+`na.stack` needs arrays of equal shapes, which sentences, molecules and trajectories do not have. A
+`LazyStack` stores the members separately and behaves as if they were stacked on a first axis;
+`stack` makes arrays of equal shapes, `pad` pads them and returns a mask. Ops apply to each member.
+A LazyStack is not a tree: transformations take and return its members,
 ``na.grad(lambda members: loss(na.LazyStack(members)))(list(s))``.
 """
 
@@ -32,16 +32,16 @@ from nestarray.ops import attach_operators
 class LazyStack:
     """Containers of the same keys as if stacked on a first axis; see `nestarray.batches.lazy_stack`.
 
-    ``s[i]`` is a member, ``s[1:3]`` a LazyStack of some, ``s[:, 0]`` and ``s[2, 0]`` index the
-    members further; ``s["a/b"]`` is the list of the leaves at a path, or the LazyStack of the
-    sub-containers there. Ops and operators take it like a Container: two of one length are
-    paired member by member, and anything else, a Container too, goes to every member.
+    ``s[i]`` is a member, ``s[1:3]`` a LazyStack of some; ``s[:, 0]`` and ``s[2, 0]`` also
+    index the members. ``s["a/b"]`` is the list of the leaves at a path, or the LazyStack of
+    the sub-containers there. Ops and operators accept a LazyStack like a Container: two of
+    equal length are paired by member, and any other value applies to every member.
 
     Args:
-        members: Containers of the same keys; the order of the first's is kept.
+        members: Containers of the same keys; the first one determines the order.
 
     Raises:
-        ArgumentError: a member is no Container.
+        ArgumentError: a member is not a Container.
         StructureError: two members differ in their keys.
 
     Example:
@@ -63,7 +63,7 @@ class LazyStack:
     __slots__ = ("_members",)
     _members: tuple[Container, ...]
 
-    # operators, attached below; declared for editors and type checkers
+    # operators are attached below; these declarations are for type checkers
     __add__: Callable[..., LazyStack]
     __radd__: Callable[..., LazyStack]
     __sub__: Callable[..., LazyStack]
@@ -117,11 +117,11 @@ class LazyStack:
     def __setattr__(self, name: str, value: Any) -> None:
         raise ImmutableError("LazyStack is immutable: make another one, na.LazyStack([...])")
 
-    if not TYPE_CHECKING:  # checkers would take it for a class of any methods
+    if not TYPE_CHECKING:  # type checkers would accept any method
 
         def __getattr__(self, name: str) -> Any:
             text = f"LazyStack has no attribute {name!r}"
-            if name[0] == "_":  # asked for by tools
+            if name[0] == "_":  # tools probe private names
                 raise AttributeError(text)
             if self._members and name in self._members[0].spec.index:
                 text += f"; what the members have there is s[{name!r}]"
@@ -170,10 +170,10 @@ class LazyStack:
         return "\n".join([head, *render(summary.spec, summary.leaves()).splitlines()[1:]])
 
     def stack(self) -> Container:
-        """The members stacked by `na.stack`, if their arrays agree in shape.
+        """The members stacked by `na.stack`, for arrays of equal shapes.
 
         Raises:
-            ShapeError: two members differ in the shape of an array; the message names it.
+            ShapeError: the arrays of two members differ in shape; the message names the path.
 
         Example:
             >>> import numpy as np, nestarray as na
@@ -183,19 +183,19 @@ class LazyStack:
         return self._joined("stack", _stacked)
 
     def pad(self, value: float = 0.0) -> tuple[Container, Container]:
-        """The members stacked, each array filled up behind to the longest, and where they are real.
+        """The members stacked, with arrays padded at the end to the longest, and a mask.
 
         Args:
-            value: what to fill up with, cast to the dtype of each array.
+        value: the padding value, cast to the dtype of each array.
 
         Returns:
-            (padded, mask), of one structure. The arrays of `padded` are `(members, *longest)`,
-            those of `mask` bool of the same shape: True where a member has an element. What is
-            no array is the same in both.
+            (padded, mask), of the same structure. The arrays of `padded` are
+            `(members, *longest)`; the arrays of `mask` are bool and True for elements of
+            members. Leaves that are not arrays are the same in both.
 
         Raises:
-            ShapeError: two members differ in the number of axes of an array.
-            StructureError: two members differ in what is no array; or there is no member.
+            ShapeError: the arrays of two members differ in their number of axes.
+            StructureError: leaves that are not arrays differ; or the LazyStack is empty.
         """
 
         def filled(path: str, arrays: list[Any]) -> Any:
@@ -212,7 +212,7 @@ class LazyStack:
         return self._joined("pad", filled), self._joined("pad", real)
 
     def _joined(self, name: str, join: Callable[[str, list[Any]], Any]) -> Container:
-        """One Container, of whose leaves `join` makes arrays; what is no array must be equal."""
+        """One Container with arrays made by `join`; leaves that are not arrays must be equal."""
         if not self._members:
             raise StructureError(f"LazyStack.{name}: there is no member, whose keys it would have")
         spec = self._members[0].spec
@@ -232,14 +232,14 @@ class LazyStack:
 
 
 class _Summary:
-    """What the repr says of one leaf of all members: the lengths and dtypes that they share."""
+    """The text of one leaf of all members in the repr: their common sizes and dtypes."""
 
     def __init__(self, shape: tuple[int | None, ...], dtype: Any) -> None:
         self.shape, self.dtype = shape, dtype
 
     @classmethod
     def of(cls, leaves: tuple[Any, ...]) -> Any:
-        """A summary of arrays of one rank and dtype; of anything else a word."""
+        """A summary of arrays of one rank and dtype; a word for other leaves."""
         if any(not backends.is_array(x) for x in leaves):
             texts = list(dict.fromkeys(map(describe, leaves)))
             return _Word(", ".join(texts[:3]) + (", …" if len(texts) > 3 else ""))
@@ -251,7 +251,7 @@ class _Summary:
 
 
 class _Word:
-    """A text that is shown without quotes."""
+    """A text with a repr without quotes."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -288,9 +288,9 @@ def _filled(x: Any, longest: tuple[int, ...], value: float) -> Any:
 
 
 def _beside(x: Any, mask: Any) -> Any:
-    """A mask of NumPy on the backend and device of `x`."""
+    """A NumPy mask as an array on the backend and device of `x`."""
     backend = backends.backend_of_type(type(x))
-    if backend is None:  # a number, whose stack is on the default backend too
+    if backend is None:  # a number, which stacks to an array of the default backend
         return ops.asarray(mask)
     core = backends.core(backend)
     return core.from_numpy(mask, None if core.is_traced(x) else core.device_of(x))
@@ -308,7 +308,7 @@ def _shown(leaf: Any) -> str:
 
 
 def _apply(op: dispatch.Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call `op` on each member; the handler of LazyStacks in `nestarray.dispatch`."""
+    """Call `op` on each member: the handler of LazyStack in `nestarray.dispatch`."""
     lengths = {len(s) for value in (*args, *kwargs.values()) for s in _stacks(value)}
     if len(lengths) > 1:
         raise ShapeError(
@@ -336,7 +336,7 @@ def _stacks(value: Any) -> list[LazyStack]:
 
 
 def _column(value: Any) -> Iterator[Any]:
-    """What each member gets of an argument."""
+    """The argument for each member."""
     if isinstance(value, LazyStack):
         return iter(value)
     if _stacks(value):
@@ -345,7 +345,7 @@ def _column(value: Any) -> Iterator[Any]:
 
 
 def _together(results: list[Any]) -> Any:
-    """A LazyStack of Containers; of tuples of them, a tuple of LazyStacks."""
+    """A LazyStack of results that are Containers; a tuple of LazyStacks of tuples."""
     if not results or isinstance(results[0], Container):
         return LazyStack(results)
     if isinstance(results[0], tuple):

@@ -1,9 +1,9 @@
-"""Layers in a list, and the same layers as one tree of stacked arrays, which is what a scan takes.
+"""Conversion between layers in a list and one tree of stacked arrays, for scans.
 
-``blocks/0/w``, ``blocks/1/w``, … of one shape become ``blocks/w`` with an axis of layers in
-front: ``jax.lax.scan`` over ``c["blocks"]`` compiles the layer once. Nothing is lost on the
-way there and back: members must agree in keys, shapes and dtypes, and what is no array in
-them (None, names, numbers) must be equal and is kept once.
+``blocks/0/w``, ``blocks/1/w``, … of equal shapes become ``blocks/w`` with a leading axis of
+layers, so ``jax.lax.scan`` over ``c["blocks"]`` compiles the layer once. The conversion is
+lossless: members must agree in keys, shapes and dtypes; leaves that are not arrays (None, names,
+numbers) must be equal and are stored once.
 """
 
 from __future__ import annotations
@@ -35,27 +35,26 @@ from nestarray.errors import ArgumentError, DtypeError, PathError, ShapeError, S
 
 @method
 def stack_keys(c: Container[Leaf], pattern: Any, /, *, into: str | None = None) -> Container[Leaf]:
-    """Stack the sub-containers that match, node by node, on a new first axis of their arrays.
+    """Stack the matching sub-containers of each node along a new first axis of their arrays.
 
-    Those of one node, such as the blocks of a list, become one sub-container in the node's
-    place, or, with `into`, one entry of the node, where the first of them stood. They are
-    taken in the order of the tree; but keys that differ in one number only in that of the
-    numbers, since JAX sorts ``layer_10`` before ``layer_2``.
+    The members of a node, such as the blocks of a list, are replaced by one sub-container; with
+    `into`, they become one entry of the node at the place of the first member. Members keep the
+    order of the tree; if their keys differ in one number only, they are sorted by it, because
+    JAX sorts ``layer_10`` before ``layer_2``.
 
     Args:
         c: a Container.
-        pattern: which places: ``"blocks/*"``, ``"**/layers/*"`` for the lists of several
-            nodes, ``"layer_*"`` at the top; or what else `Container.select` takes.
-        into: the key of the stacked members. It is needed where they have siblings that do
-            not match.
+        pattern: the members: ``"blocks/*"``, ``"**/layers/*"`` for the lists of several
+            nodes, ``"layer_*"`` at the top, or any other pattern of `Container.select`.
+        into: the key of the stacked members. Required if some siblings do not match.
 
     Returns:
-        a Container with the stacked members; see `unstack_keys` for the way back.
+        a Container with the stacked members; `unstack_keys` is the inverse.
 
     Raises:
-        PathError: no place matches.
-        StructureError: members differ in keys or in what is no array; or there are siblings
-            but no `into`, or its key is taken, or the node is a list.
+        PathError: nothing matches.
+        StructureError: members differ in keys or in leaves that are not arrays; or `into` is
+            required, exists already, or is given for a list.
         ShapeError: members differ in the shape of an array.
         DtypeError: members differ in the dtype or the backend of an array.
 
@@ -94,26 +93,26 @@ def unstack_keys(
     kind: str = "list",
     spread: bool = False,
 ) -> Container[Leaf]:
-    """Take a sub-container of stacked arrays apart along the first axis: `stack_keys` back.
+    """Split a sub-container of stacked arrays along their first axis; the inverse of `stack_keys`.
 
     Args:
         c: a Container.
-        path: of the stacked sub-container; the whole of `c` if it is left out.
+        path: the stacked sub-container; by default the whole of `c`.
         keys: the keys of the members, which become a dict; None numbers them.
-        kind: ``"list"`` or ``"tuple"``, what the members without `keys` become.
-        spread: put the members in the place of the sub-container, beside its siblings;
-            that is the way back from `into`.
+        kind: ``"list"`` or ``"tuple"``, the kind of node for members without `keys`.
+        spread: insert the members into the parent node, among the siblings of the
+            sub-container, as the inverse of `into`.
 
     Returns:
         a Container with the members.
 
     Raises:
-        PathError: nothing is at `path`.
-        ShapeError: arrays differ in the length of the first axis, or have none, or it is not
-            the number of `keys`.
-        StructureError: there is no array and there are no `keys` that say how many members
-            there are; or a key is there already.
-        ArgumentError: `kind` is neither, or goes with `keys`; `spread` without `keys`.
+        PathError: `path` does not exist.
+        ShapeError: arrays differ in the size of the first axis, or have no axis, or the size
+            differs from the number of `keys`.
+        StructureError: the number of members is unknown, without arrays and `keys`; or a key
+            exists already.
+        ArgumentError: `kind` is invalid, or given together with `keys`; `spread` without `keys`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -154,7 +153,7 @@ def unstack_keys(
 def _with_stacked(
     node: Container, path: Path, members: dict[Key, Any], into: str | None
 ) -> tuple[Spec, Leaves]:
-    """The node with its `members` stacked: in its own place, or as its entry `into`."""
+    """The node with its `members` stacked, as the node itself or as its entry `into`."""
     name = join_path(path)
     siblings = [key for key in node.spec.keys if key not in members]
     if into is None and siblings:
@@ -187,8 +186,8 @@ def _with_stacked(
 
 
 def _by_number(keys: list[Key]) -> list[Key]:
-    """The keys, in the order of the one number in which they differ, if that is all."""
-    words = [re.split(r"(\d+)", str(key)) for key in keys]  # numbers are at the odd places
+    """The keys, sorted by number if they differ in one number only."""
+    words = [re.split(r"(\d+)", str(key)) for key in keys]  # odd positions are numbers
     if len({len(w) for w in words}) == 1:
         differ = [i for i in range(len(words[0])) if len({w[i] for w in words}) > 1]
         if len(differ) == 1 and differ[0] % 2:
@@ -198,7 +197,7 @@ def _by_number(keys: list[Key]) -> list[Key]:
 
 def _stacked(names: list[str], members: list[Any]) -> tuple[Spec, Leaves]:
     """The structure of the members with their leaves stacked."""
-    trees = [Container(member) for member in members]  # of an array, the Container of that alone
+    trees = [Container(member) for member in members]  # a bare array becomes a Container
     spec = trees[0].spec
     columns = []
     for name, tree in zip(names, trees, strict=True):
@@ -251,7 +250,7 @@ def _joined(*names: str) -> str:
 
 
 def _unstacked(stacked: Container, name: str, keys: Collection[Key] | None) -> list[Container]:
-    """The members, of which there are as many as the first axis of all arrays is long."""
+    """The members; their number is the size of the first axis of all arrays."""
     lengths = {}
     for path, leaf in stacked.flat_items():
         if is_array(leaf):
@@ -284,7 +283,7 @@ def _unstacked(stacked: Container, name: str, keys: Collection[Key] | None) -> l
 
 
 def _spread(c: Container, path: Key | Path, members: Container) -> Container:
-    """`c` with members in the place of the node at `path`, beside its siblings."""
+    """`c` with members instead of the node at `path`, among its siblings."""
     *above, _ = own = _own_path(c.spec, parse_path(path))
     parent = c[tuple(above)] if above else c
     if parent.spec.kind != "dict":
@@ -310,11 +309,11 @@ def _spread(c: Container, path: Key | Path, members: Container) -> Container:
 
 
 def _own_path(spec: Spec, remaining: Path) -> Path:
-    """The keys along a path, as the nodes themselves spell them."""
+    """The keys along a path, with the types that the nodes have."""
     own: list[Key] = []
     while remaining:
         key, remaining = take_key(spec, remaining)
-        assert key is not None  # the caller has found what is there
+        assert key is not None  # the caller has checked the path
         own.append(key)
         spec = spec.index[key][2]
     return tuple(own)

@@ -1,8 +1,8 @@
 """Lists of Containers and Containers of lists.
 
-The two hold the same leaves: ``[{a: 1, b: 3}, {a: 2, b: 4}]`` and ``{a: [1, 2], b: [3, 4]}``.
-Where the leaves are arrays of one shape, `na.stack` and `na.unstack` do the same with an axis
-in the place of the list.
+Both hold the same leaves: ``[{a: 1, b: 3}, {a: 2, b: 4}]`` and ``{a: [1, 2], b: [3, 4]}``.
+For arrays of equal shapes, `na.stack` and `na.unstack` do the same with an axis instead of the
+list.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from nestarray.errors import ArgumentError, StructureError
 
 @method
 def zip(c: Container, /, *others: Any) -> Container:
-    """A tuple of the leaves of several Containers at each leaf, as Python's ``zip`` of them.
+    """A tuple of the leaves of several Containers at each leaf, as Python's ``zip``.
 
     Args:
-        c: a Container, whose order of keys is kept.
+        c: a Container, which determines the order of keys.
         *others: Containers of the same keys, prefix Containers, or values for all leaves.
 
     Returns:
@@ -45,11 +45,12 @@ def zip(c: Container, /, *others: Any) -> Container:
 
 @method
 def transpose(c: Container, /) -> Any:
-    """A list of Containers as a Container of lists, and the other way round.
+    """Convert a list of Containers to a Container of lists, or the reverse.
 
-    Of a list or tuple, ``na.Container([c1, c2])``, the members give each leaf a list or tuple of
-    as many entries. Of any other Container, the lists and tuples that are nearest to the leaves
-    are taken apart; they must be of one kind and length. Twice gives a list back as it was.
+    For a list or tuple, ``na.Container([c1, c2])``, each leaf of the result is a list or tuple
+    with one entry for each member. For any other Container, the innermost lists and tuples are
+    moved to the top; they must have the same kind and length. Transposing a list twice
+    returns it.
 
     Args:
         c: a Container.
@@ -58,9 +59,9 @@ def transpose(c: Container, /) -> Any:
         for a list: a Container of lists. For a Container of lists: a list of Containers.
 
     Raises:
-        StructureError: the members do not have the same keys; a leaf is in no list; two lists
+        StructureError: the members do not have the same keys; a leaf is not in a list; two lists
             differ in kind or length.
-        ArgumentError: a member is no Container.
+        ArgumentError: a member is not a Container.
 
     Example:
         >>> import nestarray as na
@@ -89,10 +90,10 @@ def transpose(c: Container, /) -> Any:
 
 
 def same_keys(members: list[Container], what: str) -> list[Leaves]:
-    """The leaves of each member in the order of the first.
+    """The leaves of each member in the order of the first member.
 
     Raises:
-        StructureError: a member has other keys; no member stands for a subtree of another.
+        StructureError: members differ in keys; prefix Containers are not accepted.
 
     Example:
         >>> import nestarray as na
@@ -110,7 +111,7 @@ def same_keys(members: list[Container], what: str) -> list[Leaves]:
 
 
 def _interleaved(spec: Spec, kind: str, columns: list[Leaves]) -> Container:
-    """The tree with a node of the leaves of all columns at each leaf of `spec`."""
+    """The tree with a node of the leaves from all columns at each leaf of `spec`."""
     node = make_spec(kind, tuple(range(len(columns))), (LEAF,) * len(columns))
     leaves = [leaf for row in builtins.zip(*columns, strict=True) for leaf in row]
     return from_leaves(_with_leaves(spec, node), tuple(leaves))
@@ -153,7 +154,7 @@ def _apart(c: Container) -> Any:
 
 
 def _member(c: Container, lists: Iterable[Path], i: Key) -> Container:
-    """The tree with the i-th entry of each list in the place of the list."""
+    """The tree with the i-th entry of each list instead of the list."""
     entries = {}
     for path in lists:
         start, stop, entry = c.spec.locate((*path, i))
@@ -162,7 +163,7 @@ def _member(c: Container, lists: Iterable[Path], i: Key) -> Container:
 
 
 def _nearest_lists(spec: Spec) -> list[Path | None]:
-    """For each leaf the path of the last list or tuple above it."""
+    """For each leaf, the path of the innermost list or tuple around it."""
     places: list[Path | None] = []
 
     def walk(spec: Spec, path: Path, nearest: Path | None) -> None:

@@ -1,8 +1,8 @@
-"""What a schema says of one leaf: words for its axes, a dtype, or a Python type.
+"""The specification of one leaf in a schema: words for its axes, a dtype, or a Python type.
 
-The words are those of einops: names that stand for sizes, numbers, ``...``, and
-products in parentheses; ``*name`` takes any number of axes and ``_`` one of any size.
-`Sizes` collects what the names are bound to over all leaves of a check.
+The words are as in einops: names of sizes, numbers, ``...``, and products in parentheses.
+``*name`` matches any number of axes and ``_`` one axis of any size. `Sizes` collects the sizes
+of the names over all leaves of a check.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from nestarray.container.leaf import array_text
 from nestarray.errors import ArgumentError, DtypeError
 from nestarray.typing import NUMBERS
 
-#: Name of a kind of dtypes → `DType.kind` of those in it.
+#: Name of a kind of dtypes → `DType.kind` of its members.
 KINDS = {
     "integer": ("int", "uint"),
     "signed": ("int",),
@@ -28,7 +28,7 @@ KINDS = {
 }
 _DTYPES = frozenset(d.name for d in dtypes.ALL)
 _OTHER_DTYPE = re.compile(r"(float|bfloat|int|uint|complex)\d+(_\w+)?")  # float8_e4m3fn, int4
-_SHORT = re.compile(r"(f|bf|i|u|c)(8|16|32|64|128)")  # as dtypes are printed
+_SHORT = re.compile(r"(f|bf|i|u|c)(8|16|32|64|128)")  # as in the repr
 _NAME = re.compile(r"(\./)?[A-Za-z_{][\w{}]*")
 _TOKEN = re.compile(r"\([^()]*\)|\S+")
 _TYPE = re.compile(r"<[A-Za-z_][\w.]*>(\|<[A-Za-z_][\w.]*>)*")
@@ -38,12 +38,12 @@ class Words:
     """The parsed form of ``"out in float32"``, ``"... floating"`` or ``"<str>"``.
 
     Args:
-        text: the words; the last may be a dtype, a kind of dtypes, or several with ``|``
-            between them. Without axes it is a 0-d array.
-        where: what the error about a wrong word names.
+        text: the words. The last may be a dtype, a kind of dtypes, or several joined by ``|``.
+            Without axes it describes a 0-d array.
+        where: the name of the entry for error messages.
 
     Raises:
-        ArgumentError: a word is none of these.
+        ArgumentError: a word is invalid.
     """
 
     def __init__(self, text: str, where: str) -> None:
@@ -67,7 +67,7 @@ class Words:
         self.axes = tuple(tokens)
 
     def violation(self, leaf: Any) -> str | None:
-        """What is wrong with the type or the dtype of a leaf."""
+        """The violation of the type or dtype of a leaf, or None."""
         if self.types is not None:
             names = {cls.__name__ for cls in type(leaf).__mro__[:-1]}
             if "any" in self.types or not names.isdisjoint(self.types):
@@ -114,7 +114,7 @@ def _is_array(leaf: Any) -> bool:
 def _dtype(leaf: Any) -> tuple[str, str]:
     try:
         found = dtypes.dtype_of(leaf)
-    except DtypeError:  # float8 and others that have no ops here
+    except DtypeError:  # float8 and other dtypes without ops
         name = str(getattr(leaf.dtype, "name", leaf.dtype)).rpartition(".")[2]
         kind = re.split(r"\d", name)[0]
         return name, {"bfloat": "float"}.get(kind, kind)
@@ -122,7 +122,7 @@ def _dtype(leaf: Any) -> tuple[str, str]:
 
 
 def shape_of(leaf: Any) -> tuple[int | None, ...] | None:
-    """The shape of a leaf, None for sizes that are not known yet, and for a whole shape that is not."""
+    """The shape of a leaf, with None for unknown sizes; None for a shape of unknown rank."""
     if isinstance(leaf, NUMBERS):
         return ()
     try:
@@ -132,19 +132,19 @@ def shape_of(leaf: Any) -> tuple[int | None, ...] | None:
 
 
 class Sizes:
-    """What names are bound to, and by which leaf."""
+    """The sizes of names, and the leaf that defined each."""
 
     def __init__(self, given: dict[str, Any]) -> None:
         self.values: dict[str, Any] = dict(given)
         self._sources = dict.fromkeys(given, "the sizes given")
-        #: products that had several unknown names when their leaf was looked at
+        #: products with several unknown names, to be solved after the other leaves
         self._open: list[tuple[str, str, list[str], int]] = []
 
     def bind(self, words: Words, leaf: Any, path: str, scope: dict[str, str]) -> list[str]:
-        """Bind the axes of a leaf; returns what is wrong with its shape.
+        """Bind the names of a leaf's axes; returns the violation of its shape, or None.
 
-        `scope` has the texts that stand for ``{name}`` in words, and the path of the node
-        for ``./`` under the key ``"."``.
+        `scope` maps ``{name}`` in words to its text, and ``"."`` to the path of the node for
+        ``./``.
         """
         shape = None if words.types is not None else shape_of(leaf)
         if shape is None:
@@ -195,7 +195,7 @@ class Sizes:
         return source if source == "the sizes given" else repr(source)
 
     def close(self) -> list[tuple[str, str]]:
-        """Solve the products in parentheses; (path, what is wrong) of those that do not fit."""
+        """Solve the products in parentheses; returns (path, violation) for those without solution."""
         problems: list[tuple[str, str]] = []
         progress = True
         while self._open and progress:
@@ -238,7 +238,7 @@ def _axes(count: int) -> str:
 
 
 def shown(shape: tuple[int | None, ...] | None) -> str:
-    """A shape in an error: ``(3, ?)``."""
+    """A shape as printed in errors: ``(3, ?)``."""
     if shape is None:
         return "(…)"
     return str(tuple(shape)).replace("None", "?")

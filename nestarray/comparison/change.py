@@ -11,17 +11,17 @@ from nestarray.container.spec import Path, join_path
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that differs between two trees.
+    """One difference between two trees.
 
     Attributes:
-        status: ``added``, ``removed``, ``moved``, ``changed``, ``kind`` (a node is a list and
-            was a dict) or ``order`` (a node has its keys in another order).
-        path: the keys that lead there, in the new tree unless it was removed.
-        old_path: where it was before; of something moved another path, of something added None.
-        old: a description of what was there, such as ``f32[3, 4]``; None if it was added.
-        new: a description of what is there now; None if it was removed.
-        aspects: of a changed leaf, which of ``type, backend, dtype, shape, values`` changed.
-        statistics: of changed values of one shape, how far they are apart.
+        status: ``added``, ``removed``, ``moved``, ``changed``, ``kind`` (a dict became a list,
+            for example) or ``order`` (a node has its keys in another order).
+        path: the keys of the place in the new tree; in the old tree if it was removed.
+        old_path: the path in the old tree; None if added.
+        old: a description of the old leaf or node, such as ``f32[3, 4]``; None if added.
+        new: a description of the new leaf or node; None if removed.
+        aspects: of a changed leaf, the changed ones of ``type, backend, dtype, shape, values``.
+        statistics: the distance of changed values of the same shape.
     """
 
     status: str
@@ -33,7 +33,7 @@ class Change:
     statistics: Statistics | None = None
 
     def inverted(self) -> Change:
-        """The change back."""
+        """The reverse change."""
         status = {"added": "removed", "removed": "added"}.get(self.status, self.status)
         path = self.path if self.old_path is None else self.old_path
         old_path = None if status == "added" else self.path
@@ -42,7 +42,7 @@ class Change:
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Strings and numbers only, as for JSON; infinities and NaN as strings."""
+        """The change as strings and numbers, for JSON; infinities and NaN as strings."""
         entry: dict[str, Any] = {"status": self.status, "path": join_path(self.path)}
         if self.status == "moved" and self.old_path is not None:
             entry["old_path"] = join_path(self.old_path)

@@ -1,9 +1,8 @@
-"""What changed from one tree to another, as a value that can be read, applied and undone.
+"""The difference between two trees, as a value that can be printed, applied and inverted.
 
-A `Diff` holds the structures of both trees, where each leaf of the new one comes from,
-and the leaves that changed, were added or were removed, on both sides; leaves that only
-moved are told by their paths. `patch` is a three-way merge of the old tree, the new one and the
-tree at hand, so that it also applies to a tree that differs in other places.
+A `Diff` holds the structures of both trees, the origin of each new leaf, and the leaves that
+changed, were added or were removed, on both sides. `patch` is a three-way merge of the old tree,
+the new tree and the given tree, so it also applies to trees that differ elsewhere.
 """
 
 from __future__ import annotations
@@ -37,19 +36,19 @@ from nestarray.errors.text import listed
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diff:
-    """What differs between two trees; true if anything does. Made by `diff`.
+    """The differences between two trees; true if there are any. Created by `diff`.
 
     ``str(d)`` is a table that fits the terminal, ``a.patch(d)`` applies it,
-    ``d.invert()`` is the way back. It is a plain value: it can be pickled.
+    ``d.invert()`` reverses it. It can be pickled.
 
     Attributes:
-        entries: the differences in the order of the new tree, removed ones where they were.
+        entries: the differences in the order of the new tree, with removed leaves at their old place.
         old_spec: the structure of the old tree.
         new_spec: the structure of the new tree.
-        sources: for each leaf of the new tree the leaf of the old one that it is, unchanged or
-            moved; -1 if it is in `new_leaves`.
-        old_leaves: leaves of the old tree that are not in the new one, by their number.
-        new_leaves: leaves of the new tree that are not in the old one, by their number.
+        sources: for each new leaf, the number of the same old leaf, unchanged or moved; -1 if
+            the leaf is in `new_leaves`.
+        old_leaves: number → leaf of the old tree that the new tree does not contain.
+        new_leaves: number → leaf of the new tree that the old tree does not contain.
     """
 
     entries: tuple[Change, ...]
@@ -72,8 +71,8 @@ class Diff:
     def changes(self) -> Container:
         """The arrays of the difference: ``changes["old"]`` and ``changes["new"]``, by path.
 
-        Leaves that were removed or changed are in the first, those that were added or changed
-        in the second, each in the structure of its tree.
+        ``old`` has the removed and changed leaves, ``new`` the added and changed leaves, each in
+        the structure of its tree.
         """
         return Container(
             old=_partial(self.old_spec, self.old_leaves),
@@ -103,7 +102,7 @@ class Diff:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """What differs in strings and numbers, without the arrays: what ``json.dumps`` takes.
+        """The differences as strings and numbers for ``json.dumps``, without the arrays.
 
         Example:
             >>> import numpy as np, nestarray as na
@@ -149,27 +148,27 @@ def diff(
     check_dtype: bool = True,
     check_backend: bool = True,
 ) -> Diff:
-    """What differs from this tree to `other`: structure, shapes, dtypes and values, by path.
+    """The difference from this tree to `other`: structure, shapes, dtypes and values, by path.
 
-    With the defaults leaves are the same if all bits are (NaN is NaN whatever its payload, -0.0
-    is not 0.0) and ``c.patch(c.diff(other))`` is `other` exactly. A tolerance, or a check that
-    is left out, also leaves what it lets pass out of the patch. An array that is removed at one
-    path and added at another is moved. The op of this name, differences of neighbours, is
-    `na.diff`.
+    By default leaves are the same if all bits are the same (any NaN equals any NaN, -0.0 differs
+    from 0.0), and ``c.patch(c.diff(other))`` equals `other` exactly. Differences that a
+    tolerance or a disabled check ignores are not in the patch either. An array that is removed
+    at one path and added at another has moved. The op `na.diff` (differences of neighbours) is
+    not a method.
 
     Args:
         c: the old tree.
         other: the new tree.
         rtol: elements are the same if |new − old| ≤ atol + rtol · |old|.
         atol: see `rtol`.
-        check_dtype: False lets arrays of different dtypes count as the same.
-        check_backend: False lets arrays of different frameworks count as the same.
+        check_dtype: False treats arrays of different dtypes as equal if their values are.
+        check_backend: False treats arrays of different frameworks as equal if their values are.
 
     Returns:
-        a `Diff`, which is true if something differs.
+        a `Diff`, which is true if the trees differ.
 
     Raises:
-        ArgumentError: `other` is no Container, a tolerance is negative, or an array is being
+        ArgumentError: `other` is not a Container, a tolerance is negative, or an array is
             traced and has no values.
 
     Example:
@@ -225,7 +224,7 @@ def diff(
 def _changed_leaf(
     old: Any, new: Any, rtol: float, atol: float, ignored: set[str]
 ) -> tuple[tuple[str, ...], Statistics | None] | None:
-    """The aspects in which a leaf changed, and by how much; None if it did not."""
+    """The aspects in which a leaf changed, and the distance of its values; None if unchanged."""
     if old is new:
         return None
     aspects = tuple(a for a in differing_aspects(old, new) if a not in ignored)
@@ -281,7 +280,7 @@ def _framework(x: Any) -> str:
 
 
 def _changed_nodes(path: Path, old: Spec | None, new: Spec | None) -> Iterator[Change]:
-    """Nodes of another kind or order, and nodes without leaves that came or went."""
+    """Nodes of a different kind or order, and added or removed nodes without leaves."""
     before, after = (None if spec is LEAF else spec for spec in (old, new))
     if before is after:
         return
@@ -305,22 +304,22 @@ def _changed_nodes(path: Path, old: Spec | None, new: Spec | None) -> Iterator[C
 
 @method
 def patch(c: Container[Leaf], diff: Diff, /) -> Container[Leaf]:
-    """This tree with the changes of `diff`; exactly the new tree if `diff` was made from this one.
+    """Apply `diff` to this tree; the result is the new tree if `diff` was made from this tree.
 
-    A tree that differs from the old one in places which `diff` does not touch keeps those, and
-    a leaf that `diff` moves is moved as it is here.
+    Differences from the old tree at other places are kept, and a leaf that `diff` moves is moved
+    with its present value.
 
     Args:
         c: the tree to change.
-        diff: what to change, made by `diff`.
+        diff: the changes, from `diff`.
 
     Returns:
-        a Container; its leaves are those of `c` and of `diff`, nothing is copied.
+        a Container with leaves of `c` and of `diff`; nothing is copied.
 
     Raises:
-        StructureError: a place that `diff` changes is not what it was when `diff` was made; all
-            such places are named, and nothing is changed.
-        ArgumentError: `diff` is no `Diff`.
+        StructureError: a place to change differs from the old tree of `diff`. The message names
+            all such places.
+        ArgumentError: `diff` is not a `Diff`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -359,7 +358,7 @@ def patch(c: Container[Leaf], diff: Diff, /) -> Container[Leaf]:
 
 
 class _Token:
-    """Stands for one leaf while structures are merged; its identity says which."""
+    """A placeholder for one leaf while structures are merged, compared by identity."""
 
     __slots__ = ("value",)
 
@@ -368,7 +367,7 @@ class _Token:
 
 
 def _recognized(c: Container, diff: Diff, tokens: list[_Token]) -> tuple[_Token, ...]:
-    """For each leaf of `c` the token of the old leaf that it is, or one of its own."""
+    """For each leaf of `c`, the token of the same old leaf, or a new token."""
     place = {path: i for i, path in enumerate(diff.old_spec.paths)}
     own = []
     for path, leaf in zip(c._spec.paths, c._leaves, strict=True):

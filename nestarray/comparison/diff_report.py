@@ -1,8 +1,8 @@
-"""The text and the HTML table of a `Diff`: one line a change, folded until it fits a terminal.
+"""Text and HTML of a `Diff`: one line for each change, folded to fit the terminal.
 
-Changes of numbered places that read alike, ``layers/0/w`` to ``layers/11/w``, become one
-line with the range of the number. If that is not short enough, lines are summed up by
-subtree, deepest first.
+Changes of numbered places with equal text, ``layers/0/w`` to ``layers/11/w``, become one line with
+the range of the number. If the report is still too long, lines are summarized by subtree, deepest
+first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True)
 class _Line:
-    """One line of the report: one change, or several that are told together."""
+    """One line of the report: one change, or several in one line."""
 
     status: str
     name: str
@@ -38,7 +38,7 @@ class _Line:
     statistics: Statistics | None
     old_path: Path | None = None
     path: Path = ()
-    paths: tuple[Path, ...] = ()  # of all the changes that the line tells
+    paths: tuple[Path, ...] = ()  # of all changes in the line
 
 
 def as_text(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str:
@@ -114,7 +114,7 @@ def _line(entry: Change) -> _Line:
     note, what = "", entry.new or entry.old or ""
     if entry.status == "moved" and entry.old_path is not None:
         old_name = join_path(entry.old_path)
-        if old_name == name:  # a number became a string, or the other way round
+        if old_name == name:  # an integer key became a string, or the reverse
             old_name, name = repr(entry.old_path), repr(entry.path)
         name = f"{old_name} → {name}"
     elif entry.status == "changed":
@@ -132,7 +132,7 @@ def _line(entry: Change) -> _Line:
 
 
 def _with_moved_subtrees(lines: list[_Line]) -> list[_Line]:
-    """Leaves that moved from one place to one other are told by the two places."""
+    """Merge the lines of leaves that moved from one node to another."""
     groups: dict[Hashable, list[_Line]] = {}
     for line in lines:
         groups.setdefault(_move(line) or id(line), []).append(line)
@@ -150,7 +150,7 @@ def _with_moved_subtrees(lines: list[_Line]) -> list[_Line]:
 
 
 def _move(line: _Line) -> tuple[Path, Path] | None:
-    """The two places without the end that they have in common; None if that is nothing."""
+    """The old and the new node of a moved leaf, without the common end; None if they have none."""
     if line.status != "moved" or line.old_path is None:
         return None
     old, new = line.old_path, line.path
@@ -175,7 +175,7 @@ def _pattern(line: _Line) -> Hashable:
 
 
 def _numbered(group: list[_Line]) -> _Line:
-    """One line for names that differ in numbers only."""
+    """One line for changes whose names differ in numbers only."""
     paths = _paths(group)
     times = f"{len(paths):,} ×"
     return replace(
@@ -188,7 +188,7 @@ def _numbered(group: list[_Line]) -> _Line:
 
 
 def _ranges(names: Sequence[str]) -> str:
-    """Names that differ in numbers only as one: ``layers/{0…11}/w``."""
+    """One name for names that differ in numbers only: ``layers/{0…11}/w``."""
     columns = zip(*map(_NUMBER.findall, names), strict=True)
     ranges = iter([(min(c, key=int), max(c, key=int)) for c in columns])
 
@@ -248,7 +248,7 @@ def _note(line: _Line) -> str:
     text = f"{s.changed:,} of {s.size:,} changed ({_percent(s.fraction)})"
     if s.changed == s.size:
         text = f"all {s.size:,} changed" if s.size > 1 else "changed"
-    if s.max_abs == s.max_abs:  # strings have no distance
+    if s.max_abs == s.max_abs:  # NaN for strings
         place = f" at {list(s.where)}" if s.where else ""
         text += f", |Δ| ≤ {s.max_abs:.3g}{place}"
         if s.size > 1:
@@ -261,4 +261,4 @@ def _note(line: _Line) -> str:
 def _percent(fraction: float) -> str:
     if 0 < fraction < 0.01:
         return "<1%"
-    return f"{int(fraction * 100)}%"  # rounded down: what is not all is never 100%
+    return f"{int(fraction * 100)}%"  # rounded down: only a whole is 100%

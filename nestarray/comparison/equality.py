@@ -1,10 +1,9 @@
-"""What two leaves have in common: whether they are the same, and by how much they differ.
+"""Equality of two leaves, and the distance of their values.
 
-Two arrays are the same if their frameworks, dtypes, shapes and bits are; NaN is the same
-as NaN whatever its payload, and -0.0 is not 0.0. Arrays on the host are read through
-NumPy views of their memory, so nothing is copied and no framework's treatment of
-denormal numbers comes in; arrays of one framework on one other device are compared
-there, and only numbers come back.
+Two arrays are the same if their frameworks, dtypes, shapes and bits are; any NaN equals any NaN,
+and -0.0 differs from 0.0. Host arrays are read through NumPy views of their memory: nothing is
+copied, and no framework flushes denormal numbers. Arrays of one framework on one other device are
+compared there, and only the statistics are transferred.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from nestarray.errors import ArgumentError, DtypeError
 
 @dataclass(frozen=True)
 class Statistics:
-    """How far the elements of two arrays of one shape are apart.
+    """The distance between two arrays of the same shape.
 
-    Elements that are NaN on both sides are unchanged. Those that are NaN on one side are
-    changed; they are counted in `nans` and left out of the maxima and the mean.
+    Elements that are NaN in both are unchanged. Elements that are NaN in one are changed; `nans`
+    counts them, and the maxima and the mean ignore them.
 
     Attributes:
         changed: the number of elements that differ by more than the tolerance.
@@ -55,7 +54,7 @@ class Statistics:
 
 
 def check_has_values(name: str, path: str, leaf: Any) -> None:
-    """Raise an error for an array that is being traced."""
+    """Raise an error for an array under tracing."""
     backend = backends.backend_of_type(type(leaf))
     if backend is not None and backends.core(backend).is_traced(leaf):
         raise ArgumentError(
@@ -65,7 +64,7 @@ def check_has_values(name: str, path: str, leaf: Any) -> None:
 
 
 def differing_aspects(x: Any, y: Any) -> tuple[str, ...]:
-    """In what else than values two leaves differ, of ``type, backend, dtype, shape``.
+    """The aspects other than values in which two leaves differ: of ``type, backend, dtype, shape``.
 
     Example:
         >>> import numpy as np
@@ -97,7 +96,7 @@ def identical(x: Any, y: Any) -> bool:
 
 
 def same_values(x: Any, y: Any) -> bool:
-    """Whether the elements of two leaves of one shape are the same."""
+    """Whether two leaves of the same shape have the same elements."""
     if x is y:
         return True
     if not is_array(x):
@@ -115,11 +114,11 @@ def same_values(x: Any, y: Any) -> bool:
 
 
 def statistics(x: Any, y: Any, *, rtol: float = 0.0, atol: float = 0.0) -> Statistics | None:
-    """How much two arrays or numbers of one shape differ; None if not by more than the tolerance.
+    """The distance of two arrays or numbers of the same shape; None if within the tolerance.
 
     Args:
         x: the old array or number.
-        y: the new one; of any framework and dtype.
+        y: the new array or number, of any framework and dtype.
         rtol: an element is unchanged if |new − old| ≤ atol + rtol · |old|.
         atol: see `rtol`.
 
@@ -130,7 +129,7 @@ def statistics(x: Any, y: Any, *, rtol: float = 0.0, atol: float = 0.0) -> Stati
         (1, 1.0, 0.2, (2,))
     """
     x, y = _readable(x, y)
-    with np.errstate(all="ignore"):  # infinities and NaN are what is counted here
+    with np.errstate(all="ignore"):  # infinities and NaN are expected
         if isinstance(x, np.ndarray) and not _is_numeric(x):
             return _statistics_of_symbols(x, y)
         x, y = _computable(x), _computable(y)
@@ -138,7 +137,7 @@ def statistics(x: Any, y: Any, *, rtol: float = 0.0, atol: float = 0.0) -> Stati
         differs = _differs(x, y)
         if rtol or atol:
             near = ops.less_equal(distance, ops.add(ops.multiply(before, rtol), atol))
-            near = ops.logical_and(near, ops.isfinite(distance))  # rtol · ∞ would allow anything
+            near = ops.logical_and(near, ops.isfinite(distance))  # rtol · ∞ would accept all values
             differs = ops.logical_and(differs, ops.logical_not(near))
         return _summary(differs, distance, ops.maximum(before, after))
 
@@ -146,7 +145,7 @@ def statistics(x: Any, y: Any, *, rtol: float = 0.0, atol: float = 0.0) -> Stati
 def fingerprint(leaf: Any) -> Any:
     """A hashable value that is equal for leaves that are `identical`, cheap to compute.
 
-    It is made of at most eight elements, so that unequal arrays may share it too.
+    It uses at most eight elements, so different arrays may have the same value.
     """
     if not is_array(leaf):
         return type(leaf), repr(leaf)
@@ -164,7 +163,7 @@ def _dtype_name(x: Any) -> str:
     return _name_of(x.dtype)
 
 
-@lru_cache(maxsize=256)  # NumPy puts the name of a dtype together each time that it is asked for
+@lru_cache(maxsize=256)  # NumPy builds the name of a dtype on each access
 def _name_of(dtype: Any) -> str:
     return str(getattr(dtype, "name", dtype)).removeprefix("torch.")
 
@@ -172,17 +171,17 @@ def _name_of(dtype: Any) -> str:
 def _same_objects(x: Any, y: Any) -> bool:
     if isinstance(x, (float, complex)) and x != x and y != y:
         return True
-    if isinstance(x, np.ndarray):  # a masked one; what its mask hides does not count
+    if isinstance(x, np.ndarray):  # a masked array; masked elements are ignored
         hidden, others = np.ma.getmaskarray(x), np.ma.getmaskarray(y)
         return identical(hidden, others) and identical(np.ma.compressed(x), np.ma.compressed(y))
     try:
         return bool(x == y) and (not isinstance(x, (float, complex)) or repr(x) == repr(y))
-    except Exception:  # a comparison of foreign objects may do anything; they are not known equal
+    except Exception:  # comparisons of foreign objects may raise; treat these as different
         return False
 
 
 def _readable(x: Any, y: Any) -> tuple[Any, Any]:
-    """Both on the host as NumPy arrays, or as they are on the one device that they share."""
+    """Both as NumPy arrays on the host, or unchanged if they share one other device."""
     first, second = backends.backend_of_type(type(x)), backends.backend_of_type(type(y))
     if first is not None and first == second:
         core = backends.core(first)
@@ -196,7 +195,7 @@ def _host(x: Any) -> np.ndarray:
     backend = backends.backend_of_type(type(x))
     if backend is None:
         return np.asarray(x)
-    if _dtype_name(x).startswith("key<"):  # JAX keeps the words of its keys to itself
+    if _dtype_name(x).startswith("key<"):  # JAX hides the words of typed keys
         import jax
 
         x = jax.random.key_data(x)
@@ -204,7 +203,7 @@ def _host(x: Any) -> np.ndarray:
 
 
 def _bits(x: np.ndarray) -> np.ndarray | None:
-    """The memory of `x` as integers, without a copy; None where NumPy has none of that size."""
+    """The memory of `x` as integers, without a copy; None if NumPy has no integer of that size."""
     if x.dtype.kind == "c":
         parts = {8: "float32", 16: "float64"}.get(x.dtype.itemsize)
         if parts is None or not x.flags.c_contiguous or not x.ndim:
@@ -219,7 +218,7 @@ def _is_numeric(x: np.ndarray) -> bool:
 
 
 def _computable(x: Any) -> Any:
-    """`x` in a dtype that ops take: floats that NumPy alone lacks as float32, which holds them."""
+    """`x` in a dtype that ops accept: float8 and similar as float32, which is exact."""
     try:
         dtype_of(x)
     except DtypeError:
@@ -228,7 +227,7 @@ def _computable(x: Any) -> Any:
 
 
 def _differs(x: Any, y: Any) -> Any:
-    """Where the elements are not the same: NaN is NaN, -0.0 is not 0.0."""
+    """Where elements differ: NaN equals NaN, -0.0 differs from 0.0."""
     first, second = dtype_of(x), dtype_of(y)
     if first.kind == "complex" and second.kind == "complex":
         return ops.logical_or(
@@ -247,7 +246,7 @@ def _differs(x: Any, y: Any) -> Any:
 
 
 def _alike(x: Any, y: Any) -> tuple[Any, Any]:
-    """Two arrays of different dtypes, which are on the host, in one that holds both."""
+    """Two host arrays of different dtypes, promoted to a dtype that is exact for both."""
     if not isinstance(x, np.ndarray):
         x, y = _host(x), _host(y)
     kinds = {dtype_of(x).kind, dtype_of(y).kind}
@@ -274,11 +273,11 @@ def _distance(x: Any, y: Any) -> tuple[Any, Any, Any]:
 
 def _distance_of_integers(x: np.ndarray, y: np.ndarray) -> tuple[Any, Any, Any]:
     before, after = np.abs(x.astype(np.float64)), np.abs(y.astype(np.float64))
-    if np.result_type(x, y).kind == "f":  # uint64 and a signed type: NumPy has none for both
+    if np.result_type(x, y).kind == "f":  # uint64 with a signed type has no common integer type
         return np.abs(y.astype(np.float64) - x.astype(np.float64)), before, after
     wide = np.uint64 if np.uint64 in (x.dtype.type, y.dtype.type) else np.int64
     x, y = x.astype(wide), y.astype(wide)
-    # the difference of two signed numbers fits the unsigned type, where the wrap-around cancels
+    # the difference of two signed numbers fits the unsigned type, where overflow cancels
     distance = np.maximum(x, y).astype(np.uint64) - np.minimum(x, y).astype(np.uint64)
     return distance.astype(np.float64), before, after
 
@@ -291,7 +290,7 @@ def _summary(differs: Any, distance: Any, scale: Any) -> Statistics | None:
         return None
     unordered = ops.logical_and(differs, ops.isnan(distance))
     zero = ops.zeros_like(distance)
-    # equal infinities are nowhere apart, though their difference is NaN
+    # the difference of equal infinities is NaN, but their distance is 0
     distance = ops.where(ops.logical_and(differs, ops.logical_not(unordered)), distance, zero)
     relative = ops.where(ops.equal(distance, zero), zero, ops.divide(distance, scale))
     relative = ops.where(ops.isnan(relative), distance, relative)  # ∞ / ∞
@@ -312,7 +311,7 @@ def _summary(differs: Any, distance: Any, scale: Any) -> Statistics | None:
 
 
 def _statistics_of_symbols(x: np.ndarray, y: np.ndarray) -> Statistics | None:
-    """Strings, dates, objects: how many differ, and the first that does."""
+    """For strings, dates and objects: the number of differences, and the first one."""
     differs = np.asarray(x != y, dtype=bool)
     changed = int(differs.sum())
     if not changed:

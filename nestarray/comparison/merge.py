@@ -1,13 +1,13 @@
-"""Three-way merge of trees: what ours and theirs each made of a common base, in one.
+"""Three-way merge of two trees with a common base.
 
-A place that one side changed is taken from that side, a place that both changed alike is
-taken once, and a place that both changed differently is a conflict: it is resolved by a
-rule that the caller gives, or all conflicts are named in one error. The same holds for
-the kind of a node and for the order of its keys, in which ours has the last word.
+A place that one side changed is taken from that side; equal changes on both sides are taken once;
+different changes are a conflict. The caller's rule resolves conflicts, or one error names all of
+them. The same holds for the kind of a node and for the order of its keys, where ours has
+priority.
 
-A leaf that one side moved is one place under two names, as in git: what the other side made of it
-goes along to where it is now. One that the sides moved to different places, or that one
-moved and the other deleted, is a conflict at each place where it would stand.
+As in git, a leaf that one side moved keeps its identity: a change by the other side is applied at
+the new path. A leaf that both sides moved to different paths, or that one side moved and the other
+deleted, is a conflict at each of its new paths.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from nestarray.container.leaf import describe
 from nestarray.container.spec import LEAF, Key, Path, Spec, join_path, make_spec
 from nestarray.errors import ArgumentError, MergeConflict
 
-#: Spec and leaves of a subtree; None where there is nothing.
+#: Spec and leaves of a subtree; None if missing.
 Part = tuple[Spec, tuple[Any, ...]] | None
 Resolve = Callable[[str, Any, Any, Any], Any]
 
@@ -50,20 +50,20 @@ class Missing:
         return "MISSING"
 
 
-#: Stands for a place where a side has nothing; None may be a leaf.
+#: Marks a missing place, because None may be a leaf.
 MISSING: Final = Missing()
 
 
 @dataclass(frozen=True, eq=False)
 class Conflict:
-    """A place that ours and theirs changed differently.
+    """A place with different changes in ours and theirs.
 
     Attributes:
-        path: the keys that lead there.
-        base: the leaf or the sub-container there before, or `MISSING`.
-        ours: what is there in ours.
-        theirs: what is there in theirs.
-        reason: what the two sides did, in words.
+        path: the keys of the place.
+        base: the leaf or the sub-container in the base, or `MISSING`.
+        ours: the value in ours.
+        theirs: the value in theirs.
+        reason: a description of both changes.
     """
 
     path: Path
@@ -85,32 +85,31 @@ def merge(
     *,
     resolve: str | Resolve | None = None,
 ) -> Container[Leaf]:
-    """The three-way merge of two trees that both were made from `c`.
+    """The three-way merge of two trees that were derived from `c`.
 
-    Arrays count as changed if a bit of them, the dtype, the shape or the framework is
-    another. A leaf that one side moved or renamed (what `diff` calls moved) takes along what the
-    other side changed in it; moved to two places, or moved and deleted, is a conflict. A list
-    whose members were both changed on one side and added or removed on the other is one
-    conflict if the numbers of its members no longer fit.
+    An array counts as changed if a bit of it, the dtype, the shape or the framework differs. If
+    one side moved or renamed a leaf (as `diff` reports it), the other side's change is applied at
+    the new path; different moves, or a move and a deletion, are a conflict. A list whose members
+    one side changed and the other side added to or removed from is one conflict if the numbers
+    of its members no longer match.
 
     Args:
         c: the common base.
-        ours: what one side made of it.
-        theirs: what the other side made of it.
-        resolve: what to do where both changed the same place differently: ``"ours"`` or
-            ``"theirs"`` takes that side; ``"sum"`` adds both changes,
-            base + (ours − base) + (theirs − base), where all three are arrays or numbers of
-            one shape, dtype and framework; a function of (path, base, ours, theirs) returns
-            the leaf or tree to put there, `MISSING` to leave the place out, or
-            ``NotImplemented`` to leave the conflict. None resolves nothing.
+        ours: the tree derived on one side.
+        theirs: the tree derived on the other side.
+        resolve: the rule for conflicts. ``"ours"`` or ``"theirs"`` takes that side. ``"sum"``
+            adds both changes, base + (ours − base) + (theirs − base), for arrays or numbers of
+            the same shape, dtype and framework. A function of (path, base, ours, theirs)
+            returns a leaf or tree, `MISSING` to delete the place, or ``NotImplemented`` to keep
+            the conflict. None resolves nothing.
 
     Returns:
-        a Container with the changes of both. Keys are in the order of ours, new ones of
-        theirs after their neighbours there.
+        a Container with the changes of both. Keys have the order of ours; new keys of theirs
+        follow their neighbours.
 
     Raises:
-        MergeConflict: conflicts are left; its attribute `conflicts` has each as a value.
-        ArgumentError: `resolve` is nothing of this kind, or an argument is no Container.
+        MergeConflict: conflicts remain; its attribute `conflicts` lists them.
+        ArgumentError: `resolve` is invalid, or an argument is not a Container.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -181,20 +180,20 @@ def _both_changes(path: str, base: Any, ours: Any, theirs: Any) -> Any:
     dtype = dtypes.dtype_of(base)
     if dtype is dtypes.bool:
         return NotImplemented
-    if dtype.is_floating and dtype.bits < 32:  # rounded once, not after each step
+    if dtype.is_floating and dtype.bits < 32:  # round once, not after each step
         base, ours, theirs = (ops.astype(x, dtypes.float32) for x in sides)
     return ops.astype(ops.add(ours, ops.subtract(theirs, base)), dtype)
 
 
 class _Moves:
-    """What of the base either side moved.
+    """Moved leaves of both sides.
 
     Attributes:
-        ours: the leaves of ours; what moved is as theirs has changed it. Where it was in theirs
-            is then as in the base, so that there is nothing there to merge.
+        ours: the leaves of ours, where moved leaves have the changes of theirs; their old paths
+            in theirs are reset to the base, so that nothing remains to be merged there.
         theirs: the leaves of theirs, likewise.
-        apart: path → the leaf of the base that is there on one side, and why it is nowhere on
-            the other, or elsewhere.
+        apart: path → the base leaf that one side moved there, and the reason for the conflict:
+            the other side deleted it or moved it elsewhere.
     """
 
     def __init__(self, base: Container, ours: Container, theirs: Container) -> None:
@@ -206,7 +205,7 @@ class _Moves:
         self.ours, self.theirs = tuple(own.leaves.values()), tuple(other.leaves.values())
 
     def _follow(self, side: _Side, other: _Side) -> None:
-        """Take what one side moved to where it is now, in the leaves of both."""
+        """Exchange the leaves that one side moved between the two trees."""
         for i, place in side.moved.items():
             old, leaf = self.base._spec.paths[i], self.base._leaves[i]
             reason = f"moved from {join_path(old)!r} to here in {side.name}"
@@ -223,7 +222,7 @@ class _Moves:
 
 
 class _Side:
-    """A side of a merge: its leaves by path, and where it has what it moved, by number in the base."""
+    """A side of a merge: its leaves by path, and base leaf number → new path for moved leaves."""
 
     def __init__(self, name: str, base: Container, tree: Container) -> None:
         self.name, self.tree = name, tree
@@ -232,12 +231,12 @@ class _Side:
 
 
 class Merging:
-    """One merge: the rules that it goes by, and the conflicts that were left.
+    """The state of one merge: its rules and the remaining conflicts.
 
     Args:
         same: whether two leaves are the same.
-        resolve: what to put at a conflict; ``NotImplemented`` leaves it.
-        apart: path → the leaf that one side moved there, and why it cannot just stay.
+        resolve: the rule for a conflict; ``NotImplemented`` keeps the conflict.
+        apart: path → the leaf that one side moved there, and the reason for a conflict.
     """
 
     def __init__(
@@ -251,8 +250,8 @@ class Merging:
         self._above_apart = {path[:n] for path in apart for n in range(len(path))}
 
     def merged(self, path: Path, base: Part, ours: Part, theirs: Part) -> Part:
-        """The merge of three subtrees at `path`; None if nothing is left."""
-        if base is None and (ours is None or theirs is None):  # one side has something new
+        """The merge of three subtrees at `path`; None if the result is empty."""
+        if base is None and (ours is None or theirs is None):  # one side added it
             if path in self.apart:
                 leaf, reason = self.apart[path]
                 return self._conflict(path, (LEAF, (leaf,)), ours, theirs, reason)
@@ -298,7 +297,7 @@ class Merging:
             return None
         spec = _node(nodes, parts)
         if spec is None:
-            del self.conflicts[known:]  # the one conflict of the whole node stands for them
+            del self.conflicts[known:]  # replaced by one conflict of the whole node
             reason = "the members of the two sides do not make one " + _kinds(nodes)
             return self._conflict(path, base, ours, theirs, reason)
         return spec, tuple(leaf for key in spec.keys for leaf in parts[key][1])  # type: ignore[index]
@@ -335,7 +334,7 @@ def _part(value: Any) -> Part:
 
 
 def _node(nodes: tuple[Spec | None, ...], parts: dict[Key, Part]) -> Spec | None:
-    """The merged node; None if the sides' kinds, or the numbers of a list, do not fit."""
+    """The merged node; None if the kinds of the sides, or the numbers of a list, do not match."""
     kinds = [None if node is None else node.kind for node in nodes]
     base, ours, theirs = kinds
     if None in (ours, theirs) or ours == theirs:
@@ -363,7 +362,7 @@ def _kinds(nodes: tuple[Spec | None, ...]) -> str:
 
 
 def _order_of_keys(nodes: tuple[Spec | None, ...]) -> list[Key]:
-    """All keys: in the order of the side that changed the order, ours if both or none did."""
+    """All keys, in the order of the side that changed the order; by default of ours."""
     old, own, other = (() if node is None else node.keys for node in nodes)
     first, second = own, other
     if _is_in_order(own, old) and not _is_in_order(other, own):
@@ -373,7 +372,7 @@ def _order_of_keys(nodes: tuple[Spec | None, ...]) -> list[Key]:
         have = set(order)
         followers: dict[Key | None, list[Key]] = {}
         previous: Key | None = None
-        for key in source:  # what is new goes behind the key that it follows on its own side
+        for key in source:  # a new key follows the same key as on its own side
             if key in have:
                 previous = key
             else:
@@ -384,7 +383,7 @@ def _order_of_keys(nodes: tuple[Spec | None, ...]) -> list[Key]:
 
 
 def _is_in_order(keys: tuple[Key, ...], old: tuple[Key, ...]) -> bool:
-    """Whether the keys that both have are in the same order, and new ones only at the end."""
+    """Whether common keys have the same order, and new keys come only at the end."""
     place = {key: i for i, key in enumerate(old)}
     places = [place.get(key, len(old)) for key in keys]
     return places == sorted(places)

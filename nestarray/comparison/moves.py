@@ -1,4 +1,4 @@
-"""Which leaves of a tree are at another path in the other: what `diff` and `merge` call moved."""
+"""Detection of leaves that moved to another path, for `diff` and `merge`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from nestarray.container.spec import Path
 
 
 def moved_leaves(c: Container, other: Container) -> dict[int, int]:
-    """New leaf → old leaf, for those that are at another path in `other`.
+    """New leaf number → old leaf number, for leaves at another path in `other`.
 
-    The very same array is one thing wherever it is. Equal values are one if the last key is
-    the same, or if there is no other such array; equal constants under two names say nothing.
+    The same array object is the same leaf at any path. Arrays with equal values are the same leaf
+    if the last key is equal, or if no other array has these values; constants are ignored.
     """
     old_index, new_index = set(c._spec.paths), set(other._spec.paths)
     removed = [i for i, path in enumerate(c._spec.paths) if path not in new_index]
@@ -66,7 +66,7 @@ def _value(path: Path, leaf: Any) -> Any:
 def _by_path(
     old_paths: tuple[Path, ...], new_paths: tuple[Path, ...], olds: list[int], news: list[int]
 ) -> Iterator[tuple[int, int]]:
-    """Pairs of a group, those first whose paths end alike the longest."""
+    """Pairs of a group, longest common end of paths first."""
     rest_old, rest_new = dict.fromkeys(olds), dict.fromkeys(news)
     longest = max(len(old_paths[i]) for i in olds)
     for length in range(longest, -1, -1):

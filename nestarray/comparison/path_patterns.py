@@ -1,10 +1,9 @@
-"""The paths of a schema: patterns that name leaves, and what they find in a structure.
+"""Path patterns of a schema: parsing, and matching against a structure.
 
-A path is keys with slashes between them. ``*`` in a key stands for any characters,
-``{name}`` for some that the words of the leaf may use, ``**`` for any keys in
-between, and a key with ``?`` behind it may be missing. A backslash takes the
-meaning from the character behind it; ``\\n``, ``\\s`` and ``\\t`` are white space.
-The bare array of a Container without keys has the path ``.``.
+A pattern is a sequence of keys separated by slashes. ``*`` matches any characters of a key,
+``{name}`` also captures them for the words of the leaf, ``**`` matches any number of keys, and a
+key with ``?`` at the end is optional. A backslash escapes the next character; ``\\n``, ``\\s`` and
+``\\t`` are white space. The path of a bare array is ``.``.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _ANY = ...  # the part ``**``
 
 
 class Found(NamedTuple):
-    """A leaf that a pattern names; or where it should be, if `index` is None."""
+    """A leaf that a pattern matched; if `index` is None, a missing leaf."""
 
     path: Path
     index: int | None
@@ -30,7 +29,7 @@ class Found(NamedTuple):
 
 
 class _Glob(NamedTuple):
-    """A key of a pattern that stands for those keys of a node which fit, for none if none does."""
+    """A key of a pattern that matches several keys of a node."""
 
     expression: re.Pattern[str]
     text: str
@@ -62,10 +61,10 @@ class Pattern:
                 part.append(token)
 
     def find(self, spec: Spec) -> Iterator[Found]:
-        """What the pattern names in a structure, and what it names that is not there."""
+        """The leaves that the pattern matches in a structure, and the missing ones."""
         seen: set[int | None] = set()
         for found in _walk(spec, 0, self.parts, (), {}):
-            if found.index is None or found.index not in seen:  # two ``**`` find a leaf twice
+            if found.index is None or found.index not in seen:  # two ``**`` match a leaf twice
                 seen.add(found.index)
                 yield found
         if not seen and _ANY in self.parts:
@@ -105,7 +104,7 @@ def _plain(token: str) -> str:
 
 
 def escaped(key: Key) -> str:
-    """A key as part of a pattern that means this key."""
+    """The pattern that matches only this key."""
 
     def escape(match: re.Match[str]) -> str:
         spaces = {space: letter for letter, space in _SPACES.items()}
@@ -115,7 +114,7 @@ def escaped(key: Key) -> str:
 
 
 def escaped_path(path: Path) -> str:
-    """A path as the pattern that means this path."""
+    """The pattern that matches only this path."""
     text = "/".join(map(escaped, path))
     return "\\." if text == "." and path else text if path else "."
 
@@ -133,7 +132,7 @@ def _walk(
         if spec.kind == "leaf":
             yield Found((*path, _text(part)), None, captures)
             return
-        for key in spec.keys:  # of the keys that fit, those of a leaf or of a node, as it must be
+        for key in spec.keys:  # only leaves match a last key, only nodes any other key
             first, _, child = spec.index[key]
             match = part.expression.fullmatch(str(key))
             is_right_kind = rest == (_ANY,) or (child.kind == "leaf") != bool(rest)

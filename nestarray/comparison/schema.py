@@ -1,9 +1,8 @@
-"""`Schema`: which leaves a Container has, of which shapes and dtypes; checked on demand.
+"""`Schema`: paths, shapes and dtypes that a Container must have; checked on demand.
 
-A schema is a list of entries, each a pattern of paths (`nestarray.comparison.path_patterns`)
-and words about the leaves there (`nestarray.comparison.axes`). It comes from a class
-with annotations, which editors read too, from a dict, from the text that it prints
-as, or from a Container.
+A schema is a list of entries: a path pattern (`nestarray.comparison.path_patterns`) and words that
+describe the leaves (`nestarray.comparison.axes`). It is created from a class with annotations,
+from a dict, from its printed text, or from a Container.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _EXTRA = "**?", "<any>"
 
 
 class Entry(NamedTuple):
-    """Which leaves, and what they are."""
+    """A path pattern and the words for its leaves."""
 
     pattern: Pattern
     words: Words
@@ -44,34 +43,34 @@ class Schema(Generic[Model]):
 
     An entry is a path and words: ``"encoder/*/weight": "out in float32"``.
 
-    - In a path, ``*`` stands for any key, ``**`` for any keys, ``{i}`` for a key that the
-      words may use; a key with ``?`` behind it may be missing, or None. A path with ``*``
-      speaks of each node that it fits, so that no layer may lack a weight that is not optional.
-    - Words are axes, as in einops: a name is the same size wherever it occurs in one
-      check, a number is itself, ``_`` is one axis of any size, ``...`` any number of axes,
-      ``*batch`` any number with a name, ``(heads d)`` a product. ``./out`` is a name of its
-      own for each node (the path is put before it), ``out{i}`` one for each key.
+    - In a path, ``*`` matches any key, ``**`` any keys, and ``{i}`` a key that the words can
+      use; a key with ``?`` at the end may be missing, or None. A path with ``*`` applies to each
+      matching node, so every layer must have each weight that is not optional.
+    - Words are axes, as in einops: a name is the same size wherever it occurs in one check, a
+      number is an exact size, ``_`` is one axis of any size, ``...`` any number of axes,
+      ``*batch`` any number of axes with a name, ``(heads d)`` a product. ``./out`` is a
+      separate name for each node (prefixed with its path), ``out{i}`` one for each key.
     - The last word may be a dtype, a kind of dtypes (``floating``, ``integer``, ``signed``,
-      ``unsigned``, ``complex``, ``inexact``, ``numeric``), or several with ``|`` between them.
-      No axes means a 0-d array; a Python number is one.
+      ``unsigned``, ``complex``, ``inexact``, ``numeric``), or several joined by ``|``.
+      Without axes the leaf is a 0-d array or a Python number.
     - ``<str>`` is a leaf of a Python type, ``<any>`` any leaf.
 
-    A class has a leaf for each annotation: ``Annotated[Array, "out in float32"]``; the
-    first string counts, and a `DType` beside it. ``X | None`` or ``NotRequired[X]`` is
-    optional, another class with annotations is a node, and ``list[X]``, ``tuple[X, ...]``
-    and ``dict[str, X]`` are nodes whose children are all X. A plain array type means an
-    array of any shape, ``Any`` any leaf, `Container` any tree. Annotations of jaxtyping,
-    ``Float[Array, "out in"]``, are read as they are, and what a dataclass (of Equinox, Flax)
-    marks as static is no leaf. To type checkers `typed` returns such a class.
+    A class has a leaf for each annotation: ``Annotated[Array, "out in float32"]``, where the
+    first string and a `DType` are read. ``X | None`` or ``NotRequired[X]`` is optional, another
+    class with annotations is a node, and ``list[X]``, ``tuple[X, ...]`` and ``dict[str, X]``
+    are nodes whose children are all X. A plain array type matches an array of any shape,
+    ``Any`` any leaf, `Container` any tree. Annotations of jaxtyping,
+    ``Float[Array, "out in"]``, are supported. Static fields of a dataclass (Equinox, Flax) are
+    ignored. For type checkers, `typed` returns an instance of such a class.
 
     Args:
         source: a class with annotations (a plain class, a dataclass, a ``TypedDict``), a
             mapping of paths to words, dtypes, schemas, classes or mappings, or the text of
             a schema, with an entry ``path: words`` on each line.
-        extra: allow leaves that no entry names.
+        extra: allow leaves without an entry.
 
     Raises:
-        ArgumentError: an entry cannot be read; names it.
+        ArgumentError: an entry is invalid; the message names it.
 
     Example:
         >>> from typing import Annotated
@@ -112,11 +111,11 @@ class Schema(Generic[Model]):
         """The schema of exactly this tree: its paths, sizes and dtypes.
 
         Args:
-            c: a Container, or what makes one.
+            c: a Container, or any argument of `Container`.
 
         Returns:
-            a schema with an entry for each leaf. Leaves that are no arrays are there by
-            their type; sizes that are not known yet are ``_``.
+            a schema with an entry for each leaf: the Python type of a leaf that is not an array,
+            and ``_`` for unknown sizes.
 
         Example:
             >>> import numpy as np, nestarray as na
@@ -133,20 +132,20 @@ class Schema(Generic[Model]):
         )
 
     def check(self, c: Any, /, **sizes: int) -> dict[str, Any]:
-        """The sizes that the names are bound to; an error that lists all violations.
+        """The sizes of the names; raises an error that lists all violations.
 
-        Only shapes and dtypes are read, so it also checks arrays that are being traced.
+        Only shapes and dtypes are read, so it also checks arrays under tracing.
 
         Args:
-            c: a Container, or what makes one.
-            **sizes: names whose size is known beforehand.
+            c: a Container, or any argument of `Container`.
+            **sizes: known sizes of names.
 
         Returns:
             name → size, a tuple of sizes for ``*name``.
 
         Raises:
-            SchemaError: `c` is not as the schema says; ``error.violations`` has all
-                (path, what is wrong).
+            SchemaError: `c` violates the schema; ``error.violations`` lists all
+                (path, violation).
 
         Example:
             >>> import numpy as np, nestarray as na
@@ -165,15 +164,15 @@ class Schema(Generic[Model]):
         raise SchemaError("\n".join([head, *lines]), tuple(violations))
 
     def typed(self, c: Any, /, **sizes: int) -> Model:
-        """`c`, checked, which editors and type checkers take for the class of the schema.
+        """`c`, checked, with the class of the schema as its type for type checkers.
 
         Args:
-            c: a Container, or what makes one.
-            **sizes: names whose size is known beforehand.
+            c: a Container, or any argument of `Container`.
+            **sizes: known sizes of names.
 
         Returns:
-            the Container, with None where an optional leaf is missing. As in any Container a
-            method wins over a leaf of its name.
+            the Container, with None for missing optional leaves. As in any Container, a method
+            has priority over a leaf of the same name.
 
         Raises:
             SchemaError: as `check` does.
@@ -237,7 +236,7 @@ class Schema(Generic[Model]):
                 leaf = c.leaves()[found.index]
                 if not (pattern.is_optional and leaf is None):
                     wrong.extend(_wrong(words, leaf, found, sizes))
-        extra = [  # None is nothing: it is where an optional part is left out
+        extra = [  # None marks an omitted optional part
             path
             for i, (path, leaf) in enumerate(c.flat_items())
             if i not in named and leaf is not None
@@ -316,7 +315,7 @@ def _split(line: str) -> tuple[str, str]:
 
 
 def _pairs(path: str, value: Any, outer: tuple[type, ...]) -> Iterator[tuple[str, str]]:
-    """(path, words) of all entries that a value at `path` stands for."""
+    """(path, words) of all entries that a value at `path` describes."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, Schema):
@@ -348,7 +347,7 @@ def _of_annotation(path: str, value: Any, outer: tuple[type, ...]) -> Iterator[t
         kinds = [a for a in arguments if a is not type(None)]
         optional = path if len(kinds) == len(arguments) or path.endswith("?") else f"{path}?"
         entries = {tuple(_pairs(optional, kind, outer)) for kind in kinds}
-        if len(entries) != 1:  # arrays of several frameworks are one kind
+        if len(entries) != 1:  # arrays of several frameworks are one entry
             raise ArgumentError(
                 f"Schema: {path!r}: got {value!r}, expected one kind of leaf, or it and None"
             )
@@ -372,7 +371,7 @@ def _of_annotation(path: str, value: Any, outer: tuple[type, ...]) -> Iterator[t
 
 
 def _words_in(metadata: tuple[Any, ...]) -> str | None:
-    """The words in ``Annotated[X, "out in", na.float32]``; what else is there is not for us."""
+    """The words in ``Annotated[X, "out in", na.float32]``; other metadata is ignored."""
     words = next((item for item in metadata if isinstance(item, str)), None)
     dtype = next((item for item in metadata if isinstance(item, DType)), None)
     if dtype is None:
@@ -417,7 +416,7 @@ def _of_class(path: str, cls: type, outer: tuple[type, ...]) -> Iterator[tuple[s
         yield from _pairs(_joined(path, key), annotation, (*outer, cls))
 
 
-#: What jaxtyping calls kinds of dtypes; its others name a dtype, or several.
+#: jaxtyping's kinds of dtypes; its other classes name one or several dtypes.
 _JAXTYPING = {
     "Float": "floating", "Int": "signed", "UInt": "unsigned", "Integer": "integer",
     "Real": "integer|floating", "Complex": "complex", "Inexact": "inexact", "Num": "numeric",
@@ -428,8 +427,8 @@ _JAXTYPING = {
 def _of_jaxtyping(annotation: Any) -> str:
     """The words of ``Float[Array, "out in"]``.
 
-    A ``?name`` is a name of each node, ``name=4`` the number, and names with an underscore in
-    front are of any size. https://docs.kidger.site/jaxtyping/api/array/
+    ``?name`` is a separate name for each node, ``name=4`` the number, and names that start with
+    an underscore match any size. https://docs.kidger.site/jaxtyping/api/array/
     """
     axes = []
     for word in annotation.dim_str.split():
@@ -451,14 +450,14 @@ def _of_framework(cls: type) -> str:
 def _hints(cls: type) -> dict[str, Any]:
     try:
         hints = typing.get_type_hints(cls, include_extras=True)
-    except SyntaxError as error:  # words of axes are no Python
+    except SyntaxError as error:  # words for axes, not an annotation
         raise ArgumentError(
             f"Schema: the annotations of {cls.__name__} cannot be read: {error.msg}. Words stand "
             "beside a type, weight: Annotated[Array, 'out in float32']"
         ) from error
     except NameError:
         try:
-            # a class defined in a function, its annotations texts: the names are that function's
+            # annotations as text in a class inside a function refer to names of that function
             hints = typing.get_type_hints(cls, localns=_names_of_caller(), include_extras=True)
         except NameError as error:
             raise ArgumentError(
@@ -476,12 +475,12 @@ def _hints(cls: type) -> dict[str, Any]:
 
 
 def _is_static(metadata: Mapping[str, Any]) -> bool:
-    """Whether a field is no part of the tree: as Equinox has it, or Flax and Chex."""
+    """Whether a field is static, as marked by Equinox, Flax or Chex."""
     return bool(metadata.get("static")) or not metadata.get("pytree_node", True)
 
 
 def _names_of_caller() -> dict[str, Any]:
-    """The names that the code which makes the schema sees."""
+    """The names visible to the code that creates the schema."""
     frame = sys._getframe()
     own = (globals(), vars(signatures))
     while frame.f_back is not None and any(frame.f_globals is names for names in own):

@@ -1,4 +1,4 @@
-"""Reading Containers and lining them up: pure functions on (spec, leaves) pairs."""
+"""Lookup in Containers and alignment of their leaves: pure functions on (spec, leaves) pairs."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from nestarray.errors.unknown_names import nearest_name, suggestion
 Leaves = tuple[Any, ...]
 
 
-# -- reading ----------------------------------------------------------------------------------
+# -- lookup -----------------------------------------------------------------------------------
 
 
 def is_leaf_index(spec: Spec, key: Any) -> bool:
-    """Whether ``c[key]`` indexes every leaf: slices, arrays, … and integers that are no keys.
+    """Whether ``c[key]`` indexes every leaf: slices, arrays, … and integers that are not keys.
 
-    A tuple is a path if it has a string in it, or starts with an integer where keys are integers.
+    A tuple is a path if it contains a string, or starts with an integer that can be a key.
     """
     if isinstance(key, tuple):
         if any(isinstance(k, str) for k in key):
@@ -44,7 +44,7 @@ def is_leaf_index(spec: Spec, key: Any) -> bool:
 
 
 def bare(value: Any) -> Any:
-    """`value` with the array in place of each Container of one, in lists and tuples too."""
+    """`value` with each Container of one bare array replaced by the array, in sequences too."""
     if getattr(value, "_spec", None) is LEAF:
         return value._leaves[0]
     if type(value) in (list, tuple):
@@ -56,7 +56,7 @@ def bare(value: Any) -> Any:
 
 
 def _number(part: Any) -> Any:
-    """Of a Container of one integer that integer, which is what a slice takes."""
+    """The integer in a Container of one integer, which slices accept."""
     return _as_integer(part) if getattr(part, "_spec", None) is LEAF else part
 
 
@@ -109,7 +109,7 @@ def to_plain(spec: Spec, leaves: Iterator[Any]) -> Any:
 
 
 def nest_flat(flat: Mapping[str, Any], sep: str, lists: bool) -> tuple[Spec, Leaves]:
-    """Spec and leaves of ``{"a/b": x}`` split at `sep`; keys of one node stay together."""
+    """Spec and leaves of ``{"a/b": x}`` split at `sep`; keys of one node are grouped."""
     where = "Container.from_flat_dict"
     check_mapping(where, "flat", flat, "names to leaves")
     check_separator(where, sep)
@@ -141,15 +141,15 @@ def nest_flat(flat: Mapping[str, Any], sep: str, lists: bool) -> tuple[Spec, Lea
     return walk(tree), tuple(leaves)
 
 
-# -- lining up --------------------------------------------------------------------------------
+# -- alignment --------------------------------------------------------------------------------
 
 
 def line_up(spec: Spec, other: Any, what: str) -> Leaves:
-    """The leaves of `other`, one for each leaf of `spec`.
+    """The leaves of `other` in the order of `spec`, one for each leaf.
 
-    A Container of the same keys is matched by key; a prefix Container (its leaves
-    stand where `spec` has nodes) gives its leaf to the whole subtree; anything that
-    is not a Container goes to every leaf.
+    A Container of the same keys is matched by key. A leaf of a prefix Container (at a node of
+    `spec`) is repeated for the whole subtree. Any value other than a Container is repeated for
+    every leaf.
     """
     other_spec = getattr(other, "_spec", None)
     if not isinstance(other_spec, Spec):
@@ -181,7 +181,7 @@ def _spread(prefix: Spec, leaves: Leaves, spec: Spec) -> list[Any] | None:
 
 
 def map_leaves(spec: Spec, function: Callable[..., Any], columns: Sequence[Any]) -> Leaves:
-    """``map`` over columns, of which at least one is a tuple; an error gets the leaf's path.
+    """``map`` over columns, of which at least one is a tuple; errors include the path of the leaf.
 
     Example:
         >>> import nestarray as na
@@ -198,13 +198,13 @@ def map_leaves(spec: Spec, function: Callable[..., Any], columns: Sequence[Any])
     try:
         results = tuple(map(function, *rows))
     except Exception as error:
-        if done is not None and spec.kind != "leaf":  # what the iterator has left says where we are
+        if done is not None and spec.kind != "leaf":  # the rest of the iterator gives the position
             index = spec.num_leaves - done.__length_hint__() - 1
             error.add_note(f"at the Container path {spec.path_names[index]!r}")
         raise
     if (
         len(results) != spec.num_leaves
-    ):  # a StopIteration from `function` ends a map without a sound
+    ):  # a StopIteration from `function` would end the map silently
         raise RuntimeError(
             f"a function raised StopIteration at the Container path {spec.path_names[len(results)]!r}"
         )

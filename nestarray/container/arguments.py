@@ -1,7 +1,7 @@
-"""What methods expect of their arguments, and the error that says what came instead.
+"""Checks of method arguments, and their error messages.
 
-Arguments are looked at before anything is done with them, so that a wrong one neither fails
-inside of a loop over leaves nor gives a tree that nobody meant.
+Arguments are checked before any work, so that a wrong one neither fails inside a loop over leaves
+nor produces a meaningless tree.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from nestarray.errors import ArgumentError, PathError, StructureError
 
 
 def refuse(function: str, name: str, value: Any, expected: str) -> NoReturn:
-    """Raise the error for an argument that is not what a function takes.
+    """Raise the error for an argument of a wrong type.
 
     Example:
         >>> refuse("Container.cut", "depth", [3], "an integer")
@@ -27,7 +27,7 @@ def refuse(function: str, name: str, value: Any, expected: str) -> NoReturn:
 
 
 def check_container(function: str, name: str, value: Any) -> None:
-    """Raise an error if an argument is no Container."""
+    """Raise an error unless the argument is a Container."""
     if not isinstance(getattr(value, "_spec", None), Spec):
         raise ArgumentError(
             f"{function}: {name}: got {type(value).__name__}, expected a Container; "
@@ -35,7 +35,7 @@ def check_container(function: str, name: str, value: Any) -> None:
         )
 
 
-#: Classes of what holds arrays, by the library and the name of a base, and what takes these.
+#: (library, name of a base class) → constructor for objects that hold arrays.
 _HOLDERS = {
     ("torch", "Module"): "Container.from_torch_module takes its parameters",
     ("keras", "Layer"): "Container.from_keras takes its variables",
@@ -45,12 +45,12 @@ _HOLDERS = {
 }
 
 
-#: What classes of records have: dataclasses, those of attrs, models of pydantic.
+#: Attributes of record classes: dataclasses, attrs, pydantic.
 _RECORDS = ("dataclass_fields", "attrs_attrs", "pydantic_fields")
 
 
 def what_takes(cls: type) -> str | None:
-    """What takes the arrays of a module or a record; None of others."""
+    """The constructor for the arrays of a module or a record; None for other objects."""
     bases = [(base.__module__.partition(".")[0], base.__name__) for base in cls.__mro__]
     instead = next((_HOLDERS[base] for base in bases if base in _HOLDERS), None)
     if any(hasattr(cls, f"__{kind}__") for kind in _RECORDS):
@@ -59,7 +59,7 @@ def what_takes(cls: type) -> str | None:
 
 
 def check_no_record(tree: Any) -> None:
-    """Raise an error for an object that holds arrays, which would be one leaf."""
+    """Raise an error for an object that holds arrays, because it would become one leaf."""
     instead = what_takes(type(tree))
     if instead is not None:
         raise ArgumentError(
@@ -69,34 +69,34 @@ def check_no_record(tree: Any) -> None:
 
 
 def check_function(function: str, name: str, value: Any, call: str) -> None:
-    """Raise an error unless `value` can be called; `call` says how it will be, ``fn(leaf)``."""
+    """Raise an error unless `value` is callable; `call` shows the call, ``fn(leaf)``."""
     if not callable(value):
         refuse(function, name, value, f"a function, called as {call}")
 
 
 def check_mapping(function: str, name: str, value: Any, entries: str) -> None:
-    """Raise an error unless `value` is a mapping; `entries` says of what to what."""
+    """Raise an error unless `value` is a mapping; `entries` describes its entries."""
     if not isinstance(value, Mapping):
         refuse(function, name, value, f"a mapping of {entries}")
 
 
 def check_separator(function: str, value: Any) -> None:
-    """Raise an error unless `value` can stand between keys."""
+    """Raise an error unless `value` can separate keys."""
     if not isinstance(value, str) or not value:
         refuse(function, "sep", value, "a string such as '/' or '.'")
 
 
 def check_depth(function: str, name: str, value: Any, least: int) -> None:
-    """Raise an error unless `value` counts levels of a tree."""
+    """Raise an error unless `value` is a number of levels."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         refuse(function, name, value, f"an integer of at least {least}")
 
 
 def pairs_of(tree: Iterator[Any]) -> dict[Any, Any]:
-    """The entries that an iterator gives.
+    """The entries of an iterator.
 
     Raises:
-        ArgumentError: something that it gives is no pair of a key and a value.
+        ArgumentError: an item is not a pair of a key and a value.
     """
     entries: dict[Any, Any] = {}
     for pair in tree:
@@ -107,7 +107,7 @@ def pairs_of(tree: Iterator[Any]) -> dict[Any, Any]:
 
 
 def names_a_place(spec: Spec, key: Key) -> bool:
-    """Whether something is at `key` as a path, and no key of its own: a new one would hide it."""
+    """Whether `key` is an existing path but not a key: a new key of this name would hide the path."""
     if not isinstance(key, str) or "/" not in key or key in spec.index:
         return False
     try:
@@ -118,7 +118,7 @@ def names_a_place(spec: Spec, key: Key) -> bool:
 
 
 def check_no_path(c: Any, keys: Iterable[Key]) -> None:
-    """Refuse keys that would stand beside the place that they name as paths, and hide it."""
+    """Refuse new keys that would hide an existing path."""
     for key in keys:
         if names_a_place(c.spec, key):
             raise StructureError(

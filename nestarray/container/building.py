@@ -1,7 +1,7 @@
-"""What a Container is made of: the class that holds its parts, and parts from trees of Python.
+"""The base class of Container, and spec and leaves from Python trees.
 
-`Parts` is the base of Container that can be assigned to; `nestarray.container.container`
-fills one and makes it a Container by its class at the end.
+`Parts` is the assignable base of Container: `nestarray.container.container` fills one, and then
+changes its class to Container.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from nestarray.errors import StructureError
 
 
 class Parts:
-    """What a Container holds, while it is put together: the class that can be assigned to."""
+    """The attributes of a Container; assignable while it is built."""
 
     __slots__ = ("__weakref__", "_leaves", "_note", "_spec")
     _spec: Spec
     _leaves: tuple[Any, ...]
-    _note: Any  # the LeafKinds of the leaves, or None until they are needed
+    _note: Any  # the LeafKinds of the leaves, or None until first use
 
 
 def build(tree: Any, kind: str = "dict") -> tuple[Spec, tuple[Any, ...]]:
-    """Spec and leaves of anything that `Container` takes; `kind` is for iterables of pairs."""
+    """Spec and leaves of any tree that `Container` accepts; `kind` is for iterables of pairs."""
     leaves: list[Any] = []
     if isinstance(tree, (Iterator, ItemsView)) or (tree.__class__ is tuple and not tree):
         tree = arguments.pairs_of(iter(tree))
@@ -43,13 +43,15 @@ def _build(tree: Any, leaves: list[Any], kind: str = "dict") -> Spec:
         leaves.extend(tree._leaves)
         return tree._spec
     if isinstance(tree, Mapping):
-        keys = tuple(tree if tree.__class__ is dict else tree.keys())  # a TensorDict iterates rows
+        keys = tuple(
+            tree if tree.__class__ is dict else tree.keys()
+        )  # iterating a TensorDict: rows
         for key in keys:
             if key.__class__ is not str:
                 keys = tuple(map(_checked_key, keys))
                 break
-        children = []  # comprehensions take a frame of Python's stack, so trees could be half as deep
-        for key in keys:  # Python's own keys find what equal ones of other types found
+        children = []  # a comprehension uses a stack frame, which would halve the possible depth
+        for key in keys:  # normalized keys also find equal keys of other types
             children.append(_build(tree[key], leaves))
         return make_spec(kind, keys, tuple(children))
     if isinstance(tree, (list, tuple)):
@@ -72,7 +74,7 @@ def _checked_key(key: Any) -> Key:
 
 
 def spliced(spec: Spec, leaves: Iterable[Any]) -> tuple[Spec, tuple[Any, ...]]:
-    """Spec and leaves of a tree in which Containers stand in the places of leaves."""
+    """Spec and leaves of a tree with Containers as leaves."""
     rest, found = iter(leaves), []
 
     def grown(node: Spec) -> Spec:

@@ -1,4 +1,4 @@
-"""Changed Containers: pure functions from (spec, leaves) to another spec and its leaves."""
+"""Modified structures: pure functions from (spec, leaves) to a new spec and its leaves."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def replaced(
     new_leaves: Leaves,
     what: str = "Container.set",
 ) -> tuple[Spec, Leaves]:
-    """Put a subtree at `path`, making nodes on the way; `what` begins an error message."""
+    """Insert a subtree at `path` and create missing nodes; `what` begins an error message."""
     try:
         start, stop, old = spec.locate(path)
     except PathError:
@@ -44,7 +44,7 @@ def replaced(
 
 
 def _located_keys(spec: Spec, path: Key | Path) -> Path:
-    """The keys that `locate` walked: the same path, spelt as the spec spells it."""
+    """The keys along `path`, with the types that the spec has."""
     if not isinstance(path, tuple) and path in spec.index:
         return (path,)
     keys: list[Key] = []
@@ -70,7 +70,7 @@ def _substitute(spec: Spec, keys: Path, new: Spec) -> Spec:
 def _inserted(
     spec: Spec, leaves: Leaves, keys: Path, new: Spec, new_leaves: Leaves, path: Path, what: str
 ) -> tuple[Spec, Leaves]:
-    """Put a subtree where the keys lead that are still to go, of the whole `path`."""
+    """Insert a subtree at the remaining keys of `path`."""
     if spec.kind == "leaf":
         above = path[: len(path) - len(keys)]
         leaf = f"{join_path(above)!r} is a leaf" if above else "this is a bare array"
@@ -108,7 +108,7 @@ def _inserted(
 
 
 def removed(spec: Spec, leaves: Leaves, paths: Iterable[Key | Path]) -> tuple[Spec, Leaves]:
-    """Take the subtrees at some paths out, all at once; a list or tuple is numbered anew."""
+    """Remove the subtrees at all given paths; the members of lists and tuples are renumbered."""
     gone: set[Path] = set()
     kept = [True] * spec.num_leaves
     for path in paths:
@@ -120,7 +120,7 @@ def removed(spec: Spec, leaves: Leaves, paths: Iterable[Key | Path]) -> tuple[Sp
 
 
 def _nodes_above(paths: Iterable[Path]) -> set[Path]:
-    """The paths of the nodes on the way to some places; all others stay as they are."""
+    """The paths of the ancestors of some places; all other nodes remain unchanged."""
     return {path[:length] for path in paths for length in range(len(path))}
 
 
@@ -142,7 +142,7 @@ def _node(kind: str, pairs: list[tuple[Key, Spec]]) -> Spec:
 
 
 def renamed(spec: Spec, names: Mapping[Key | Path, Key] | Callable[[Key], Key]) -> Spec:
-    """Change the last key of each path in `names`, of all at once: keys may be exchanged."""
+    """Change the last key of all paths in `names` at once, so that keys can be swapped."""
     if not isinstance(names, Mapping):
         names = {path: names(path[-1]) for path in _paths_of_keys(spec)}
     new_keys: dict[Path, Key] = {}
@@ -164,14 +164,14 @@ def renamed(spec: Spec, names: Mapping[Key | Path, Key] | Callable[[Key], Key]) 
             raise StructureError(
                 f"Container.rename: there already is a key {new_keys[taken]!r} beside {taken[-1]!r}"
             )
-        kind = node.kind if keys == node.keys else "dict"  # a list with a name in it is none
+        kind = node.kind if keys == node.keys else "dict"  # a list with a string key is a dict
         return make_spec(kind, keys, tuple(map(walk, node.children, paths)))
 
     return walk(spec, ())
 
 
 def _paths_of_keys(spec: Spec, above: Path = ()) -> Iterator[Path]:
-    """The paths of all leaves and nodes that stand in dicts: members of lists have numbers."""
+    """The paths of all leaves and nodes in dicts; members of lists have numbers, not names."""
     for key, (_, _, child) in spec.index.items():
         path = (*above, key)
         if spec.kind == "dict":
@@ -184,10 +184,10 @@ def merged(
 ) -> tuple[Spec, Leaves]:
     """The union of two trees; node order as in `a`, then `b`.
 
-    Where both have something at a leaf `b` wins, or, if they must be `disjoint`, it is an error.
+    At a common leaf `b` wins, or raises an error if they must be `disjoint`.
     """
     if a.kind == "leaf" or b.kind == "leaf":
-        if disjoint and not a.num_leaves:  # nothing is there: what `partition` leaves of an array
+        if disjoint and not a.num_leaves:  # `partition` leaves an empty node for a bare array
             return b, b_leaves
         if disjoint and not b.num_leaves:
             return a, a_leaves
@@ -215,7 +215,7 @@ def merged(
 def placed(
     spec: Spec, leaves: Leaves, keys: Path, part: tuple[Spec, Leaves], position: int
 ) -> tuple[Spec, Leaves]:
-    """Put a new member into the node above the place `keys`, at `position` among its keys."""
+    """Insert a member into the parent of the path `keys`, at `position` among its keys."""
     above, last = keys[:-1], keys[-1]
     start, _, node = spec.locate(above) if above else (0, spec.num_leaves, spec)
     pairs: list[tuple[Key, Spec]] = list(zip(node.keys, node.children, strict=True))
@@ -228,10 +228,10 @@ def placed(
 
 
 def nested(parts: Iterable[tuple[Path, Spec, Leaves]], what: str) -> tuple[Spec, Leaves]:
-    """The tree of parts at paths; members of one node stay together, in order of appearance.
+    """The tree of parts at paths; members of one node are grouped, in order of appearance.
 
     Raises:
-        StructureError: two parts have one place, or one lies inside another.
+        StructureError: two parts have the same path, or one lies inside another.
     """
     tree: dict[Key, Any] = {}
     for path, spec, leaves in parts:
@@ -269,7 +269,7 @@ def ordered(spec: Spec, leaves: Leaves, key: Callable[[Key], Any]) -> tuple[Spec
 
 
 def without_empty_nodes(spec: Spec) -> Spec:
-    """`spec` without nodes that hold no leaf; the others in a list keep their numbers."""
+    """`spec` without nodes that contain no leaf; members of lists keep their numbers."""
     if spec.kind == "leaf":
         return spec
     keys = tuple(key for key, (_, _, child) in spec.index.items() if child.num_leaves)
@@ -280,7 +280,7 @@ def without_empty_nodes(spec: Spec) -> Spec:
 def joined_keys(
     spec: Spec, leaves: Leaves, sep: str, depth: int | None
 ) -> Iterator[tuple[Path, Spec, Leaves]]:
-    """Parts for `nested`: the keys of the upper `depth` levels (None: of all) joined to one."""
+    """Parts for `nested`: the keys of the top `depth` levels (None: all levels) joined to one."""
     for key, (start, stop, child) in spec.index.items():
         part = leaves[start:stop]
         if not child.keys or depth == 1:
@@ -299,7 +299,7 @@ def split_keys(spec: Spec, leaves: Leaves, sep: str, depth: int) -> Iterator[Any
 
 
 def with_lists(spec: Spec) -> Spec:
-    """`spec` with lists in place of dicts whose keys are ``"0"``, ``"1"``, … in this order."""
+    """`spec` with lists instead of dicts whose keys are ``"0"``, ``"1"``, … in this order."""
     children = tuple(with_lists(child) for child in spec.children)
     numbers = tuple(str(i) for i in range(len(children)))
     if spec.kind == "dict" and children and spec.keys == numbers:

@@ -1,10 +1,9 @@
-"""`Container`, the type that the library is about.
+"""`Container`, the central type of the library.
 
-An interned `Spec` and one flat tuple of leaves in depth-first order. A sub-container
-is a child spec and a slice of the tuple; a changed Container is a new spec or a new
-tuple. Nothing is ever written into. Functions that take arrays become methods by
-being the same function object (`nestarray.ops` attaches them), and operators are
-those functions too, so this file knows no array framework at all.
+A Container is an interned `Spec` and one flat tuple of leaves in depth-first order. A
+sub-container is a child spec and a slice of the tuple; a modified Container is a new spec or a
+new tuple. Nothing is modified in place. `nestarray.ops` attaches its functions of arrays as
+methods and operators, so this file does not depend on any array framework.
 """
 
 from __future__ import annotations
@@ -27,30 +26,30 @@ from nestarray.errors.unknown_names import unknown_attribute
 if TYPE_CHECKING:
     import typing_extensions
 
-    # methods that other files attach: a stub that tools/stubs.py writes
+    # methods that other files attach: a stub that tools/stubs.py generates
     from nestarray.container.attached import Attached  # pyright: ignore[reportMissingModuleSource]
 
-    # where nothing says what leaves are, they are Any, and not unknown to strict checkers
+    # without a parameter, leaves are Any; strict checkers would report an unknown type
     Leaf = typing_extensions.TypeVar("Leaf", covariant=True, default=Any)
 else:
     Attached = Mapping
     Leaf = TypeVar("Leaf", covariant=True)
-New = TypeVar("New")  # of leaves that a function makes
+New = TypeVar("New")  # the type of the leaves that a function returns
 
 
 class _ContainerType(ABCMeta):
-    """The class of `Container`: says what to write for a constructor that other libraries have."""
+    """The metaclass of `Container`; suggests our constructor for one of another library."""
 
-    if not TYPE_CHECKING:  # checkers would take it for a class of any constructors
+    if not TYPE_CHECKING:  # type checkers would accept any constructor
 
         def __getattr__(cls, name: str) -> NoReturn:
-            if name[:1] == "_":  # asked for by tools
+            if name[:1] == "_":  # tools probe private names
                 raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
             raise unknown_attribute(lambda: access.class_attribute_message(name, cls), name)
 
 
 class _Keys(KeysView[Key]):
-    """The keys of a node, which print as what they are."""
+    """The keys of a node, with a readable repr."""
 
     __slots__ = ()
 
@@ -63,37 +62,37 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
 
     **Look up** by key, path or attribute: ``c["a"]["w"]``, ``c["a/w"]``, ``c["a", "w"]``,
     ``c.a.w``. An exact key is found before a path is split, so keys may contain slashes.
-    Anything else in brackets is an index that goes to every leaf: ``c[0]``, ``c[:, 2:5]``.
+    Any other index applies to every leaf: ``c[0]``, ``c[:, 2:5]``.
 
-    **Change** by making another one, which shares all that stays: ``c.set("a/w", x)``,
+    **Modify** a copy that shares all unchanged leaves: ``c.set("a/w", x)``,
     ``c.at["**/w"].multiply(2)``, ``c.update(…)``, ``c.delete("b")``, ``c.rename({"a": "x"})``,
-    ``c.move``, ``c.insert``, ``c.restructure``. Assignment raises and names the method to use.
+    ``c.move``, ``c.insert``, ``c.restructure``. Assignment raises an error that names the method.
 
-    **Take parts** by patterns of paths, types, dtypes, shapes or predicates: ``c.select("**/bias")``,
-    ``c.exclude(dtype="integral")``; ``c.partition(…)`` gives both, and ``combine`` puts them
-    together again.
+    **Select** by patterns of paths, types, dtypes, shapes or predicates: ``c.select("**/bias")``,
+    ``c.exclude(dtype="integral")``; ``c.partition(…)`` returns both parts, and ``combine`` merges
+    them.
 
-    **Compute** with any function of arrays: every op is a function on arrays and, by the same
-    name, on Containers and a method of them. Leaves meet by key, never by position; a number or
-    an array goes to all leaves, a prefix of the tree to what is below it. Other keys are an
-    error, unless ``join="inner"`` or ``"outer"`` is asked of `map` or `align`. ``c.map(fn)``
-    takes any function; ``tree_sum``, ``tree_norm`` and their like go across leaves.
+    **Compute** with any function of arrays: every op accepts arrays and Containers, and is also
+    a method of Container. Leaves match by key, never by position. A number or an array applies
+    to all leaves, a leaf of a prefix tree to the whole subtree. Different keys raise an error,
+    except with ``join="inner"`` or ``"outer"`` in `map` and `align`. ``c.map(fn)`` applies any
+    function to each leaf; ``tree_sum``, ``tree_norm`` and others reduce over all leaves.
 
-    **Keep and compare**: ``c.save("m.safetensors")`` and ``Container.load``; ``c.diff(d)``,
-    ``c.patch``, ``base.merge(ours, theirs)``, ``c.match(other)`` for other names. Printed, it
-    fits the terminal; ``c.summary()`` and ``c.plot()`` show more.
+    **Save and compare**: ``c.save("m.safetensors")`` and ``Container.load``; ``c.diff(d)``,
+    ``c.patch``, ``base.merge(ours, theirs)``, and ``c.match(other)`` for trees with other names.
+    The repr fits the terminal; ``c.summary()`` and ``c.plot()`` show more.
 
     Args:
         tree: a mapping, an iterator of (key, value) pairs, a list, a tuple, another
-            Container, or one bare array. Mappings, lists and tuples inside become
-            nodes, named tuples with their fields as keys; anything else is a leaf. Trees of
-            frameworks have constructors of their own: ``Container.from_torch_module``,
-            ``from_flax``, ``from_pytree``, ….
+            Container, or one bare array. Nested mappings, lists and tuples become nodes, named
+            tuples with their fields as keys; anything else is a leaf. Other constructors convert
+            the trees of frameworks: ``Container.from_torch_module``, ``from_flax``,
+            ``from_pytree``, ….
         **entries: further top-level entries.
 
     Raises:
         StructureError: a key is neither a string nor an integer, or `tree` contains itself.
-        ArgumentError: an iterator gives something that is no pair.
+        ArgumentError: an item of an iterator is not a pair.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -122,7 +121,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
     #: `na.getitem` and `na.setitem`, attached by nestarray.ops
     _take_part: ClassVar[Callable[..., Any]]
     _replace_part: ClassVar[Callable[..., Any]]
-    #: the class of fused Containers, and what makes one of entries; from nestarray.container.fused
+    #: the class of fused Containers, and its constructor; set by nestarray.container.fused
     _fused: ClassVar[type]
     _composed: ClassVar[Callable[..., Any]]
 
@@ -168,9 +167,9 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         )
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Of a bare array: take the array with the changed part in its place. Trees raise.
+        """Replace the array of a bare array; trees raise an error.
 
-        No memory is written: this is ``c = na.setitem(c, key, value)`` for the standard's code.
+        No memory is modified: this is ``c = na.setitem(c, key, value)``, as the standard's code needs.
         """
         if self._spec is LEAF:
             changed = self._replace_part(self._leaves[0], access.bare(key), access.bare(value))
@@ -198,11 +197,11 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Container[Leaf]:
-        """The same structure with copies of the leaves; a leaf that occurs twice is copied once."""
+        """A copy with copied leaves; a leaf that occurs twice is copied once."""
         return from_leaves(self._spec, tuple([deepcopy(leaf, memo) for leaf in self._leaves]))
 
     def _flat(self) -> tuple[tuple[Any, ...], Any]:
-        """The arrays that hold everything, and what makes the Container of others; see `rebuild`."""
+        """(arrays, structure): all arrays, and the argument for `rebuild`."""
         return self._leaves, self._spec
 
     __supported_by_tf_nest__ = True  # read by TensorFlow
@@ -210,7 +209,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
     # -- mapping -------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Any:
-        """A leaf or a sub-container by key or ``"a/b"`` path; an index goes to every leaf."""
+        """A leaf or a sub-container by key or ``"a/b"`` path; any other index applies to each leaf."""
         hit = self._spec.index.get(key) if key.__class__ in (str, int) else None
         if hit is None:
             if access.is_leaf_index(self._spec, key):
@@ -222,7 +221,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
     def __getattr__(self, name: str) -> Any:
         hit = self._spec.index.get(name) if name[:2] != "__" else None
         if hit is None:
-            if name[:2] == "__":  # protocols probe for names that nobody means as keys
+            if name[:2] == "__":  # protocols probe special names, which are never keys
                 raise AttributeError(name)
             spec, own = self._spec, type(self)
             raise unknown_attribute(lambda: access.attribute_message(spec, name, own), name)
@@ -233,14 +232,14 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         return [*super().__dir__(), *(str(k) for k in self._spec.keys if str(k).isidentifier())]
 
     def __iter__(self) -> Iterator[Any]:
-        """The keys; of a bare array, as of any array, its parts along the first axis."""
+        """The keys; for a bare array, its slices along the first axis."""
         if self._spec is LEAF:
             return iter([self[i] for i in range(self._leaves[0].shape[0])])
         return iter(self._spec.keys)
 
     @signature_errors()
     def keys(self) -> KeysView[Key]:
-        """The keys of this node; of a list 0, 1, …, so that a list is walked by `values`."""
+        """The keys of this node. The keys of a list are 0, 1, …; `values` iterates its members."""
         if self._spec is LEAF:
             raise _no_keys()
         return _Keys(self)
@@ -264,7 +263,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
 
     @signature_errors()
     def get(self, key: Any, default: Any = None) -> Any:
-        """The leaf or sub-container at a key or path, or `default`; an index is none of these."""
+        """The leaf or sub-container at a key or path, or `default`; array indices are not accepted."""
         return self[key] if key in self else default  # noqa: SIM401
 
     def __contains__(self, key: object) -> bool:
@@ -286,7 +285,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
 
     @property
     def spec(self) -> Spec:
-        """The structure, interned: ``a.spec is b.spec`` says that two Containers match."""
+        """The structure, interned: two Containers match exactly if ``a.spec is b.spec``."""
         return self._spec
 
     def leaves(self) -> tuple[Leaf, ...]:
@@ -321,12 +320,12 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
 
     @property
     def size(self) -> int:
-        """The number of elements of all arrays."""
+        """The number of elements in all arrays."""
         return sum(size(leaf) for leaf in self._leaves)
 
     @property
     def nbytes(self) -> int:
-        """The number of bytes of all arrays; an array that occurs twice is counted twice."""
+        """The number of bytes of all arrays; repeated arrays count each time."""
         return sum(size(leaf) * itemsize(leaf) for leaf in self._leaves)
 
     def to_dict(self) -> Any:
@@ -341,7 +340,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
 
     @signature_errors()
     def to_flat_dict(self, sep: str = "/") -> dict[str, Leaf]:
-        """``{"a/b": leaf}``, keys joined by `sep`; `from_flat_dict` is the way back.
+        """``{"a/b": leaf}``, with keys joined by `sep`; the inverse of `from_flat_dict`.
 
         Raises:
             StructureError: two paths become the same name.
@@ -369,11 +368,11 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
     ) -> Container[New]:
         """Nest the entries of `flat` by splitting each name at `sep`; see `to_flat_dict`.
 
-        Entries of one node come to stand together, else order is kept. Numbers in names stay
-        strings, and lists are made of nodes whose keys are "0" to "n-1" if `lists` says so.
+        Entries of one node become adjacent; otherwise order is kept. Numbers in names stay
+        strings. With `lists`, nodes whose keys are "0" to "n-1" become lists.
 
         Raises:
-            StructureError: a name is that of a leaf and also the front of another name.
+            StructureError: a name is both a leaf and a prefix of another name.
 
         Example:
             >>> import nestarray as na
@@ -388,8 +387,8 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         """A Container in which `path` holds `value`, new or replaced.
 
         Args:
-            path: a key, ``"a/b"``, or a tuple of keys; nodes on the way are made.
-            value: a leaf, or a tree of whatever `Container` takes.
+            path: a key, ``"a/b"``, or a tuple of keys; missing nodes are created.
+            value: a leaf, or any tree that `Container` accepts.
 
         Raises:
             PathError: the path leads through a leaf.
@@ -410,8 +409,8 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
             **entries: the same by keyword.
 
         Raises:
-            ArgumentError: `other` is no mapping.
-            StructureError: a key of a plain mapping is no key here, but a path.
+            ArgumentError: `other` is not a mapping.
+            StructureError: a key of a plain mapping equals an existing path of several keys.
 
         Example:
             >>> import nestarray as na
@@ -437,12 +436,12 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
 
     @signature_errors()
     def delete(self, *paths: Key | Path) -> Container[Leaf]:
-        """A Container without the given paths; what is left of a list is numbered anew.
+        """A Container without the given paths; the remaining members of a list are renumbered.
 
-        All paths are those of this Container.
+        All paths refer to this Container, before any deletion.
 
         Raises:
-            PathError: a path is not there.
+            PathError: a path does not exist.
 
         Example:
             >>> import nestarray as na
@@ -453,15 +452,15 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
 
     @signature_errors()
     def rename(self, names: Mapping[Any, Key] | Callable[[Key], Key]) -> Container[Leaf]:
-        """A Container in which the leaf or sub-container at each path got a new last key.
+        """A Container with a new last key for the leaf or sub-container at each path.
 
         Args:
-            names: new keys by path, all of this Container, so that keys can be exchanged; or
-                a function from any key of a dict in the tree to its new one.
+            names: path → new key, with all paths of this Container, so that keys can be swapped;
+                or a function from each key of a dict in the tree to its new key.
 
         Raises:
-            PathError: nothing is at a path.
-            StructureError: two members of a node would have one key.
+            PathError: a path does not exist.
+            StructureError: two members of a node would have the same key.
 
         Example:
             >>> import nestarray as na
@@ -479,8 +478,8 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
     def combine(self, *others: Container[New]) -> Container[Leaf | New]:
         """The union of Containers without a common leaf; the inverse of `partition`.
 
-        Keys come in the order of this one, then of the others; nodes without leaves are lost
-        where `partition` has left them out.
+        Keys have the order of this Container, then of the others. Nodes without leaves that
+        `partition` left out are lost.
 
         Raises:
             StructureError: a path is in both.
@@ -527,17 +526,17 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         Args:
             fn: ``fn(leaf, *other_leaves)``, or ``fn(path, leaf, …)`` under `with_path`.
             *others: Containers of the same keys, prefix Containers, or values for all leaves.
-            with_path: pass the path, ``"a/b"``, first.
-            join: for Containers of other keys: ``"inner"`` (the paths that all have),
-                ``"outer"`` (that any has) or ``"left"`` (of this one).
-            fill: what `fn` gets for a leaf that is missing.
+            with_path: pass the path, ``"a/b"``, as first argument.
+            join: for Containers of different keys: ``"inner"`` (the paths that all have),
+                ``"outer"`` (the paths of any) or ``"left"`` (the paths of this one).
+            fill: the argument for a missing leaf.
 
         Returns:
-            a Container with the results as leaves; one that is a Container takes the place of
-            the leaf as a sub-container.
+            a Container with the results as leaves; a result that is a Container becomes a
+            sub-container.
 
         Raises:
-            StructureError: a Container in `others` does not match, and there is no `join`.
+            StructureError: a Container in `others` does not match, without `join`.
 
         Example:
             >>> import nestarray as na
@@ -582,19 +581,19 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         return initial
 
 
-def _no_keys() -> ArgumentError:  # a library that walks mappings would lose the array
+def _no_keys() -> ArgumentError:  # libraries that iterate mappings would drop the array
     return ArgumentError("Container: a bare array has no keys; its array is c.leaves()[0]")
 
 
 class ListContainer(Container[Leaf]):
-    """A Container node made from a list; `to_dict` gives a list again."""
+    """A node that was created from a list; `to_dict` returns a list."""
 
     __slots__ = ()
     _kind = "list"
 
 
 class TupleContainer(Container[Leaf]):
-    """A Container node made from a tuple; `to_dict` gives a tuple again."""
+    """A node that was created from a tuple; `to_dict` returns a tuple."""
 
     __slots__ = ()
     _kind = "tuple"
@@ -616,10 +615,10 @@ def _traceable_from_leaves(spec: Spec, leaves: Iterable[New], note: Any = None) 
 
 @traced_as(_traceable_from_leaves)
 def from_leaves(spec: Spec, leaves: Iterable[New], note: Any = None) -> Container[New]:
-    """The Container of a spec and as many leaves, in depth-first order.
+    """The Container of a spec and its leaves in depth-first order.
 
-    An object whose class refuses assignments is slow to fill, so it becomes one at the end.
-    torch.compile does not follow that.
+    Setting attributes is slow on a class that forbids assignment, so the object is created as a
+    `Parts` and its class is changed at the end. torch.compile cannot trace that.
     """
     self: Any = Parts()
     self._spec = spec
@@ -630,14 +629,14 @@ def from_leaves(spec: Spec, leaves: Iterable[New], note: Any = None) -> Containe
 
 
 def from_results(spec: Spec, results: tuple[New, ...]) -> Container[New]:
-    """`from_leaves`, where Containers among the results of a function become sub-containers."""
+    """`from_leaves`, where Containers among the results become sub-containers."""
     if any(issubclass(kind, Container) for kind in set(map(type, results))):
         return from_leaves(*spliced(spec, results))
     return from_leaves(spec, results)
 
 
 def rebuild(structure: Any, arrays: Iterable[New]) -> Container[New]:
-    """The Container of a structure that `Container._flat` gave, and as many arrays."""
+    """The Container of a structure and arrays, as returned by `Container._flat`."""
     if structure.__class__ is Spec:
         return from_leaves(structure, arrays)
     return structure.build(tuple(arrays))

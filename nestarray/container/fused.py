@@ -1,12 +1,12 @@
-"""A Container whose leaves lie end to end in one buffer a dtype.
+"""A Container that stores all leaves of a dtype in one buffer.
 
-An elementwise op, a norm, an optimizer's step is then one native call for the whole tree
-(`nestarray.dispatch.fused`), and a transformation of a framework sees a few arrays in
-place of hundreds. A leaf is cut out of its buffer when it is asked for: a view where the
-framework has views (NumPy, PyTorch), a slice elsewhere.
+An elementwise op, a norm or an optimizer step is then one native call for the whole tree
+(`nestarray.dispatch.fused`), and a framework's transformation receives a few arrays instead of
+hundreds. A leaf is cut from its buffer on access: a view in frameworks with views (NumPy,
+PyTorch), a slice in others.
 
-A `Layout` says where each leaf lies. Layouts are interned like specs, so two fused
-Containers fit exactly when their layouts are one object.
+A `Layout` gives the place of each leaf. Layouts are interned like specs: two fused Containers
+match exactly if they share a layout.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _interned: WeakValueDictionary[Hashable, Layout] = WeakValueDictionary()
 
 
 class Place(NamedTuple):
-    """Where a leaf lies: the number of its buffer, its first element there, its shape.
+    """The place of a leaf: the number of its buffer, its first element there, its shape.
 
-    A `start` of None says that the leaf is the whole buffer, in its own shape.
+    If `start` is None, the leaf is the whole buffer in its own shape.
     """
 
     buffer: int
@@ -53,24 +53,24 @@ class Layout:
 
     @kept
     def num_buffers(self) -> int:
-        """How many buffers there are."""
+        """The number of buffers."""
         return 1 + max((place.buffer for place in self.places), default=-1)
 
     @kept
     def rows(self) -> tuple[tuple[tuple[int, ...], tuple[Place, ...]], ...]:
-        """For each buffer the numbers of the leaves in it, from its first element to its last."""
+        """For each buffer, the numbers of its leaves in the order of their elements."""
         numbers: list[list[int]] = [[] for _ in range(self.num_buffers)]
         for i, place in enumerate(self.places):
             numbers[place.buffer].append(i)
         return tuple([(tuple(row), tuple([self.places[i] for i in row])) for row in numbers])
 
     def build(self, buffers: Sequence[Any]) -> FusedContainer:
-        """The Container of this layout and as many buffers."""
+        """The Container of this layout and its buffers."""
         return from_buffers(self, tuple(buffers))
 
     @compile_time_constant
     def part(self, key: Key) -> tuple[Layout, tuple[tuple[int, int | None, int], ...]]:
-        """Of the node at `key` its layout, and for each buffer (number, start, stop) in ours."""
+        """The layout of the node at `key`, and (number, start, stop) for each buffer of it."""
         found = self._parts.get(key)
         if found is None:
             found = self._parts[key] = self._part(*self.spec.index[key])
@@ -108,7 +108,7 @@ def _traceable_layout(spec: Spec, places: tuple[Place, ...]) -> Layout:
 
 @traced_as(_traceable_layout)
 def make_layout(spec: Spec, places: tuple[Place, ...]) -> Layout:
-    """The one `Layout` of this structure and these places."""
+    """The interned `Layout` of this structure and these places."""
     identity = (id(spec), places)
     layout = _interned.get(identity)
     if layout is None:
@@ -117,7 +117,7 @@ def make_layout(spec: Spec, places: tuple[Place, ...]) -> Layout:
 
 
 class _FusedParts(Parts):
-    """What a fused Container holds, while it is put together; see `Parts`."""
+    """The attributes of a fused Container; assignable while it is built, as `Parts`."""
 
     __slots__ = ("_buffers", "_cut", "_layout")
     _layout: Layout
@@ -126,7 +126,7 @@ class _FusedParts(Parts):
 
 
 class FusedContainer(_FusedParts, Container[Leaf]):
-    """What `Container.fuse` returns: a Container, with its leaves in one buffer a dtype."""
+    """The result of `Container.fuse`: a Container with one buffer for each dtype."""
 
     __slots__ = ()
 
@@ -141,7 +141,7 @@ class FusedContainer(_FusedParts, Container[Leaf]):
         return self._cut  # type: ignore[return-value]
 
     def buffers(self) -> tuple[Leaf, ...]:
-        """The arrays that hold the leaves: of one dimension, one for each dtype."""
+        """The arrays that store the leaves: one of one dimension for each dtype."""
         return self._buffers
 
     def __getitem__(self, key: Any) -> Any:
@@ -185,7 +185,7 @@ def _traceable_from_buffers(layout: Layout, buffers: tuple[Any, ...]) -> FusedCo
 
 @traced_as(_traceable_from_buffers)
 def from_buffers(layout: Layout, buffers: tuple[Any, ...]) -> FusedContainer:
-    """The fused Container of a layout and its buffers; made as `from_leaves` makes others."""
+    """The fused Container of a layout and its buffers, as `from_leaves` for other Containers."""
     self: Any = _FusedParts()
     self._spec, self._layout, self._buffers, self._cut = layout.spec, layout, buffers, None
     self.__class__ = FusedContainer
@@ -193,10 +193,10 @@ def from_buffers(layout: Layout, buffers: tuple[Any, ...]) -> FusedContainer:
 
 
 def _leaf(buffer: Any, place: Place) -> Any:
-    """The leaf at `place`; axes that a transformation put before the buffer's own stay in front.
+    """The leaf at `place`; batch axes that a transformation added stay in front.
 
-    What is no array, or has no dimension (a sharding, a label, a number for the whole
-    buffer), stands for each leaf in it.
+    A value that is not an array, or has no dimension (a sharding, a label, a number for the
+    whole buffer), is returned for each leaf of the buffer.
     """
     shape = getattr(buffer, "shape", None)
     if place.start is None or not shape or not hasattr(buffer, "dtype"):
@@ -208,7 +208,7 @@ def _leaf(buffer: Any, place: Place) -> Any:
 
 
 def _leaves_of(buffer: Any, places: tuple[Place, ...]) -> list[Any]:
-    """All leaves of a buffer, cut by one call: JAX and TensorFlow take long for many slices."""
+    """All leaves of a buffer from one call: many slices are slow on JAX and TensorFlow."""
     shape = getattr(buffer, "shape", None)
     if len(places) == 1 or not shape or not hasattr(buffer, "dtype"):
         return [_leaf(buffer, place) for place in places]
@@ -231,7 +231,7 @@ def _between(buffer: Any, start: int, stop: int) -> Any:
 
 
 def composed(kind: str, entries: dict[Key, Any]) -> FusedContainer:
-    """The node of fused Containers and others, whose leaves stay arrays of their own."""
+    """The node of fused Containers and others, whose leaves stay separate arrays."""
     trees = [Container(value)._flat() for value in entries.values()]
     layout = _composed_layout(kind, tuple(entries), tuple(structure for _, structure in trees))
     return layout.build([part for parts, _ in trees for part in parts])

@@ -1,4 +1,4 @@
-"""Containers of different keys brought to one structure: inner, outer and left joins."""
+"""Inner, outer and left joins of Containers with different keys."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from nestarray.errors import ArgumentError, StructureError
 
 JOINS = ("inner", "outer", "left")
 
-#: Stands where a Container has no leaf; `fill` takes its place.
+#: The placeholder for a missing leaf, replaced by `fill`.
 MISSING: Any = object()
 
 
 def joined(
     trees: Sequence[tuple[Spec, Leaves]], join: str, what: str
 ) -> tuple[Spec, list[list[Any]]]:
-    """The common structure of Containers, and for each its leaves there, `MISSING` included.
+    """The common structure of Containers, and the leaves of each, with `MISSING` in the gaps.
 
     Raises:
-        ArgumentError: `join` is none of `JOINS`.
-        StructureError: under an outer join a path is a leaf of one and a node of another.
+        ArgumentError: `join` is not in `JOINS`.
+        StructureError: in an outer join, a path is a leaf of one Container and a node of another.
     """
     if join not in JOINS:
         raise ArgumentError(f"{what}: join: got {join!r}, expected one of {', '.join(JOINS)}")

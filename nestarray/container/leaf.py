@@ -16,39 +16,44 @@ _SHORT = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
 
 
 def size(leaf: Any) -> int:
-    """The number of elements of an array; 0 of anything else and of a shape not yet known."""
+    """The number of elements of an array; 0 for other objects and for unknown shapes."""
     try:
         return math.prod([int(n) for n in leaf.shape])
-    except (AttributeError, TypeError, ValueError, RuntimeError):  # torch: a nested tensor
+    except (
+        AttributeError,
+        TypeError,
+        ValueError,
+        RuntimeError,
+    ):  # RuntimeError: torch's nested tensor
         return 0
 
 
 def itemsize(leaf: Any) -> int:
-    """Bytes per element of an array; 0 of anything else."""
+    """Bytes per element of an array; 0 for other objects."""
     dtype = getattr(leaf, "dtype", None)
     found = getattr(dtype, "itemsize", None) or getattr(dtype, "size", None)  # TensorFlow: size
     return int(found or 0)
 
 
 def describe(leaf: Any, longest: int = 60) -> str:
-    """``f32[3, 4]`` for an array, without a look at its values; a short repr of anything else."""
+    """``f32[3, 4]`` for an array, without reading its values; a short repr of other objects."""
     text = array_text(leaf)
     return object_text(leaf, longest) if text is None else text
 
 
 def array_text(leaf: Any) -> str | None:
-    """``f32[3, 4]``, or None of what has no shape and dtype of its own."""
-    if isinstance(leaf, Parts):  # a Container in the place of a leaf, as jax.hessian makes it
+    """``f32[3, 4]``, or None for objects without shape and dtype."""
+    if isinstance(leaf, Parts):  # a Container as a leaf, from jax.hessian
         return None
     try:
         shape, dtype = leaf.shape, leaf.dtype
-    except Exception:  # no array; or one that knows no shape, as torch's nested tensors
+    except Exception:  # not an array, or without a known shape, such as torch's nested tensors
         return None
     return f"{short_dtype(dtype)}[{shape_text(shape)}]"
 
 
 def shape_text(shape: Any) -> str:
-    """``3, 4``; ``?`` for a size, ``...`` for a rank, that is not known yet."""
+    """``3, 4``; ``?`` for an unknown size, ``...`` for an unknown rank."""
     try:
         return ", ".join("?" if d is None else str(d) for d in shape)
     except (TypeError, ValueError):  # a TensorFlow shape of unknown rank
@@ -59,7 +64,7 @@ def short_dtype(dtype: Any) -> str:
     """``f32`` for any framework's float32."""
     try:
         return _known_short_dtype(dtype)
-    except TypeError:  # what some object calls its dtype has no hash
+    except TypeError:  # a `dtype` attribute that is not hashable
         return _short_dtype(dtype)
 
 
@@ -69,19 +74,19 @@ def _short_dtype(dtype: Any) -> str:
     return _SHORT.get(stem, stem) + name[len(stem) :]
 
 
-_known_short_dtype = lru_cache(maxsize=256)(_short_dtype)  # NumPy takes its time for each name
+_known_short_dtype = lru_cache(maxsize=256)(_short_dtype)  # NumPy computes names slowly
 _reprs = reprlib.Repr()
 _ABBREVIATED = ("set", "frozenset", "deque", "array", "dict", "list", "tuple")
 
 
 def object_text(leaf: Any, longest: int = 60) -> str:
-    """The repr of a leaf that is no array, on one line and of at most `longest` characters."""
+    """The repr of an object on one line of at most `longest` characters."""
     try:
         if isinstance(leaf, (str, bytes)):
-            text = repr(leaf[: longest + 1])  # of a long text no more than is shown
+            text = repr(leaf[: longest + 1])  # only the visible part of a long text
         else:
-            known = type(leaf).__name__ in _ABBREVIATED  # long sets, dicts, …: not all of them
+            known = type(leaf).__name__ in _ABBREVIATED  # only a part of a long set, dict, …
             text = " ".join((_reprs.repr(leaf) if known else repr(leaf)).split())
-    except Exception:  # a repr that fails must not take the whole tree with it
+    except Exception:  # a failing repr must not hide the whole tree
         text = f"<{type(leaf).__name__}>"
     return text if len(text) <= longest else text[: longest - 3] + "..."

@@ -67,7 +67,7 @@ def _find_kinds(leaves: tuple[Any, ...]) -> LeafKinds:
         have_axes = kind is np.ndarray and 0 not in [x.ndim for x in leaves]
     identity = kind, found, have_axes
     known = _alike.get(identity)
-    if known is None:  # of two threads that look at once, both get the same
+    if known is None:  # concurrent threads get the same object
         known = LeafKinds(kinds, found, are_alike=True, have_axes=have_axes)
         known = _alike.setdefault(identity, known)
     return known

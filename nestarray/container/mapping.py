@@ -1,8 +1,8 @@
-"""Maps and running reductions over a tree: its leaves, its sub-containers, its paths.
+"""Maps and running reductions over leaves, sub-containers and paths.
 
-`Container.map` and `Container.reduce`, methods of the class, go over the leaves one after
-the other; here is what goes beyond: sub-containers as a whole (`map_nodes`), leaves in
-threads (`parallel_map`), the steps of a reduction (`accumulate`).
+`Container.map` and `Container.reduce` are methods of the class and process one leaf after the
+other. This file adds `map_nodes` (whole sub-containers), `parallel_map` (leaves in threads) and
+`accumulate` (the steps of a reduction).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _NO_INITIAL = object()
 
 @method
 def count(c: Container, /, *patterns: Any, dtype: Any = None, shape: Any = None) -> int:
-    """The number of leaves, or of those that `Container.select` takes.
+    """The number of leaves, or of the leaves that `Container.select` returns.
 
-    ``len(c)`` is the number of keys of the top node, ``c.size`` that of elements.
+    ``len(c)`` is the number of keys of the top node, ``c.size`` the number of elements.
 
     Args:
         c: a Container.
@@ -52,12 +52,12 @@ def accumulate(
 ) -> Container[Any]:
     """The running reduction: each leaf becomes the reduction of all leaves up to it.
 
-    The last leaf is what ``c.reduce(fn, initial)`` gives.
+    The last leaf equals ``c.reduce(fn, initial)``.
 
     Args:
         c: a Container.
         fn: ``fn(reduction, leaf)``.
-        initial: what the first leaf is put together with; without it the first leaf stays.
+        initial: the reduction before the first leaf; without it, the first leaf is the start.
 
     Returns:
         a Container of the structure of `c`.
@@ -88,23 +88,22 @@ def parallel_map(
     max_workers: int | None = None,
     with_path: bool = False,
 ) -> Container[New]:
-    """`Container.map` in threads, for work of the host that waits or releases the lock.
+    """`Container.map` in threads, for host work that waits or releases the GIL.
 
-    Reading, decoding, compressing and large NumPy operations gain; calls of a framework
-    that are dispatched to a device do not. Each call sees the context variables of the
-    caller (`use_backend`), but not what a framework keeps for each thread (``torch.no_grad``).
+    Useful for reading, decoding, compression and large NumPy operations; not for framework calls
+    that are dispatched to a device. Calls inherit the caller's context variables
+    (`use_backend`), but not the thread-local state of frameworks (``torch.no_grad``).
 
     Args:
         c: a Container.
-        fn: as for `Container.map`; called at the same time for several leaves, in any order.
+        fn: as for `Container.map`; called for several leaves at the same time, in any order.
         *others: as for `Container.map`.
-        max_workers: the number of threads; None leaves it to Python.
-        with_path: pass the path, ``"a/b"``, first.
+        max_workers: the number of threads; None uses Python's default.
+        with_path: pass the path, ``"a/b"``, as first argument.
 
     Returns:
-        a Container of the structure of `c`, as `Container.map` returns it. If calls fail,
-        the error of the first leaf among them is raised, with its path; what has not begun
-        is given up.
+        a Container of the structure of `c`, as from `Container.map`. If calls fail, the error of
+        the first of these leaves is raised with its path, and pending calls are cancelled.
 
     Raises:
         StructureError: a Container in `others` does not match.
@@ -144,18 +143,17 @@ def map_nodes(
     depth: int | None = None,
     with_path: bool = False,
 ) -> Container:
-    """Apply `fn` to whole sub-containers, and put what it returns in their place.
+    """Apply `fn` to whole sub-containers and replace them by its results.
 
-    Of nodes inside of each other the outermost that matches is taken. Leaves, and nodes
-    that are not taken, stay.
+    Of nested matches only the outermost is replaced. Leaves and nodes without a match are kept.
 
     Args:
         c: a Container.
         fn: ``fn(node)``, or ``fn(path, node)`` under `with_path`; returns a tree or an array.
         *patterns: which nodes: globs, regular expressions, types (``ListContainer``) and
             predicates ``fn(path, node)``, as for `Container.select`.
-        depth: only nodes at this depth, where 0 is `c` itself. Without patterns 1 is meant.
-        with_path: pass the path, ``"a/b"``, first.
+        depth: only nodes at this depth, where 0 is `c` itself. Default without patterns: 1.
+        with_path: pass the path, ``"a/b"``, as first argument.
 
     Example:
         >>> import nestarray as na
@@ -185,7 +183,7 @@ def map_nodes(
 
 
 def places(c: Container, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """(path, leaf or sub-container) of every place, `c` itself first, nodes before what they hold.
+    """(path, leaf or sub-container) of every place: `c` itself first, and nodes before members.
 
     Example:
         >>> import nestarray as na
@@ -202,14 +200,14 @@ def places(c: Container, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def outermost(found: list[tuple[Path, Any]], patterns: tuple[Any, ...]) -> list[tuple[Path, Any]]:
-    """Of places in the order of `places` those that match and are not inside of such a one.
+    """The outermost matching places, from places in the order of `places`.
 
-    The whole tree has no name, so that no pattern takes it.
+    The whole tree has no name, so patterns never match it.
     """
     if patterns:
         found = [(path, value) for path, value in found if path]
         names = tuple(join_path(path) for path, _ in found)
-        level = make_spec("dict", names, (LEAF,) * len(names))  # all places beside each other
+        level = make_spec("dict", names, (LEAF,) * len(names))  # all places as one flat level
         hits = matches(level, tuple(value for _, value in found), patterns)
         found = [place for place, hit in zip(found, hits, strict=True) if hit]
     taken: set[Path] = set()
@@ -222,7 +220,7 @@ def outermost(found: list[tuple[Path, Any]], patterns: tuple[Any, ...]) -> list[
 def with_parts(
     spec: Spec, leaves: Leaves, new: dict[Path, tuple[Spec, Leaves]], path: Path = ()
 ) -> tuple[Spec, Leaves]:
-    """The tree with new parts at some paths, each the spec and the leaves of what stands there.
+    """The tree with the parts at some paths replaced; each new part is (spec, leaves).
 
     Example:
         >>> import nestarray as na

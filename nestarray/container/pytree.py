@@ -1,15 +1,15 @@
-"""Containers as pytrees of JAX, PyTorch, TensorFlow and optree, and as state that Flax stores.
+"""Containers as pytrees of JAX, PyTorch, TensorFlow and optree, and as Flax state.
 
-Each framework is told about Containers when it is imported (`nestarray.lazy_imports`).
+Registration with a framework runs when it is imported (`nestarray.lazy_imports`).
 
 A Container is one pytree node whose children are all its leaves, or its buffers if it is
 fused. Frameworks thus flatten a deep tree with one call; key paths name leaves as
 ``"a/b/c"``. dm-tree and other libraries that treat any Mapping as a node need no
-registration: `Container`, `ListContainer` and `TupleContainer` rebuild themselves from
+registration: they rebuild `Container`, `ListContainer` and `TupleContainer` from
 (key, value) pairs.
 
-Hence a Container of fewer levels is no prefix to JAX: where it takes one, of shardings or of
-axes, it wants a value for all or one for each leaf, which `nestarray.tree.broadcast` makes.
+JAX therefore does not accept a Container of fewer levels as a prefix (of shardings or axes).
+`nestarray.tree.broadcast` expands a prefix to one value for each leaf.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _register_jax() -> None:
         return [(key(name), x) for name, x in zip(_names(c), arrays, strict=True)], structure
 
     for cls in _CLASSES:
-        # no function of Python's: taking a tree apart is part of every call of a compiled function
+        # C functions only: flattening is part of every call of a compiled function
         names = ("_buffers", "_layout") if cls is FusedContainer else ("_leaves", "_spec")
         unflatten = rebuild if cls is FusedContainer else from_leaves
         tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, attrgetter(*names))
@@ -89,7 +89,7 @@ def _register_torch() -> None:
             flatten_with_keys_fn=flatten_with_keys,
         )
     FIXED_DTYPE.add(torch.Tensor)
-    # so that torch.load, which executes nothing else, reads Containers that torch.save wrote
+    # torch.load executes only registered functions; these load Containers saved by torch.save
     makers = [from_leaves, from_rows, from_buffers, make_layout, Place]
     torch.serialization.add_safe_globals(makers)
 
@@ -135,10 +135,10 @@ def _register_flax() -> None:
 
 
 def _stay_as_written() -> None:
-    """Have ``tf.function`` run nestarray's code as it is, as it does NumPy's and Keras'.
+    """Exclude nestarray from the AutoGraph conversion of ``tf.function``, as NumPy and Keras are.
 
-    It would rewrite the source of each function that a traced one calls, at the first call, and
-    warn of those that it cannot. There is no public way to say so for a library.
+    AutoGraph rewrites the source of each function at its first traced call, and warns of functions
+    that it cannot convert. Libraries have no public way to opt out.
     """
     from tensorflow.python.autograph.core import config
 
@@ -148,9 +148,9 @@ def _stay_as_written() -> None:
 
 
 def _give_tf_data_specs() -> None:
-    """Say what ``tf.data`` is to make of a Container: one of specs.
+    """Register the ``tf.data`` spec of a Container: a Container of specs.
 
-    By itself it makes a mapping's from a list of pairs, which is a list to a Container.
+    By default ``tf.data`` rebuilds a mapping from a list of pairs, which is a list to Container.
     """
     from tensorflow.python.data.util import structure
     from tensorflow.python.framework import type_spec

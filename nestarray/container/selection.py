@@ -25,11 +25,11 @@ def _glob(pattern: str) -> re.Pattern[str]:
         signs = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(token)
         is_set = token[0] == "[" and token[-1] == "]"
         parts.append(signs or (_character_set(token[1:-1]) if is_set else re.escape(token)))
-    return re.compile("".join(parts) + "(?:/.*)?")  # a node's pattern takes all below it
+    return re.compile("".join(parts) + "(?:/.*)?")  # the pattern of a node matches its subtree
 
 
 def _character_set(signs: str) -> str:
-    """``[ab]`` and ``[!ab]`` as the shell has them, within one key."""
+    """``[ab]`` and ``[!ab]`` as in a shell, within one key."""
     is_negated = signs[0] == "!" and len(signs) > 1
     inside = signs[is_negated:].replace("\\", "\\\\").replace("^", "\\^")
     return f"[^/{inside}]" if is_negated else f"[{inside}]"
@@ -60,9 +60,9 @@ def _predicate(pattern: Any) -> Callable[[str, Any], Any]:
 def _takes_path(function: Callable[..., Any]) -> bool:
     try:
         inspect.signature(function).bind("path", "leaf")
-    except TypeError:  # of one argument, such as Equinox's is_array
+    except TypeError:  # a predicate of one argument, such as Equinox's is_array
         return False
-    except ValueError:  # one of C's, which does not say
+    except ValueError:  # a C function without a signature
         pass
     return True
 
@@ -84,7 +84,7 @@ def _of_dtype(dtype: Any) -> Callable[[str, Any], bool]:
 
 
 def _float8_name(dtype: Any) -> str | None:
-    """The name of an 8-bit floating dtype: trees hold such arrays, though no op computes on them."""
+    """The name of an 8-bit floating dtype: trees may hold such arrays, but no op accepts them."""
     name = getattr(dtype, "name", getattr(dtype, "__name__", None)) or str(dtype)
     name = str(name).removeprefix("torch.")
     return name if name.startswith("float8_") else None
@@ -105,7 +105,7 @@ def _of_shape(shape: tuple[int | None, ...]) -> Callable[[str, Any], bool]:
 def matches(
     spec: Spec, leaves: Leaves, patterns: tuple[Any, ...], dtype: Any = None, shape: Any = None
 ) -> list[bool]:
-    """For each leaf, whether any pattern takes it, and its dtype and shape are as asked."""
+    """For each leaf, whether a pattern matches it and its dtype and shape are accepted."""
     anyone = [_predicate(p) for p in patterns]
     everyone = [_of_dtype(dtype)] if dtype is not None else []
     if shape is not None:
@@ -127,7 +127,7 @@ def _checked_shape(shape: Any) -> tuple[int | None, ...]:
 
 
 def selected(c: Container[Leaf], hits: Sequence[bool]) -> Container[Leaf]:
-    """The leaves at which `hits` is true, in their structure."""
+    """The leaves where `hits` is true, in their structure."""
     spec = _kept(c._spec, iter(hits)) or make_spec("dict")
     return from_leaves(spec, tuple(compress(c._leaves, hits)))
 
@@ -147,17 +147,17 @@ def _kept(spec: Spec, flags: Iterator[bool]) -> Spec | None:
 def select(
     c: Container[Leaf], /, *patterns: Any, dtype: Any = None, shape: Any = None
 ) -> Container[Leaf]:
-    """The leaves that match any pattern and are of the dtype and shape, in their structure.
+    """The leaves that match any pattern and have the dtype and shape, in their structure.
 
     Args:
-        *patterns: each a glob on the path (``"**/bias"``, ``"layers/*/weight"``; what names
-            a node takes all below it), a tuple of keys, a compiled regular expression
+        *patterns: each a glob on the path (``"**/bias"``, ``"layers/*/weight"``; a match of a
+            node selects its subtree), a tuple of keys, a compiled regular expression
             (searched in the path), a type of leaves, or a predicate ``fn(path, leaf)`` or
-            ``fn(leaf)``. With a `dtype` or a `shape` none is needed.
+            ``fn(leaf)``. Optional with a `dtype` or a `shape`.
         dtype: a dtype, or a kind of the standard such as ``"real floating"``.
-        shape: sizes of the axes; None stands for any size.
+        shape: sizes of the axes; None matches any size.
 
-    Members of lists keep their numbers, so that `combine` restores the list.
+    Members of lists keep their numbers, so that `combine` can restore the list.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -172,7 +172,7 @@ def select(
 def exclude(
     c: Container[Leaf], /, *patterns: Any, dtype: Any = None, shape: Any = None
 ) -> Container[Leaf]:
-    """The leaves that `select` by the same patterns leaves out.
+    """The leaves that `select` with the same patterns does not return.
 
     Example:
         >>> import nestarray as na
@@ -187,7 +187,7 @@ def exclude(
 def partition(
     c: Container[Leaf], /, *patterns: Any, dtype: Any = None, shape: Any = None
 ) -> tuple[Container[Leaf], Container[Leaf]]:
-    """(`select`, `exclude`) by the same patterns; `combine` puts them together again.
+    """(`select`, `exclude`) with the same patterns; `combine` merges the two.
 
     Example:
         >>> import nestarray as na
@@ -203,7 +203,7 @@ def partition(
 def mask(
     c: Container[Leaf], /, *patterns: Any, dtype: Any = None, shape: Any = None
 ) -> Container[bool]:
-    """True at the leaves that `select` takes, False elsewhere; what ``optax.masked`` wants.
+    """True at the leaves that `select` returns, False at others, as ``optax.masked`` expects.
 
     Example:
         >>> import nestarray as na

@@ -1,14 +1,14 @@
 """The structure of a Container, without its leaves.
 
 A `Spec` is a node: a kind, its keys, and a child spec for each key; `LEAF` is the
-spec of a bare leaf. The kinds of nodes are ``dict``, ``list`` and ``tuple``, and
-``part of list`` and ``part of tuple`` for what is left of a list when members are
-taken out by `select`: they keep their numbers, so that `combine` restores the list.
+spec of a bare leaf. The kinds of nodes are ``dict``, ``list``, ``tuple``, ``part of list`` and
+``part of tuple``. The last two are lists from which `select` removed members: the others keep
+their numbers, so `combine` can restore the list.
 
 Specs are interned, so two Containers have the same structure exactly when their specs
-are the same object: matching structures costs one ``is``. Everything derived from a
-structure (paths, key look-up, the permutation between two key orders) is computed once
-per spec and kept on it.
+specs are the same object, and matching structures costs one ``is``. Everything derived from a
+structure (paths, key lookup, the permutation between two key orders) is computed once per spec
+and cached on it.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _interning = threading.Lock()
 
 
 class kept(Generic[Value]):
-    """A property that is computed once.
+    """A cached property without a lock.
 
-    `functools.cached_property` takes a lock, which torch.compile cannot follow; of two
-    threads both may compute what never changes.
+    torch.compile cannot trace the lock of `functools.cached_property`. Two threads may both
+    compute the value, which is constant.
     """
 
     def __init__(self, compute: Callable[[Any], Value]) -> None:
@@ -80,9 +80,9 @@ class Spec:
         return from_rows, (self._rows(),)
 
     def _rows(self) -> list[tuple[str, tuple[Key, ...], tuple[int, ...]]]:
-        """Each different node once, after its children, which are numbers of rows.
+        """Each distinct node once, after its children, which are given as row numbers.
 
-        A pickle of nodes inside of nodes would be refused for trees that are deep.
+        pickle cannot save deeply nested objects, so rows replace the nesting.
         """
         numbers: dict[Spec, int] = {}
         rows: list[tuple[str, tuple[Key, ...], tuple[int, ...]]] = []
@@ -107,7 +107,7 @@ class Spec:
 
     @kept
     def has_slashes(self) -> bool:
-        """Whether a key contains a slash, and is therefore several names of a path."""
+        """Whether a key contains a slash, and so equals several names of a path."""
         return any(isinstance(key, str) and "/" in key for key in self.keys)
 
     @kept
@@ -132,7 +132,7 @@ class Spec:
     def permutation_to(self, other: Spec) -> tuple[int, ...] | None:
         """Leaf indices of `self` in the leaf order of `other`; None if their keys differ."""
         found = self._permutations.get(id(other))
-        if found is None:  # `other` is kept in the entry, so that its id stays its own
+        if found is None:  # the entry holds `other`, so that its id is not reused
             found = self._permutations[id(other)] = (other, self._permutation_to(other))
         return found[1]
 
@@ -153,16 +153,16 @@ class Spec:
     def locate(self, path: Key | Path, what: str = "Container") -> tuple[int, int, Spec]:
         """(first leaf, one past the last, spec) of a key, an ``"a/b"`` path or a tuple of keys.
 
-        `what` is who asks, for the message of an error.
+        `what` is the caller's name, for the error message.
 
         Raises:
-            PathError: nothing is there; the message names the nearest key.
+            PathError: the path does not exist; the message names the nearest key.
         """
         if is_compiling():
             return self._locate(path, what)
         try:
             hit = self._located.get(path)
-        except TypeError:  # a slice or an array has no hash
+        except TypeError:  # slices and arrays are not hashable
             parse_path(path, what)
             raise
         if hit is None:
@@ -186,9 +186,9 @@ class Spec:
 
 
 def take_key(spec: Spec, remaining: Path) -> tuple[Key | None, Path]:
-    """The key of `spec` that the front of `remaining` names: exact, as a number, or with slashes.
+    """The key of `spec` that starts `remaining`: exact, as a number, or with slashes.
 
-    Of several, such as "a" and "a/b", it is the one below which the rest leads furthest.
+    If several keys fit, such as "a" and "a/b", the one with the longest match wins.
     """
     best: tuple[Key | None, Path] = None, remaining
     least = -1
@@ -201,7 +201,7 @@ def take_key(spec: Spec, remaining: Path) -> tuple[Key | None, Path]:
 
 
 def _keys_named(spec: Spec, remaining: Path) -> list[tuple[Key, Path]]:
-    """All keys of `spec` that the front of `remaining` may mean, and what is left of it."""
+    """All keys of `spec` that may start `remaining`, each with the rest of the path."""
     found: list[tuple[Key, Path]] = []
     for key in _spellings(spec, remaining[0]):
         found.append((key, remaining[1:]))
@@ -213,7 +213,7 @@ def _keys_named(spec: Spec, remaining: Path) -> list[tuple[Key, Path]]:
 
 
 def _spellings(spec: Spec, name: Key) -> list[Key]:
-    """The keys of `spec` that one name of a path may mean: itself, and as a number or as text."""
+    """The keys of `spec` that one name of a path may denote: itself, as a number or as text."""
     found: list[Key] = [name] if name in spec.index else []
     if isinstance(name, int):
         number, other = name, str(name)
@@ -231,7 +231,7 @@ def _spellings(spec: Spec, name: Key) -> list[Key]:
 
 
 def _names_left(spec: Spec, remaining: Path) -> int:
-    """How many names there are beyond the last key on the way."""
+    """The number of names after the last key that exists."""
     while remaining:
         key, rest = take_key(spec, remaining)
         if key is None:
@@ -252,7 +252,7 @@ def _missing_key_message(spec: Spec, done: list[Key], key: Key, path: Any) -> st
 
 
 def _slashed(key: Key, spec: Spec) -> str:
-    """A hint: the path that `key` is with slashes for dots, or the nearest key."""
+    """A hint: the existing path that `key` spells with dots, or the nearest key."""
     path = str(key).replace(".", "/")
     if path != str(key):
         try:
@@ -264,13 +264,13 @@ def _slashed(key: Key, spec: Spec) -> str:
 
 
 def path_text(path: Any) -> str:
-    """A path as messages name it."""
+    """A path as printed in messages."""
     return repr(join_path(path) if isinstance(path, tuple) else path)
 
 
 @compile_time_constant
 def nearest_key(key: Key, keys: tuple[Key, ...]) -> str:
-    """A hint for an error message: the nearest key, or the keys there are."""
+    """A hint for an error message: the nearest key, or the available keys."""
     near = nearest_name(str(key), [k for k in keys if isinstance(k, str)])
     if near is not None:
         return f"; did you mean {near!r}?"
@@ -286,7 +286,7 @@ def _spec_of(kind: str, keys: tuple[Key, ...], *children: Spec) -> Spec:
 
 
 def _traceable_spec(kind: str, keys: tuple[Key, ...] = (), children: tuple[Spec, ...] = ()) -> Spec:
-    # constant functions take objects as arguments, not in tuples
+    # torch.compile accepts objects as arguments of constant functions, but not inside tuples
     return _spec_of(kind, keys, *children)
 
 
@@ -296,7 +296,7 @@ def make_spec(kind: str, keys: tuple[Key, ...] = (), children: tuple[Spec, ...] 
     identity = (kind, keys, tuple(map(type, keys)), tuple(map(id, children)))
     spec = _interned.get(identity)
     if spec is None:
-        with _interning:  # two threads that build the same tree get the same spec
+        with _interning:  # threads that build the same tree get the same spec
             spec = _interned.get(identity)
             if spec is None:
                 spec = _interned[identity] = Spec(kind, keys, children)
@@ -307,7 +307,7 @@ LEAF = make_spec("leaf")
 
 
 def from_rows(rows: list[tuple[str, tuple[Key, ...], tuple[int, ...]]]) -> Spec:
-    """The spec that a pickle holds, node by node."""
+    """Rebuild a spec from the rows of a pickle."""
     specs: list[Spec] = []
     for kind, keys, children in rows:
         specs.append(make_spec(kind, keys, tuple([specs[i] for i in children])))
@@ -318,14 +318,14 @@ _PART = "part of "
 
 
 def part_of(kind: str) -> str:
-    """The kind of a node of `kind` that lost members but keeps their numbers."""
+    """The kind of a node of `kind` after members were removed and the others kept their numbers."""
     return _PART + kind if kind in ("list", "tuple") else kind
 
 
 def merged_node(kind: str, pairs: dict[Key, Spec]) -> tuple[Spec, list[Key]]:
-    """The node of children from several nodes, and its keys in order.
+    """Merge the children of several nodes into one node; returns it and its keys in order.
 
-    Parts of a list that together have all numbers are the list again.
+    Parts of a list that together have all numbers become the list.
     """
     whole = kind.removeprefix(_PART)
     keys = list(pairs)
@@ -340,7 +340,7 @@ def merged_node(kind: str, pairs: dict[Key, Spec]) -> tuple[Spec, list[Key]]:
 
 
 def plain_key(key: Any) -> Key | None:
-    """`key` as Python's own string or integer: of NumPy's, of an enumeration; None of others."""
+    """`key` as a Python string or integer (from NumPy integers or enumerations); None otherwise."""
     if key.__class__ is str or key.__class__ is int:
         return key
     if isinstance(key, str):
@@ -349,12 +349,12 @@ def plain_key(key: Any) -> Key | None:
 
 
 def parse_path(path: Key | Path, what: str = "Container") -> Path:
-    """Split ``"a/b/c"`` into keys; a tuple or an integer stays as it is.
+    """Split ``"a/b/c"`` into keys; a tuple or an integer is returned unchanged.
 
-    `what` is who asks, for the message of an error.
+    `what` is the caller's name, for the error message.
 
     Raises:
-        PathError: `path` is empty, or not a string, an integer or a tuple of these.
+            PathError: `path` is empty, or neither a string, an integer nor a tuple of these.
     """
     if isinstance(path, str):
         keys = tuple(k for k in path.split("/") if k)
@@ -377,7 +377,7 @@ def join_path(path: Path) -> str:
 def explain_mismatch(left: Spec, right: Spec, what: str) -> StructureError:
     """The error for two structures that do not match: first path, both sides, nearest key.
 
-    A leaf of the right one may stand for a node of the left one, and is then no difference.
+    A leaf of the right structure matches any node of the left one.
     """
     fronts = {path[:n] for path in left.paths for n in range(1, len(path) + 1)}
     ends = set(right.paths)

@@ -1,6 +1,6 @@
-"""Containers of another structure: entries moved, inserted, ordered, cut; keys joined and split.
+"""Changes of structure: move, insert, sort, cut, and join or split keys.
 
-Leaves are never touched, nor looked at. `set`, `update`, `delete`, `rename`, `select` and
+Leaves are neither changed nor read. `set`, `update`, `delete`, `rename`, `select` and
 `combine` are methods of the class itself.
 """
 
@@ -38,7 +38,7 @@ from nestarray.errors import ArgumentError, PathError, StructureError
 def replace(
     c: Container[Leaf], other: Mapping[Any, Any] | None = None, /, **entries: Any
 ) -> Container[Leaf]:
-    """New values at paths that exist; `Container.set` and `Container.update` also make new ones.
+    """New values at existing paths; `Container.set` and `Container.update` also create paths.
 
     Args:
         c: a Container.
@@ -46,7 +46,7 @@ def replace(
         **entries: the same by keyword, for top-level keys.
 
     Raises:
-        PathError: nothing is at a path; the message names the nearest key.
+        PathError: a path does not exist; the message names the nearest key.
 
     Example:
         >>> import nestarray as na
@@ -70,20 +70,20 @@ def insert(
     before: Key | None = None,
     after: Key | None = None,
 ) -> Container[Leaf]:
-    """A new entry at a place of its own among the others of its node.
+    """Insert an entry at a given position among the keys of its node.
 
     Args:
         c: a Container.
-        path: of the new entry. In a list or tuple its last key is the position; those from
-            there on are numbered anew. In a dict node it is a key that is not there yet.
+        path: the path of the new entry. In a list or tuple its last key is the position, and
+            the following members are renumbered. In a dict node it is a new key.
         value: an array or a tree.
-        before: the key in the same node that the entry stands before; the last place if None.
-        after: the key that it stands behind.
+        before: insert before this key of the same node; by default at the end.
+        after: insert after this key.
 
     Raises:
-        PathError: the node, or the key to stand beside, is not there.
-        StructureError: the key is there already, or the position is none.
-        ArgumentError: `before` and `after` are both given, or either for a list.
+        PathError: the node, or the key of `before` or `after`, does not exist.
+        StructureError: the key already exists, or the position is out of range.
+        ArgumentError: `before` and `after` are both given, or one of them for a list.
 
     Example:
         >>> import nestarray as na
@@ -142,11 +142,11 @@ def _position(node: Spec, path: str, key: Key, before: Key | None, after: Key | 
 
 @method
 def move(c: Container[Leaf], old: Key | Path, new: Key | Path, /) -> Container[Leaf]:
-    """What is at `old` at the place `new`, which must be free; see `Container.rename` for a key.
+    """Move the entry at `old` to the free path `new`; see `Container.rename` for a new key only.
 
     Raises:
-        PathError: nothing is at `old`.
-        StructureError: something is at `new`, or `new` lies inside `old`.
+        PathError: `old` does not exist.
+        StructureError: `new` already exists, or lies inside `old`.
 
     Example:
         >>> import nestarray as na
@@ -174,20 +174,20 @@ def restructure(
     *,
     rest: bool = False,
 ) -> Container[Leaf]:
-    """A tree of another structure with the same leaves, by a mapping from old to new paths.
+    """A tree of a new structure with the same leaves, by a mapping from old to new paths.
 
     Args:
         c: a Container.
-        paths: old path → new path; an old path names a leaf or a whole sub-container. Or a
-            function of each leaf's path that gives its new one, or None to leave it out.
-        rest: keep what the mapping does not name, in its place, before the moved parts.
+        paths: old path → new path, where an old path names a leaf or a whole sub-container; or a
+            function from a leaf's path to its new path, or to None to drop the leaf.
+        rest: keep unmapped entries in place, before the moved ones.
 
     Returns:
-        a Container in the order of the mapping; nodes that are made on the way are dicts.
+        a Container in the order of the mapping; created nodes are dicts.
 
     Raises:
-        PathError: an old path is not there.
-        StructureError: two parts would get one place, or one would lie inside another.
+        PathError: an old path does not exist.
+        StructureError: two parts would have the same path, or one would lie inside another.
 
     Example:
         >>> import nestarray as na
@@ -218,11 +218,11 @@ def restructure(
 
 @method
 def sort_keys(c: Container[Leaf], /, *, key: Callable[[Key], Any] | None = None) -> Container[Leaf]:
-    """The keys of every dict node in order; lists and tuples keep theirs.
+    """Sort the keys of every dict node; lists and tuples keep their order.
 
     Args:
         c: a Container.
-        key: what to sort by, a function of a key; integers before strings if None.
+        key: the sort key, a function of a key; by default integers come before strings.
 
     Example:
         >>> import nestarray as na
@@ -236,7 +236,7 @@ def sort_keys(c: Container[Leaf], /, *, key: Callable[[Key], Any] | None = None)
 
 @method
 def prune(c: Container[Leaf], /) -> Container[Leaf]:
-    """Without nodes that hold no leaf; what is left of a list keeps its numbers.
+    """Remove nodes that contain no leaf; the remaining members of lists keep their numbers.
 
     Example:
         >>> import nestarray as na
@@ -250,12 +250,12 @@ def prune(c: Container[Leaf], /) -> Container[Leaf]:
 def flatten_keys(
     c: Container[Leaf], /, sep: str = "/", *, depth: int | None = None
 ) -> Container[Leaf]:
-    """One level of keys in place of several, ``{"a": {"b": x}}`` → ``{"a/b": x}``.
+    """Join several levels of keys into one, ``{"a": {"b": x}}`` → ``{"a/b": x}``.
 
     Args:
         c: a Container.
-        sep: what joins the keys.
-        depth: how many levels become one; all if None. Nodes below stay as they are.
+        sep: the separator between keys.
+        depth: the number of levels to join; None joins all. Deeper nodes are kept.
 
     Raises:
         StructureError: two paths become the same key.
@@ -280,16 +280,16 @@ def flatten_keys(
 def unflatten_keys(
     c: Container[Leaf], /, sep: str = "/", *, depth: int | None = None, lists: bool = False
 ) -> Container[Leaf]:
-    """Keys of the top level split into nodes, ``{"a/b": x}`` → ``{"a": {"b": x}}``.
+    """Split keys of the top level into nodes, ``{"a/b": x}`` → ``{"a": {"b": x}}``.
 
     Args:
         c: a Container.
-        sep: where keys are split.
-        depth: into how many levels at most; no limit if None.
+        sep: the separator between keys.
+        depth: the maximal number of levels; None for no limit.
         lists: nodes with the keys ``"0"``, ``"1"``, … in this order become lists.
 
     Raises:
-        StructureError: a key names a leaf and also a node.
+        StructureError: a key names both a leaf and a node.
         ArgumentError: `sep` is empty, or `depth` less than 1.
 
     Example:
@@ -311,17 +311,16 @@ def unflatten_keys(
 def cut(
     c: Container[Leaf], /, *, depth: int | None = None, height: int | None = None
 ) -> Container[Leaf]:
-    """The upper part of a tree: what lies deeper than `depth`, or lower than `height`, is left out.
+    """The upper part of a tree, up to a `depth` from the root or down to a `height` of nodes.
 
     Args:
         c: a Container.
-        depth: how many keys a leaf's path may have.
-        height: the least height of a node that stays, where a node of leaves only has the
-            height 1, and every other one more than its highest child. Leaves stay with
-            their node.
+        depth: the maximal number of keys in a leaf's path.
+        height: the minimal height of a node to keep. A node with only leaves has height 1, any
+            other node one more than its highest child. Leaves are kept with their node.
 
     Raises:
-        ArgumentError: neither or both are given, or either is negative.
+        ArgumentError: neither or both are given, or one is negative.
 
     Example:
         >>> import nestarray as na
@@ -358,7 +357,7 @@ def _height(spec: Spec) -> int:
 def nodes(c: Container[Leaf], /) -> Iterator[tuple[str, Container[Leaf]]]:
     """(path, sub-container) of every node, the tree itself first (its path is ``""``).
 
-    `Container.flat_items` gives the leaves.
+    `Container.flat_items` iterates the leaves.
 
     Example:
         >>> import nestarray as na
@@ -379,13 +378,13 @@ def _walk(spec: Spec, path: Path, start: int) -> Iterator[tuple[Path, int, Spec]
 
 @method
 def find(c: Container, what: Any, /, *, partial: bool = False) -> tuple[str, ...]:
-    """The paths of all sub-containers of the structure of `what`; or of a leaf, by identity.
+    """The paths of all sub-containers with the structure of `what`, or of a leaf, by identity.
 
     Args:
         c: a Container.
-        what: a Container or a mapping, whose leaves do not matter; or an array, which is
-            looked for among the leaves.
-        partial: also take nodes that have more keys than `what`, on each level.
+        what: a Container or a mapping, whose leaves are ignored; or an array to find among the
+            leaves.
+        partial: also accept nodes with additional keys, on each level.
 
     Example:
         >>> import nestarray as na

@@ -1,7 +1,7 @@
-"""HTML of trees, tables and reports: one style, and escaped text.
+"""HTML of trees, tables and reports: a common style, and escaped text.
 
-Plain HTML and CSS without a script, so that pages that only show notebooks show it too, and no
-text of a key is executed. Colors follow the theme of the page, light or dark.
+It is plain HTML and CSS without a script: static notebook viewers can show it, and text from keys
+is never executed. Colors follow the theme of the page, light or dark.
 """
 
 from __future__ import annotations
@@ -34,5 +34,5 @@ def framed(body: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text for HTML; half a surrogate pair, which no document may hold, becomes an escape."""
+    """Escape text for HTML; lone surrogates, which documents must not contain, are written as codes."""
     return escape(text.encode("utf-8", "backslashreplace").decode())

@@ -1,10 +1,9 @@
-"""What of a tree is shown where there is room for so many lines only.
+"""Selection of the rows of a tree that fit a given number of lines.
 
-An outline opens nodes level by level while lines are left, the room of a level shared
-out evenly; a node with more children than its share keeps the first and the last of
-them. Numbered siblings that are alike (``layers/0`` … ``layers/11``) are one row.
-Whatever prints a tree walks the rows, so the work beyond one look at each leaf's
-shape and dtype is that of the rows, not of the tree.
+An outline opens nodes level by level while lines remain. Each level shares the remaining lines
+evenly; a node with more children than its share keeps the first and the last. Numbered siblings
+with equal text (``layers/0`` … ``layers/11``) are one row. Printers iterate over the rows, so
+apart from one shape and dtype lookup for each leaf, the work is proportional to the rows.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from nestarray.container.spec import Key, Spec
 
 Leaves = Sequence[Any]
 
-#: Siblings from which on a run is one row.
+#: The minimal number of equal siblings that are folded to one row.
 SHORTEST_RUN = 3
-#: Leaves that one outline compares, looking for runs, before it gives up folding.
+#: The maximal number of leaves that one outline compares in its search for equal siblings.
 MAX_COMPARED = 20_000
 
 _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d{0,8})", re.DOTALL)
@@ -28,14 +27,14 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 
 
 class Row:
-    """One line of an outline: a leaf or a node, or a run of `count` siblings that are alike."""
+    """One line of an outline: a leaf or a node, or a run of `count` equal siblings."""
 
     __slots__ = ("children", "count", "key", "last_key", "spec", "start")
 
     def __init__(self, key: Key, spec: Spec, start: int) -> None:
         self.key, self.last_key, self.spec, self.start = key, key, spec, start
         self.count = 1
-        self.children: list[Row | Gap] | None = None  # None: a leaf, or a node that is not opened
+        self.children: list[Row | Gap] | None = None  # None: a leaf, or a closed node
 
     @property
     def stop(self) -> int:
@@ -49,7 +48,7 @@ class Row:
 
 
 class Gap:
-    """Siblings that are left out: how many, and their leaves from `start` to `stop`."""
+    """Omitted siblings: their number, and their leaves from `start` to `stop`."""
 
     __slots__ = ("count", "start", "stop")
 
@@ -59,13 +58,13 @@ class Gap:
 
 
 def outline(spec: Spec, leaves: Leaves, lines: int, max_depth: int) -> Row:
-    """The root row, its children opened as far as `lines` lines below it and `max_depth` allow."""
+    """The root row, with children opened up to `lines` lines and `max_depth` levels."""
     root = Row("", spec, 0)
     folder = _Folder(leaves)
     level, left, depth = [root], lines, 0
     while level and left > 0 and depth < max_depth:
         nodes = [(row, folder.rows(row)) for row in level if row.spec.keys]
-        nodes.sort(key=lambda pair: len(pair[1]))  # small ones leave of their share for the others
+        nodes.sort(key=lambda pair: len(pair[1]))  # small nodes leave lines to the others
         for position, (row, rows) in enumerate(nodes):
             share = left // (len(nodes) - position)
             row.children = _fitted(rows, share)
@@ -87,7 +86,7 @@ def _fitted(rows: list[Row], room: int) -> list[Row | Gap] | None:
 
 
 class _Folder:
-    """Rows for the children of a node, runs of alike siblings folded."""
+    """Rows for the children of a node, with runs of equal siblings folded."""
 
     def __init__(self, leaves: Leaves) -> None:
         self.leaves, self.budget = leaves, MAX_COMPARED
@@ -146,11 +145,11 @@ def _same_text(a: Any, b: Any) -> bool:
     if shape.__class__ is tuple and shape == b.shape and a.dtype == b.dtype:  # NumPy, JAX: faster
         return True
     is_comparable = isinstance(a, _PLAIN) or array_text(a) is not None
-    return is_comparable and describe(a) == describe(b)  # any other object's repr may be costly
+    return is_comparable and describe(a) == describe(b)  # the repr of other objects may be slow
 
 
 def key_text(key: Key) -> str:
-    """A key as it is shown: escaped where it would break the line."""
+    """A key as printed: escaped if it would break the line."""
     text = str(key)
     return text if text.isprintable() else repr(text)[1:-1]
 

@@ -1,4 +1,4 @@
-"""Pictures of a tree with matplotlib: histograms or norms, leaf by leaf."""
+"""Plots of a tree with matplotlib: histograms or norms of its leaves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nestarray.display.statistics import has_values, histogram, sample_of, stati
 from nestarray.display.text import cut
 from nestarray.errors import ArgumentError
 
-#: Elements of one leaf that its histogram is made of, at most about.
+#: The approximate maximal number of elements in the histogram of one leaf.
 _SAMPLE = 100_000
 _COLUMNS = 4
 
@@ -30,27 +30,27 @@ def plot(
 ) -> Any:
     """Draw the leaves with matplotlib: a grid of histograms, or bars of their norms.
 
-    Elements that are not finite are left out, and their number is in the title of the
-    leaf. Histograms of leaves beyond 100,000 elements are of elements at equal distances.
-    Complex leaves count by their magnitudes. Leaves without elements or without values
-    (those that are being traced) and those that are no arrays are left out.
+    Elements that are not finite are ignored, and their number is in the title of the leaf.
+    Histograms of leaves with more than 100,000 elements use evenly spaced samples. Complex
+    leaves are shown by magnitude. Leaves without elements, without values (under tracing), and
+    leaves that are not arrays are ignored.
 
     Args:
         c: a Container of arrays of any backend.
-        *patterns: which leaves, as for `Container.select`; none means all.
+        *patterns: the leaves, as for `Container.select`; by default all.
         kind: ``"histogram"``, or ``"norm"`` for the 2-norm of each leaf.
-        limit: how many leaves to draw, the largest of them; None means 24 histograms or 60
-            norms. The title of the figure says how many there are.
-        bins: of a histogram.
+        limit: the maximal number of leaves, of which the largest are drawn; by default 24
+            histograms or 60 norms. The title of the figure has the total number.
+        bins: the number of bins of a histogram.
         log: counts, or norms, on a logarithmic axis.
-        figure: a matplotlib Figure to draw into; None makes one that pyplot knows nothing of.
+        figure: a matplotlib Figure to draw into; by default a new one, not managed by pyplot.
 
     Returns:
         the Figure. Nothing is shown or saved: ``c.plot().savefig("weights.png")``.
 
     Raises:
         MissingFrameworkError: matplotlib is not installed.
-        ArgumentError: `kind`, `limit` or `bins` is out of range, or there is nothing to draw.
+        ArgumentError: `kind`, `limit` or `bins` is out of range, or no leaf can be drawn.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -82,7 +82,7 @@ def _positive(name: str, value: Any) -> int:
 
 
 def _drawn(c: Container, limit: int) -> tuple[list[tuple[str, Any]], int]:
-    """The (path, leaf) pairs that are drawn, in the order of the tree, and how many there are."""
+    """The drawn (path, leaf) pairs, in the order of the tree, and the number of all candidates."""
     items = [item for item in c.flat_items() if _has_numbers(item[1])]
     if not items:
         raise ArgumentError(
@@ -94,7 +94,9 @@ def _drawn(c: Container, limit: int) -> tuple[list[tuple[str, Any]], int]:
 
 
 def _has_numbers(leaf: Any) -> bool:
-    kind = getattr(getattr(leaf, "dtype", None), "kind", None)  # NumPy, JAX: texts, objects, times
+    kind = getattr(
+        getattr(leaf, "dtype", None), "kind", None
+    )  # NumPy, JAX: strings, objects, times
     return size(leaf) > 0 and has_values(leaf) and kind not in ("O", "S", "U", "M", "m")
 
 

@@ -1,9 +1,8 @@
-"""The values of one leaf in a few numbers, on the host and in float64, alike for every backend.
+"""Statistics of the values of one leaf, on the host in float64, the same for every backend.
 
-Arrays on other devices are brought over one at a time, large ones are read in pieces,
-and what has no values yet (an array that is being traced, a shape without data) has
-no statistics. NaN and infinities are counted and left out of the rest, because one
-NaN would otherwise hide everything else there is to know.
+Arrays on other devices are transferred one at a time, and large ones are read in chunks. Leaves
+without values (an array under tracing, a shape without data) have no statistics. NaN and
+infinities are counted and otherwise ignored, because one NaN would make every statistic NaN.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _PIECE = 1 << 20
 
 
 class Statistics(NamedTuple):
-    """What `statistics` returns; `mean` to `norm` are of the finite elements."""
+    """The result of `statistics`; `mean` to `norm` are over the finite elements."""
 
     mean: float | None
     std: float | None
@@ -33,7 +32,7 @@ class Statistics(NamedTuple):
 
 
 def has_values(leaf: Any) -> bool:
-    """Whether `leaf` is an array, or a number, whose elements can be read now."""
+    """Whether `leaf` is an array or a number with readable elements."""
     if isinstance(leaf, NUMBERS):
         return True
     backend = backends.backend_of_type(type(leaf))
@@ -43,15 +42,15 @@ def has_values(leaf: Any) -> bool:
         import torch
 
         functorch = torch._C._functorch  # type: ignore[attr-defined]
-        in_transform = functorch.is_functorch_wrapped_tensor(leaf)  # of vmap, grad
+        in_transform = functorch.is_functorch_wrapped_tensor(leaf)  # inside vmap or grad
         return not (leaf.is_meta or in_transform)
     return not (backend == "jax" and leaf.is_deleted())
 
 
 def values_of(leaf: Any) -> np.ndarray | None:
-    """The elements of a leaf as a flat NumPy array of real numbers; None if it has none to show.
+    """The elements of a leaf as a flat NumPy array of real numbers; None without values.
 
-    Of complex numbers the magnitudes. Memory is shared where it can be.
+    Complex numbers are returned as magnitudes. The result shares memory where possible.
     """
     if not has_values(leaf):
         return None
@@ -61,7 +60,7 @@ def values_of(leaf: Any) -> np.ndarray | None:
     if backend == "torch":
         import torch
 
-        if leaf.layout is not torch.strided:  # what a sparse tensor stores
+        if leaf.layout is not torch.strided:  # the stored values of a sparse tensor
             leaf = leaf.to_dense()
     return _numbers(backends.core(str(backend)).to_numpy(leaf).reshape(-1))
 
@@ -77,9 +76,9 @@ def _numbers(values: np.ndarray) -> np.ndarray | None:
 
 
 def sample_of(leaf: Any, count: int) -> np.ndarray | None:
-    """About `count` finite elements of a leaf at equal distances, as floats; None as `values_of`.
+    """About `count` finite elements of a leaf, evenly spaced, as floats; None as `values_of`.
 
-    Of an array on another device only these are brought over.
+    Only these elements are transferred from another device.
     """
     if has_values(leaf) and not isinstance(leaf, NUMBERS):
         core = backends.core(str(backends.backend_of_type(type(leaf))))
@@ -90,13 +89,13 @@ def sample_of(leaf: Any, count: int) -> np.ndarray | None:
     if values is None:
         return None
     step = max(values.size // count, 1)
-    step -= step % 2 == 0  # an even step would take the same columns of each row, as a rule
+    step -= step % 2 == 0  # an even step would often hit the same columns of each row
     floats = _as_floats(values[::step])
     return floats[np.isfinite(floats)]
 
 
 def _strides(shape: tuple[int, ...], count: int) -> tuple[slice, ...]:
-    """Slices that leave about `count` elements; long axes are thinned out before short ones."""
+    """Slices that select about `count` elements; long axes are reduced before short ones."""
     steps = [1] * len(shape)
     left = float(count)
     by_length = sorted(range(len(shape)), key=shape.__getitem__)
@@ -108,7 +107,7 @@ def _strides(shape: tuple[int, ...], count: int) -> tuple[slice, ...]:
 
 
 def histogram(values: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:
-    """Counts and edges of bins over finite numbers, however far apart or close together they are.
+    """Counts and edges of bins over finite numbers, also for very large or very close ones.
 
     Example:
         >>> import numpy as np
@@ -116,9 +115,9 @@ def histogram(values: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:
         array([1, 2])
     """
     least, most = float(values.min()), float(values.max())
-    scale = max(abs(least), abs(most)) or 1.0  # the distance of large numbers may be infinite
+    scale = max(abs(least), abs(most)) or 1.0  # the difference of large numbers may overflow
     low, high = least / scale, most / scale
-    if high - low < 1e-12:  # there is no room for bins between numbers so close
+    if high - low < 1e-12:  # too close for bins
         low, high = low - 0.5, low + 0.5
     counts, edges = np.histogram(values / scale, bins, range=(low, high))
     largest = float(np.finfo(np.float64).max)
@@ -128,7 +127,7 @@ def histogram(values: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def statistics(leaf: Any) -> Statistics | None:
-    """Mean, standard deviation (biased), extremes, 2-norm and counts; None of what has no values.
+    """Mean, standard deviation (biased), extremes, 2-norm and counts; None without values.
 
     Example:
         >>> import numpy as np
@@ -139,7 +138,7 @@ def statistics(leaf: Any) -> Statistics | None:
     if values is None:
         return None
     count = 0
-    norm = away = 0.0  # away: the norm of the distances from the mean
+    norm = away = 0.0  # away: the norm of the deviations from the mean
     mean = np.float64(0.0)
     low = high = None
     nan = inf = zeros = 0
@@ -176,7 +175,7 @@ def _norm(floats: np.ndarray) -> float:
     total = float(np.dot(floats, floats))
     if 1e-280 < total < math.inf:
         return math.sqrt(total)
-    scale = float(np.abs(floats).max()) or 1.0  # the squares of such numbers overflow, or vanish
+    scale = float(np.abs(floats).max()) or 1.0  # avoids overflow and underflow of squares
     return scale * float(np.linalg.norm(floats / scale))
 
 

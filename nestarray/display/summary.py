@@ -1,4 +1,4 @@
-"""Tables of a tree: `summary` by subtree, `describe` leaf by leaf with statistics on request."""
+"""Tables of a tree: `summary` by subtree, `describe` by leaf with optional statistics."""
 
 from __future__ import annotations
 
@@ -24,28 +24,27 @@ _ANY_DEPTH = sys.maxsize
 def summary(c: Container, /, depth: int | None = None) -> Table:
     """A table of leaves, parameters and bytes by subtree, with totals.
 
-    It has a row for each subtree and leaf. Where these are more than fit the terminal, it
-    prints as an outline: numbered siblings that are alike are one row with their sum
-    (``layers/{0…11}``), deep levels are summed up in their subtree, and what else is left
-    out is a row that says how many leaves, parameters and bytes it stands for.
+    The table has a row for each subtree and leaf. If it does not fit the terminal, it prints as
+    an outline: numbered siblings with equal contents are one row with their sum
+    (``layers/{0…11}``), deep levels are summed in their subtree, and omitted rows are one
+    row with their number of leaves, parameters and bytes.
 
-    An array that occurs at several places (tied weights) counts once in each subtree
-    and once in the total, and a note names its places; shares may then sum to more
-    than 100 %. Nothing reads values, so arrays that are being traced have a summary.
+    An array at several places (tied weights) counts once in each subtree and once in the
+    total, and a note names its places; shares may then sum to more than 100 %. Values are not
+    read, so a summary also works under tracing.
 
     Args:
         c: a Container.
-        depth: how many levels to list, at least 1; None lists all down to the leaves.
+        depth: the number of levels, at least 1; None lists all levels.
 
     Returns:
-        a `Table` with the columns ``subtree, leaves, parameters, bytes, dtype, share``:
+        a `Table` with the columns ``subtree, leaves, parameters, bytes, dtype, share``.
         ``.rows`` and ``table["bytes"]`` are the values of all rows, ``table.to_string()``
-        their text, ``table.to_string(50)`` an outline of 50 rows. Parameters are the
-        elements of all arrays; ``dtype`` names all dtypes; ``share`` is that of the
-        parameters.
+        their text, ``table.to_string(50)`` an outline of 50 rows. Parameters are the elements
+        of all arrays; ``dtype`` lists all dtypes; ``share`` is the fraction of the parameters.
 
     Raises:
-        ArgumentError: `depth` is no positive integer.
+        ArgumentError: `depth` is not a positive integer.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -97,7 +96,7 @@ def _subtrees(
 
 
 def _outlined(row: Row, prefix: str, shifts: list[int]) -> Iterator[tuple[str, Sequence[int]]]:
-    """The name and the leaves of each row below `row`, which stands at each of `shifts`."""
+    """The name and the leaves of each row below `row`, for a run at each of `shifts`."""
     for child in row.children or ():
         if isinstance(child, Gap):
             own = [range(child.start + s, child.stop + s) for s in shifts]
@@ -114,9 +113,9 @@ def _outlined(row: Row, prefix: str, shifts: list[int]) -> Iterator[tuple[str, S
 
 
 class _Counter:
-    """Counts of parts of the leaves, in which an array that occurs twice counts once.
+    """Counts over subsets of the leaves, in which a repeated array counts once.
 
-    It has what it needs of the leaves, not the leaves: a table keeps no arrays alive.
+    It stores sizes, not leaves, so that a table keeps no array alive.
     """
 
     def __init__(self, c: Container) -> None:
@@ -129,12 +128,12 @@ class _Counter:
         for i, leaf in enumerate(leaves):
             if self.dtypes[i] is not None:
                 places.setdefault(id(leaf), []).append(i)
-        #: for each array that has several places, these
+        #: for each array with several places, these places
         self.shared = [found for found in places.values() if len(found) > 1]
         self.first_place = {i: found[0] for found in self.shared for i in found}
 
     def count(self, part: Sequence[int]) -> tuple[int, int, int, str]:
-        """Leaves, parameters, bytes and dtypes of the leaves with these numbers."""
+        """Leaves, parameters, bytes and dtypes of the leaves with the given numbers."""
         own = part
         if self.shared:
             own = list({self.first_place.get(i, i): i for i in part})
@@ -148,7 +147,7 @@ class _Counter:
         )
 
     def notes(self) -> list[str]:
-        """One line for each array that has several places, and one for shapes not yet known."""
+        """One line for each array with several places, and one for unknown shapes."""
         lines = []
         for places in self.shared[:5]:
             shown = " = ".join(self.paths[i] for i in places[:4])
@@ -164,7 +163,7 @@ class _Counter:
 
 
 def dtype_name(leaf: Any) -> str | None:
-    """``"float32"`` for any framework's array; None of anything else."""
+    """``"float32"`` for any framework's array; None for other objects."""
     if array_text(leaf) is None:
         return None
     return str(getattr(leaf.dtype, "name", leaf.dtype)).removeprefix("torch.")
@@ -172,24 +171,21 @@ def dtype_name(leaf: Any) -> str | None:
 
 @method
 def describe(c: Container, /, *patterns: Any, statistics: bool = False) -> Table:
-    """A table of the leaves: dtype, shape, bytes, backend and device, and statistics on request.
+    """A table of the leaves: dtype, shape, bytes, backend and device, with optional statistics.
 
-    Leaves that are no arrays have the name of their type for a dtype. Statistics are
-    read on the host in float64, alike on every backend; those of complex leaves are of
-    their magnitudes. A leaf without values (one that is being traced, of torch's
-    ``meta`` device, or deleted) has none.
+    For leaves that are not arrays, the dtype is the name of their type. Statistics are computed
+    on the host in float64, for every backend; for complex leaves, on magnitudes. A leaf without
+    values (under tracing, on torch's ``meta`` device, or deleted) has no statistics.
 
     Args:
         c: a Container.
-        *patterns: which leaves, as for `Container.select`; none means all.
+        *patterns: the leaves, as for `Container.select`; by default all.
         statistics: also read the values. ``mean``, ``std`` (biased), ``min``, ``max`` and
-            the 2-norm are those of the finite elements; ``nan``, ``inf`` and ``zeros`` are
-            counts.
+            the 2-norm are over the finite elements; ``nan``, ``inf`` and ``zeros`` are counts.
 
     Returns:
         a `Table`: ``.rows`` has the values, ``table["mean"]`` one column. It prints as many
-        rows as the terminal shows, with one for those between; ``table.to_string()`` is
-        the text of all.
+        rows as fit the terminal, and the number of the others; ``table.to_string()`` prints all.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -229,7 +225,7 @@ def _facts(leaf: Any) -> tuple[Any, ...]:
 def _shape(leaf: Any) -> tuple[int | None, ...] | None:
     try:
         return tuple(None if d is None else int(d) for d in leaf.shape)
-    except (TypeError, ValueError):  # of a rank not known yet
+    except (TypeError, ValueError):  # an unknown rank
         return None
 
 

@@ -1,7 +1,7 @@
-"""`Table`: rows that are values, and print aligned.
+"""`Table`: rows of values with aligned text.
 
-What is printed fits the terminal, and says what it leaves out; `to_string` gives all
-rows, a notebook an HTML table.
+The repr fits the terminal and counts omitted rows; `to_string` prints all rows, a notebook shows
+an HTML table.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from nestarray.display.outline import key_text
 from nestarray.display.text import cells, clipped, cut, terminal_size
 
 _GAP = "  "
-TABLE_ROWS = 100  # the most rows of one table in HTML
-_LEAST_ROWS = 3  # the first, what is between, the last
+TABLE_ROWS = 100  # the maximal number of rows in HTML
+_LEAST_ROWS = 3  # the first row, the omitted rows, the last row
 
-#: The rows of a table that are shown; a range stands for rows that are left out.
+#: The rows of a table to print; a range is a group of omitted rows.
 Shown = Sequence[int | range]
 
 
@@ -27,13 +27,13 @@ class Table:
     """Columns of equal length.
 
     Args:
-        columns: name → values, one a row. How a value prints goes by its type and by the
-            name of its column: ``bytes`` in binary units, ``share`` in percent.
+        columns: name → values, one for each row. The format depends on the type of a value and on
+            the name of its column: ``bytes`` in binary units, ``share`` in percent.
         total: name → value, a last row.
         notes: lines below the table.
-        sums: columns of numbers that add up over rows; what is left out shows their sums.
-        outline: a function that gives a table of at most so many rows that stands for
-            this one, where its first and last rows would not.
+        sums: numeric columns; a group of omitted rows shows their sums.
+        outline: a function of a maximal number of rows, which returns a shorter table to print
+            in place of this one.
 
     Example:
         >>> from nestarray.display.table import Table
@@ -72,7 +72,7 @@ class Table:
         return self.columns[column]
 
     def to_string(self, rows: int | None = None) -> str:
-        """The table as text in full width: all rows, or at most `rows` with a line for the rest.
+        """The table as text in full width: all rows, or at most `rows` and a line for the others.
 
         Example:
             >>> from nestarray.display.table import Table
@@ -87,9 +87,9 @@ class Table:
 
     def __repr__(self) -> str:
         width, height = terminal_size()
-        below = 1 + (2 if self.total else 0)  # the head; the line and the total
+        below = 1 + (2 if self.total else 0)  # the header; the rule and the total
         count, blocks = 0, [list(self.columns)]
-        while len(blocks) > count:  # columns that do not fit follow below, and take room for rows
+        while len(blocks) > count:  # columns that do not fit form another block, with fewer rows
             count = len(blocks)
             room = (height - len(self.notes)) // count - below
             table, rows = self.at_most(max(room, _LEAST_ROWS))
@@ -98,14 +98,14 @@ class Table:
         return "\n".join(clipped(line, width) for line in (*lines, *self.notes))
 
     def at_most(self, count: int) -> tuple[Table, Shown]:
-        """The table to print where there is room for `count` rows, and which of its rows."""
+        """The table to print in `count` rows, and the selection of its rows."""
         if len(self) > count and self._outline is not None:
             table = self._outline(count)
             return table, range(len(table))
         return self, shown_rows(len(self), count)
 
     def _blocks(self, rows: Shown, width: int) -> list[list[str]]:
-        """The columns, in groups that fit `width`; each starts with the first column."""
+        """The columns in blocks that fit `width`; each block starts with the first column."""
         first, *names = self.columns
         sizes = {name: max(map(cells, text)) + len(_GAP) for name, text in self.texts(rows).items()}
         lead = min(sizes[first], max(width // 3, 16))
@@ -122,7 +122,7 @@ class Table:
         return framed(_html(self))
 
     def texts(self, rows: Shown) -> dict[str, list[str]]:
-        """The cells of some rows as text by column, the head first and the total last."""
+        """The cells of some rows as text by column, with the header first and the total last."""
         table: dict[str, list[str]] = {}
         for name, values in self.columns.items():
             hidden = self._sum if table else _more
@@ -141,14 +141,14 @@ class Table:
         return text_of(name, sum(value for value in values if value is not None))
 
     def is_number(self, name: str) -> bool:
-        """Whether a column holds numbers, which stand at its right."""
+        """Whether a column holds numbers, which are aligned right."""
         values = (v for v in self.columns[name] if v is not None)
         return all(isinstance(v, (int, float)) for v in values)
 
     def _lines(self, rows: Shown, names: Sequence[str], width: int | None = None) -> list[str]:
         texts = self.texts(rows)
         table = {name: texts[name] for name in names}
-        if width is not None:  # the first column gives way
+        if width is not None:  # shorten the first column
             name = next(iter(table))
             others = [max(map(cells, t)) + len(_GAP) for n, t in table.items() if n != name]
             room = max(width - sum(others), 16)
@@ -170,7 +170,7 @@ class Table:
 
 
 def shown_rows(count: int, room: int) -> Shown:
-    """The numbers of the rows to show in `room` lines, and the range of those between."""
+    """The numbers of the rows to print in `room` lines, and the range of the omitted rows."""
     if count <= room:
         return range(count)
     head = room // 2
@@ -183,7 +183,7 @@ def _more(_: str, rows: range) -> str:
 
 
 def text_of(column: str, value: Any) -> str:
-    """How a value prints in a column of this name."""
+    """The text of a value in a column of this name."""
     if value is None:
         return ""
     if column == "bytes":
@@ -213,7 +213,7 @@ def bytes_text(count: int) -> str:
 def sections_html(
     head: str, sections: Sequence[tuple[str, Table]], notes: Sequence[str] = ()
 ) -> str:
-    """A heading with notes below it, and titles that open on their tables."""
+    """A heading with notes, and collapsible sections with tables."""
     lines = "".join(f'<div class="note">{escaped(note)}</div>\n' for note in notes)
     tables = "".join(
         f"<details><summary>{escaped(title)}</summary><div>\n{_html(table)}</div></details>\n"

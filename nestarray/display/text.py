@@ -1,8 +1,7 @@
-"""How a Container prints: a tree of keys with dtype and shape that fits the terminal.
+"""The repr of a Container: a tree of keys with dtypes and shapes that fits the terminal.
 
-Lines are no longer than the terminal is wide, and no more than it is high; what is
-left out is counted. Values of arrays are never read, so arrays that are being traced
-print alike.
+Lines fit the width of the terminal and their number its height; omitted entries are counted.
+Values of arrays are never read, so arrays under tracing print in the same way.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from nestarray.container.spec import Spec
 from nestarray.display.outline import Gap, Row, outline, range_text
 from nestarray.errors.text import counted
 
-#: Columns and lines where there is no terminal.
+#: Columns and lines without a terminal.
 WIDTH, HEIGHT = 100, 40
 _LEAST_WIDTH, _LEAST_HEIGHT = 24, 4
 
 
 def terminal_size() -> tuple[int, int]:
-    """Columns and lines that a repr may fill; two lines are left to the prompt."""
+    """Columns and lines for a repr; two lines are reserved for the prompt."""
     import shutil
 
     size = shutil.get_terminal_size((WIDTH, HEIGHT + 2))
@@ -32,7 +31,7 @@ def terminal_size() -> tuple[int, int]:
 def render(
     spec: Spec, leaves: Sequence[Any], width: int | None = None, height: int | None = None
 ) -> str:
-    """The text of a Container: `height` lines of `width` columns at most; None is the terminal's."""
+    """The text of a Container; `height` and `width` default to the size of the terminal."""
     columns, lines = terminal_size()
     width, height = width or columns, height or lines
     if spec.kind == "leaf":
@@ -53,7 +52,7 @@ def heading(spec: Spec, leaves: Sequence[Any]) -> str:
 
 
 def mark(spec: Spec) -> str:
-    """What is said of a node that is no dict, behind its name."""
+    """The suffix for the kind of a node, empty for a dict."""
     return "" if spec.kind == "dict" else f" [{spec.kind}]"
 
 
@@ -129,7 +128,7 @@ def _cells_of(character: str, unicodedata: Any) -> int:
 
 
 def clipped(text: str, width: int) -> str:
-    """`text` cut at `width` columns, with a sign that it was."""
+    """`text` cut at `width` columns, with an ellipsis."""
     if cells(text) <= width:
         return text
     text = text[:width]
@@ -139,7 +138,7 @@ def clipped(text: str, width: int) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """`text` with its middle left out where it is longer than `width` columns."""
+    """`text` with an ellipsis in the middle if it exceeds `width` columns."""
     if cells(text) <= width:
         return text
     half = (width - 1) // 2

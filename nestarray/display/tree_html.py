@@ -1,9 +1,7 @@
-"""A Container in a notebook: a tree that opens and closes, with sizes and small histograms.
+"""A Container as HTML: a collapsible tree with sizes and small histograms.
 
-Plain HTML and CSS without a script, so that it works where notebooks are only shown,
-and nothing that a key says is ever run. Colors are those of the page around it, light
-or dark. What is written is bounded: the rows of one outline, and histograms of the
-largest leaves among them, each from a sample.
+The size of the output is limited: the rows of one outline, and histograms of the largest leaves
+among them, each from a sample.
 """
 
 from __future__ import annotations
@@ -19,27 +17,27 @@ from nestarray.display.statistics import histogram, sample_of
 from nestarray.display.table import bytes_text
 from nestarray.display.text import contents, heading, mark
 
-#: The most rows of one tree, its most levels, and the most histograms.
+#: The maximal numbers of rows, levels and histograms of one tree.
 ROWS, DEPTH, HISTOGRAMS = 400, 12, 40
-#: Nodes stand open while the page has no more rows than this.
+#: Nodes are open while the page has at most this many rows.
 _OPEN_ROWS = 30
 _SAMPLE, _BINS, _LONGEST = 2048, 24, 120
 
 
 @method
 def to_html(c: Container, /) -> str:
-    """A page that shows the tree: keys, dtypes, shapes, bytes and histograms; nodes open and close.
+    """An HTML page of the tree: keys, dtypes, shapes, bytes and histograms; nodes are collapsible.
 
-    It needs no script and no other file, and follows the light or dark theme of the
-    browser. The largest floating leaves among the rows shown have histograms, from a
-    sample of about 2,000 elements. Of a large tree the page has about 400 rows;
-    numbered blocks that are alike are one.
+    It needs no script and no other file, and follows the light or dark theme of the browser.
+    The largest floating leaves among the rows have histograms, from a sample of about 2,000
+    elements. The page of a large tree has about 400 rows; numbered blocks with equal contents
+    are one row.
 
     Args:
         c: a Container.
 
     Returns:
-        a whole HTML document. In a notebook a Container shows the same tree by itself.
+        a complete HTML document. Notebooks display the same tree for a Container.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -56,7 +54,7 @@ def to_html(c: Container, /) -> str:
 
 @method
 def _repr_html_(c: Container, /) -> str:
-    """What notebooks show in place of the repr; see `to_html`."""
+    """The output in notebooks; see `to_html`."""
     leaves = c.leaves()
     root = outline(c.spec, leaves, ROWS, DEPTH)
     if c.spec.kind == "leaf":
@@ -138,12 +136,12 @@ def _bytes_note(leaves: tuple[Any, ...]) -> str:
 
 
 def _histogram(leaf: Any) -> str:
-    """A picture of the distribution of a floating leaf; nothing of others, and of few elements."""
+    """The histogram of a floating leaf as SVG; empty for other leaves and for few elements."""
     if size(leaf) < 2 or "float" not in str(getattr(leaf, "dtype", "")):
         return ""
     try:
         values = sample_of(leaf, _SAMPLE)
-    except Exception:  # a device that is gone: the tree is shown all the same
+    except Exception:  # a lost device must not prevent the display of the tree
         return ""
     if values is None or values.size < 2:
         return ""

@@ -1,4 +1,4 @@
-"""Trees of random numbers, each leaf from a key of its own path."""
+"""Trees of random numbers, with a separate key for the path of each leaf."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ def random_like(
     dtype: DTypeLike | None = None,
     **parameters: Any,
 ) -> Container[Leaf]:
-    """Random arrays of the shapes, dtypes, backends and devices of a tree.
+    """Random arrays with the shapes, dtypes, backends and devices of a tree.
 
-    The array at a path is drawn from ``na.random.fold_in(key, path)``, so that leaves beside
-    it change nothing in it, and it has the same bits on every backend that the functions of
-    `na.random` have.
+    The array at a path is drawn from ``na.random.fold_in(key, path)``: it does not depend on
+    other leaves, and has the same bits on every backend, as far as the functions of `na.random`
+    have.
 
     Args:
-        c: a Container. What is no array stays as it is.
-        key: as made by ``na.random.key``; of any backend.
+        c: a Container. Leaves that are not arrays are kept.
+        key: a key from ``na.random.key``, of any backend.
         distribution: ``fn(key, shape=…, dtype=…)``, such as ``na.random.normal``, ``gamma``,
             ``randint`` or ``dropout_mask``.
-        dtype: of all arrays; None keeps that of each.
-        **parameters: of the distribution, such as ``a=2.0`` for ``gamma``. A Container of them
-            is matched with `c` by path.
+        dtype: the dtype of all arrays; by default the dtype of each leaf.
+        **parameters: parameters of the distribution, such as ``a=2.0`` for ``gamma``. A
+            Container of values is matched with `c` by path.
 
     Returns:
         a Container of the structure of `c`.
 
     Raises:
-        DtypeError: the distribution has no numbers of the dtype of a leaf; names its path.
-        ArgumentError: `key` is no array.
-        StructureError: a Container of parameters does not have the keys of `c`.
+        DtypeError: the distribution does not support the dtype of a leaf; names its path.
+        ArgumentError: `key` is not an array.
+        StructureError: a Container of parameters has other keys than `c`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -89,7 +89,7 @@ def random_like(
 
 
 def _moved(key: Any, backend: str, device: Any) -> Any:
-    """The key on a backend and device; a key that is traced is where its trace is."""
+    """The key on a backend and device; a traced key stays in its trace."""
     core = backends.core(backend)
     own = backends.backend_of(key)
     if own == backend and (device is None or core.is_traced(key) or core.device_of(key) == device):
@@ -98,7 +98,7 @@ def _moved(key: Any, backend: str, device: Any) -> Any:
 
 
 def _names(spec: Spec) -> tuple[str, ...]:
-    """A name of its own for each leaf: its path, but where keys with slashes make two alike."""
+    """A unique name for each leaf: its path, or its repr where keys with slashes are ambiguous."""
     times = Counter(spec.path_names)
     return tuple(
         [

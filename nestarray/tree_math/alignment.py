@@ -1,4 +1,4 @@
-"""Containers of different keys brought to one structure, so that ops can combine them."""
+"""Alignment of Containers with different keys, so that ops can combine them."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from nestarray.errors import ArgumentError
 def align(
     c: Container[Leaf], /, *others: Container[Leaf], join: str = "inner", fill: Any = None
 ) -> tuple[Container[Leaf], ...]:
-    """The Containers with the same keys in the same order; then every op combines them.
+    """The Containers with the same keys in the same order, as ops require.
 
     Args:
         c: a Container.
-        *others: further ones.
-        join: ``"inner"`` keeps the paths that all have, ``"outer"`` those that any has,
-            ``"left"`` those of `c`. The order is that of `c`, then of the others.
-        fill: the number that arrays of missing leaves are full of; their shape and dtype are
-            those of the first Container that has the leaf. Needed where a leaf is missing.
+        *others: further Containers.
+        join: ``"inner"`` keeps the paths that all have, ``"outer"`` the paths of any,
+            ``"left"`` the paths of `c`. The order is the order of `c`, then of the others.
+        fill: the value of missing leaves; their shape and dtype are copied from the first
+            Container that has the leaf. Required if a leaf is missing.
 
     Returns:
-        as many Containers as were given, of one structure.
+        the aligned Containers, in the order of the arguments.
 
     Raises:
-        ArgumentError: `join` is unknown, or a leaf is missing and there is no `fill`.
-        StructureError: under an outer join a path is a leaf of one and a node of another.
+        ArgumentError: `join` is unknown, or a leaf is missing without `fill`.
+        StructureError: in an outer join, a path is a leaf of one Container and a node of another.
 
     Example:
         >>> import numpy as np, nestarray as na

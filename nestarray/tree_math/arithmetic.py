@@ -1,8 +1,8 @@
-"""Arithmetic of whole trees in training: clipping by the norm of all leaves, moving averages.
+"""Arithmetic over whole trees for training: clipping by global norm, moving averages.
 
-Sums, products and `lerp` of trees are ops already (``a + 2 * b``, ``a.lerp(b, 0.1)``), and so
-are trees of zeros (``c.zeros_like()``). What is here treats the floating and complex arrays of
-a tree and keeps their dtypes, and leaves to the rest what a training loop means by it.
+Sums, products and `lerp` of trees are ops (``a + 2 * b``, ``a.lerp(b, 0.1)``), and so are trees
+of zeros (``c.zeros_like()``). The functions here apply to the floating and complex arrays of a
+tree and keep their dtypes; other leaves are treated as training loops need.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from nestarray.tree_math.reductions import tree_norm
 def global_clip(
     c: Container[Leaf], max_norm: Any, /, *, ord: float = 2, norm: Any = None
 ) -> Container[Leaf]:
-    """The tree with all leaves times min(1, max_norm / ‖c‖), so that its norm is at most `max_norm`.
+    """Scale all leaves by min(1, max_norm / ‖c‖), so that the global norm is at most `max_norm`.
 
-    A tree that is short enough comes back with the same values. If the norm is NaN all is
-    NaN; if it is infinite, the infinite elements are NaN and the others 0.
+    A tree with a smaller norm keeps its values. If the norm is NaN, all results are NaN; if it is
+    infinite, infinite elements become NaN and the others 0.
 
     Args:
-        c: a Container, such as the gradients of a step. Floating and complex arrays count
-            and are clipped; anything else stays.
+        c: a Container, such as gradients. The norm includes floating and complex arrays only,
+            and only these are scaled.
         max_norm: a positive number, or a 0-d array.
         ord: the order of the norm, as for `tree_norm`.
-        norm: the norm of `c` if it is known already: ``norm = grads.tree_norm()`` and
+        norm: the norm of `c`, if known: ``norm = grads.tree_norm()`` and
             ``grads.global_clip(1.0, norm=norm)`` compute it once.
 
     Returns:
@@ -64,7 +64,7 @@ def global_clip(
             c if None not in dtypes else Container(list(filter(_is_inexact, c.leaves()))), ord=ord
         )
     scale = ops.divide(max_norm, ops.maximum(norm, max_norm))
-    if dtypes == {dtype_of(scale)}:  # one call for the tree, where the backend has that
+    if dtypes == {dtype_of(scale)}:  # one native call for the tree, where available
         return ops.multiply(c, scale)
 
     def scaled(x: Any) -> Any:
@@ -79,25 +79,25 @@ def ema(
 ) -> Container[Leaf]:
     """The next exponential moving average, decay · average + (1 − decay) · new.
 
-    With `step` the average has no bias towards what it began with: that of step 1 is `new`,
-    and that of step t weighs what came i steps before by decayⁱ, whose sum is 1 − decayᵗ over
-    1 − decay. It is ``optax.ema`` with ``debias=True``, kept as the average itself.
+    With `step` the average is corrected for its initial value: at step 1 it equals `new`, and at
+    step t the value from i steps before has the weight decayⁱ (1 − decay) / (1 − decayᵗ). This
+    is ``optax.ema`` with ``debias=True``, but `average` stores the corrected average.
 
     Args:
-        average: a Container, the average so far. Keep it in float32 where `new` has 16 bits:
-            steps of a thousandth are lost in these.
-        new: of the same keys.
-        decay: from 0, which forgets all, up to 1; a number or a 0-d array.
-        step: the number of this step, from 1; an integer or a 0-d array. None is the plain
-            average.
+        average: a Container, the average so far. Keep it in float32 if `new` has 16 bits, which
+            would round small changes to zero.
+        new: a Container of the same keys.
+        decay: in [0, 1), a number or a 0-d array; 0 returns `new`.
+        step: the number of this step, from 1; an integer or a 0-d array. None disables the
+            correction.
 
     Returns:
-        a Container of the structure and dtypes of `average`. Where it has no floating or
-        complex array (counters, names), what `new` has.
+        a Container of the structure and dtypes of `average`. Leaves that are not floating or
+        complex arrays (counters, names) are taken from `new`.
 
     Raises:
         StructureError: the keys differ.
-        ArgumentError: `decay` is not from 0 up to 1, or `step` is below 1.
+        ArgumentError: `decay` is outside [0, 1), or `step` is below 1.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -116,7 +116,7 @@ def ema(
     dtypes = _dtypes(average)
     is_one_dtype = None not in dtypes and dtypes == {_dtype(weight, dtypes)}
     if is_one_dtype and getattr(new, "spec", None) is average.spec and _dtypes(new) == dtypes:
-        return ops.lerp(average, new, weight)  # one call for the tree, where the backend has that
+        return ops.lerp(average, new, weight)  # one native call for the tree, where available
     columns = [average.leaves(), line_up(average.spec, new, "Container.ema")]
 
     def mixed(old: Any, other: Any) -> Any:
@@ -128,7 +128,7 @@ def ema(
 
 
 def _weight(decay: Any, step: Any) -> Any:
-    """The weight of what is new: 1 − decay, over 1 − decayᵗ at step t."""
+    """The weight of the new value: 1 − decay, divided by 1 − decayᵗ at step t."""
     is_number = isinstance(decay, float)
     if is_number and not 0 <= decay <= 1:
         raise ArgumentError(f"Container.ema: decay: got {decay!r}, expected a number from 0 to 1")
@@ -147,15 +147,15 @@ def _weight(decay: Any, step: Any) -> Any:
 
 
 def _dtype(weight: Any, dtypes: set[Any]) -> Any:
-    """The dtype of a weight; a number takes the one there is."""
+    """The dtype of a weight; for a Python number, the dtype of the leaf."""
     return next(iter(dtypes), None) if isinstance(weight, float) else dtype_of(weight)
 
 
 def _dtypes(c: Container) -> set[Any]:
-    """The dtypes of the floating and complex arrays, and None if there is anything else."""
+    """The dtypes of the floating and complex arrays, and None for any other leaf."""
     return {
         dtype_of(x) if _is_inexact(x) else None for x in c._flat()[0]
-    }  # of a fused one, buffers
+    }  # the buffers of a fused Container
 
 
 def _is_inexact(leaf: Any) -> bool:

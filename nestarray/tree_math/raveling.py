@@ -1,4 +1,4 @@
-"""All arrays of a tree as one vector, and back: for optimizers and solvers that take vectors."""
+"""Raveling: all arrays of a tree as one vector, for optimizers and solvers of vectors."""
 
 from __future__ import annotations
 
@@ -16,29 +16,27 @@ from nestarray.errors import ArgumentError, DtypeError, MixedBackendError, Shape
 
 @method
 def tree_ravel(c: Any, /, *patterns: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """The elements of all arrays of a tree as one vector, and the function that goes back.
+    """Concatenate all arrays of a tree into one vector; also returns the inverse function.
 
-    The vector has the arrays one after the other in leaf order, each in C order, in the
-    dtype to which theirs promote; so integers beside float32 go through float32, which has
-    those up to 2²⁴. Leaves that are no arrays are not in it. Both functions have gradients
-    and can be compiled.
+    The vector contains the arrays in leaf order, each in C order, promoted to a common dtype.
+    Integers with float32 become float32, which is exact up to 2²⁴. Leaves that are not arrays
+    are excluded. Both functions have gradients and can be compiled.
 
     Args:
         c: a Container or a nest; arrays of one backend.
-        *patterns: take only the leaves of a Container that `Container.select` takes.
+        *patterns: ravel only the leaves of a Container that `Container.select` returns.
 
     Returns:
         (vector, unravel). The vector is `(n,)`, where n is ``c.size`` without `patterns`;
-        without arrays it is an empty one of the default backend. ``unravel(vector)`` is the
-        tree with the elements of a vector `(n,)` in place of its own: same structure,
-        shapes and dtypes, and what is not in the vector as it was. Of vectors
-        `(*batch, n)` it makes arrays with the axes of the batch in front. On NumPy and
-        PyTorch these may be views of the vector.
+        without arrays it is an empty vector of the default backend. ``unravel(vector)`` returns
+        the tree with the elements of a vector `(n,)`: same structure, shapes and dtypes, and
+        unchanged excluded leaves. For vectors `(*batch, n)` its arrays have the batch axes in
+        front. On NumPy and PyTorch they may be views of the vector.
 
     Raises:
-        ArgumentError: there are `patterns` but `c` is no Container.
+        ArgumentError: `patterns` are given and `c` is not a Container.
         MixedBackendError: arrays of two backends.
-        ShapeError: (by `unravel`) the last axis of the vector is not n long.
+        ShapeError: (by `unravel`) the size of the last axis is not n.
         DtypeError: (by `unravel`) a complex vector for a real array.
 
     Example:
@@ -92,7 +90,7 @@ def tree_ravel(c: Any, /, *patterns: Any) -> tuple[Any, Callable[[Any], Any]]:
 
 
 def _chosen(c: Any, leaves: tuple[Any, ...], patterns: tuple[Any, ...]) -> list[int]:
-    """The numbers of the leaves that go into the vector."""
+    """The numbers of the leaves in the vector."""
     hits = [True] * len(leaves)
     if patterns:
         if not isinstance(c, Container):

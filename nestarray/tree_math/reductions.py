@@ -1,10 +1,10 @@
-"""Reductions over all leaves of a tree at once: what training loops ask of parameters.
+"""Reductions over all leaves of a tree, as used in training loops.
 
-Each takes a Container, or any nest, on any backend, and is a method of Container too.
-Labels, functions and other leaves that are no arrays and no numbers are left out; what stands
-for an array and is none yet is refused. All are compositions of ops, so
-they have gradients and can be compiled. ``c.size`` and ``c.nbytes`` are the numbers of
-elements and bytes, `Container.count` that of leaves.
+Each function accepts a Container or any nest on any backend, and is also a method of Container.
+Leaves that are neither arrays nor numbers (labels, functions) are ignored; placeholders for arrays
+(arrays in a file, Flax variables) raise an error. All are compositions of ops, so they have
+gradients and can be compiled. ``c.size`` and ``c.nbytes`` count elements and bytes,
+`Container.count` leaves.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from nestarray.typing import NUMBERS
 
 @method
 def tree_sum(c: Any, /) -> Any:
-    """The sum of all elements of all leaves, Σᵢ Σ xᵢ; 0.0 of a tree without numbers.
+    """The sum of all elements of all leaves, Σᵢ Σ xᵢ; 0.0 for a tree without numbers.
 
     Args:
         c: a Container or a nest.
 
     Returns:
-        a scalar array of the leaves' backend; its dtype is the leaves' promoted.
+        a scalar array of the leaves' backend, in the promoted dtype of the leaves.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -44,19 +44,19 @@ def tree_sum(c: Any, /) -> Any:
 
 @method
 def tree_mean(c: Any, /) -> Any:
-    """The mean of all elements of all leaves, Σᵢ Σ xᵢ / Σᵢ nᵢ: each element weighs the same.
+    """The mean of all elements of all leaves, Σᵢ Σ xᵢ / Σᵢ nᵢ, weighted by element.
 
-    16-bit leaves are summed in float32, in which large trees do not overflow.
+    16-bit leaves are summed in float32, to avoid overflow.
 
     Args:
         c: a Container or a nest.
 
     Returns:
-        a scalar array of the leaves' backend; its dtype is the leaves' promoted, float32 of
+        a scalar array of the leaves' backend, in the promoted dtype of the leaves; float32 for
         integers.
 
     Raises:
-        ArgumentError: there is no number in `c`.
+        ArgumentError: `c` contains no number.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -68,7 +68,7 @@ def tree_mean(c: Any, /) -> Any:
         raise ArgumentError("tree_mean: got a tree without numbers, which has no mean")
     count: Any = sum(math.prod(_shape(x)) for x in leaves)
     total = _total(_sum(_widened(x)) for x in leaves)
-    if backends.is_array(count):  # a size that is not known yet
+    if backends.is_array(count):  # an unknown size
         count = ops.astype(count, dtype_of(total))
     mean = ops.divide(total, count)
     exact = reduce(promote_types, [dtype_of(x) for x in leaves if hasattr(x, "dtype")] or [float32])
@@ -77,18 +77,18 @@ def tree_mean(c: Any, /) -> Any:
 
 @method
 def tree_dot(a: Any, b: Any, /) -> Any:
-    """The inner product of two trees as vectors, Σᵢ ⟨xᵢ, yᵢ⟩; complex leaves of `a` conjugated.
+    """The inner product of two trees as vectors, Σᵢ ⟨xᵢ, yᵢ⟩, conjugating complex leaves of `a`.
 
     Args:
         a: a Container or a nest.
-        b: of the same structure; Containers are matched by key.
+        b: a tree of the same structure; Containers are matched by key.
 
     Returns:
-        a scalar array; 0.0 of trees without numbers.
+        a scalar array; 0.0 for trees without numbers.
 
     Raises:
         StructureError: the structures differ.
-        ShapeError: two leaves differ in shape; nothing is broadcast.
+        ShapeError: two leaves differ in shape; leaves are not broadcast.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -119,18 +119,18 @@ def tree_dot(a: Any, b: Any, /) -> Any:
 def tree_norm(c: Any, /, *, ord: float = 2) -> Any:
     """The norm of the tree as one vector: (Σ |x|^ord)^(1/ord), or max |x| for ``ord=inf``.
 
-    16-bit leaves and integers count in float32, where their squares do not overflow. At a
-    tree of zeros the norm of order 2 has no gradient (NaN), as in the frameworks.
+    16-bit leaves and integers are converted to float32, to avoid overflow of squares. For a
+    tree of zeros, the gradient of the norm of order 2 is NaN, as in the frameworks.
 
     Args:
-        c: a Container or a nest; of complex leaves the absolute values count.
-        ord: a positive number, ``float("inf")`` included.
+        c: a Container or a nest; complex leaves contribute their absolute values.
+        ord: a positive number or ``float("inf")``.
 
     Returns:
-        a real scalar array; 0.0 of a tree without numbers.
+        a real scalar array; 0.0 for a tree without numbers.
 
     Raises:
-        ArgumentError: `ord` is no positive number.
+        ArgumentError: `ord` is not a positive number.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -154,10 +154,10 @@ def tree_norm(c: Any, /, *, ord: float = 2) -> Any:
 
 @method
 def tree_max(c: Any, /) -> Any:
-    """The largest element of all leaves; NaN if there is one.
+    """The largest element of all leaves; NaN if any element is NaN.
 
     Raises:
-        ArgumentError: there is no number in `c`.
+        ArgumentError: `c` contains no number.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -169,10 +169,10 @@ def tree_max(c: Any, /) -> Any:
 
 @method
 def tree_min(c: Any, /) -> Any:
-    """The smallest element of all leaves; NaN if there is one.
+    """The smallest element of all leaves; NaN if any element is NaN.
 
     Raises:
-        ArgumentError: there is no number in `c`.
+        ArgumentError: `c` contains no number.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -184,7 +184,7 @@ def tree_min(c: Any, /) -> Any:
 
 @method
 def tree_all(c: Any, /) -> Any:
-    """Whether all elements of all leaves are true; true of a tree without leaves.
+    """Whether all elements of all leaves are true; true for a tree without leaves.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -198,7 +198,7 @@ def tree_all(c: Any, /) -> Any:
 
 @method
 def tree_any(c: Any, /) -> Any:
-    """Whether any element of any leaf is true; false of a tree without leaves.
+    """Whether any element of any leaf is true; false for a tree without leaves.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -219,7 +219,7 @@ def _numbers(name: str, c: Any) -> list[Any]:
 
 
 def _refuse_unread(name: str, c: Any) -> None:
-    """What stands for an array (one in a file, a variable of Flax) is no label to be passed by."""
+    """Refuse placeholders for arrays (in a file, a Flax variable), which are not labels to ignore."""
     for path, leaf in Container(c).flat_items():
         if not is_array_or_number(leaf) and hasattr(leaf, "dtype") and hasattr(leaf, "shape"):
             raise ArgumentError(
@@ -230,7 +230,7 @@ def _refuse_unread(name: str, c: Any) -> None:
 
 
 def _elements(name: str, c: Any) -> list[Any]:
-    """The numbers and arrays, but for empty arrays: those have no largest element."""
+    """The numbers and arrays without empty arrays, which have no largest element."""
     return [leaf for leaf in _numbers(name, c) if 0 not in tuple(getattr(leaf, "shape", ()))]
 
 
@@ -239,10 +239,10 @@ def _shape(x: Any) -> tuple[Any, ...]:
 
 
 def _known_shape(x: Any) -> tuple[Any, ...] | None:
-    """The shape without asking a graph for it: None, or a size of None, where it is not known."""
+    """The static shape: None, or with sizes of None, if unknown."""
     try:
         return tuple(getattr(x, "shape", ()))
-    except ValueError:  # TensorFlow's unknown rank
+    except ValueError:  # an unknown rank in TensorFlow
         return None
 
 
@@ -256,7 +256,7 @@ def _differ_in_shape(x: Any, y: Any) -> bool:
 
 
 def _is_scalar(x: Any) -> bool:
-    """Whether `x` is a number of Python, which belongs to no backend and stays one."""
+    """Whether `x` is a Python number, which has no backend and stays a number."""
     return type(x) in NUMBERS
 
 
@@ -269,7 +269,7 @@ def _conjugate(x: Any) -> Any:
 
 
 def _widened(x: Any) -> Any:
-    """`x`, in float32 if it is floating and has 16 bits."""
+    """`x`, converted to float32 if it is floating with 16 bits."""
     if _is_scalar(x):
         return x
     dtype = dtype_of(x)
@@ -297,7 +297,7 @@ def _power(x: Any, exponent: float) -> Any:
 
 
 def _leaf(function: Callable[..., Any], x: Any) -> Any:
-    """`function` of an array; a number is its own sum and its own maximum."""
+    """`function` of an array; a number unchanged, as its own sum and maximum."""
     return x if _is_scalar(x) else function(x)
 
 
