@@ -1,4 +1,4 @@
-"""Transformations of functions: differentiate, map and compile, alike on every backend."""
+"""Transformations of functions: derivatives, mapping, compilation and control flow."""
 
 from nestarray.transforms.associative_scans import associative_scan as associative_scan
 from nestarray.transforms.batching import vmap as vmap

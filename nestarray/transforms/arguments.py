@@ -1,8 +1,8 @@
-"""What a derivative is taken with respect to: the inexact leaves of some arguments of a function.
+"""The differentiated arguments of a function: the inexact leaves of selected arguments.
 
-The arguments are flattened once; backends see a function of a flat list of arrays
-(`Arguments.call`), and what they give for these arrays is put back into the arguments'
-nests once (`Arguments.nests`).
+The arguments are flattened once; backends get a function of a flat list of arrays
+(`Arguments.call`), and their results for these arrays are put back into the arguments' nests once
+(`Arguments.nests`).
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Arguments:
         return parts[0] if isinstance(self._argnums, int) else tuple(parts)
 
     def tangents(self, given: Nest, what: str) -> list[Any]:
-        """For each of `arrays` the array in `given`, a nest as `nests` makes them; None is zeros.
+        """The arrays of `given`, a nest as from `nests`, one for each of `arrays`; None means zeros.
 
         Raises:
             StructureError: `given` is of another structure.
@@ -134,7 +134,7 @@ class Arguments:
         return found
 
     def _filled(self, values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
-        """All leaves: `values` in the places that are differentiated, else those of `others`."""
+        """All leaves: `values` where differentiated, `others` elsewhere."""
         if len(values) == len(self._leaves) == len(self._places):
             return list(values)
         filled = list(others)
@@ -180,10 +180,9 @@ def is_inexact(leaf: Any) -> bool:
 
 
 def inexact_places(leaves: Sequence[Any]) -> list[int]:
-    """Which leaves can be differentiated.
+    """The indices of leaves that can be differentiated.
 
-    Neighbours are mostly of one dtype, which is looked up once; what is no array stands for
-    its own.
+    Consecutive leaves mostly share a dtype, so the test is repeated only when it changes.
     """
     places: list[int] = []
     before, is_hit = _NONE, False
@@ -200,19 +199,19 @@ _NONE: Any = object()
 
 
 def name_of(fn: Callable[..., Any]) -> str:
-    """A function as error messages speak of it."""
+    """The name of a function for error messages."""
     return f"the function {getattr(fn, '__name__', type(fn).__name__)!r}"
 
 
 def describe(value: Any) -> str:
-    """What a function returned, as error messages speak of it."""
+    """A value returned by a function, for error messages."""
     if backends.is_array(value):
         return f"an array of {dtypes.dtype_of(value)}, shape {tuple(value.shape)}"
     return f"a {type(value).__name__}"
 
 
-#: What was looked up before, in dictionaries, which torch.compile reads; cached functions
-#: it runs again, imports and all.
+#: Caches as dictionaries, because torch.compile can trace dictionaries but calls functions
+#: decorated with `functools.cache` again.
 _modules: dict[str, Any] = {}
 _backends: dict[type, str | None] = {}
 
@@ -267,7 +266,7 @@ def _as_array(leaf: Any, backend: str) -> Array:
 
 
 def _zeros(leaf: Any) -> Any:
-    """The gradient of a leaf that is not differentiated; floating ones are replaced later."""
+    """The gradient of an undifferentiated leaf; floating leaves are replaced later."""
     if hasattr(leaf, "dtype"):
         return leaf if is_inexact(leaf) else ops.zeros_like(leaf)
     return type(leaf)(0) if isinstance(leaf, (bool, int)) else leaf

@@ -1,4 +1,4 @@
-"""Prefixes of an associative operation over nests, in a depth that grows with the logarithm."""
+"""Prefix scans of an associative operation over nests, in logarithmic depth."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nestarray import ops
 from nestarray.errors import ArgumentError
 from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.arguments import describe
-from nestarray.transforms.carries import Wanted, avals_of, take_apart
+from nestarray.transforms.carries import Expected, avals_of, take_apart
 from nestarray.transforms.control_flow import find, place
 from nestarray.transforms.loop_arguments import axes_of
 from nestarray.typing import Nest
@@ -22,19 +22,19 @@ def associative_scan(
     """All prefixes of x₀ ∘ x₁ ∘ x₂ …, for an associative operation ∘, in logarithmic depth.
 
     Args:
-        fn: the operation: function of two nests like `elems`, of equal lengths along `axis`,
-            that combines them place by place and returns such a nest.
+        fn: the operation: a function of two nests like `elems`, of equal lengths along `axis`,
+            that combines them elementwise along `axis` and returns such a nest.
         elems: nest of arrays with equal sizes along `axis`.
-        axis: the axis to go along.
+        axis: the axis to scan.
         reverse: combine suffixes, from the end.
 
     Returns:
-        nest like `elems`, the i-th place of which is x₀ ∘ … ∘ xᵢ.
+        nest like `elems`; element i along `axis` is x₀ ∘ … ∘ xᵢ.
 
     Raises:
-        ArgumentError: there is no array in `elems`.
-        ShapeError: the arrays have different sizes along `axis`, or no such axis.
-        StructureError, ShapeError, DtypeError: `fn` returned something else than such a nest.
+        ArgumentError: `elems` contains no arrays.
+        ShapeError: the arrays differ in size along `axis`, or lack the axis.
+        StructureError, ShapeError, DtypeError: `fn` returned a nest unlike `elems`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -61,7 +61,7 @@ def associative_scan(
     def combine(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
         others = put_back(second)
         avals = avals_of(others, backend)
-        wanted = Wanted("associative_scan", "result", "elems", backend, form, avals, unfused=True)
+        wanted = Expected("associative_scan", "result", "elems", backend, form, avals, unfused=True)
         found = wanted.arrays(fn(form.nest(put_back(first)), form.nest(others)), fn, second[0])
         return tuple([ops.moveaxis(x, axis, 0) for x in found]) if apart else found
 

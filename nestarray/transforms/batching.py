@@ -1,10 +1,10 @@
-"""`vmap`: a function of one example becomes one of a batch.
+"""`vmap` turns a function of one example into a function of a batch.
 
-The nests are flattened once, the mapped axes moved to the front, and a function of flat
-arrays is handed to the backend (``backends/<name>/transforms.py: vmap``): ``jax.vmap``,
-``torch.func.vmap`` and ``tf.vectorized_map`` run each operation once for the whole batch;
-NumPy calls the function once for each example and stacks the results. While code is recorded as a
-graph, the function of one example is recorded, and mapped in one call.
+The nests are flattened once, the mapped axes move to the front, and the backend gets a function of
+flat arrays (``backends/<name>/transforms.py: vmap``). ``jax.vmap``, ``torch.func.vmap`` and
+``tf.vectorized_map`` run each operation once for the whole batch; NumPy calls the function for each
+example and stacks the results. A recorder records the function of one example and maps it in one
+call.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from nestarray.transforms.loop_arguments import check_count
 from nestarray.transforms.recording import current_recorder
 from nestarray.typing import Nest
 
-#: An axis; None for what is not mapped; or a nest of these, a prefix of the argument.
+#: An axis, None for an unmapped argument, or a nest of these that is a prefix of the argument.
 Axes = Any
 
 
@@ -39,38 +39,35 @@ def vmap(
     axis_name: Any = None,
     axis_size: int | None = None,
 ) -> Callable[..., Any]:
-    """The function that maps `fn` over an axis of its arguments.
+    """Map `fn` over an axis of its arguments.
 
-    Arguments by keyword are handed through, and so are leaves that are no arrays. The
-    function nests, and goes together with `grad`, `jit` and random keys
-    (``na.vmap(sample)(key.split(n))``).
+    Keyword arguments and leaves other than arrays pass unchanged to every call. `vmap` nests, and
+    composes with `grad`, `jit` and random keys (``na.vmap(sample)(key.split(n))``).
 
     Args:
         fn: function of nests that returns a nest of arrays.
-        in_axes: the axis of the positional arguments to map over, None for those that every
-            call gets whole; a tuple gives one for each argument, a Container or dict in it
-            one for each part of that argument.
-        out_axes: where the mapped axis stands in the results; for results that are several,
-            a nest as for `in_axes`. None for a result that is the same for all examples, which
-            comes back once: on JAX, PyTorch and TensorFlow one that is not computed from what
-            is mapped, on NumPy one with the same bits for every example.
-        axis_name: a name for the mapped axis, by which `psum`, `pmean`, `all_gather` and their
-            like see all examples inside of `fn`. On NumPy and TensorFlow `fn` runs once more
-            for each of them.
-        axis_size: the number of examples; needed only if nothing is mapped, when each result is
-            repeated as often.
+        in_axes: the axis of the positional arguments to map over, or None for an unmapped
+            argument; a tuple gives one axis per argument, and a Container or dict in it one axis
+            per part of that argument.
+        out_axes: the position of the mapped axis in the results, or a nest as for `in_axes`. None
+            returns an unbatched result once: on JAX, PyTorch and TensorFlow the result must not
+            depend on mapped arguments; on NumPy it must have the same bits for every example.
+        axis_name: a name for the mapped axis, for `psum`, `pmean`, `all_gather` and the other
+            collectives inside `fn`. On NumPy and TensorFlow each collective runs `fn` once more.
+        axis_size: the number of examples; required only if no argument is mapped. Each result is
+            then repeated.
 
     Returns:
         a function of the same arguments, each with one more axis.
 
     Raises:
-        ArgumentError: `axis_size` is no number of examples; or when called, if nothing is mapped and
-            there is no `axis_size`, `in_axes` does not fit the arguments, or `out_axes` is None for a
-            result that is not the same for all examples.
-        ShapeError: when called, if the mapped axes have different sizes, or one that is not
-            `axis_size`, or `in_axes` names an axis that is not there.
-        UnsupportedError: when called, if the axis has an `axis_name` and a length that is not known
-            while it is traced.
+        ArgumentError: `axis_size` is not a positive integer; or when called, if no argument is
+            mapped and `axis_size` is None, `in_axes` does not fit the arguments, or `out_axes` is
+            None for a result that depends on the example.
+        ShapeError: when called, if the mapped axes differ in size from each other or from
+            `axis_size`, or `in_axes` names an axis that an argument lacks.
+        UnsupportedError: when called, if the axis has an `axis_name` and its length is unknown at
+            trace time.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -103,7 +100,7 @@ def vmap(
         _check_sizes(fn, leaves, axes, mapped, axis_size)
         backend = backends.find_backend(tuple(leaves[i] for i in places)) or current_backend()
         arrays = [_in_front(leaves[i], axes[i]) for i in mapped]
-        if not mapped:  # what is mapped instead is not looked at
+        if not mapped:  # map over a counter, which `flat` ignores
             assert axis_size is not None
             arrays = [_counted(axis_size, [leaves[i] for i in places], backend)]
         returned: list[Any] = []
@@ -145,17 +142,17 @@ def map_rows(
     axis_name: Any = None,
     has_common: bool = False,
 ) -> tuple[Any, Any, Any]:
-    """What a function of rows gives for all rows, where collectives find their examples.
+    """Map a function of rows over all rows, with collectives.
 
     Args:
-        flat: of rows: what is to be stacked, and, if `has_common`, what all have in common.
-        arrays: with the rows along their first axes.
-        backend: of the arrays.
-        axis_name: for collectives; None: the axis has none.
-        has_common: the second of what `flat` gives is asked for.
+        flat: function of rows that returns (batched outputs, unbatched outputs).
+        arrays: arrays with the rows along their first axes.
+        backend: the backend of the arrays.
+        axis_name: the name of the axis for collectives, or None.
+        has_common: whether to return the unbatched outputs.
 
     Returns:
-        (stacked, common, the places of what is not the same for all examples).
+        (batched outputs, unbatched outputs, indices of outputs that should have been batched).
     """
     native = current_recorder() or native_transforms(backend)
     if backend == "jax" and not current_recorder():
@@ -175,14 +172,14 @@ def _run(
     flat: Callable[..., tuple[Any, Any]],
     **settings: Any,
 ) -> tuple[Any, Any, Any]:
-    """What is stacked, what all examples have in common, and which of that is not."""
+    """(batched outputs, unbatched outputs, indices of those that should have been batched)."""
     if has_common:
         return native.vmap_with_common(flat, list(arrays), **settings)
     return native.vmap(lambda *rows: flat(*rows)[0], list(arrays), **settings), (), ()
 
 
 def _check_named(count: Any, axis_name: Any) -> int:
-    """The length of an axis that has a name, or is inside of one that has."""
+    """The length of an axis that is named or inside a named axis."""
     if count is None:
         raise UnsupportedError(
             f"vmap: axis_name: got {axis_name!r} for an axis whose length is not known while it is "
@@ -192,7 +189,7 @@ def _check_named(count: Any, axis_name: Any) -> int:
 
 
 def _in_front(x: Any, axis: int | None) -> Any:
-    """`x` with `axis` in the place of its first."""
+    """`x` with `axis` moved to the front."""
     return ops.moveaxis(x, axis, 0) if axis else x
 
 
@@ -206,7 +203,7 @@ def _spread(axes: Axes, nest: Nest, name: str) -> list[int | None]:
 
 
 def _counted(count: int, arrays: list[Any], backend: str) -> Any:
-    """As many numbers, on the device of `arrays`, if there are any."""
+    """The numbers from 0 to `count` - 1, on the device of `arrays`, if there are any."""
     host = np.arange(count, dtype=np.int32)
     return ops.asarray(host, like=arrays[0]) if arrays else backends.core(backend).from_numpy(host)
 

@@ -1,9 +1,8 @@
-"""What goes in and out of branches and loops: nests with a structure, shapes and dtypes to keep.
+"""Carries and results of branches and loops: nests that must keep structure, shapes and dtypes.
 
-A `Form` is what a nest is besides its arrays. Backends loop over tuples of arrays; the classes
-here are the functions that they call: of arrays, around a function of nests. They
-rebuild the nests, call, and hold the result against what it has to be, so that an error names
-the leaf, on all backends alike.
+A `Form` is a nest without its arrays. Backends loop over tuples of arrays: they call functions
+that rebuild the nests, call the user's function, and check its result against an `Expected`. So
+an error names the leaf, on every backend.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from nestarray.typing import NUMBERS, Array, Nest
 
 
 class _Array:
-    """Stands in a `Form` where the nest has an array."""
+    """The placeholder of an array in a `Form`."""
 
     def __repr__(self) -> str:
         return "an array"
@@ -31,12 +30,12 @@ ARRAY = _Array()
 
 
 class Form(NamedTuple):
-    """The structure of a nest, and the leaves in it that are no arrays.
+    """The structure of a nest, and its leaves other than arrays.
 
     Attributes:
-        structure: as `tree.flatten` gives it.
-        rest: the leaves, with `ARRAY` in the place of arrays.
-        unfused: whether fused Containers were taken leaf by leaf.
+        structure: the structure from `tree.flatten`.
+        rest: the leaves, with `ARRAY` for each array.
+        unfused: whether fused Containers were flattened to their leaves.
     """
 
     structure: tree.Structure
@@ -44,18 +43,18 @@ class Form(NamedTuple):
     unfused: bool
 
     def nest(self, arrays: Sequence[Any]) -> Nest:
-        """The nest with these arrays."""
+        """Rebuild the nest with these arrays."""
         given = iter(arrays)
         filled = [next(given) if leaf is ARRAY else leaf for leaf in self.rest]
         return tree.unflatten(self.structure, filled)
 
     @property
     def key(self) -> Any:
-        """A hashable value, equal for equal forms, if the leaves in it are hashable."""
+        """A value equal for equal forms; hashable if the leaves are."""
         return self.structure.key, tuple([(type(x), x) for x in self.rest])
 
     def path(self, place: int) -> str:
-        """Where the array of this number stands, as messages say it: ``" at 'a/b'"``."""
+        """The path of an array by its number, for messages: ``" at 'a/b'"``."""
         marked = [ARRAY] * len(self.rest)
         numbers = [i for i, leaf in enumerate(self.rest) if leaf is ARRAY]
         marked[numbers[place]] = _HERE  # type: ignore[call-overload]
@@ -86,7 +85,7 @@ def _at(path: tuple[Any, ...]) -> str:
 def take_apart(
     nest: Nest, *, unfused: bool = False, numbers: bool = False
 ) -> tuple[tuple[Any, ...], Form]:
-    """The arrays of a nest, and its form; `numbers` says whether numbers are among the arrays."""
+    """Split a nest into its arrays and its form; with `numbers`, Python numbers count as arrays."""
     leaves, structure = tree.flatten(nest, unfused=unfused)
     places = [is_array(leaf) or (numbers and isinstance(leaf, NUMBERS)) for leaf in leaves]
     pairs = list(zip(leaves, places, strict=True))
@@ -95,17 +94,17 @@ def take_apart(
 
 
 def is_array(x: Any) -> bool:
-    """Whether `x` is an array, or stands for one."""
+    """Whether `x` is an array or a traced array."""
     return backend_of_array(x) is not None
 
 
 def backend_of_array(x: Any) -> str | None:
-    """The backend of an array or of what stands for one, in words that torch.compile reads."""
+    """The backend of an array or a traced array; torch.compile can trace this function."""
     return backend_of_leaf(x) or getattr(x, "__traced_backend__", None)
 
 
 class Aval(NamedTuple):
-    """Shape and dtype of an array. One with a `number` stands for a Python number, which is weak."""
+    """Shape and dtype of an array; with `number`, of a Python number, whose dtype is weak."""
 
     shape: tuple[int | None, ...] | None
     dtype: dtypes.DType
@@ -113,7 +112,7 @@ class Aval(NamedTuple):
 
     @classmethod
     def of(cls, x: Any, backend: str) -> Aval:
-        """That of an array, or of a number that becomes one of a backend."""
+        """The aval of an array, or of a number that becomes an array of `backend`."""
         if is_array(x):
             return cls(shape_of(x), _dtype_of(x))
         zero = next(t for t in NUMBERS if isinstance(x, t))()
@@ -126,28 +125,28 @@ class Aval(NamedTuple):
         return f"an array of {self.dtype}, shape {self.shape}"
 
     def has_shape(self, shape: tuple[int | None, ...] | None) -> bool:
-        """Whether `shape` may be this one; sizes that a graph does not know yet are None."""
+        """Whether `shape` is compatible; None is a size or rank that a graph does not know."""
         if shape == self.shape or shape is None or self.shape is None:
             return True
         return len(shape) == len(self.shape) and all(
             a == b or a is None or b is None for a, b in zip(shape, self.shape, strict=True)
         )
 
-    def gives_way_to(self, other: Aval) -> bool:
-        """Whether this is a number that beside `other` takes the dtype of that."""
+    def is_weaker_than(self, other: Aval) -> bool:
+        """Whether this is a number that takes the dtype of `other` in promotion."""
         if self.number is None:
             return False
         return dtypes.result_dtype(other.dtype, self.number) is other.dtype
 
 
 def _dtype_of(x: Any) -> Any:
-    """The dtype of an array; that of JAX's typed keys is JAX's own, which has no `DType`."""
+    """The dtype of an array. JAX's typed keys have no `DType`, so their dtype is JAX's own."""
     return _the_one(x.dtype) if str(x.dtype).startswith("key<") else dtypes.dtype_of(x)
 
 
 @cache
 def _the_one(dtype: Any) -> Any:
-    """Of equal dtypes, the first: dtypes are compared by identity."""
+    """The first of equal dtypes, because dtypes are compared by identity."""
     return dtype
 
 
@@ -157,7 +156,7 @@ def avals_of(values: Iterable[Any], backend: str) -> tuple[Aval, ...]:
 
 
 def shape_of(x: Any) -> tuple[int | None, ...] | None:
-    """The shape of an array, with None for what a graph of TensorFlow does not know."""
+    """The shape of an array; None for a size or rank that a TensorFlow graph does not know."""
     try:
         return tuple(x.shape)
     except ValueError:  # a TensorShape of unknown rank
@@ -165,28 +164,28 @@ def shape_of(x: Any) -> tuple[int | None, ...] | None:
 
 
 class Widened(Exception):
-    """A number met a higher dtype than it had been given; the loop begins again with that."""
+    """A number was promoted to a higher dtype than the loop assumed; the loop is traced again."""
 
 
-def until_settled(loop: Callable[[], Any]) -> Any:
-    """The result of `loop`, which is run again if a number in it takes another dtype."""
+def repeat_until_stable(loop: Callable[[], Any]) -> Any:
+    """Run `loop` until no number in its carry changes dtype, and return its result."""
     while True:
         try:
             return loop()
-        except Widened:  # each time a number becomes one of a higher kind, or an array
+        except Widened:  # ends: a dtype only goes up
             continue
 
 
-class Wanted:
-    """What the results of a function have to be; if nothing says it before, the first one does.
+class Expected:
+    """The form and avals that results of a function must have; the first result sets them if unset.
 
     Args:
         name: the public function, for messages.
-        what: what the result is: ``"carry"``.
-        source: what it has to be like: ``"init"``.
-        backend: of the arrays.
-        form: of what it has to be like, if that is known; with its `avals`.
-        unfused: take fused Containers leaf by leaf.
+        what: the role of the result, for messages: ``"carry"``.
+        source: the value with the expected form, for messages: ``"init"``.
+        backend: the backend of the arrays.
+        form: the expected form, if known, together with `avals`.
+        unfused: flatten fused Containers to their leaves.
     """
 
     def __init__(
@@ -204,26 +203,26 @@ class Wanted:
         self.form, self.avals = form, avals
         self._backend, self._unfused = backend, unfused
 
-    def anew(self) -> Wanted:
-        """The same, before any result was seen."""
-        return Wanted(self.name, self.what, self.source, self._backend, unfused=self._unfused)
+    def unset(self) -> Expected:
+        """A copy whose form is not yet set."""
+        return Expected(self.name, self.what, self.source, self._backend, unfused=self._unfused)
 
     def nest(self, arrays: Sequence[Any]) -> Nest:
-        """The nest of what was wanted, with these arrays."""
+        """Rebuild the expected nest with these arrays."""
         assert self.form is not None, "no result has been seen"
         return self.form.nest(arrays)
 
     def start(self, given: Sequence[Any], like: Any) -> tuple[Array, ...]:
-        """The arrays of `given`, in which there may be numbers."""
+        """Convert the numbers among `given` to arrays."""
         pairs = zip(given, self.avals, strict=True)
         return tuple([x if is_array(x) else _number(x, aval, like) for x, aval in pairs])
 
     def arrays(self, nest: Nest, fn: Callable[..., Any], like: Any) -> tuple[Array, ...]:
-        """The arrays of a result of `fn`, checked; its numbers go where `like` is.
+        """Check a result of `fn` and return its arrays; numbers become arrays on `like`'s device.
 
         Raises:
-            StructureError, ShapeError, DtypeError: the result is not what it has to be.
-            Widened: it is, if a number of before had another dtype.
+            StructureError, ShapeError, DtypeError: the result differs from the expectation.
+            Widened: the result is correct if an earlier number takes another dtype.
         """
         given, form = take_apart(nest, unfused=self._unfused, numbers=True)
         if self.form is None:
@@ -238,12 +237,12 @@ class Wanted:
         return self.start(given, like)
 
     def _joined(self, fn: Callable[..., Any], place: int, x: Any) -> Aval:
-        """The aval that the array at `place` has to have, now that there is `x`."""
+        """The aval expected at `place` after a result `x`."""
         want, got = self.avals[place], Aval.of(x, self._backend)
         if want.has_shape(got.shape):
-            if got.dtype is want.dtype or got.gives_way_to(want):
+            if got.dtype is want.dtype or got.is_weaker_than(want):
                 return want
-            if want.gives_way_to(got):
+            if want.is_weaker_than(got):
                 return got
         assert self.form is not None
         is_shape = not want.has_shape(got.shape)
@@ -254,7 +253,7 @@ class Wanted:
         )
 
     def _like(self, want: Nest, got: Nest, path: tuple[Any, ...], fn: Any) -> Nest:
-        """`got` in the order of keys of `want`, and fused as that is; else an error with the path."""
+        """Reorder `got` to the keys of `want`, and fuse it if `want` is fused; else raise."""
         if isinstance(want, Container) and isinstance(got, Container):
             order = got.spec.permutation_to(want.spec)
             if order is None:

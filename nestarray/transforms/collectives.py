@@ -1,4 +1,4 @@
-"""Collectives: what the examples of a mapped axis have in common, by the name of the axis.
+"""Collectives: reductions over the examples of a named mapped axis.
 
 Inside of ``na.vmap(fn, axis_name="batch")`` a function sees one example; `psum` and its like see
 all of them. On JAX they are ``jax.lax``'s. On PyTorch a rule of ``torch.func.vmap`` takes
@@ -29,7 +29,7 @@ from nestarray.transforms.recording import current_recorder
 from nestarray.typing import NUMBERS, Array, Nest
 
 #: Of the values of all examples, (examples, *inside, *shape), and the number of mapped axes
-#: inside: what each example gets, (*inside, …).
+#: inside → the result for each example, (*inside, …).
 Combine = Callable[[Array, int], Array]
 
 
@@ -91,7 +91,7 @@ def pmean(x: Nest, axis_name: Any) -> Nest:
 
 @signature_errors()
 def pmax(x: Nest, axis_name: Any) -> Nest:
-    """The greatest over all examples of a mapped axis, element by element.
+    """The elementwise maximum over all examples of a mapped axis.
 
     Args:
         x: nest of real arrays of one example, or numbers.
@@ -117,7 +117,7 @@ def pmax(x: Nest, axis_name: Any) -> Nest:
 
 @signature_errors()
 def pmin(x: Nest, axis_name: Any) -> Nest:
-    """The least over all examples of a mapped axis, element by element.
+    """The elementwise minimum over all examples of a mapped axis.
 
     Args:
         x: nest of real arrays of one example, or numbers.
@@ -175,7 +175,7 @@ def all_gather(x: Nest, axis_name: Any, *, axis: int = 0, tiled: bool = False) -
 
 @signature_errors()
 def axis_index(axis_name: Any) -> Array:
-    """The number of the example in a mapped axis.
+    """The index of the example along a mapped axis.
 
     Args:
         axis_name: the name of the axis, given to `vmap`; of several, in a tuple, the number in
@@ -232,7 +232,7 @@ def axis_size(axis_name: Any) -> int:
 
 
 class _Example:
-    """One example in a mapped function that runs, or all of them where they are run at once."""
+    """One running example of a mapped function, or all examples if they run at once."""
 
     def __init__(
         self,
@@ -251,20 +251,20 @@ class _Example:
         self.gather = getattr(self.native, "gather", None)
         self.mark = None if self.gather else self.native.mark()
 
-        #: why values of this mapped function cannot be handed out of the one around it
+        #: the reason why values of this mapped function cannot leave the enclosing one
         self.blocked = blocked
 
     def hindrance(self) -> str | None:
-        """Why values cannot be handed out of the mapped function from where the code is."""
+        """The reason why values cannot leave the mapped function here, or None."""
         return None if self.gather else self.native.hindrance(self.mark)
 
     def is_differentiated(self, x: Any) -> bool:
-        """Whether a derivative of the value is being taken inside of the mapped function."""
+        """Whether a derivative of the value is being taken inside the mapped function."""
         return is_inexact(x) and self.native.is_differentiated(x, self.mark)
 
 
-class _Reached(BaseException):  # no Exception, which somebody might catch
-    """A collective over the examples like `example` whose result is not known yet."""
+class _Reached(BaseException):  # not an Exception, so that user code does not catch it
+    """A collective whose result over all examples is not yet known."""
 
     def __init__(
         self, function: str, example: _Example, values: Sequence[Any], combine: Callable[..., Any]
@@ -272,12 +272,12 @@ class _Reached(BaseException):  # no Exception, which somebody might catch
         self.function, self.example, self.values, self.combine = function, example, values, combine
 
 
-#: The examples that run, of mapped functions inside of each other, outermost first.
+#: The running examples of nested mapped functions, outermost first.
 _running: ContextVariable[tuple[_Example, ...]] = ContextVariable("nestarray_examples", default=())
 
 
 def is_any_named() -> bool:
-    """Whether the running code is in a mapped function whose axis has a name here."""
+    """Whether the running code is inside a mapped function with a named axis."""
     return bool(_running.get())
 
 
@@ -288,15 +288,14 @@ def collecting(
     size: int,
     backend: str,
 ) -> tuple[Any, Any, Any]:
-    """What `run` makes of `flat`, in which collectives find the axis `name`.
+    """Run `flat` by `run`, with collectives over the axis `name`.
 
     Args:
-        run: maps a function over the number of the example and its rows; the first of its results
-            is what is stacked.
-        flat: of the rows of one example; the first of its results is to be stacked.
-        name: of the mapped axis; None: it has none, and is inside of one that has.
-        size: how many examples there are.
-        backend: of the arrays.
+        run: maps a function over the index of the example and its rows; the first result is stacked.
+        flat: function of the rows of one example; its first result is stacked.
+        name: the name of the mapped axis; None for an unnamed axis inside a named one.
+        size: the number of examples.
+        backend: the backend of the arrays.
     """
     around = _running.get()
     counts = [example.count for example in around]
@@ -333,7 +332,7 @@ def _until_unknown(
     index: Array,
     *rows: Any,
 ) -> tuple[Any, Any]:
-    """`flat` up to its end, or to a collective whose result is not known; `ends` says which."""
+    """Run `flat` to its end or to a collective with an unknown result; `ends` records which."""
     example = make(index)
     before = [outer.count for outer in around]
     for outer, count in zip(around, counts, strict=True):
@@ -369,7 +368,7 @@ def _collected(function: str, x: Nest, axis_name: Any, combine: Combine) -> Nest
 def _handed_out(
     function: str, values: Sequence[Any], example: _Example, combine: Combine
 ) -> Sequence[Any]:
-    """`combine` of the values of all examples, which the run before this one has found."""
+    """`combine` of the values of all examples, from the previous run."""
     running = _running.get()
     inside = running[running.index(example) + 1 :]
     _refuse(function, running[-1].hindrance(), *[inner.blocked for inner in inside])
@@ -388,7 +387,7 @@ def _gathered(function: str, example: _Example, x: Array) -> Array:
 
 
 def _scattered(function: str, example: _Example, x: Array) -> Array:
-    """Of what all examples have for each of them, the sum of that for this one."""
+    """The sum over all examples of their entry for this example (reduce-scatter)."""
     own = lambda y: y[example.index]  # noqa: E731
     return _linear(function, example, x, own, _sum, (_scattered, _gathered))
 
@@ -432,7 +431,7 @@ def _sum(whole: Array, inside: int) -> Array:
 
 
 def moved(x: Array, axis: int) -> Array:
-    """`x` with its first axis in the place of `axis`."""
+    """`x` with its first axis moved to `axis`."""
     return ops.moveaxis(x, 0, axis) if axis else x
 
 
@@ -441,7 +440,7 @@ def _placed(x: Array, axis: int) -> Array:
 
 
 def _joined(x: Array, axis: int) -> Array:
-    """(n, …, m, …) as (…, n · m, …), where m is the length of `axis` without the first."""
+    """Reshape (n, …, m, …) to (…, n · m, …), where `axis` of the remaining axes has length m."""
     place = one_axis(axis, len(x.shape) - 1, "all_gather")
     moved = ops.moveaxis(x, 0, place)
     shape = tuple(moved.shape)
@@ -455,7 +454,7 @@ def _names(axis_name: Any) -> Sequence[Any]:
 
 
 def _place(function: str, name: Any) -> int:
-    """Which of the axes that are mapped has a name: the innermost of those that do."""
+    """The position of the innermost mapped axis of this name."""
     names = [example.name for example in _running.get()]
     for place in reversed(range(len(names))):
         if name is not None and names[place] == name:
@@ -471,14 +470,14 @@ def _unbound(function: str, name: Any) -> ArgumentError:
 
 
 def _is_of_jax(axis_name: Any, x: Nest = ()) -> bool:
-    """Whether JAX is to know the names: none of them is one of ours, and no array another's."""
+    """Whether to use JAX's collectives: no name is an axis of ours, and all arrays are JAX's."""
     if "jax" not in sys.modules or any(e.name in _names(axis_name) for e in _running.get()):
         return False
     return backends.find_backend(x) in ("jax", None)
 
 
 def _of_jax(function: str, *args: Any, **settings: Any) -> Any:
-    """What ``jax.lax`` says."""
+    """Call ``jax.lax``."""
     try:
         return getattr(backends.chapter("jax", "collectives"), function)(*args, **settings)
     except NameError:

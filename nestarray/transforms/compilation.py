@@ -1,14 +1,13 @@
-"""`jit`: one compiled function for each backend that it meets.
+"""`jit` compiles a function for each backend of its arguments.
 
-Tracing is what JAX does, on all three: the Python function is run once for each
-structure of its arguments and each shape and dtype of their arrays; the operations that
-it does on arrays are recorded and compiled. So the rules are JAX's too: print and other
-side effects happen while tracing only, `if` on the value of an array raises, and arrays
-that the function closes over are constants.
+Tracing works as in JAX on all three frameworks: the Python function runs once for each structure
+of its arguments and each shape and dtype of their arrays; its array operations are recorded and
+compiled. Side effects such as print happen at trace time only, `if` on the value of an array
+raises, and arrays in closures are constants.
 
-JAX compiles with ``jax.jit`` itself, which walks registered Containers natively.
-PyTorch and TensorFlow compile a function of the flat arrays; leaves that are no arrays
-(numbers, strings, None) are constants of the trace there. NumPy runs the function.
+JAX compiles with ``jax.jit``, which flattens registered Containers natively. PyTorch and
+TensorFlow compile a function of the flat arrays; other leaves (numbers, strings, None) are
+constants of the trace. NumPy runs the function.
 """
 
 from __future__ import annotations
@@ -38,25 +37,25 @@ def jit(
     new_shapes: str = "recompile",
     **options: Any,
 ) -> Callable[..., Any]:
-    """Compile `fn` for the backend of the arrays that it is called with.
+    """Compile `fn` for the backend of its arguments.
 
     ``jax.jit`` on JAX, ``torch.compile`` of the traced operations on PyTorch,
-    ``tf.function`` on TensorFlow, `fn` itself on NumPy. ``compiled.traces`` counts how often
-    the function was traced, that is run as Python.
+    ``tf.function`` on TensorFlow, `fn` itself on NumPy. ``compiled.traces`` is the number of
+    traces, that is of runs of the Python function.
 
     Args:
         fn: function of nests, arrays and settings; it must be pure.
-        static_argnums: the numbers of arguments that are settings: hashable, and another
-            value is another trace. Needed on JAX; elsewhere whatever is no array is one.
+        static_argnums: the numbers of static arguments: hashable values, each of which needs its
+            own trace. Required on JAX; on the other frameworks all leaves other than arrays are
+            static.
         static_argnames: the same by name.
-        donate_argnums: the numbers of arguments whose memory the results may take. JAX deletes
-            them; on PyTorch results of their shapes and dtypes are written over them, unless
-            arrays of the call share memory or require gradients. TensorFlow and NumPy do not
-            use it.
+        donate_argnums: the numbers of arguments whose memory the results may reuse. JAX deletes
+            the arguments; PyTorch overwrites them with results of equal shape and dtype, unless
+            arrays of the call share memory or require gradients. TensorFlow and NumPy ignore it.
         donate_argnames: the same by name.
-        new_shapes: what a call with arrays of other shapes or dtypes than the first one's
-            does: ``"recompile"``, or ``"raise"`` a ShapeError that names the array.
-        **options: handed to the backend's own function, for example ``mode`` and ``backend``
+        new_shapes: the reaction to arrays of other shapes or dtypes than in the first call:
+            ``"recompile"``, or ``"raise"`` a ShapeError that names the array.
+        **options: options of the backend's function, for example ``mode`` and ``backend``
             (PyTorch), ``jit_compile`` (TensorFlow).
 
     Returns:
@@ -88,7 +87,7 @@ def jit(
 
 
 class _Jitted:
-    """What `jit` returns: a native compiled function by backend."""
+    """The result of `jit`: a native compiled function for each backend."""
 
     def __init__(
         self,
@@ -109,7 +108,7 @@ class _Jitted:
         return f"<nestarray.jit of {getattr(self._fn, '__qualname__', self._fn)}>"
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        """Bind as a method does, so that ``@na.jit`` may stand in a class."""
+        """Bind like a method, so that ``@na.jit`` works in a class."""
         return (
             self
             if instance is None
@@ -174,7 +173,7 @@ def _shown(kind: tuple[Any, Any]) -> str:
 
 
 def _backend(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """The backend of the first array; the functions called inside see to mixtures.
+    """The backend of the first array; inner functions detect mixed backends.
 
     None while the call is being recorded as a graph: it then records what `fn` does.
     """
@@ -191,7 +190,7 @@ def _backend(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
 
 
 class _Donated:
-    """Which arguments of a call are given up: by number or name, as JAX has them."""
+    """The donated arguments of a call, by number or name, as in JAX."""
 
     def __init__(
         self, fn: Callable[..., Any], numbers: int | Sequence[int], names: str | Sequence[str]
@@ -213,7 +212,7 @@ class _Donated:
         return bool(self._numbers or self._names)
 
     def leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[bool]:
-        """For each leaf of the arguments whether it is given up."""
+        """For each leaf of the arguments, whether it is donated."""
         numbers = {i + len(args) if i < 0 else i for i in self._numbers}
         given = [i in numbers for i in range(len(args))]
         named = {name: name in self._names for name in kwargs}
@@ -225,7 +224,7 @@ class _Trace(NamedTuple):
 
     serves: Callable[[list[Any]], bool]  # whether other arrays are like those it was made of
     compiled: Callable[..., Any]
-    result: list[Form]  # that of the result; known once the function was traced
+    result: list[Form]  # the form of the result, known after the trace
 
 
 class _Traces:

@@ -1,10 +1,10 @@
-"""Control flow: choices and loops by values, over nests, alike on every backend.
+"""Control flow over nests, with the semantics of ``jax.lax`` on every backend.
 
-The semantics are those of ``jax.lax``: what goes round keeps its structure, shapes and dtypes, and
-functions are pure. Each function here takes the nests apart once and hands functions of flat
-arrays (`nestarray.transforms.carries`) to the backend (``backends/<name>/control_flow.py``). JAX
-runs ``lax``; TensorFlow has nodes of its graphs where it traces one; PyTorch, NumPy and TensorFlow
-at once run Python. A choice whose value is known now is Python's `if` on all of them.
+A carry keeps its structure, shapes and dtypes, and functions are pure. Each function flattens its
+nests once and passes functions of flat arrays (`nestarray.transforms.carries`) to the backend
+(``backends/<name>/control_flow.py``). JAX runs ``lax``; TensorFlow adds graph nodes while it
+traces; NumPy, PyTorch and eager TensorFlow run Python. A condition with a known value is a
+Python `if` on all of them.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from nestarray.transforms.arguments import describe
 from nestarray.transforms.batching import vmap
 from nestarray.transforms.carries import (
     Aval,
+    Expected,
     Form,
-    Wanted,
     avals_of,
     backend_of_array,
     is_array,
+    repeat_until_stable,
     take_apart,
-    until_settled,
 )
 from nestarray.transforms.loop_arguments import check_count, length_of, scalar
 from nestarray.transforms.recording import current_recorder
@@ -42,9 +42,9 @@ Function = Callable[..., Any]
 def cond(pred: Array, true_fn: Function, false_fn: Function, *operands: Nest) -> Nest:
     """``true_fn(*operands)`` if `pred` is true, else ``false_fn(*operands)``.
 
-    Where the value of `pred` is known, the function is called that is asked for. In a function
-    that is compiled both are traced, and one of them runs; mapped by `vmap` over `pred`, both
-    run, and each example takes its own.
+    If the value of `pred` is known, only the selected function is called. In a compiled function
+    both are traced and one runs. Under `vmap` over `pred` both run, and each example selects its
+    result.
 
     Args:
         pred: boolean scalar, shape `()`.
@@ -53,13 +53,13 @@ def cond(pred: Array, true_fn: Function, false_fn: Function, *operands: Nest) ->
         *operands: any nests.
 
     Returns:
-        what the function returned, with arrays for numbers.
+        the result of the selected function, with arrays for numbers.
 
     Raises:
-        ShapeError, DtypeError: `pred` is no boolean scalar; or, where both functions are traced,
-            their results have different shapes or dtypes.
-        StructureError: where both functions are traced: their results have different structures.
-        UnsupportedError: PyTorch cannot put the choice in a graph.
+        ShapeError, DtypeError: `pred` is not a boolean scalar; or both functions are traced and
+            their results differ in shape or dtype.
+        StructureError: both functions are traced and their results differ in structure.
+        UnsupportedError: PyTorch cannot trace the branch.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -79,20 +79,19 @@ def cond(pred: Array, true_fn: Function, false_fn: Function, *operands: Nest) ->
 
 @signature_errors()
 def switch(index: Array, branches: Sequence[Function], *operands: Nest) -> Nest:
-    """``branches[index](*operands)``, with `index` brought into the range of the branches.
+    """``branches[index](*operands)``, with `index` clipped to the range of the branches.
 
     Args:
-        index: integer scalar, shape `()`; below 0 it means the first branch, beyond the last
-            one that.
-        branches: functions of the operands, as those of `cond`.
+        index: integer scalar, shape `()`, clipped to `[0, len(branches) - 1]`.
+        branches: functions of the operands, as for `cond`.
         *operands: any nests.
 
     Returns:
-        what the function returned, with arrays for numbers.
+        the result of the selected function, with arrays for numbers.
 
     Raises:
-        ArgumentError: `branches` are no functions, or there are none.
-        ShapeError, DtypeError: `index` is no integer scalar; or as for `cond`.
+        ArgumentError: `branches` is empty, or an element is not callable.
+        ShapeError, DtypeError: `index` is not an integer scalar; or as for `cond`.
         StructureError: as for `cond`.
 
     Example:
@@ -133,19 +132,19 @@ def while_loop(
         cond_fn: function of the carry that returns a boolean scalar.
         body_fn: function of the carry that returns the next one, of the same structure, shapes
             and dtypes.
-        init: the first carry, any nest. Numbers in it become arrays, of a dtype that fits what
-            `body_fn` makes of them.
-        max_steps: stop after as many steps. Compiled by JAX, only a loop with a bound has a
-            reverse derivative; it takes the time and the memory of that many steps to skip.
-            Not compiled, JAX counts the steps of a loop that is differentiated first.
+        init: the first carry, any nest. Numbers in it become arrays of the dtype that `body_fn`
+            returns for them.
+        max_steps: the largest number of steps. A loop compiled by JAX has a reverse derivative
+            only with this bound, and then always takes the time and memory of `max_steps` steps.
+            Without compilation JAX counts the steps before it differentiates the loop.
 
     Returns:
         the last carry.
 
     Raises:
-        StructureError, ShapeError, DtypeError: a carry is not like `init`, or what `cond_fn`
-            returned is no boolean scalar.
-        UnsupportedError: PyTorch cannot compile the loop, or the gradient of it.
+        StructureError, ShapeError, DtypeError: a carry differs from `init`, or `cond_fn` did not
+            return a boolean scalar.
+        UnsupportedError: PyTorch cannot compile the loop or its gradient.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -162,7 +161,7 @@ def while_loop(
     body = _flat(backend, Body, body_fn, "while_loop", form, avals)
     test = _flat(backend, Test, cond_fn, "while_loop", form, avals)
     run = find(backend, "while_loop", given)
-    found = until_settled(lambda: run(test, body, body.carry.start(given, like), max_steps))
+    found = repeat_until_stable(lambda: run(test, body, body.carry.start(given, like), max_steps))
     return form.nest(found)
 
 
@@ -178,19 +177,19 @@ def fori_loop(
     """``x = body_fn(i, x)`` for each integer i from `lower` to before `upper`.
 
     Args:
-        lower, upper: integers, or integer scalars. Where they are known when the function is
-            traced, the loop has a reverse derivative on every backend.
+        lower, upper: integers, or integer scalars. If they are known at trace time, the loop has
+            a reverse derivative on every backend.
         body_fn: function of the index, an integer array of shape `()`, and the carry; it
             returns the next carry, of the same structure, shapes and dtypes.
         init: the first carry, as for `while_loop`.
-        unroll: how many steps a turn of the loop has, as for `scan`; for known bounds only.
+        unroll: the number of steps per loop iteration, as for `scan`; needs known bounds.
 
     Returns:
         the last carry; `init` if `upper` is not above `lower`.
 
     Raises:
-        ArgumentError: `unroll` is no number of steps, or the bounds are not known to unroll by.
-        StructureError, ShapeError, DtypeError: a carry is not like `init`, or a bound is no
+        ArgumentError: `unroll` is not a positive integer, or the bounds are not known.
+        StructureError, ShapeError, DtypeError: a carry differs from `init`, or a bound is not an
             integer scalar.
 
     Example:
@@ -212,7 +211,7 @@ def fori_loop(
     first, last = _known(lower), _known(upper)
     if first is not None and last is not None:
         run = find(backend, "fori_loop", given)
-        found = until_settled(
+        found = repeat_until_stable(
             lambda: run(
                 int(first), int(last), body, body.carry.start(given, like), like, unroll=unroll
             )
@@ -226,7 +225,7 @@ def fori_loop(
     dtype = dtypes.result_dtype(lower, upper)
     bounds = [ops.astype(_array(x, like), dtype) for x in (lower, upper)]
     run = find(backend, "while_loop", (*bounds, *given))
-    found = until_settled(
+    found = repeat_until_stable(
         lambda: run(
             lambda state: ops.less(state[0], bounds[1]),
             lambda state: (ops.add(state[0], 1), *body(state[0], state[1:])),
@@ -247,30 +246,30 @@ def scan(
     reverse: bool = False,
     unroll: int | bool = 1,
 ) -> tuple[Nest, Nest]:
-    """Fold `fn` over the first axis of `xs`, and stack what it returns on the way.
+    """Fold `fn` over the first axis of `xs`, and stack its outputs.
 
-    It is ``carry, y = fn(carry, x)`` for each row x of `xs`, with the ys stacked in the order of
-    the xs.
+    Each step computes ``carry, y = fn(carry, x)`` for a row x of `xs`. The ys are stacked in the
+    order of the xs.
 
     Args:
-        fn: function of the carry and a row, that returns ``(carry, y)``: the next carry, of the same
+        fn: function of the carry and a row. It returns ``(carry, y)``: the next carry, of the same
             structure, shapes and dtypes, and any nest of arrays or None.
         init: the first carry, as for `while_loop`.
-        xs: nest of arrays with the same first axis; leaves that are no arrays go to each step
-            whole. None if there is nothing to go over.
-        length: how many steps; needed if there are no arrays in `xs`.
+        xs: nest of arrays with the same first axis; every step gets other leaves unchanged. None
+            for no inputs.
+        length: the number of steps; required if `xs` contains no arrays.
         reverse: begin with the last row.
-        unroll: how many steps a turn of the loop has, where JAX compiles it; True on JAX and in
-            graphs of TensorFlow writes all of them out.
+        unroll: the number of steps per loop iteration on JAX; True unrolls the whole loop on JAX
+            and in TensorFlow graphs.
 
     Returns:
-        ``(carry, ys)``. Of no steps, the carry is `init`, and the ys have a first axis of 0.
+        ``(carry, ys)``. With zero steps, the carry is `init`, and the ys have a first axis of 0.
 
     Raises:
-        ArgumentError: `fn` returned no pair; there are neither arrays in `xs` nor a `length`.
+        ArgumentError: `fn` did not return a pair; or `xs` contains no arrays and `length` is None.
         ShapeError: the first axes of `xs`, or `length`, differ.
-        StructureError, ShapeError, DtypeError: a carry is not like `init`, or a `y` not like the
-            first.
+        StructureError, ShapeError, DtypeError: a carry differs from `init`, or a `y` from the
+            first one.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -288,20 +287,20 @@ def scan(
 
 @signature_errors(callables=("fn",))
 def map(fn: Function, xs: Nest, *, batch_size: int | None = None) -> Nest:
-    """Apply `fn` to each row of the first axis of `xs`, one after the other, and stack the results.
+    """Apply `fn` to the rows of `xs` one after the other, and stack the results.
 
-    `vmap` takes all rows at once; this takes the memory of one.
+    Unlike `vmap`, which computes all rows at once, it needs the memory of one row.
 
     Args:
         fn: function of a row that returns a nest of arrays.
-        xs: nest of arrays with the same first axis; other leaves go to each call whole.
-        batch_size: how many rows to take at once, by `vmap`.
+        xs: nest of arrays with the same first axis; every call gets other leaves unchanged.
+        batch_size: the number of rows per call, mapped by `vmap`.
 
     Returns:
         the results, stacked.
 
     Raises:
-        ArgumentError: there is no array in `xs`, or `batch_size` is not positive.
+        ArgumentError: `xs` contains no arrays, or `batch_size` is not positive.
         ShapeError: the first axes of `xs` differ.
 
     Example:
@@ -347,39 +346,39 @@ def map(fn: Function, xs: Nest, *, batch_size: int | None = None) -> Nest:
 
 
 def find(backend: str, name: str, values: Sequence[Any] = ()) -> Callable[..., Any]:
-    """The function over flat arrays that is to run: the recorder's, else the backend's."""
+    """A control-flow function over flat arrays: of the recorder if there is one, else the backend."""
     recorder = current_recorder()
     return native.find(backend, name, values) if recorder is None else getattr(recorder, name)
 
 
 def _known(x: Any) -> Any:
-    """The value of a scalar, None if it is not known yet."""
+    """The value of a scalar, or None if it is not known at trace time."""
     if not is_array(x):
         return x
     return find(backend_of_array(x) or "", "known", (x,))(x)
 
 
 def _taken(name: str, fn: Function, operands: tuple[Nest, ...], chosen_by: Any) -> Nest:
-    """What the one function that is called returns, with arrays for its numbers."""
+    """Call the selected function; numbers in its result become arrays."""
     backend, like = place(name, (chosen_by, *_leaves(operands)))
-    wanted = Wanted(name, "result", "the first one", backend)
+    wanted = Expected(name, "result", "the first one", backend)
     return wanted.nest(wanted.arrays(fn(*operands), fn, like))
 
 
 def _branched(
     name: str, choice: Array, functions: tuple[Function, ...], operands: tuple[Nest, ...]
 ) -> Nest:
-    """The choice as a part of a program; the first function that is traced says what results are."""
+    """A traced branch; the first traced function sets the expected results."""
     backend, like = place(name, (choice, *_leaves(operands)))
-    wanted = Wanted(name, "result", "the other function", backend)
+    wanted = Expected(name, "result", "the other function", backend)
     run = find(backend, name, (choice,))
 
     def chosen() -> Any:
-        # new functions each time: JAX keeps what it traced of the old ones
+        # new functions each time, because JAX caches traces by function
         branches = [lambda fn=fn: wanted.arrays(fn(*operands), fn, like) for fn in functions]
         return run(choice, *(branches if name == "cond" else [branches]))
 
-    return wanted.nest(until_settled(chosen))
+    return wanted.nest(repeat_until_stable(chosen))
 
 
 def _scanned(
@@ -401,7 +400,7 @@ def _scanned(
     key = (rows, avals_of(columns, backend))
     step = _flat(backend, kind, fn, name, form, avals, rows, key=key)
     run = find(backend, "scan", (*filter(is_array, given), *columns))
-    carry, ys = until_settled(
+    carry, ys = repeat_until_stable(
         lambda: run(
             step, step.carry.start(given, like), columns, count, reverse=reverse, unroll=unroll
         )
@@ -427,7 +426,7 @@ def _flat(
 
 
 def place(name: str, leaves: Sequence[Any]) -> tuple[str, Any]:
-    """The backend of arrays among `leaves`, and the first of them; the default one if there is none."""
+    """(backend, first array) of the arrays among `leaves`; (default backend, None) without arrays."""
     found: dict[str, Any] = {}
     for x in leaves:
         backend = backend_of_array(x)
@@ -439,7 +438,7 @@ def place(name: str, leaves: Sequence[Any]) -> tuple[str, Any]:
 
 
 def _leaves(nests: Sequence[Nest]) -> list[Any]:
-    # one by one: of a tuple dm-tree would take them, which torch.compile does not read
+    # one by one: dm-tree would flatten a tuple, and torch.compile cannot trace dm-tree
     return [leaf for nest in nests for leaf in tree.flatten(nest)[0]]
 
 

@@ -1,11 +1,11 @@
-"""Functions with derivatives of their own, and functions that compute twice to store less.
+"""Functions with custom derivatives, and rematerialization.
 
 The arguments are flattened once; backends get functions of flat lists of arrays
-(``backends/<name>/transforms.py: custom_vjp, checkpoint``). A rule for forward mode serves
-reverse mode too: it is linear in the tangents, so its pullback is its transpose.
+(``backends/<name>/transforms.py: custom_vjp, checkpoint``). A forward-mode rule also serves
+reverse mode: it is linear in the tangents, so its transpose is the pullback.
 
-Integers, strings and whatever else is no inexact array are settings: rules see them in
-their places and give anything for them.
+Leaves other than inexact arrays are settings: rules receive them unchanged, and their gradients
+are ignored.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _evaluated: ContextVariable[frozenset[Any]] = ContextVariable(
 
 
 class custom_vjp:
-    """A function whose pullback is given by hand.
+    """A function with a custom pullback.
 
     ``f.defvjp(forward, backward)``: ``forward(*args)`` returns ``(value, residuals)``, any
     nests; ``backward(residuals, cotangent)`` returns a tuple with a gradient for each
-    argument, in which None stands for zeros. Both are differentiated in their turn when derivatives
-    nest: the outer derivative of the value is that of `forward` on JAX and NumPy, and again the
-    rule on PyTorch and TensorFlow, which is the same if the rule is the derivative. Arguments by
-    keyword are handed to `fn` and `forward` and are not differentiated.
+    argument, where None means zeros. Nested derivatives differentiate both. The outer derivative
+    of the value differentiates `forward` on JAX and NumPy, and uses the rule again on PyTorch and
+    TensorFlow; both agree if the rule is the derivative. Keyword arguments pass to `fn` and
+    `forward` and are not differentiated.
 
     Args:
         fn: function of nests that returns a nest of arrays.
@@ -48,10 +48,10 @@ class custom_vjp:
         nondiff_argnames: the same by name; they may then be given by keyword too.
 
     Raises:
-        ArgumentError: `fn` has no parameter of a name in `nondiff_argnames`; when called without
-            `defvjp`, or without an argument of `nondiff_argnums`.
-        StructureError: when `backward` returns another number of gradients, or nests of
-            another structure.
+        ArgumentError: a name in `nondiff_argnames` is not a parameter of `fn`; or when called
+            without `defvjp`, or without an argument of `nondiff_argnums`.
+        StructureError: when `backward` returns the wrong number of gradients, or nests of another
+            structure.
 
     Example:
         >>> import jax.numpy as jnp, nestarray as na
@@ -83,7 +83,7 @@ class custom_vjp:
         update_wrapper(self, fn, updated=())
 
     def defvjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
-        """Say how the function is evaluated where it is differentiated, and its pullback."""
+        """Set the forward function, which returns residuals, and the pullback."""
         self._forward, self._backward = forward, backward
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -101,7 +101,7 @@ class custom_vjp:
         evaluated = Arguments("custom_vjp", forward, args, kwargs, numbers, unfused=True)
         results = Results("custom_vjp", self._fn, False)
 
-        kept: list[Form] = []  # that of the residuals
+        kept: list[Form] = []  # the form of the residuals
 
         def value(*values: Any) -> tuple[Any, ...]:
             return _arrays(results, arguments.call(*values))
@@ -145,7 +145,7 @@ class custom_vjp:
     def _evaluated_late(
         self, forward: Callable[..., Any], backward: Callable[..., Any], kwargs: dict[str, Any]
     ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        """The two functions where `forward` runs already: it is called for the residuals alone."""
+        """(value, pull) for a call inside `forward`: the pullback calls `forward` for residuals."""
 
         def value(*args: Any, **kwargs: Any) -> Any:
             return self._fn(*args, **kwargs), args
@@ -163,7 +163,7 @@ class custom_vjp:
         settings: Sequence[Any],
         kwargs: dict[str, Any],
     ) -> Callable[..., Any] | None:
-        """For forward mode: (values, tangents of the inexact ones) of flat arrays; None without."""
+        """The forward-mode rule on flat arrays, (primals, tangents) → (value, tangents), or None."""
         rule = self._rule
         if rule is None:
             return None
@@ -178,11 +178,11 @@ class custom_vjp:
 
 
 class custom_jvp:
-    """A function whose derivative in a direction is given by hand.
+    """A function with a custom directional derivative.
 
     ``f.defjvp(rule)``: ``rule(primals, tangents)``, two tuples with a nest for each
-    argument, returns ``(value, tangent)``; the tangent is linear in `tangents`. Arguments by
-    keyword are handed through, to the rule too. ``@f.defjvp`` may stand over the rule.
+    argument, returns ``(value, tangent)``; the tangent is linear in `tangents`. Keyword arguments
+    pass to `fn` and to the rule. ``f.defjvp`` is also a decorator.
 
     Args:
         fn: function of nests that returns a nest of arrays.
@@ -220,7 +220,7 @@ class custom_jvp:
         update_wrapper(self, fn, updated=())
 
     def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Say what the value and its derivative in a direction are; gives back `rule`."""
+        """Set the rule for the value and its directional derivative; returns `rule`."""
 
         def forward(*args: Any, **kwargs: Any) -> Any:
             primals = tuple([x for i, x in enumerate(args) if i not in self._nondiff])
@@ -238,10 +238,10 @@ class custom_jvp:
         return rule
 
     def defjvps(self, *rules: Callable[..., Any] | None) -> None:
-        """Say the derivative by one rule for each argument; None for an argument without one.
+        """Set one rule per argument; None for an argument without a derivative.
 
-        ``rule(tangent, value, *primals)`` is the share of an argument in the tangent of the
-        value; the shares are added. No argument may be among `nondiff_argnums`.
+        ``rule(tangent, value, *primals)`` is the contribution of one argument to the tangent of the
+        value; contributions are added. `nondiff_argnums` must be empty.
         """
         if self._nondiff:
             raise ArgumentError(
@@ -280,7 +280,7 @@ class custom_jvp:
 def _numbers(
     name: str, fn: Callable[..., Any], numbers: int | Sequence[int], names: str | Sequence[str]
 ) -> tuple[int, ...]:
-    """The numbers of the arguments that are settings."""
+    """The numbers of the non-differentiable arguments."""
     found = [numbers] if isinstance(numbers, int) else list(numbers)
     for wanted in (names,) if isinstance(names, str) else tuple(names):
         parameters = list(signature(fn).parameters)
@@ -296,7 +296,7 @@ def _numbers(
 def _by_position(
     fn: Callable[..., Any], nondiff: tuple[int, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments, with settings that came by keyword, or not at all, in their places."""
+    """The arguments, with settings given by keyword or default moved to their positions."""
     if not nondiff or max(nondiff) < len(args):
         return args, kwargs
     try:
@@ -310,7 +310,7 @@ def _by_position(
 def _settings(
     name: str, fn: Callable[..., Any], nondiff: tuple[int, ...], args: tuple[Any, ...]
 ) -> tuple[list[Any], list[int]]:
-    """(the arguments that are settings, the numbers of the others)."""
+    """(non-differentiable arguments, numbers of the differentiable ones)."""
     for i in nondiff:
         if not 0 <= i < len(args):
             raise ArgumentError(
@@ -320,7 +320,7 @@ def _settings(
     return [args[i] for i in nondiff], [i for i in range(len(args)) if i not in nondiff]
 
 
-#: What a checkpoint may keep besides its arguments, by JAX's names.
+#: Policies by JAX's names: the intermediate values that a checkpoint stores.
 POLICIES = (
     "nothing_saveable",
     "everything_saveable",
@@ -333,19 +333,19 @@ POLICIES = (
 def checkpoint(
     fn: Callable[..., Any], *, policy: str | Callable[..., Any] = "nothing_saveable"
 ) -> Callable[..., Any]:
-    """`fn` with its intermediate values computed again in the backward pass, not stored.
+    """Recompute the intermediate values of `fn` in the backward pass instead of storing them.
 
-    The value and its gradients are those of `fn`; the memory for its inside is needed only
-    while its own backward pass runs. Random keys are arguments, so masks come out the same;
-    arguments that are no arrays are settings, and need not be named.
+    Value and gradients are unchanged; memory for intermediate values is used only during the
+    function's backward pass. Random keys are arguments, so random masks are reproduced. Arguments
+    other than arrays are settings and need not be named.
 
     Args:
         fn: a pure function of nests that returns a nest of arrays.
-        policy: what is kept nevertheless, which changes time and memory only:
+        policy: the values to store, which affects time and memory only:
             ``"nothing_saveable"``; ``"dots_saveable"``, the results of matrix products, on JAX and
-            PyTorch; ``"dots_with_no_batch_dims_saveable"``, of those without batches;
-            ``"everything_saveable"``. TensorFlow and NumPy keep all or nothing. Or a policy of the
-            framework: one of ``jax.checkpoint_policies``, or a function for
+            PyTorch; ``"dots_with_no_batch_dims_saveable"``, of matrix products without batch axes;
+            ``"everything_saveable"``. TensorFlow and NumPy store everything or nothing. Or a policy
+            of the framework: one of ``jax.checkpoint_policies``, or a function for
             ``torch.utils.checkpoint.create_selective_checkpoint_contexts``.
 
     Returns:

@@ -1,15 +1,14 @@
 """Reverse-mode derivatives of scalar functions of nests.
 
-The nest is flattened once, the backend differentiates a function of a flat list of
-floating arrays (``backends/<name>/transforms.py: value_and_grad``), and the gradients
-are put back into the nest once. One rule serves all backends:
+The nest is flattened once, the backend differentiates a function of a flat list of floating
+arrays (``backends/<name>/transforms.py: value_and_grad``), and the gradients are put back into the
+nest once. The rules are the same on all backends:
 
-- the gradient of a leaf has the leaf's dtype and shape; a leaf that the value does not
-  depend on has a gradient of zeros, and so have integers and booleans;
-- of a complex leaf it is the direction of steepest ascent, ∂f/∂x + i ∂f/∂y, so that
-  ``v - rate * grads`` descends;
-- integers need no leave to be among the arguments (JAX's `allow_int`): their gradients are zeros;
-- None, strings and whatever else is no number stands in the gradients as it is.
+- The gradient of a leaf has the leaf's dtype and shape. It is zero for leaves that the value does
+  not depend on, and for integers and booleans (no `allow_int` is needed).
+- The gradient of a complex leaf is the direction of steepest ascent, ∂f/∂x + i ∂f/∂y, so that
+  ``v - rate * grads`` descends.
+- None, strings and other leaves that are not numbers appear unchanged in the gradients.
 
 The functions nest to any order: a gradient can be differentiated again.
 """
@@ -76,7 +75,7 @@ def value_and_grad(
     holomorphic: bool = False,
     wrt: Wrt = None,
 ) -> Callable[..., tuple[Any, Nest]]:
-    """The function that evaluates `fn` and its gradient, (f(x), ∂f/∂x).
+    """Return a function that evaluates `fn` and its gradient, (f(x), ∂f/∂x).
 
     Args:
         fn: function that returns a floating scalar, shape `()`.
@@ -123,7 +122,7 @@ def grad(
     holomorphic: bool = False,
     wrt: Wrt = None,
 ) -> Callable[..., Any]:
-    """The function that evaluates the gradient ∂f/∂x of `fn`.
+    """Return a function that evaluates the gradient ∂f/∂x of `fn`.
 
     Args:
         fn: function that returns a floating scalar, shape `()`.
@@ -194,7 +193,7 @@ def _differentiate(
 
 
 def complex_ones(name: str, arrays: Sequence[Any]) -> Sequence[Any]:
-    """`arrays`, checked to be complex, as a holomorphic function has them."""
+    """Check that the arrays of a holomorphic function are complex."""
     for x in arrays:
         if backend_of_leaf(x) is None or dtypes.dtype_of(x).kind != "complex":
             raise DtypeError(
@@ -205,7 +204,7 @@ def complex_ones(name: str, arrays: Sequence[Any]) -> Sequence[Any]:
 
 
 def split_aux(name: str, fn: Callable[..., Any], result: Any, has_aux: bool) -> tuple[Any, Any]:
-    """(value, aux) of what a function returned; aux is None without `has_aux`."""
+    """Split a result into (value, aux); aux is None without `has_aux`."""
     if not has_aux:
         return result, None
     if isinstance(result, tuple) and len(result) == 2:

@@ -1,7 +1,8 @@
-"""Jacobians and Hessians: whole matrices of derivatives, in place of each array of a result.
+"""Jacobians and Hessians: full matrices of derivatives, one for each array of a result.
 
-A Jacobian is pullbacks of all unit vectors of the result, or pushes of all those of the
-arguments, mapped by the backend's `vmap` (`nestarray.transforms.products` has the products).
+A Jacobian is the pullback of all unit vectors of the result, or the pushforward of all unit
+vectors of the arguments, mapped by the backend's `vmap` (products are in
+`nestarray.transforms.products`).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def jacrev(
     holomorphic: bool = False,
     wrt: Wrt = None,
 ) -> Callable[..., Any]:
-    """The function that evaluates the Jacobian, row by row: one pullback for each output element.
+    """Return a function that evaluates the Jacobian by rows: one pullback per output element.
 
     Args:
         fn: function of nests that returns a nest of real floating arrays.
@@ -96,7 +97,7 @@ def jacfwd(
     holomorphic: bool = False,
     wrt: Wrt = None,
 ) -> Callable[..., Any]:
-    """The function that evaluates the Jacobian, column by column: one push for each input element.
+    """Return a function that evaluates the Jacobian by columns: one pushforward per input element.
 
     Cheaper than `jacrev` where there are fewer inputs than outputs; the result is the same.
 
@@ -165,7 +166,7 @@ def jacobian(
     holomorphic: bool = False,
     wrt: Wrt = None,
 ) -> Callable[..., Any]:
-    """The function that evaluates the Jacobian in the cheaper mode.
+    """Return a function that evaluates the Jacobian in the cheaper mode.
 
     `jacfwd` where the arguments have fewer elements than the result, `jacrev` elsewhere; the
     function is evaluated once more to know.
@@ -208,7 +209,7 @@ def hessian(
     holomorphic: bool = False,
     wrt: Wrt = None,
 ) -> Callable[..., Any]:
-    """The function that evaluates the matrix of second derivatives of a scalar function.
+    """Return a function that evaluates the Hessian, the second derivatives of a scalar function.
 
     Args:
         fn: function that returns a floating scalar, shape `()`.

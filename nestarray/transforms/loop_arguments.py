@@ -1,4 +1,4 @@
-"""The arguments of loops and choices, checked: numbers, scalars, the axes to go over."""
+"""Checks of the arguments of loops and branches: numbers, scalars, axes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nestarray.transforms.carries import Form, is_array, shape_of
 
 
 def scalar(name: str, what: str, x: Any, kind: str) -> Any:
-    """`x` itself, or the array in a Container of one; checked to be a scalar of a kind of dtype."""
+    """Check that `x`, an array or a Container of one array, is a scalar of a kind of dtype."""
     x = bare(x)
     expected = {"bool": "a boolean", "int": "an integer"}[kind]
     if not is_array(x):
@@ -32,7 +32,7 @@ def scalar(name: str, what: str, x: Any, kind: str) -> Any:
 
 
 def length_of(name: str, columns: Sequence[Any], rows: Form, length: int | None) -> int | None:
-    """How many rows there are; None if a graph of TensorFlow has it later."""
+    """The number of rows; None if a TensorFlow graph does not know it."""
     first: tuple[int, str] | None = None if length is None else (length, "length")
     for place, x in enumerate(columns):
         shape, path = shape_of(x), rows.path(place)
@@ -55,7 +55,7 @@ def length_of(name: str, columns: Sequence[Any], rows: Form, length: int | None)
 
 
 def axes_of(arrays: Sequence[Any], form: Form, axis: int) -> list[int]:
-    """The axis of each array, counted from the front; of equal sizes."""
+    """The axis of each array, as a non-negative number; checks for equal sizes."""
     places, sizes = [], []
     for place, x in enumerate(arrays):
         shape, path = tuple(x.shape), form.path(place)

@@ -1,14 +1,13 @@
-"""Products with Jacobians: of functions from nests to nests.
+"""Products with Jacobians of functions from nests to nests.
 
-Backends give two functions of flat lists of arrays (``backends/<name>/transforms.py``):
-``vjp``, a pullback of cotangents, and ``jvp``, which pushes tangents forward. Everything
-here is made of them and of `vmap`.
+Backends provide two functions of flat lists of arrays (``backends/<name>/transforms.py``):
+``vjp``, the pullback of cotangents, and ``jvp``, the pushforward of tangents. This module uses
+only these and `vmap`.
 
-For complex arrays the convention is that of PyTorch and TensorFlow on all backends: a
-pullback multiplies with the conjugate transpose, Jᴴ, so that of a real function it gives
-the direction of steepest ascent, as `grad` does; a pushforward multiplies with J.
-Integers and whatever else is no inexact number are constants; their places in gradients
-hold zeros, their places in tangents are not looked at.
+Complex arrays follow the convention of PyTorch and TensorFlow on all backends: a pullback
+multiplies with the conjugate transpose, Jᴴ, which for a real function gives the direction of
+steepest ascent, as `grad` does; a pushforward multiplies with J. Leaves other than inexact
+numbers are constants: their gradients are zeros, and their tangents are ignored.
 """
 
 from __future__ import annotations
@@ -172,7 +171,7 @@ def linearize(fn: Callable[..., Any], /, *primals: Nest, has_aux: bool = False) 
 
 
 def zero_tangent(nest: Nest) -> Nest:
-    """Zeros for the arrays of a nest; whatever else is in it as it is."""
+    """A nest with zeros for its arrays; other leaves are unchanged."""
     return tree.map(lambda x: ops.zeros_like(x) if hasattr(x, "dtype") else x, nest)
 
 
@@ -260,11 +259,11 @@ def gauss_newton_vp(
 
 
 class Results:
-    """What a function returned, taken apart into inexact arrays, other arrays and the rest."""
+    """The result of a function, split into inexact arrays, other arrays and the rest."""
 
     def __init__(self, name: str, fn: Callable[..., Any], has_aux: bool) -> None:
         self._name, self._fn, self._has_aux = name, fn, has_aux
-        self._value_leaves = 0  # of the value; those of aux come after
+        self._value_leaves = 0  # of the value; the arrays of aux come after
         self._structure: Any = None
         self._kinds: list[str] = []
         self._rest: list[Any] = []
@@ -299,7 +298,7 @@ class Results:
         others: Iterable[Any],
         build: Callable[[tree.Structure, Sequence[Any]], Any] = tree.unflatten,
     ) -> tuple[Any, Any]:
-        """(value, aux) with the given arrays, or what `build` takes, in their places."""
+        """Rebuild (value, aux) from the given arrays."""
         found = {"inexact": iter(inexact), "other": iter(others), "rest": iter(())}
         leaves = [
             rest if kind == "rest" else next(found[kind])
@@ -308,6 +307,6 @@ class Results:
         return build(self._structure, leaves)
 
     def lined_up(self, cotangents: Nest, value: Nest) -> list[Any]:
-        """The arrays in `cotangents`, a nest like `value`, that belong to inexact ones."""
+        """The arrays in `cotangents`, a nest like `value`, for the inexact arrays of `value`."""
         arguments = Arguments(self._name, self._fn, (value,), {}, unfused=True)
         return arguments.tangents(cotangents, "cotangents")

@@ -1,8 +1,7 @@
-"""The functions of flat arrays that backends loop over, each around a function of nests.
+"""The functions of flat arrays that backends loop over; each wraps a function of nests.
 
-JAX keeps what it traced by the identity of a function, so the same function of nests has to
-come with the same function of arrays each time: `flat_function` keeps them beside it, for as long as it
-lives. They hold no arrays.
+JAX caches traces by the identity of a function. `flat_function` therefore returns the same wrapper
+for the same function of nests; a weak dictionary holds the wrappers, which reference no arrays.
 """
 
 from __future__ import annotations
@@ -13,37 +12,37 @@ from weakref import WeakKeyDictionary, ref
 
 from nestarray.errors import ArgumentError
 from nestarray.transforms.arguments import describe, name_of
-from nestarray.transforms.carries import Aval, Form, Wanted
+from nestarray.transforms.carries import Aval, Expected, Form
 from nestarray.transforms.loop_arguments import scalar
 from nestarray.typing import Array, Nest
 
 Arrays = tuple[Array, ...]
-#: A function of nests that may be gone, or what finds it.
+#: Returns the wrapped function of nests, or None after it was deleted.
 Finder = Callable[[], Callable[..., Any] | None]
 
 
 class _Flat:
-    """A function of arrays; `carry` says what goes round."""
+    """A function of arrays; `carry` is the expected carry."""
 
-    #: Whether it serves more than one loop, see `flat_function`.
+    #: Whether it is cached and serves several loops, see `flat_function`.
     is_kept = False
 
     def __init__(
         self, fn: Finder, name: str, backend: str, form: Form, avals: tuple[Aval, ...]
     ) -> None:
         self._find, self.name = fn, name
-        self.carry = Wanted(name, "carry", "init", backend, form, avals)
+        self.carry = Expected(name, "carry", "init", backend, form, avals)
 
     @property
     def fn(self) -> Callable[..., Any]:
-        """The function of nests."""
+        """The wrapped function of nests."""
         found = self._find()
         assert found is not None, "the caller holds the function while it runs"
         return found
 
 
 class Body(_Flat):
-    """Of the carry: the next one."""
+    """Maps the carry to the next one."""
 
     def __call__(self, carry: Arrays) -> Arrays:
         fn = self.fn
@@ -51,7 +50,7 @@ class Body(_Flat):
 
 
 class Counted(_Flat):
-    """Of an index and the carry: the next one."""
+    """Maps (index, carry) to the next carry."""
 
     def __call__(self, i: Array, carry: Arrays) -> Arrays:
         fn = self.fn
@@ -59,7 +58,7 @@ class Counted(_Flat):
 
 
 class Test(_Flat):
-    """Of the carry: whether to go on."""
+    """Maps the carry to the condition of the loop."""
 
     __test__ = False  # pytest collects classes of this name
 
@@ -69,7 +68,7 @@ class Test(_Flat):
 
 
 class Step(_Flat):
-    """Of the carry and a row: the next carry, and what is stacked; `ys` says what that is."""
+    """Maps (carry, row) to (next carry, outputs); `ys` are the expected outputs."""
 
     def __init__(
         self,
@@ -82,14 +81,14 @@ class Step(_Flat):
     ) -> None:
         super().__init__(fn, name, backend, form, avals)
         self._rows = rows
-        self.ys = Wanted(name, "y", "the first one", backend, unfused=True)
+        self.ys = Expected(name, "y", "the first one", backend, unfused=True)
 
     def __call__(self, carry: Arrays, row: Arrays) -> tuple[Arrays, Arrays]:
         fn = self.fn
         new, y = self._called(fn, self.carry.nest(carry), self._rows.nest(row))
         like = _first((*carry, *row))
-        if self.is_kept:  # each call is another trace, whose results may be others
-            self.ys = self.ys.anew()
+        if self.is_kept:  # each call is a new trace, whose outputs may differ
+            self.ys = self.ys.unset()
         return self.carry.arrays(new, fn, like), self.ys.arrays(y, fn, like)
 
     def _called(self, fn: Callable[..., Any], carry: Nest, row: Nest) -> tuple[Nest, Nest]:
@@ -102,7 +101,7 @@ class Step(_Flat):
 
 
 class Mapped(Step):
-    """Of a row alone: what is stacked."""
+    """Maps a row to the outputs, without a carry."""
 
     def _called(self, fn: Callable[..., Any], carry: Nest, row: Nest) -> tuple[Nest, Nest]:
         return None, fn(row)
@@ -118,7 +117,7 @@ _kept: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 def flat_function(
     kind: type[Any], fn: Callable[..., Any], settings: tuple[Any, ...], key: Any, *, keep: bool
 ) -> Any:
-    """``kind`` around `fn`: with `keep` the one that was made for an equal `key` before."""
+    """Wrap `fn` in ``kind``; with `keep`, reuse the wrapper of an equal `key`."""
     if keep:
         try:
             made = _kept.setdefault(fn, {})

@@ -1,17 +1,15 @@
-"""Derivatives on NumPy, which has none of its own: reverse and forward mode as interpreters.
+"""Automatic differentiation for NumPy: reverse and forward mode as interpreters of op calls.
 
-A value that is differentiated is a stand-in, `Taped` (it knows what it was computed from)
-or `Dual` (it carries its tangent). Both are arrays of NumPy to the rest of the library and
-interpreters in `nestarray.dispatch`: an op that meets one looks itself up in the one table
-`RULES`. Its rule computes on the values behind and adds the derivative; an op without a rule
-runs its default body, whose ops have rules. A rule serves both modes (`rules.py`): partial
-derivatives, or a linear map with its transpose, or only the product with the Jacobian, whose
-transpose reverse mode then finds by itself.
+A differentiated value is a stand-in for its array: `Taped` references the node that computed it,
+`Dual` carries its tangent. Both are interpreter types of `nestarray.dispatch`: an op with such an
+argument looks up its rule in `RULES`. The rule computes on the values and adds the derivative; an
+op without a rule runs its default body, whose ops have rules. A rule serves both modes
+(`rules.py`): partial derivatives, a linear map with its transpose, or only the product with the
+Jacobian, which reverse mode transposes.
 
-Rules are written in ops, and what stands behind a stand-in may be one of an outer derivative,
-so derivatives nest to any order. Each has a level, later ones inside of earlier ones; an op
-takes the innermost level off its arguments and sees all others as constants, which keeps the
-perturbations of nested derivatives apart.
+Rules consist of ops, and the value of a stand-in may be a stand-in of an outer derivative, so
+derivatives nest to any order. Each derivative has a level. An op unwraps the innermost level of
+its arguments and treats the others as constants, which prevents perturbation confusion.
 
 The package is imported by the first derivative that NumPy takes, never before.
 """

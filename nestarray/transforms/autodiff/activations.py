@@ -1,4 +1,4 @@
-"""Rules of activations, at whose kinks the derivative is the one that JAX and PyTorch agree on."""
+"""Rules of activations. At kinks the derivative is the common one of JAX and PyTorch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nestarray.transforms.autodiff.rules import (
 
 
 def _elu(x: Any, *, alpha: float = 1.0) -> Any:
-    """At 0 the slope is that of the exponential, not half of it."""
+    """At 0 the derivative is `alpha`, from the exponential branch, not the mean of both branches."""
     is_positive = ops.greater(x, 0)
     return ops.where(is_positive, x, ops.multiply(ops.expm1(ops.where(is_positive, 0.0, x)), alpha))
 
@@ -32,7 +32,7 @@ def _celu(x: Any, *, alpha: float = 1.0) -> Any:
 
 
 def _soft_shrink(x: Any, *, threshold: float = 0.5) -> Any:
-    """At the thresholds nothing moves."""
+    """The derivative is 0 at the thresholds."""
     outside = ops.greater(ops.abs(x), threshold)
     return ops.where(outside, ops.subtract(x, ops.multiply(ops.sign(x), threshold)), 0.0)
 

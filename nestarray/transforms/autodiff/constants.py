@@ -1,4 +1,4 @@
-"""Ops whose results do not move with their arguments: comparisons, counts, places, shapes."""
+"""Ops with piecewise constant results: comparisons, counts, indices, shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of matrices and Einstein sums: linear in each operand."""
+"""Matrix products and Einstein sums: linear in each operand."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _adjoint(x: Any) -> Any:
 
 
 def _rows(x: Any) -> Any:
-    """All rows of `x` in one matrix; of which there may be none, or with nothing in them."""
+    """Reshape `x` to one matrix of its rows; works for empty arrays."""
     return ops.reshape(x, (math.prod(x.shape[:-1]), x.shape[-1]))
 
 
@@ -93,7 +93,7 @@ def _pull_linear(call: Call, places: list[Place]) -> Pullback:
 
 
 def _tensordot(x1: Any, x2: Any, *, axes: Any = 2) -> Any:
-    """One product of matrices."""
+    """A single matrix product."""
     n1, n2 = len(x1.shape), len(x2.shape)
     if isinstance(axes, int):
         of1, of2 = list(range(n1 - axes, n1)), list(range(axes))
@@ -112,7 +112,7 @@ def _tensordot(x1: Any, x2: Any, *, axes: Any = 2) -> Any:
 
 
 def _terms(subscripts: str, operands: list[Any]) -> tuple[list[str], str]:
-    """The letters of each operand and of the result, with letters in the place of dots."""
+    """The subscripts of each operand and of the result, with letters for the ellipsis."""
     given, arrow, output = subscripts.replace(" ", "").partition("->")
     terms = given.split(",")
     free = [c for c in string.ascii_letters if c not in subscripts]
@@ -133,7 +133,7 @@ def _terms(subscripts: str, operands: list[Any]) -> tuple[list[str], str]:
 
 
 def _einsum_by(ct: Any, terms: list[str], output: str, operands: list[Any], i: int) -> Any:
-    """The cotangent of one operand: the sum of the others with that of the result."""
+    """The cotangent of one operand: the contraction of the other operands with the result's."""
     own, x = terms[i], operands[i]
     others = [(t, conj(y)) for j, (t, y) in enumerate(zip(terms, operands)) if j != i]
     others.append((output, ct))
@@ -152,7 +152,7 @@ def _einsum_by(ct: Any, terms: list[str], output: str, operands: list[Any], i: i
     sizes = dict(zip(summed, found.shape, strict=True))
     shape = tuple(sizes.get(c, 1) for c in wanted)
     wide = tuple(n if size == 1 else size for size, n in zip(shape, x.shape, strict=True))
-    if wide != tuple(found.shape):  # axes that were summed alone, or beside single elements
+    if wide != tuple(found.shape):  # axes of this operand only, or broadcast in the others
         found = ops.broadcast_to(ops.reshape(found, shape), wide)
     return fit(found, x)
 

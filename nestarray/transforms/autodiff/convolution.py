@@ -1,4 +1,4 @@
-"""What convolutions are made of: patches and their transpose.
+"""Rules of patch extraction and its transpose, from which convolutions are composed.
 
 A convolution is one matrix product with the patches of its input, and so is its default
 body here; the patches are one op with one transpose each way, so nothing is done position by

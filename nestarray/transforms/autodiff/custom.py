@@ -1,4 +1,4 @@
-"""Functions with pullbacks of their own, and functions computed twice: nodes of the tape."""
+"""Custom pullbacks and rematerialized functions as nodes of the tape."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def custom_vjp(
     arrays: list[Any],
     push: Callable[..., tuple[Any, Sequence[Any]]] | None,
 ) -> tuple[Any, ...]:
-    """As every backend's ``transforms.py`` has it: the results of `value`, inexact ones first.
+    """The backend interface of ``transforms.py``: the results of `value`, inexact ones first.
 
     Forward mode without `push` is the transpose of `pull`, which is linear.
     """
@@ -51,10 +51,9 @@ def custom_vjp(
 
 
 def checkpoint(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:
-    """As every backend's ``transforms.py`` has it: the tape keeps the arguments only.
+    """The backend interface of ``transforms.py``: the tape keeps only the arguments.
 
-    A function that takes part in the derivative by more than its arguments, by what it closes
-    over, is run as it is.
+    A function that closes over differentiated values runs without rematerialization.
     """
     level = _innermost(arrays)
     inner = [stripped(x, level) for x in arrays]

@@ -1,4 +1,4 @@
-"""Partial derivatives of arithmetic and of the elementary functions."""
+"""Partial derivatives of arithmetic and elementary functions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LN2, _LN10 = math.log(2.0), math.log(10.0)
 
 
 def _by_base(y: Any, x1: Any, x2: Any) -> Any:
-    """∂(x₁^x₂)/∂x₁; 0 where the exponent is, also at x₁ = 0."""
+    """∂(x₁^x₂)/∂x₁; 0 where the exponent is 0, also at x₁ = 0."""
     if not hasattr(x2, "dtype"):
         return 0 if x2 == 0 else 1 if x2 == 1 else ops.multiply(ops.pow(x1, x2 - 1), x2)
     is_zero = ops.equal(x2, 0)
@@ -49,18 +49,18 @@ def _factor(truth: Any, y: Any) -> Any:
 
 
 def _is_low(y: Any, x: Any, low: Any) -> Any:
-    """Where `clip` gives the lower bound, and not an x that equals it."""
+    """Whether `clip` returns the lower bound and x is below it."""
     return ops.logical_and(ops.less(x, y), ops.equal(y, low))
 
 
 def _is_high(y: Any, x: Any, low: Any, high: Any) -> Any:
-    """Where it gives the upper one, which wins where the bounds cross."""
+    """Whether `clip` returns the upper bound, which takes precedence if the bounds cross."""
     found = ops.logical_and(ops.not_equal(x, y), ops.equal(y, high))
     return found if low is None else ops.logical_and(found, ops.logical_not(_is_low(y, x, low)))
 
 
 def _extremum(function: Any) -> Rule:
-    """`maximum` by ``function=ops.greater``: of two equal numbers each has half."""
+    """The rule of `maximum` for ``function=ops.greater``; equal operands share the gradient evenly."""
 
     def share(call: Call) -> Any:
         x1, x2 = call.args
@@ -89,7 +89,7 @@ def _abs(y: Any, x: Any) -> Any:
 
 
 def _push_sign(call: Call, tangents: Tangents) -> Any:
-    """Of complex numbers only the part of a step that turns them moves x / |x|."""
+    """For complex x, only the component of the tangent orthogonal to x changes x / |x|."""
     (x,), y, t = call.args, call.y, tangents[0]
     if not is_complex(x):
         return None

@@ -1,4 +1,4 @@
-"""Forward mode: each value carries its tangent along."""
+"""Forward mode: each value carries its tangent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def jvp(
     tangents: list[Any],
     name: str,
 ) -> tuple[Any, Any, Any]:
-    """As every backend's ``transforms.py`` has it: (results, other arrays, tangents)."""
+    """The backend interface of ``transforms.py``: (results, other arrays, tangents)."""
     level = next(NUMBERS)
     found, others = fn(*(Dual(x, level, t) for x, t in zip(arrays, tangents, strict=True)))
     results = tuple([stripped(y, level) for y in found])

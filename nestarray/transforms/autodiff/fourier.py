@@ -1,4 +1,4 @@
-"""Transposes of Fourier transforms: the other direction, with the other side's factor."""
+"""Transposes of Fourier transforms: the inverse direction with the opposite normalization."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OTHER = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
 def _resized(x: Any, size: int, axis: int) -> Any:
-    """Zeros at the end of an axis, or elements off it."""
+    """Pad the end of an axis with zeros, or cut it."""
     length = x.shape[axis]
     if length >= size:
         return x[(*(slice(None),) * axis, slice(size))] if length > size else x
@@ -41,7 +41,7 @@ def _irfft(ct: Any, x: Any, *, n: int | None = None, axis: int = -1, norm: str =
     axis = one_axis(axis, len(x.shape), "irfft")
     size = ct.shape[axis]
     half = ops.rfft(ct, axis=axis, norm=_OTHER[norm])
-    # all frequencies but 0 and, of an even number, the highest stand for two
+    # every frequency counts twice, except 0 and, for an even size, the highest one
     weights = [1.0] + [2.0] * (half.shape[axis] - 1)
     if size % 2 == 0:
         weights[-1] = 1.0
@@ -53,7 +53,7 @@ def _irfft(ct: Any, x: Any, *, n: int | None = None, axis: int = -1, norm: str =
 
 
 def _several(name: str) -> Any:
-    """One axis after the other."""
+    """Apply the rule to one axis after the other."""
 
     def transform(x: Any, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
         if axes is None:

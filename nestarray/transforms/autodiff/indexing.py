@@ -1,4 +1,4 @@
-"""Rules of what reads and writes elements at places, and of choices and orders."""
+"""Rules of indexing, indexed updates, selection and sorting."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from nestarray.transforms.autodiff.rules import (
 
 
 def _put(shape: tuple[int, ...], index: Any, ct: Any) -> Any:
-    """Zeros with `ct` added where an index reads."""
+    """Zeros with `ct` added at an index."""
     # A plain index names no element twice, and writing is faster than adding.
     mode = "replace" if is_plain(index) else "add"
     if not isinstance(ct, (np.ndarray, np.generic)):
@@ -55,7 +55,7 @@ def _take(ct: Any, x: Any, indices: Any, *, axis: int | None = None) -> Any:
 
 
 def _rows_added(shape: tuple[int, ...], indices: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Rows of one number summed in order: a fraction of the time of `np.add.at`."""
+    """Sum rows with equal numbers in order; much faster than `np.add.at`."""
     places = np.where(indices < 0, indices + shape[0], indices)
     order = np.argsort(places, kind="stable")
     ordered = places[order]
@@ -111,7 +111,7 @@ def _push_setitem(call: Call, tangents: Tangents) -> Any:
 
 
 def _push_products(x: Any, moved: Any, places: Any, value: Any, step: Any, y: Any) -> Any:
-    """The product rule, in rounds in which no position is named twice."""
+    """The product rule, in rounds without repeated positions."""
     for members in _rounds(places):
         at, factor, change = places[members], value[members], step[members]
         old = x[at]
@@ -121,7 +121,7 @@ def _push_products(x: Any, moved: Any, places: Any, value: Any, step: Any, y: An
 
 
 def _rounds(places: np.ndarray) -> list[np.ndarray]:
-    """The positions in `places`, apart by how often the same place stood before."""
+    """Split positions into rounds: round k has the k-th occurrence of each position."""
     order = np.argsort(places, kind="stable")
     ordered = places[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(order) else order

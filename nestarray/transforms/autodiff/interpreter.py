@@ -1,4 +1,4 @@
-"""What an op does when it meets stand-ins; the handler of `StandIn` in `nestarray.dispatch`."""
+"""The interpreter of ops with differentiated arguments (`StandIn` in `nestarray.dispatch`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SEQUENCES = (list, tuple)
 
 
 def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Compute `op` without the innermost level of its arguments, and add the derivative."""
+    """Compute `op` on its arguments without their innermost level, and add the derivative."""
     rule = RULES.get(op.name)
     if rule is CONSTANT:
         return _constant(op, args, kwargs)
@@ -115,7 +115,7 @@ def _is_set(setting: Any) -> bool:
 
 
 def _taken(i: int, sequence: Any, level: int, stand_ins: dict[Place, Any]) -> Any:
-    """A sequence without the stand-ins of `level`, which are noted."""
+    """A sequence with the stand-ins of `level` replaced by values, and added to `stand_ins`."""
     values = []
     for j, x in enumerate(sequence):
         if x.__class__ in _STAND_INS and x.level == level:
@@ -137,7 +137,7 @@ def _constant(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _level(x: Any) -> int:
-    """The innermost level in an argument; 0 if there is no stand-in."""
+    """The innermost level in an argument; 0 without a stand-in."""
     cls = x.__class__
     if cls in _STAND_INS:
         return x.level

@@ -172,7 +172,7 @@ def _eigvalsh(call: Call, tangents: Tangents) -> Any:
 
 
 def _eig(call: Call, tangents: Tangents) -> Any:
-    """As `_eigh` with V⁻¹ for Vᴴ; the vectors keep the length 1."""
+    """Like `_eigh` with V⁻¹ in place of Vᴴ; the vectors keep norm 1."""
     values, V = call.y
     inner = ops.solve(V, ops.matmul(ops.astype(tangents[0], V.dtype, copy=False), V))
     dV = ops.matmul(V, ops.multiply(_gaps(values, inner), inner))
@@ -181,11 +181,11 @@ def _eig(call: Call, tangents: Tangents) -> Any:
 
 
 def _svd(call: Call, tangents: Tangents) -> Any:
-    """From Uᴴ dX V: its diagonal is dS, the rest turns U and V."""
+    """From Uᴴ dX V: the diagonal is dS, the off-diagonal part rotates U and V."""
     x, t = call.args[0], tangents[0]
     U, S, Vh = call.y
     m, n = x.shape[-2:]
-    if not x.size:  # the factors are those of nothing, whatever it is
+    if not x.size:  # the factors of an empty matrix are constant
         return ops.zeros_like(U), ops.zeros_like(S), ops.zeros_like(Vh)
     if U.shape[-1] != Vh.shape[-2]:
         raise UnsupportedError(

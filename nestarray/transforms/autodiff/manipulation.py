@@ -1,4 +1,4 @@
-"""Transposes of what moves elements: reshaping, joining, cutting, repeating."""
+"""Transposes of reshaping, concatenation, slicing and repetition."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _split(ct: list[Any], x: Any, sizes: Any, *, axis: int = 0) -> Any:
 def _sliding_window_view(
     ct: Any, x: Any, window_shape: Any, *, axis: Any = None, step: Any = 1
 ) -> Any:
-    """For each place in the window the elements that stood there, added in one slice."""
+    """Add the cotangents of each window position in one strided slice."""
     count = len(ct.shape) - len(x.shape)
     axes = many_axes(axis, len(x.shape), "sliding_window_view")
     steps = (step,) * count if isinstance(step, int) else tuple(step)

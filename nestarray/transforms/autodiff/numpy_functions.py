@@ -1,6 +1,6 @@
 """NumPy's own functions on stand-ins: `np.sin(x)`, `np.sum(x, axis=0)`, `x.mean()`.
 
-What has no op (`nestarray.dispatch.numpy_protocols`) has no derivative, and says so.
+A NumPy function without an op (`nestarray.dispatch.numpy_protocols`) raises UnsupportedError.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reverse mode: a tape of nodes, gone through backwards."""
+"""Reverse mode: a tape of nodes, traversed backwards."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Flat = Callable[..., tuple[tuple[Any, ...], tuple[Any, ...]]]
 def vjp(
     fn: Flat, arrays: list[Any], name: str, *, once: bool = False
 ) -> tuple[Any, Any, Callable[[list[Any]], Any]]:
-    """As every backend's ``transforms.py`` has it: (results, other arrays, pullback).
+    """The backend interface of ``transforms.py``: (results, other arrays, pullback).
 
-    A pullback that is called `once` lets go of what each node has kept as soon as it has been
-    there, so that gradients come to lie where activations lay.
+    With `once`, the pullback frees the residuals of each node after it visits the node, so that
+    gradients reuse the memory of activations.
     """
     level = next(NUMBERS)
     inputs = [Taped(x, level, Node([])) for x in arrays]
@@ -32,7 +32,7 @@ def vjp(
 
     def pullback(cotangents: list[Any]) -> list[Any]:
         pairs = [(end, ct) for end, ct in zip(ends, cotangents, strict=True) if end is not None]
-        with np.errstate(all="ignore"):  # what is infinite at an edge is so without a word
+        with np.errstate(all="ignore"):  # infinite derivatives at domain boundaries are valid
             sums = _backwards(pairs, once)
             return [
                 ops.zeros_like(x) if sums.get(node) is None else sums[node]

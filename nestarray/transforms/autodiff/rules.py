@@ -1,19 +1,19 @@
-"""What a rule of differentiation is, and the kinds in which calculus writes them.
+"""The kinds of differentiation rules.
 
-`push` multiplies tangents with the Jacobian, `pull` cotangents with its conjugate transpose:
-of a real function of complex numbers that is the direction of ascent. Each kind makes both of
-what it is told once.
+`push` multiplies tangents with the Jacobian, `pull` cotangents with its conjugate transpose, which
+for a real function of complex numbers gives the direction of steepest ascent. Each kind derives
+both from one description.
 
 - `Elementwise`: the partial derivatives; forward multiplies, reverse multiplies with the
   conjugate and sums over the axes that were broadcast.
-- `OfResult`: the one partial derivative, written in the result.
+- `OfResult`: the partial derivative as a function of the result.
 - `Signed`: a sum of the operands or of their negatives.
 - `Linear`: the op itself forward, its transpose in reverse.
 - `Multilinear`: a transpose for each operand; forward is the product rule.
 - `Weighted`: a reduction Σ wᵢ tᵢ along axes.
 - `Pushed`: only the product with the Jacobian, a formula linear in the tangents; reverse
   mode over that formula is its transpose.
-- `Composed`: other ops that compute the same, where the op's own body cannot be taken.
+- `Composed`: equivalent ops, where the op's own body cannot be used.
 - `CONSTANT`: piecewise constant, so the result is a plain array.
 """
 
@@ -33,7 +33,7 @@ Place = int | tuple[int, int]
 
 
 class Call(NamedTuple):
-    """A call of an op whose arguments are no longer stand-ins of the level at work."""
+    """A call of an op, with the arguments of the current level replaced by their values."""
 
     function: Callable[..., Any]
     args: list[Any]
@@ -46,7 +46,7 @@ class Call(NamedTuple):
 
 
 class Like(NamedTuple):
-    """What a pullback keeps of an array whose elements it does not need."""
+    """Shape and dtype of an array, for a pullback that needs no elements."""
 
     shape: tuple[int, ...]
     dtype: Any
@@ -62,9 +62,9 @@ Pullback = Callable[[Any], list[Any]]
 
 
 class Rule:
-    """How an op is differentiated; the kinds below say `push` and `pull` in a line each."""
+    """The derivative of an op; the kinds below implement `push` and `pull`."""
 
-    #: settings with which the op's body is differentiated in place of the op
+    #: if one of these settings is given, the op's body is differentiated instead
     without: frozenset[str] = frozenset()
 
     def push(self, call: Call, tangents: Tangents) -> Any:
@@ -72,7 +72,7 @@ class Rule:
         raise AssertionError(type(self))
 
     def pull(self, call: Call, places: list[Place]) -> Pullback:
-        """The function that gives the cotangents at `places` (None for zero) for the result's."""
+        """Return the map from the result's cotangent to the cotangents at `places` (None for zero)."""
         raise AssertionError(type(self))
 
 
@@ -103,7 +103,7 @@ class Elementwise(Rule):
 
     def pull(self, call: Call, places: list[Place]) -> Pullback:
         _, args, _, y = call
-        if len(places) == 1:  # the commonest by far
+        if len(places) == 1:  # the most common case
             (place,) = places
             partial, x = self.partials[place], args[place]  # type: ignore[index]
             if partial is None:
@@ -151,8 +151,7 @@ class Signed(Elementwise):
 class Linear(Rule):
     """Linear in the first argument: ``transpose(ct, x, *settings)`` multiplies with Lᴴ.
 
-    Of x a transpose gets the shape and dtype; what it gives is summed over broadcast axes and cast
-    by `fit`.
+    The transpose gets the shape and dtype of x. `fit` sums its result over broadcast axes and casts it.
     """
 
     def __init__(self, transpose: Callable[..., Any]) -> None:
@@ -177,7 +176,7 @@ class Linear(Rule):
 
 
 class Multilinear(Rule):
-    """Linear in each of some arguments: ``transposes[i](ct, *args)`` for those of the first.
+    """Linear in each of some arguments: ``transposes[i](ct, *args)`` is the cotangent of argument i.
 
     Of the argument itself a transpose gets the shape and dtype where it alone is differentiated.
     """
@@ -233,8 +232,8 @@ class Weighted(Rule):
 class Pushed(Rule):
     """``formula(call, tangents)``, the product with the Jacobian, linear in the tangents.
 
-    In the tangents stand all places that are differentiated. The formula gives the tangent of
-    the result, for several results a tuple of them with None for what is constant.
+    `tangents` has an entry for each differentiated place. The formula returns the tangent of the
+    result, or for several results a tuple of tangents, with None for constant ones.
     """
 
     def __init__(self, formula: Callable[[Call, Tangents], Any]) -> None:
@@ -252,7 +251,7 @@ class Pushed(Rule):
 
 
 class Jacobian(Rule):
-    """Both products written out, for ops whose arguments are sequences, and for speed."""
+    """Both products as given functions, for ops of sequences and for speed."""
 
     def __init__(
         self,
@@ -265,7 +264,7 @@ class Jacobian(Rule):
 def transposed(formula: Callable[[list[Any]], Any], like: list[Any], ct: Any) -> list[Any]:
     """The transpose of a linear function of arrays like `like`, applied to `ct`.
 
-    Of several results those without a cotangent are left out.
+    Results without a cotangent are omitted.
     """
     several = isinstance(ct, list)
     given = ct if several else [ct]
@@ -285,7 +284,7 @@ def transposed(formula: Callable[[list[Any]], Any], like: list[Any], ct: Any) ->
 
 
 def fit(ct: Any, x: Any) -> Any:
-    """A cotangent as one of `x`: summed over axes that were broadcast, and of its dtype."""
+    """A cotangent summed over the broadcast axes of `x` and cast to its dtype."""
     if ct is None:
         return None
     if ct.shape != x.shape:
@@ -294,7 +293,7 @@ def fit(ct: Any, x: Any) -> Any:
 
 
 def spread(tangent: Any, y: Any) -> Any:
-    """A tangent as one of `y`: broadcast to its shape, and of its dtype."""
+    """A tangent broadcast to the shape of `y` and cast to its dtype."""
     if tangent.shape != y.shape:
         tangent = ops.broadcast_to(tangent, y.shape)
     return tangent if tangent.dtype == y.dtype else _cast(tangent, y)
@@ -335,7 +334,7 @@ def _times(x: Any, factor: Any) -> Any:
 
 
 def conj(factor: Any) -> Any:
-    """The conjugate of an array or a number; what is real is itself."""
+    """The complex conjugate; a real array or number is returned unchanged."""
     if hasattr(factor, "dtype"):
         return ops.conj(factor) if is_complex(factor) else factor
     return factor.conjugate()

@@ -31,13 +31,13 @@ def _erfcx(y: Any, x: Any) -> Any:
 
 
 def _ratio(y: Any, x: Any) -> Any:
-    """y / x, which for the functions here is ½ at 0."""
+    """y / x, with the limit ½ at 0."""
     is_zero = ops.equal(x, 0)
     return ops.where(is_zero, 0.5, ops.divide(y, ops.where(is_zero, 1, x)))
 
 
 def _log_beside(x1: Any, x2: Any) -> Any:
-    """ln x₂; 0 where x₁ = 0 and there is no logarithm, so that 0 · ln 0 is no place of its own."""
+    """ln x₂; 0 where x₁ = 0 and x₂ ≤ 0, so that 0 · ln 0 = 0."""
     lacks = ops.logical_and(ops.equal(x1, 0), ops.less_equal(x2, 0))
     return ops.where(lacks, 0.0, ops.log(ops.where(lacks, 1, x2)))
 

@@ -1,4 +1,4 @@
-"""Rules of reductions and of what runs along axes."""
+"""Rules of reductions and cumulative ops."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _cumulative_sum(
 
 
 def _product(x: Any, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """Halves multiplied with each other: no division, so zeros are elements as all others."""
+    """Products of halves, without division, so zeros need no special case."""
     if dtype is not None:
         x = ops.astype(x, dtype)
     axes = many_axes(axis, len(x.shape), "prod")
@@ -75,7 +75,7 @@ def _product(x: Any, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fa
 def _cumulative_prod(
     x: Any, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
-    """Each element times the one 1, 2, 4, … places before it."""
+    """Cumulative products by doubling: each element times the one 1, 2, 4, … positions before."""
     if dtype is not None:
         x = ops.astype(x, dtype)
     if axis is None:

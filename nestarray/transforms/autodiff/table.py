@@ -1,4 +1,4 @@
-"""All rules: one table, made of the chapters."""
+"""The table of all rules, collected from the chapters."""
 
 from nestarray.dispatch import OPS
 from nestarray.transforms.autodiff import (

@@ -1,4 +1,4 @@
-"""The stand-ins of arrays that are differentiated."""
+"""Stand-ins for differentiated arrays, and nodes of the tape."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from nestarray.backends.numpy import core
 from nestarray.dispatch import OPS
 from nestarray.errors import ArgumentError, ConversionError, ImmutableError
 
-#: Numbers of derivatives and of nodes; what begins later is further inside.
+#: Numbers of derivatives and of nodes; a higher number is a more deeply nested derivative.
 NUMBERS = count(1)
 
 
 class StandIn:
-    """An array of which a derivative is taken: operators and metadata of an array of NumPy.
+    """A differentiated array, with the operators and metadata of a NumPy array.
 
-    What is piecewise constant (comparisons, `argmax`, `floor`, …) gives plain arrays, so that
-    ``if na.sum(x) > 0`` and loops run as they do without derivatives.
+    Piecewise constant ops (comparisons, `argmax`, `floor`, …) return plain arrays, so that
+    ``if na.sum(x) > 0`` and loops run as without derivatives.
     """
 
     __slots__ = ("level", "value")
@@ -150,7 +150,7 @@ class StandIn:
 
 
 class Taped(StandIn):
-    """Reverse mode: `place` is which of the results of `node` this is."""
+    """Reverse mode: the result number `place` of `node`."""
 
     __slots__ = ("node", "place")
 
@@ -159,7 +159,7 @@ class Taped(StandIn):
 
 
 class Dual(StandIn):
-    """Forward mode: `tangent` is the derivative of the value in the one direction."""
+    """Forward mode: `tangent` is the directional derivative of the value."""
 
     __slots__ = ("tangent",)
 
@@ -171,8 +171,9 @@ class Node:
     """One call of an op on the tape.
 
     Args:
-        parents: for each argument that is differentiated its node, and which of its results.
-        pull: gives the cotangents of these for that of the result; for a list of several.
+        parents: (node, result number) of each differentiated argument.
+        pull: maps the cotangent of the result, or a list of cotangents of several results, to the
+            cotangents of the parents.
         results: the results, if there are several.
     """
 
@@ -189,12 +190,12 @@ class Node:
 
 
 def is_inexact(x: Any) -> bool:
-    """Whether a result of an op is an array that has a derivative."""
+    """Whether a result is an array of a differentiable dtype."""
     return hasattr(x, "dtype") and x.dtype.kind in "fcV"  # NumPy calls bfloat16 V
 
 
 def stripped(x: Any, level: int) -> Any:
-    """`x` without the stand-in of a derivative that is complete."""
+    """The value of `x` if it is a stand-in of `level`, else `x`."""
     return x.value if isinstance(x, StandIn) and x.level == level else x
 
 
