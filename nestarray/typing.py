@@ -110,11 +110,6 @@ def quick_types(annotation: str) -> frozenset[type]:
     return frozenset(t for word in words for t in _QUICK[word])
 
 
-def holds_bool(name: str) -> str:
-    """The text of the condition that the argument `name` is a sequence with True or False in it."""
-    return f"type({name}) in (tuple, list) and bool in map(type, {name})"
-
-
 def check_range(
     name: str,
     parameter: str,

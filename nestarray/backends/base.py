@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any, TypeVar
 
 from nestarray import dtypes
@@ -14,11 +13,10 @@ Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 
 
-def supports(predicate: Callable[..., bool] | str) -> Callable[[F], F]:
-    """Mark a backend function as holding only for arguments that `predicate` accepts.
+def supports(predicate: Callable[..., bool]) -> Callable[[F], F]:
+    """Mark a backend function that covers only the calls for which `predicate` returns True.
 
-    `predicate` takes the op's arguments, or is the text of an expression of their names and of
-    the names of its module, which costs no call. The op's default body serves the others.
+    `predicate` takes the arguments of the op. The op's default body computes the other calls.
     """
 
     def mark(native: F) -> F:
@@ -26,12 +24,6 @@ def supports(predicate: Callable[..., bool] | str) -> Callable[[F], F]:
         return native
 
     return mark
-
-
-def lenient(native: F) -> F:
-    """Mark a backend function that would compute something for settings of a wrong kind."""
-    native.is_lenient = True  # type: ignore[attr-defined]
-    return native
 
 
 def flag(value: Any) -> bool:
@@ -60,24 +52,6 @@ def whole_range(start: Any, stop: Any = None, step: Any = 1, **settings: Any) ->
     """Whether a range is one of integers, on which all frameworks agree."""
     ends = (start, 0 if stop is None else stop)
     return type(step) is int and all(type(x) is int or is_unknown_size(x) for x in ends)
-
-
-def own_code(function: F) -> F:
-    """A copy of `function` with bytecode of its own.
-
-    CPython adapts each call in a code object to what is called there. Functions that one
-    ``def`` makes share their code, and what fits NumPy's ufuncs would be undone for torch.
-    """
-    code = function.__code__.replace()  # type: ignore[attr-defined]
-    copy = FunctionType(
-        code,
-        function.__globals__,  # type: ignore[attr-defined]
-        function.__name__,  # type: ignore[attr-defined]
-        function.__defaults__,  # type: ignore[attr-defined]
-        function.__closure__,  # type: ignore[attr-defined]
-    )
-    copy.__dict__.update(function.__dict__)  # marks of frameworks, as AutoGraph's
-    return copy  # type: ignore[return-value]
 
 
 def accumulation_dtype(x: Any, dtype: Any) -> dtypes.DType:

@@ -9,11 +9,11 @@ truncate, or promote as their framework does, so they stand behind a look at the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from inspect import Parameter
 from typing import Any
 
 from nestarray import backends, dtypes
-from nestarray.backends.templates import choosing
 from nestarray.dtypes import DType, dtype_of
 
 Again = Callable[[tuple[Any, ...], dict[str, Any]], Callable[[], Any] | None]
@@ -65,17 +65,23 @@ def guarded(
         together: gives the call to make instead, or None where `body` is right.
     """
 
-    def elsewhere(*args: Any, **kwargs: Any) -> Any:
-        instead = together(args, kwargs)
-        if instead is not None:
-            return instead()
-        given = dict(zip((p.name for p in parameters), args)) | kwargs
-        found = tuple(getattr(given.get(name), "dtype", None) for name in names)
-        right.add(found if len(names) > 1 else found[0])
+    places = [(name, i) for i, name in enumerate(p.name for p in parameters) if name in names]
+    # the combinations of native dtypes that are right
+    right: set[Any] = set()
+
+    @wraps(body)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        found = tuple(
+            [
+                getattr(args[i] if i < len(args) else kwargs.get(name), "dtype", None)
+                for name, i in places
+            ]
+        )
+        if found not in right:
+            instead = together(args, kwargs)
+            if instead is not None:
+                return instead()
+            right.add(found)
         return body(*args, **kwargs)
 
-    # the framework's own dtypes, once they were seen together
-    right: set[Any] = {None if len(names) == 1 else (None,) * len(names)}
-    found = ", ".join(f"getattr({name}, 'dtype', None)" for name in names)
-    condition = f"{found} in _right" if len(names) == 1 else f"({found}) in _right"
-    return choosing(parameters, condition, body, elsewhere, _right=right)
+    return call

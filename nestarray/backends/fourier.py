@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nestarray.backends.base import own_code
-from nestarray.backends.fast_paths import FastPath, noted
 from nestarray.numerics.fourier import check_real, check_some_axis, checked, full_length, one_length
 
 Function = Callable[..., Any]
@@ -74,13 +72,7 @@ class Transforms:
                     pass
             return look(x, n, axis, norm)
 
-        condition = (
-            "n is None and norm == 'backward' and axis.__class__ is int and x.dtype in _ready"
-        )
-        names = {"_ready": ready, "_native": native}
-        # a call with settings takes frameworks longer
-        plain_call = "_native(x) if axis == -1 else _native(x, None, axis)"
-        return noted(own_code(call), FastPath(condition, plain_call, names))
+        return call
 
     def along_several(self, name: str, read: Function = checked, *, real: str = "") -> Function:
         """A transform along several axes, whose lengths `read` finds."""
@@ -113,6 +105,4 @@ class Transforms:
                     pass
             return look(x, s, axes, norm)
 
-        condition = "s is axes is None and norm == 'backward' and x.ndim and x.dtype in _ready"
-        names = {"_ready": ready, "_native": native}
-        return noted(own_code(call), FastPath(condition, "_native(x)", names))
+        return call

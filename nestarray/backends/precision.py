@@ -16,8 +16,6 @@ from typing import Any
 from nestarray import dtypes
 from nestarray.backends import xp
 from nestarray.backends.base import F
-from nestarray.backends.parameters import parameters_of
-from nestarray.backends.templates import choosing
 from nestarray.dtypes import dtype_of
 
 #: What LAPACK takes.
@@ -36,7 +34,7 @@ def in_single_precision(
         integers: the function computes integers as they are.
 
     Returns:
-        a decorator; calls in a dtype that LAPACK has go through by one look-up an array.
+        a decorator.
     """
     taken = _PRECISE_OR_INTEGERS if integers else PRECISE
 
@@ -48,18 +46,21 @@ def in_single_precision(
             result = native(*given, **kwargs)
             return _narrowed(result, own, cast) if own.is_inexact and wide is not own else result
 
-        def elsewhere(*args: Any, **kwargs: Any) -> Any:
+        known: set[Any] = set()  # native dtypes that `native` takes
+
+        @wraps(native)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            for i in arrays:
+                if getattr(args[i], "dtype", None) not in known:
+                    break
+            else:
+                return native(*args, **kwargs)
             if any(dtype_of(args[i]) not in taken for i in arrays):
                 return widened(*args, **kwargs)
             known.update(args[i].dtype for i in arrays if hasattr(args[i], "dtype"))
             return native(*args, **kwargs)
 
-        known: set[Any] = set()  # the framework's own dtypes of `taken`, once they were seen
-        parameters = parameters_of(native)
-        dtypes_of = [f"getattr({parameters[i].name}, 'dtype', None) in _known" for i in arrays]
-        if len(arrays) == 1:
-            dtypes_of = [f"{parameters[0].name}.dtype in _known"]
-        return choosing(parameters, " and ".join(dtypes_of), native, elsewhere, _known=known)
+        return call  # type: ignore[return-value]
 
     return decorate
 

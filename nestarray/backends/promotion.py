@@ -11,9 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nestarray import dtypes
-from nestarray.backends.base import Function, own_code
-from nestarray.backends.fast_paths import FastPath, fast_path_of, noted
-from nestarray.backends.parameters import parameters_of
+from nestarray.backends.base import Function
 from nestarray.dynamo import is_compiling
 from nestarray.typing import NUMBERS
 
@@ -28,7 +26,7 @@ def promoting(
     reflected: Function | None = None,
     otherwise: Function | None = None,
     declined: Any = None,
-    finish: Callable[[Function], Function] = own_code,
+    finish: Callable[[Function], Function] | None = None,
 ) -> Function:
     """A two-operand function that promotes as `nestarray.dtypes` says.
 
@@ -100,12 +98,11 @@ def promoting(
                 return reflected(number, x)
             return as_dtype(dtypes.result_dtype(like, x), number, x)
 
-        function = finish(number_first if is_first else number_second)
+        function = number_first if is_first else number_second
         direct = reflected if is_first else native
-        if finish is own_code:
-            call = "_native(number, x)" if is_first else "_native(x, number)"
-            names = {"_kept": kept, "_native": direct}
-            noted(function, FastPath("x.dtype in _kept", call, names))
+        if finish is not None:
+            function = finish(function)
+        else:  # for Containers
             function.with_number = lambda dtype, number: (  # type: ignore[attr-defined]
                 getattr(direct, "of_dtype", lambda _: direct)(dtype)
                 if keeps_dtype(dtype, number)
@@ -130,12 +127,9 @@ def promoting(
             return by_promotion
         return beside_number(types[numbers.index(True)], is_first=numbers[0])
 
-    call = finish(plain)
+    call = plain if finish is None else finish(plain)
     call.select = select  # type: ignore[attr-defined]
-    if finish is own_code:
-        condition = "x1.dtype is x2.dtype" + ("" if declined is None else " is not _declined")
-        path = fast_path_of(native, parameters_of(call))
-        noted(call, path.behind(condition, {} if declined is None else {"_declined": declined}))
+    if finish is None:
         # for Containers, which look at the dtypes of all leaves at once
         call.same_dtype = native if otherwise is None else guarded  # type: ignore[attr-defined]
         call.declined = declined  # type: ignore[attr-defined]
@@ -153,7 +147,7 @@ def floating(
     cast: Cast,
     of_complex: Function | None = None,
     *,
-    finish: Callable[[Function], Function] = own_code,
+    finish: Callable[[Function], Function] | None = None,
 ) -> Function:
     """A one-operand function whose integer arguments become float32 first.
 
@@ -184,12 +178,9 @@ def floating(
     def select(types: tuple[type, ...]) -> Function:
         return of_number if types[0] in NUMBERS else call
 
-    call = finish(plain)
+    call = plain if finish is None else finish(plain)
     call.select = select  # type: ignore[attr-defined]
     call.of_dtype = _unless_integer(native, of_complex is None)  # type: ignore[attr-defined]
-    if finish is own_code:
-        names = {"_kept": kept, "_native": native}
-        noted(call, FastPath("x.dtype in _kept", "_native(x)", names))
     return call
 
 
@@ -219,10 +210,8 @@ def floating_pair(native: Function, cast: Cast, of_complex: Function | None = No
             return native(cast(x1, dtypes.float32), cast(x2, dtypes.float32))
         return native(x1, x2)
 
-    call = own_code(call)
     call.of_dtype = _unless_integer(native, of_complex is None)  # type: ignore[attr-defined]
-    names = {"_kept": kept, "_native": native}
-    return noted(call, FastPath("x1.dtype in _kept", "_native(x1, x2)", names))
+    return call
 
 
 _RANK = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
@@ -261,7 +250,7 @@ def choosing(
     *,
     boolean: Any = None,
     scalar_ok: Callable[[Any], bool] = lambda dtype: True,
-    finish: Callable[[Function], Function] = own_code,
+    finish: Callable[[Function], Function] | None = None,
 ) -> Function:
     """`where` of a framework, with `x1` and `x2` promoted as `promoting` does.
 
@@ -303,12 +292,6 @@ def choosing(
             return of_number
         return with_scalar if any(numbers) else call
 
-    call = finish(plain)
+    call = plain if finish is None else finish(plain)
     call.select = select  # type: ignore[attr-defined]
-    if finish is own_code:
-        equal = "x1.dtype is x2.dtype"
-        if boolean is not None:
-            equal = f"condition.dtype is _boolean and {equal}"
-        names = {"_boolean": boolean, "_native": native}
-        noted(call, FastPath(equal, "_native(condition, x1, x2)", names))
     return call

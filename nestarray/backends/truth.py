@@ -20,7 +20,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from nestarray import backends, dtypes
-from nestarray.backends.base import own_code
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
@@ -120,9 +119,8 @@ def kept(native: Callable[..., Any], own: Any) -> Callable[..., Any]:
         own: the framework's bool.
     """
 
-    def plain(x: Any, /) -> Any:
+    def call(x: Any, /) -> Any:
         return x if x.dtype is own else native(x)
 
-    call = own_code(plain)
     call.of_dtype = lambda dtype: None if dtype is own else native  # type: ignore[attr-defined]
     return call

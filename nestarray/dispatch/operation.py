@@ -18,24 +18,15 @@ A parameter ``like: Array | None`` thereby makes a creation function follow an a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps
-from types import CodeType
 from typing import Any, TypeVar, overload
 
 from nestarray import backends, diagnosis, dtypes, dynamo, lazy_imports
 from nestarray.backends import floating, foreach, truth, xp
-from nestarray.backends.fast_paths import fast_path_of, noted
-from nestarray.backends.parameters import texts
-from nestarray.backends.templates import (
-    choosing,
-    code_of,
-    generated,
-    generated_when_called,
-    recompile,
-)
 from nestarray.config import current_backend
 from nestarray.container.arguments import what_takes
+from nestarray.dispatch import generator
 from nestarray.errors import (
     ArgumentError,
     MixedBackendError,
@@ -43,22 +34,15 @@ from nestarray.errors import (
     UnsupportedError,
     signatures,
 )
-from nestarray.typing import NUMBERS, holds_bool, quick_types, takes_several
+from nestarray.typing import NUMBERS, takes_several
 
 F = TypeVar("F", bound=Callable[..., Any])
 Resolved = tuple[Callable[..., Any], Callable[..., Any] | None]
 Handler = Callable[["Op", tuple[Any, ...], dict[str, Any]], Any]
 
-#: Frameworks whose functions compute something for settings of many wrong kinds, and take so long
-#: for each call that a look at them does not count.
-_LENIENT = frozenset(("tensorflow",))
-
-#: Exceptions by which frameworks end what runs, and which are raised once.
+#: Exceptions by which frameworks end a computation on purpose.
 #: https://github.com/pytorch/pytorch/blob/main/torch/utils/checkpoint.py
 _SIGNALS = frozenset(("_StopRecomputationError",))
-
-#: How many combinations of types an op serves at once; each is a look for those behind it.
-_FAST_PATHS = 3
 
 #: Every public op by name, in the order of definition.
 OPS: dict[str, Op] = {}
@@ -119,8 +103,6 @@ class Op:
         self._takes_one_or_two = (
             self.is_of_arrays and len(self.parameters) <= 2 and not self.sequence_parameters
         )
-        #: what the public function does at once, for the first types that came
-        self.fast: list[tuple[tuple[type, ...], Callable[..., Any]]] = []
         self.function: Callable[..., Any] = _compile(self)
 
     def __repr__(self) -> str:
@@ -142,22 +124,18 @@ class Op:
             if self.is_primitive:
                 raise UnsupportedError(f"{self.name}: not available on the backend {backend!r}")
             return self.default(backend)
-        if backend in _LENIENT or hasattr(native, "is_lenient"):
-            native = _checking_kinds(self, native)
         supports = getattr(native, "supports", None)
-        return native if supports is None else _mixed(self, native, supports, self.default(backend))
+        if supports is None:
+            return native
+        return generator.partial_function(self.parameters, supports, native, self.default(backend))
 
     def default(self, backend: str) -> Callable[..., Any]:
-        """The body, or what the backend's ``bodies`` file makes of it, for settings of their kinds.
-
-        Frameworks' functions look at the kinds of their arguments, and bodies would compute
-        something for many that are wrong: with a tuple for a number, or a complex one.
-        """
+        """The op's body, adapted to the backend and to the promoted dtype of its arguments."""
         module = backends.chapter(backend, "bodies")
         body = self.body if module is None else module.adapted(self.body, self.promoted)
         if self.promoted:
             body = floating.guarded(body, self.parameters, self.promoted, self._in_one_dtype)
-        return _checking_kinds(self, body)
+        return body
 
     def resolve(self, *types: Any) -> Callable[..., Any]:
         """The function for these argument types, kept in the table; called on a miss."""
@@ -176,17 +154,55 @@ class Op:
         for t in outer:
             table = table.setdefault(t, {})
         table[last] = function
-        self._serve_at_once(types, function)
         return function
 
-    def _serve_at_once(self, types: tuple[Any, ...], function: Callable[..., Any]) -> None:
-        """Put the fast path of `function` into the code of the public one, for the first types."""
-        if self.sequence_parameters or len(self.fast) == _FAST_PATHS:
-            return
-        names = {backends.backend_of_type(t) for t in types} - {None}
-        if len(names) == 1 and all(map(backends.core(str(names.pop())).is_eager, types)):
-            self.fast.append((types, function))
-            recompile(self.function, *_code_of(self))
+    def types_in(self, arrays: Iterable[Any]) -> frozenset[type]:
+        """The types of a sequence of arrays."""
+        if arrays is signatures.MISSING:
+            raise self.misfit({self.sequence_parameters[0]: arrays})
+        if not isinstance(arrays, (list, tuple)):
+            is_one = backends.is_array(arrays)
+            got = "an array" if is_one else type(arrays).__name__
+            raise ArgumentError(f"{self.name}: got {got}, expected a list or a tuple of arrays")
+        return frozenset(map(type, arrays))
+
+    def check_settings(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
+        """Check the kinds of the settings; scalars of NumPy become Python numbers.
+
+        Frameworks and default bodies compute a value for many settings of a wrong kind.
+
+        Raises:
+            ArgumentError: a setting is not of the kind that its annotation names.
+        """
+        bound = self.signature.bind(*args, **kwargs)
+        settings = {k: v for k, v in bound.arguments.items() if k not in self.array_parameters}
+        if any(isinstance(v, t) for v in settings.values() for t, _ in INTERPRETERS):
+            return bound  # checked by the calls that the interpreter makes
+        diagnosis.check_kinds(self.name, bound.arguments, self.signature.parameters)
+        scalars = {k: v.item() for k, v in settings.items() if _is_numpy_scalar(type(v))}
+        bound.arguments.update(scalars)
+        return bound
+
+    def call_with_other_settings(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the op with settings of other types than the annotations name, if they are valid."""
+        bound = self.check_settings(*args, **kwargs)
+        values = [
+            bound.arguments.get(n, self.signature.parameters[n].default)
+            for n in self.array_parameters
+        ]
+        types = tuple(
+            self.types_in(value) if name in self.sequence_parameters else type(value)
+            for name, value in zip(self.array_parameters, values, strict=True)
+        )
+        known = self.resolved.get(types)
+        function = self.resolve(*types) if known is None else known[0]
+        try:
+            return function(*bound.args, **bound.kwargs)
+        except Exception as error:
+            instead = self.explain(error, *bound.args, **bound.kwargs)
+            if instead is None:
+                raise
+        return instead()
 
     @dynamo.compile_time_constant
     def implementation_for(self, *types: type) -> Callable[..., Any]:
@@ -246,6 +262,8 @@ class Op:
             the call to make instead: with numbers as the signature has them, with arguments
             promoted to one dtype, or what the op is of bools; or None.
         """
+        if type(error).__name__ in _SIGNALS:
+            return None
         instead = self._as_declared(error, args, kwargs) or self._in_one_dtype(args, kwargs)
         if instead is not None:
             return instead
@@ -376,60 +394,6 @@ def _interpret(handler: Handler, op: Op, /, *args: Any, **kwargs: Any) -> Any:
     return handler(op, args, kwargs)
 
 
-def _mixed(
-    record: Op,
-    native: Callable[..., Any],
-    supports: Callable[..., bool] | str,
-    default: Callable[..., Any],
-) -> Callable[..., Any]:
-    """`native` for the arguments that `supports` accepts, else the op's `default`."""
-    if isinstance(supports, str):
-        known: dict[str, Any] = getattr(inspect.unwrap(native), "__globals__", {})
-        used = compile(supports, record.name, "eval").co_names
-        names = {name: known[name] for name in used if name in known}
-        return choosing(record.parameters, supports, native, default, **names)
-    _, passed = texts(record.parameters)
-    condition = f"_supports({passed})"
-    return choosing(record.parameters, condition, native, default, _supports=supports)
-
-
-def _checking_kinds(record: Op, body: Callable[..., Any]) -> Callable[..., Any]:
-    """`body` behind a look at the types of its settings; where that is not enough, at their kinds."""
-    singles = [p for p in record.parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    types = {p.name: quick_types(str(p.annotation)) for p in singles}
-    types = {name: found for name, found in types.items() if found}
-    if not types:
-        return body
-
-    def otherwise(*args: Any, **kwargs: Any) -> Any:
-        bound = record.signature.bind(*args, **kwargs)
-        diagnosis.check_kinds(record.name, bound.arguments, record.signature.parameters)
-        for name in types:
-            value: Any = bound.arguments.get(name)
-            if _is_numpy_scalar(type(value)):  # which is not weak, as Python's numbers are
-                bound.arguments[name] = value.item()
-        return body(*bound.args, **bound.kwargs)
-
-    declared, passed = texts(record.parameters)
-    condition = " or ".join(
-        f"type({name}) not in _types_{name}" + f" or {holds_bool(name)}" * (tuple in found)
-        for name, found in types.items()
-    )
-    source = (
-        f"def op({declared}):\n"
-        f"    if {condition}:\n"
-        f"        return _otherwise({passed})\n"
-        f"    return _body({passed})\n"
-    )
-    code = code_of(source, "kinds")
-    known = {f"_types_{name}": found for name, found in types.items()}
-    namespace = {**known, "_otherwise": otherwise, "_body": body}
-    checking = wraps(body)(generated(code, namespace, record.name, record.parameters))
-    return noted(
-        checking, fast_path_of(body, record.parameters).behind(f"not ({condition})", known)
-    )
-
-
 def _holds_arrays(parameter: inspect.Parameter) -> bool:
     return "Array" in str(parameter.annotation)
 
@@ -491,147 +455,46 @@ def _register(record: Op) -> Any:
 def _compile(record: Op) -> Callable[..., Any]:
     """The public function: the op's signature, one look-up, one call."""
     assert record.array_parameters, f"op {record.name} has no array parameter"
-    assert _RESERVED.isdisjoint(p.name.lstrip("_") for p in record.parameters), record.name
+    names = {p.name.lstrip("_") for p in record.parameters}
+    assert generator.RESERVED.isdisjoint(names), record.name
 
     namespace = {
         "_table": record.table,
         "_resolve": record.resolve,
-        "_types": _types_of(record),
+        "_array_types": record.types_in,
         "_explain": record.explain,
         "_missing": signatures.MISSING,
-        "_signals": _SIGNALS,
+        "_check_settings": record.call_with_other_settings,
         "_misfit": record.misfit,
     }
-    function = generated_when_called(
-        lambda: _code_of(record)[0], namespace, record.name, _declared(record)
+    function = generator.public_function(
+        record.name,
+        record.parameters,
+        record.array_parameters,
+        record.sequence_parameters,
+        namespace,
     )
     public = wraps(record.body)(function)
     public.op = record  # type: ignore[attr-defined]
     return public
 
 
-def _declared(record: Op) -> list[inspect.Parameter]:
-    """The parameters of the public function, which takes wrong calls too where there are settings."""
-    return (
-        record.parameters if record.is_of_arrays else signatures.accept_any_call(record.parameters)
-    )
-
-
-def _code_of(record: Op) -> tuple[CodeType, dict[str, Any]]:
-    """The code of a public function, and what its fast paths speak of."""
-    parameters = _declared(record)
-    declared, passed = texts(parameters)[0], texts(record.parameters)[1]
-    wrong = [p.name for p in (signatures.EXTRA, signatures.UNKNOWN) if p in parameters]
-    wrong += [
-        f"{p.name} is _missing"
-        for p in parameters
-        if p.default is signatures.MISSING and p.name not in record.array_parameters
-    ]
-    # type(2.0) and not 2.0.__class__, which torch.compile does not find in a table
-    types = [
-        f"_types({name})" if name in record.sequence_parameters else f"type({name})"
-        for name in record.array_parameters
-    ]
-    names: dict[str, Any] = {}
-    at_once = []
-    for i, (found, function) in enumerate(record.fast):
-        path = fast_path_of(function, record.parameters)
-        path = path.with_names({name: f"{name}_{i}" for name in path.names})
-        own = {f"_type_{i}_{j}": t for j, t in enumerate(found)}
-        conditions = [f"{text} is {name}" for text, name in zip(types, own, strict=True)]
-        call = f"_function_{i}({passed})"
-        call = f"({path.call}) if {path.condition} else {call}" if path.condition else path.call
-        at_once.append((" and ".join(conditions), call))
-        names |= {**own, **path.names, f"_function_{i}": function}
-    return _template(declared, " or ".join(wrong), types, passed, at_once), names
-
-
 def _let_torch_compile_trace() -> None:
-    """Say what torch.compile reads in the place of each op, when it is imported."""
+    """Tell torch.compile, when it is imported, which function to trace for each op."""
     for record in OPS.values():
-        dynamo.traced_as(_traceable(record))(record.function)
+        traceable = generator.traceable_function(
+            record.name,
+            record.parameters,
+            record.array_parameters,
+            record.sequence_parameters,
+            {
+                "_implementation": record.implementation_for,
+                "_check_settings": record.check_settings,
+            },
+        )
+        dynamo.traced_as(traceable)(record.function)
     dynamo.mark_constants()
     dynamo.guard_context_variables()
 
 
 lazy_imports.after_import("torch._dynamo", _let_torch_compile_trace)
-
-
-def _traceable(record: Op) -> Callable[..., Any]:
-    """What torch.compile reads for an op: no table that fills, no errors to explain."""
-    declared, passed = texts(record.parameters)
-    types = [
-        f"*map(type, {p.name})" if _is_sequence(p) else f"type({p.name})"
-        for p in record.parameters
-        if _holds_arrays(p)
-    ]
-    source = f"def op({declared}):\n    return _implementation({', '.join(types)})({passed})\n"
-    code = code_of(source, "op to be read")
-    return generated(
-        code, {"_implementation": record.implementation_for}, record.name, record.parameters
-    )
-
-
-#: What the templates call, behind an underscore, and "type".
-_RESERVED = frozenset(
-    ("table", "resolve", "types", "explain", "native", "otherwise", "supports", "implementation", "type",
-     "missing", "misfit", "extra", "signals", "unknown")
-)  # fmt: skip
-
-
-def _template(
-    declared: str,
-    wrong: str,
-    types: Sequence[str],
-    passed: str,
-    at_once: Sequence[tuple[str, str]],
-) -> CodeType:
-    """The code of all ops whose parameters are called alike; a try that succeeds costs nothing.
-
-    Args:
-        declared: the parameters.
-        wrong: the condition that a call does not fit the signature; "" where Python says so.
-        types: what the table is asked for.
-        passed: the arguments as they are handed on.
-        at_once: conditions on types, and what is returned where they hold. What fails there is
-            called again the general way, which knows what to say of it.
-    """
-    fast = "".join(
-        f"        if {condition}:\n            return {call}\n" for condition, call in at_once
-    )
-    if fast:
-        fast = (
-            f"    try:\n{fast}    except Exception as _error:\n"
-            "        if type(_error).__name__ in _signals:\n"
-            "            raise\n"
-        )
-    source = (
-        f"def op({declared}):\n"
-        + (f"    if {wrong}:\n        raise _misfit(locals())\n" if wrong else "")
-        + f"{fast}"
-        "    try:\n"
-        f"        _function = _table[{']['.join(types)}]\n"
-        "    except KeyError:\n"
-        f"        _function = _resolve({', '.join(types)})\n"
-        "    try:\n"
-        f"        return _function({passed})\n"
-        "    except Exception as _error:\n"
-        f"        _function = _explain(_error, {passed})\n"
-        "        if _function is None:\n"
-        "            raise\n"
-        "    return _function()\n"
-    )
-    return code_of(source, "op")
-
-
-def _types_of(record: Op) -> Callable[[Iterable[Any]], frozenset[type]]:
-    def types(arrays: Iterable[Any]) -> frozenset[type]:
-        if arrays is signatures.MISSING:
-            raise record.misfit({record.sequence_parameters[0]: arrays})
-        if not isinstance(arrays, (list, tuple)):
-            is_one = backends.is_array(arrays)
-            got = "an array" if is_one else type(arrays).__name__
-            raise ArgumentError(f"{record.name}: got {got}, expected a list or a tuple of arrays")
-        return frozenset(map(type, arrays))
-
-    return types

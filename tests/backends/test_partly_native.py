@@ -1,8 +1,7 @@
-"""Functions generated to stand before others: parameters, conditions, what compilers see."""
+"""torch.compile traces ops whose native functions cover a part of their arguments."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -11,27 +10,7 @@ import pytest
 import torch
 
 import nestarray as na
-from nestarray.backends.parameters import parameters_of
-from nestarray.backends.templates import choosing
 from nestarray.testing import assert_close
-
-
-def native(x: Any, /, *, k: int = 2) -> tuple[str, int]:
-    return "native", k
-
-
-def otherwise(x: Any, /, *, k: int = 2) -> tuple[str, int]:
-    return "otherwise", k
-
-
-def test_a_choice_has_the_parameters_of_what_it_chooses() -> None:
-    choice = choosing(parameters_of(native), "x in _known", native, otherwise, _known={1})
-    assert inspect.signature(choice) == inspect.signature(native)
-    assert choice(1) == ("native", 2)
-    assert choice(3, k=5) == ("otherwise", 5)
-    with pytest.raises(TypeError, match="positional-only"):
-        choice(x=1)
-
 
 SQUARE = np.array([[2.0, 1.0, 0.0], [1.0, 3.0, 0.5], [0.0, 0.5, 1.0]], np.float32)
 CALLS: dict[str, Callable[[Any], Any]] = {
@@ -45,7 +24,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
-def test_torch_compile_reads_what_stands_before_native_functions(
+def test_torch_compile_traces_partly_native_functions(
     call: Callable[[Any], Any],
 ) -> None:
     x = torch.from_numpy(SQUARE)

@@ -12,8 +12,7 @@ import pytest
 import nestarray as na
 from nestarray import backends
 from nestarray.backends import foreach
-from nestarray.backends.templates import recompile
-from nestarray.dispatch import OPS, Op, operation
+from nestarray.dispatch import OPS, Op
 from nestarray.errors import ArgumentError
 
 COMPILING = ("jax", "tensorflow")
@@ -27,25 +26,14 @@ def compile_early(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(foreach, "CALLS", 2)
     kept = [(r.table, r.resolved, r.served) for r in OPS.values()]
     found = [[dict(table) for table in tables] for tables in kept]
-    fast = {r: list(r.fast) for r in OPS.values() if r.fast}
     for tables in kept:
         for table in tables:
             table.clear()
-    for record in fast:
-        serve_at_once(record, [])
     yield
-    for record, found_before in fast.items():
-        serve_at_once(record, found_before)
     for tables, contents in zip(kept, found, strict=True):
         for table, content in zip(tables, contents, strict=True):
             table.clear()
             table.update(content)
-
-
-def serve_at_once(record: Op, found: list[Any]) -> None:
-    """Let an op serve these types at once, in place of its own."""
-    record.fast[:] = found
-    recompile(record.function, *operation._code_of(record))
 
 
 def leaves_of(backend: str, dtype: str = "float32", count: int = COUNT) -> na.Container:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math  # noqa: F401  # in conditions
+import math
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from nestarray.backends.base import lenient, refuse_complex, supports
-from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.base import refuse_complex, supports
 from nestarray.backends.jax.compiled import compiled, compiled_for_any
-from nestarray.backends.jax.core import FLOATING  # noqa: F401  # in conditions given as text
 from nestarray.backends.jax.promotion import floating
 
 
@@ -61,7 +59,7 @@ def elu(x: Any, /, *, alpha: float = 1.0) -> Any:
 
 
 # of other numbers the products of JAX's formula are NaN
-@supports("alpha.__class__ in (int, float) and 0 < alpha < math.inf")
+@supports(lambda *_, alpha=1.0: alpha.__class__ in (int, float) and 0 < alpha < math.inf)
 @compiled_for_any("alpha")
 def celu(x: Any, /, *, alpha: float = 1.0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.celu.html"""
@@ -74,8 +72,6 @@ def gelu(x: Any, /, *, approximate: bool = False) -> Any:
     return jax.nn.gelu(_floats(x), approximate)
 
 
-@at_defaults("jax.nn.softplus(x)", where="x.dtype in FLOATING")
-@lenient
 def softplus(x: Any, /, *, beta: float = 1.0, threshold: float | None = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.softplus.html"""
     x = _floats(x)

@@ -21,11 +21,6 @@ def is_array_type(cls: type) -> bool:
     return issubclass(cls, jax.Array | jax.core.Tracer)
 
 
-def is_eager(cls: type) -> bool:
-    """Whether to serve arrays or numbers of this type at once; tracers come once for each program."""
-    return not issubclass(cls, jax.core.Tracer)
-
-
 def native_dtype(dtype: Any) -> Any:
     """This framework's dtype for any spelling of a dtype.
 

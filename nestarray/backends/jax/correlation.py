@@ -7,9 +7,8 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray.backends.base import mean_dtype, supports
-from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.jax.compiled import compiled
-from nestarray.backends.jax.core import FLOATING, native_dtype  # noqa: F401  # in conditions given as text
+from nestarray.backends.jax.core import native_dtype
 
 
 def _is_plain(x: Any, rowvar: bool, correction: float) -> bool:
@@ -19,8 +18,11 @@ def _is_plain(x: Any, rowvar: bool, correction: float) -> bool:
     return float(correction).is_integer() and x.shape[-1 if rowvar else 0] > correction
 
 
-@at_defaults("jnp.cov(x)", where="x.dtype in FLOATING and x.shape[-1] > 1 and x.shape[0]")
-@supports("fweights is aweights is None and _is_plain(x, rowvar, correction)")
+@supports(
+    lambda x, rowvar=True, correction=1.0, fweights=None, aweights=None: (
+        fweights is aweights is None and _is_plain(x, rowvar, correction)
+    )
+)
 @compiled
 def cov(
     x: Any,
@@ -36,8 +38,7 @@ def cov(
     return jnp.cov(x, rowvar=rowvar, ddof=int(correction))
 
 
-@at_defaults("jnp.corrcoef(x)", where="x.dtype in FLOATING and len(x.shape) in (1, 2) and x.size")
-@supports("x.ndim in (1, 2) and 0 not in x.shape")
+@supports(lambda x, **_: x.ndim in (1, 2) and 0 not in x.shape)
 @compiled
 def corrcoef(x: Any, /, *, rowvar: bool = True) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.corrcoef.html"""

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray import dtypes
-from nestarray.backends.base import lengths, lenient, supports, whole_range
+from nestarray.backends.base import lengths, supports, whole_range
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import device_to_share, find_device, native_dtype
 from nestarray.numerics.fills import check_fill
@@ -89,7 +89,6 @@ def arange(
 
 
 @supports(lambda *sizes, batch_shape=(), **settings: batch_shape == ())
-@lenient
 def eye(
     n_rows: int,
     n_cols: int | None = None,

@@ -7,12 +7,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from nestarray.backends.base import lenient
 from nestarray.backends.jax import core
 from nestarray.backends.jax.core import native_dtype
 
 
-@lenient
 def astype(x: Any, dtype: Any, *, copy: bool = True, device: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.astype.html"""
     cast = jnp.asarray(x).astype(native_dtype(dtype), copy=copy)

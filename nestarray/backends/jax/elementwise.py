@@ -87,7 +87,7 @@ def sign(x: Any, /) -> Any:
     return jnp.where(x == 0, jnp.zeros_like(x), jnp.sign(x))
 
 
-@supports("decimals == 0")
+@supports(lambda *_, decimals=0: decimals == 0)
 @compiled
 def round(x: Any, /, *, decimals: int = 0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.round.html"""

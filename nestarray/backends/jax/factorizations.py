@@ -49,7 +49,7 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     return jnp.linalg.cholesky(x, upper=upper)
 
 
-@supports("not pivoting")
+@supports(lambda *_, pivoting=False, **_settings: not pivoting)
 @compiled
 @_single
 def qr(x: Any, /, *, mode: str = "reduced", pivoting: bool = False) -> QRResult:

@@ -8,10 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from nestarray.backends.base import lenient, refuse_complex
-from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.base import refuse_complex
 from nestarray.backends.jax.compiled import compiled
-from nestarray.backends.jax.core import INTEGERS  # noqa: F401  # in conditions given as text
 from nestarray.backends.jax.promotion import cast
 from nestarray.numerics.fills import check_fill
 from nestarray.numerics.index import (
@@ -97,11 +95,6 @@ def _multiplied(x: Any, index: Any, value: Any) -> Any:
     return multiplied(x, value)
 
 
-@at_defaults(
-    "jnp.take(x, indices) if axis is None else jnp.take(x, indices, axis=axis)",
-    where="indices.dtype in INTEGERS",
-)
-@lenient
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take.html"""
     if indices.dtype == bool:

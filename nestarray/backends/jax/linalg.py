@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from nestarray.backends.base import lenient, mean_dtype, supports
+from nestarray.backends.base import mean_dtype, supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
 from nestarray.backends.jax.promotion import cast, promoted
@@ -23,8 +23,7 @@ matrix_norm = compiled(_single(jnp.linalg.matrix_norm))
 _power = in_single_precision(cast, integers=True)(jnp.linalg.matrix_power)
 
 
-@supports("n >= 0")  # of integers the inverse is no integer
-@lenient
+@supports(lambda x, n: n >= 0)  # of integers the inverse is no integer
 def matrix_power(x: Any, /, n: int) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.matrix_power.html"""
     return _power(x, n)

@@ -43,7 +43,7 @@ def solve_triangular(
     return solution[..., 0] if x2.ndim == 1 else solution
 
 
-@supports("atol is None")
+@supports(lambda *_, atol=None, **_settings: atol is None)
 @compiled
 @_single
 def pinv(x: Any, /, *, rtol: Any = None, atol: Any = None) -> Any:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
 
-from nestarray.backends.base import flag, lengths, lenient, supports
-from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.base import flag, lengths, supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.promotion import promoted
 from nestarray.numerics.axes import check_repeats, moved_axes, one_axis, pad_widths, part_sizes
 from nestarray.numerics.fills import check_fill
 
 broadcast_to = jnp.broadcast_to
-expand_dims = lenient(partial(jnp.expand_dims))
-roll = lenient(partial(jnp.roll))
+expand_dims = jnp.expand_dims
+roll = jnp.roll
 swapaxes = jnp.swapaxes
-tile = lenient(partial(jnp.tile))
+tile = jnp.tile
 
 
 def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
@@ -26,21 +24,19 @@ def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
     return jnp.transpose(x, moved_axes(source, destination, x.ndim, "moveaxis"))
 
 
-@at_defaults("jnp.flip(x) if axis is None else jnp.flip(x, axis=axis)")
-@lenient
 def flip(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.flip.html"""
     return jnp.flip(x, axis=axis)
 
 
-@lenient
 def permute_dims(x: Any, /, axes: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.permute_dims.html"""
     return jnp.transpose(x, (*axes,))  # None would be the reverse order
 
 
-@supports("total_repeat_length is None or x.size")  # JAX repeats what is not there
-@lenient
+@supports(
+    lambda x, *_, total_repeat_length=None, **_settings: total_repeat_length is None or x.size
+)  # JAX repeats what is not there
 def repeat(
     x: Any, repeats: Any, /, *, axis: Any = None, total_repeat_length: int | None = None
 ) -> Any:
@@ -51,8 +47,6 @@ def repeat(
     return jnp.repeat(x, repeats, axis, total_repeat_length=total_repeat_length)
 
 
-@at_defaults("jnp.squeeze(x)")
-@lenient
 def squeeze(x: Any, /, axis: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.squeeze.html"""
     return jnp.squeeze(x, tuple(axis) if isinstance(axis, list) else axis)
@@ -65,13 +59,11 @@ def reshape(x: Any, /, shape: Any, *, order: Any = "C", copy: bool | None = None
     return jnp.reshape(x, lengths(shape), order=order)
 
 
-@lenient
 def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.concatenate.html"""
     return jnp.concatenate(promoted(arrays), axis=axis)
 
 
-@lenient
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.stack.html"""
     return jnp.stack(promoted(arrays), axis=axis)
@@ -83,7 +75,6 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple(jnp.moveaxis(x, axis, 0))
 
 
-@lenient
 def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.split.html"""
     cuts, end = [], 0
@@ -92,7 +83,6 @@ def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple(jnp.split(x, cuts, axis=axis))
 
 
-@lenient
 def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: complex = 0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.pad.html"""
     check_fill("pad", "constant_values", constant_values, x.dtype)

@@ -10,7 +10,7 @@ from nestarray.backends.base import supports
 from nestarray.backends.jax.compiled import compiled
 
 
-@supports("x.ndim in (1, 2)")
+@supports(lambda x, **_: x.ndim in (1, 2))
 @compiled
 def diag(x: Any, /, *, k: int = 0) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.diag.html"""

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from nestarray.backends.base import lenient, supports
+from nestarray.backends.base import supports
 from nestarray.numerics import windows
 
 
@@ -73,7 +73,6 @@ max_pool3d = _max_pool(3)
 
 def _avg_pool(count: int) -> Callable[..., Any]:
     @supports(lambda x, **_: jnp.issubdtype(x.dtype, jnp.inexact))
-    @lenient
     def avg_pool(
         x: Any,
         /,

@@ -9,13 +9,11 @@ from jax import numpy as jnp
 from jax import random as _random
 
 from nestarray import dtypes
-from nestarray.backends.base import lenient
 from nestarray.backends.jax.core import native_dtype
 from nestarray.backends.jax.keys import words_of
 from nestarray.numerics import threefry
 
 
-@lenient
 def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.random.loggamma.html"""
     key = words_of(key)

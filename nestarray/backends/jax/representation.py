@@ -22,7 +22,7 @@ def _gcd(x1: Any, x2: Any) -> Any:
 gcd = promoting(_gcd)
 
 
-@supports("x.dtype.kind in 'iu'")
+@supports(lambda x: x.dtype.kind in "iu")
 @compiled
 def bitwise_count(x: Any, /) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.bitwise_count.html"""

@@ -8,38 +8,28 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from nestarray.backends.base import lenient, refuse_complex, supports
+from nestarray.backends.base import refuse_complex, supports
 from nestarray.backends.checks.positions import check_sorter
-from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.jax.compiled import compiled, traced
-from nestarray.backends.jax.core import FLOATING, native_dtype  # noqa: F401  # in conditions given as text
+from nestarray.backends.jax.core import native_dtype
 from nestarray.backends.jax.promotion import cast, promoted
 from nestarray.backends.promotion import choosing
 from nestarray.numerics.results import TopKResult
 
 
-@at_defaults(
-    "jnp.argmax(x) if axis is None else jnp.argmax(x, axis=axis)",
-    where="x.dtype in FLOATING",
-)
-@lenient
 def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.argmax.html"""
     return jnp.argmax(x, axis=axis, keepdims=keepdims)
 
 
-@at_defaults(
-    "jnp.argmin(x) if axis is None else jnp.argmin(x, axis=axis)",
-    where="x.dtype in FLOATING",
-)
-@lenient
 def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.argmin.html"""
     return jnp.argmin(x, axis=axis, keepdims=keepdims)
 
 
-@supports("size is None or fill_value.__class__ is int and x.size")  # nothing is filled with 0
-@lenient
+@supports(
+    lambda x, size=None, fill_value=0: size is None or (fill_value.__class__ is int and x.size)
+)  # nothing is filled with 0
 def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple[Any, ...]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.nonzero.html"""
     return jnp.nonzero(x) if size is None else jnp.nonzero(x, size=size, fill_value=fill_value)
@@ -62,7 +52,6 @@ def _takes_last(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> b
 
 
 @supports(_takes_last)
-@lenient
 def top_k(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.top_k.html"""
     values, indices = jax.lax.top_k(x, k)

@@ -83,7 +83,7 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     return jnp.std(x, axis=_axes(axis), correction=correction, keepdims=keepdims)
 
 
-@supports("include_initial is False")
+@supports(lambda *_, include_initial=False, **_settings: include_initial is False)
 @compiled
 def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
@@ -92,7 +92,7 @@ def cumulative_sum(
     return jnp.cumsum(x, axis=axis, dtype=native_dtype(accumulation_dtype(x, dtype)))
 
 
-@supports("include_initial is False")
+@supports(lambda *_, include_initial=False, **_settings: include_initial is False)
 @compiled
 def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
@@ -119,7 +119,7 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
     return jax.lax.cummin(x, one_axis(axis, x.ndim, "cummin"))
 
 
-@supports("b is None and return_sign is False")
+@supports(lambda *_, b=None, return_sign=False, **_settings: b is None and return_sign is False)
 @compiled
 def logsumexp(
     x: Any,

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from nestarray import dtypes
 from nestarray.backends.numpy.core import in_dtype, native_dtype
-from nestarray.backends.parameters import parameters_of
 from nestarray.dtypes import dtype_of
 from nestarray.errors import DtypeError
 
@@ -58,7 +58,7 @@ def adapted(body: Callable[..., Any], promoted: Sequence[str]) -> Callable[..., 
     def deciding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not promoted:
             return args, kwargs
-        given = dict(zip((p.name for p in parameters_of(body)), args)) | kwargs
+        given = dict(zip(signature(body).parameters, args)) | kwargs
         return [given.get(name) for name in promoted]
 
     @wraps(body)

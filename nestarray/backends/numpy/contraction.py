@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.numpy.core import INEXACT, in_dtype  # noqa: F401  # in conditions given as text
+from nestarray.backends.numpy.core import in_dtype
 from nestarray.backends.numpy.promotion import cast, promoted, promoting
 from nestarray.numerics.axes import check_contracted
 
@@ -21,7 +20,6 @@ def _matmul(x1: Any, x2: Any, /) -> Any:
 matmul = promoting(_matmul)
 
 
-@at_defaults("np.tensordot(x1, x2)", where="x1.dtype is x2.dtype and x1.dtype in INEXACT")
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.tensordot.html"""
     if getattr(x1, "dtype", x1) is not getattr(x2, "dtype", None):
@@ -31,7 +29,6 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     return found if found.dtype is x1.dtype else in_dtype(found, x1.dtype)
 
 
-@at_defaults("np.vecdot(x1, x2)", where="x1.dtype is x2.dtype and x1.dtype in INEXACT")
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.vecdot.html"""
     if x1.dtype is not x2.dtype:

@@ -27,11 +27,12 @@ def _patches(x: Any, at: windows.Windows) -> Any:
     return view.transpose(0, 1, *range(2 + count, 2 + 2 * count), *spatial)
 
 
-_ONE_DTYPE = "x.dtype == weight.dtype and (bias is None or bias.dtype == x.dtype)"
+def _one_dtype(x: Any, weight: Any, bias: Any = None, **_: Any) -> bool:
+    return x.dtype == weight.dtype and (bias is None or bias.dtype == x.dtype)
 
 
 def _convolution(count: int) -> Callable[..., Any]:
-    @supports(_ONE_DTYPE)
+    @supports(_one_dtype)
     def convolution(
         x: Any,
         weight: Any,
@@ -82,7 +83,7 @@ def _added_up(columns: Any, at: windows.Windows, full: Sequence[int]) -> Any:
 
 
 def _transposed_convolution(count: int) -> Callable[..., Any]:
-    @supports(_ONE_DTYPE)
+    @supports(_one_dtype)
     def transposed_convolution(
         x: Any,
         weight: Any,

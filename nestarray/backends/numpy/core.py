@@ -27,11 +27,6 @@ def stands_in(x: Any) -> bool:
     return isinstance(x, tuple(STAND_INS))
 
 
-def is_eager(cls: type) -> bool:
-    """Whether to serve arrays or numbers of this type at once; see `nestarray.fast_paths`."""
-    return True
-
-
 def native_dtype(dtype: Any) -> Any:
     """This framework's dtype for any spelling of a dtype."""
     return _NATIVE[dtypes.as_dtype(dtype)]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import lenient, supports
+from nestarray.backends.base import supports
 from nestarray.backends.numpy.promotion import cast
 from nestarray.backends.precision import in_single_precision
 
@@ -27,7 +27,6 @@ def _is_plain(
 
 
 @supports(_is_plain)
-@lenient
 @in_single_precision(cast)
 def cov(
     x: Any,
@@ -43,7 +42,6 @@ def cov(
 
 
 @supports(lambda x, rowvar=True: x.ndim in (1, 2) and 0 not in x.shape)
-@lenient
 @in_single_precision(cast)
 def corrcoef(x: Any, /, *, rowvar: bool = True) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.corrcoef.html"""

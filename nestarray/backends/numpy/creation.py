@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.backends.base import lenient
-from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.numpy.core import check_device, native_dtype
 from nestarray.numerics.fills import check_fill
 from nestarray.numerics.matrices import check_matrices
@@ -47,7 +45,6 @@ def full(
     return np.full(shape, fill_value, found)
 
 
-@at_defaults("np.zeros_like(x)")
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.zeros_like.html"""
     if dtype is device is None:
@@ -56,7 +53,6 @@ def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     return np.zeros_like(x, dtype=_dtype(dtype, x.dtype))
 
 
-@at_defaults("np.ones_like(x)")
 def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ones_like.html"""
     if dtype is device is None:
@@ -73,7 +69,6 @@ def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     return np.empty_like(x, dtype=_dtype(dtype, x.dtype))
 
 
-@lenient
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.full_like.html"""
     check_device(device)
@@ -82,16 +77,12 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
     return np.full_like(x, fill_value, dtype=found)
 
 
-@at_defaults("np.tril(x, k)", where="x.ndim > 1")
-@lenient
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.tril.html"""
     check_matrices("tril", "x", x)  # NumPy would make a matrix of a vector
     return np.tril(x, index(k))
 
 
-@at_defaults("np.triu(x, k)", where="x.ndim > 1")
-@lenient
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.triu.html"""
     check_matrices("triu", "x", x)

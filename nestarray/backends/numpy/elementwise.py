@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends import truth
-from nestarray.backends.base import lenient, refuse_integers, supports
-from nestarray.backends.fast_paths import FastPath, at_defaults, noted
-from nestarray.backends.numpy.core import FLOATING, INEXACT, INTEGERS  # noqa: F401  # in conditions given as text
+from nestarray.backends.base import refuse_integers, supports
 from nestarray.backends.numpy.promotion import floating, floating_pair, ordering, promoting
 from nestarray.dtypes import finfo
 from nestarray.numerics import division
@@ -48,32 +46,9 @@ def _floor_divide(x1: Any, x2: Any) -> Any:
         return division.floor_divided(np, np.floor_divide, x1, x2)
 
 
-noted(
-    _floor_divide,
-    FastPath(
-        "x1.dtype in _integers or x1.size == x2.size and _isfinite(_vdot(x1, x2))",
-        "_floored(x1, x2)",
-        {
-            "_floored": np.floor_divide,
-            "_integers": INTEGERS,
-            "_isfinite": math.isfinite,
-            "_vdot": np.vdot,
-        },
-    ),
-)
-
-
 def _nextafter(x1: Any, x2: Any) -> Any:
     refuse_integers(x1 if hasattr(x1, "dtype") else x2)
     return np.nextafter(x1, x2)
-
-
-noted(
-    _nextafter,
-    FastPath(
-        "x1.dtype in _floating", "_native(x1, x2)", {"_floating": FLOATING, "_native": np.nextafter}
-    ),
-)
 
 
 add = promoting(np.add)
@@ -92,7 +67,7 @@ divide = promoting(floating_pair(np.divide))
 copysign = promoting(floating_pair(np.copysign))
 
 
-@supports("decimals == 0")
+@supports(lambda *_, decimals=0: decimals == 0)
 def round(x: Any, /, *, decimals: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.round.html"""
     return x if x.dtype is _BOOL else np.round(x)
@@ -106,8 +81,6 @@ def conj(x: Any, /) -> Any:
     return x.conj()
 
 
-@at_defaults("np.nan_to_num(x)", where="x.dtype in INEXACT")
-@lenient
 def nan_to_num(
     x: Any, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Any:

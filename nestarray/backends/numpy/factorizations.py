@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import lenient, supports
-from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.numpy.core import PRECISE  # noqa: F401  # in conditions given as text
+from nestarray.backends.base import supports
 from nestarray.backends.numpy.promotion import cast
 from nestarray.backends.precision import in_single_precision
 from nestarray.numerics.results import (
@@ -33,37 +31,31 @@ svdvals = _single(np.linalg.svdvals)
 eigvalsh = _single(np.linalg.eigvalsh)
 
 
-@at_defaults("np.linalg.cholesky(x)", where="x.dtype in PRECISE")
-@lenient
 @_single
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.cholesky.html"""
     return np.linalg.cholesky(x, upper=True) if upper else np.linalg.cholesky(x)
 
 
-@at_defaults("gathered(QRResult, np.linalg.qr(x))", where="x.dtype in PRECISE")
-@supports("not pivoting")
+@supports(lambda *_, pivoting=False, **_settings: not pivoting)
 @_single
 def qr(x: Any, /, *, mode: Any = "reduced", pivoting: bool = False) -> QRResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.qr.html"""
     return gathered(QRResult, np.linalg.qr(x, mode))
 
 
-@at_defaults("gathered(SVDResult, np.linalg.svd(x, full_matrices))", where="x.dtype in PRECISE")
 @_single
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.svd.html"""
     return gathered(SVDResult, np.linalg.svd(x, full_matrices))
 
 
-@at_defaults("gathered(EighResult, np.linalg.eigh(x))", where="x.dtype in PRECISE")
 @_single
 def eigh(x: Any, /) -> EighResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigh.html"""
     return gathered(EighResult, np.linalg.eigh(x))
 
 
-@at_defaults("gathered(EigResult, np.linalg.eig(x))", where="x.dtype in _COMPLEX")
 @_single
 def eig(x: Any, /) -> EigResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.eig.html"""

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import lenient, refuse_complex
-from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.numpy.core import INTEGERS  # noqa: F401  # in conditions given as text
+from nestarray.backends.base import refuse_complex
 from nestarray.numerics.fills import check_fill
 from nestarray.numerics.index import check_mode, check_rows, without_ones
 
@@ -42,7 +40,6 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     return result
 
 
-@at_defaults("np.take(x, indices, axis=axis)", where="indices.dtype in INTEGERS")
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.take.html"""
     if indices.dtype.kind == "b":
@@ -58,7 +55,6 @@ def embedding(indices: Any, weight: Any, /) -> Any:
     return take(weight, indices, axis=0)
 
 
-@lenient
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html"""
     return np.take_along_axis(x, indices, axis)

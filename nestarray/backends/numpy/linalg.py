@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import lenient, mean_dtype, supports
-from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.numpy.core import PRECISE, in_dtype, native_dtype  # noqa: F401  # in conditions given as text
+from nestarray.backends.base import mean_dtype, supports
+from nestarray.backends.numpy.core import in_dtype, native_dtype
 from nestarray.backends.numpy.promotion import cast, promoted
 from nestarray.backends.precision import in_single_precision
 from nestarray.numerics.matrices import check_square
@@ -23,29 +22,21 @@ _single = in_single_precision(cast)
 
 matrix_transpose = np.matrix_transpose
 det = _single(np.linalg.det)
-matrix_norm = lenient(_single(np.linalg.matrix_norm))
+matrix_norm = _single(np.linalg.matrix_norm)
 _power = in_single_precision(cast, integers=True)(np.linalg.matrix_power)
 
 
-@supports("n >= 0")  # of integers the inverse is no integer
-@lenient
+@supports(lambda x, n: n >= 0)  # of integers the inverse is no integer
 def matrix_power(x: Any, /, n: int) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.matrix_power.html"""
     return _power(x, n)
 
 
-@at_defaults("np.diagonal(x, offset)", where="x.ndim == 2")
-@lenient
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.diagonal.html"""
     return np.diagonal(x, offset, -2, -1)
 
 
-@at_defaults(
-    "np.cross(x1, x2, axis=axis)",
-    where="x1.dtype is x2.dtype and x1.shape[axis] == x2.shape[axis] == 3",
-)
-@lenient
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.cross.html"""
     if x1.dtype is x2.dtype and x1.shape[axis] == x2.shape[axis] == 3:
@@ -60,8 +51,6 @@ def kron(x1: Any, x2: Any, /) -> Any:
     return np.kron(*promoted((x1, x2)))
 
 
-@at_defaults("np.linalg.vector_norm(x, axis=axis)", where="x.dtype in PRECISE")
-@lenient
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.vector_norm.html"""
     dtype = x.dtype
@@ -74,7 +63,6 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
     return found if found.dtype is dtype or dtype.kind == "c" else in_dtype(found, dtype)
 
 
-@at_defaults("gathered(SlogdetResult, np.linalg.slogdet(x))", where="x.dtype in PRECISE")
 @_single
 def slogdet(x: Any, /) -> SlogdetResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.slogdet.html"""

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.numpy.core import PRECISE  # noqa: F401  # in conditions given as text
 from nestarray.backends.numpy.promotion import cast, promoted
 from nestarray.backends.precision import in_single_precision
 
@@ -17,7 +15,6 @@ _single_pair = in_single_precision(cast, arrays=(0, 1))
 inv = _single(np.linalg.inv)
 
 
-@at_defaults("np.linalg.solve(x1, x2)", where="x1.dtype is x2.dtype and x1.dtype in PRECISE")
 @_single_pair
 def solve(x1: Any, x2: Any, /) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.solve.html"""

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import lenient
-from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.numpy.promotion import ordering, promoting
 
 _BOOL = np.dtype(bool)
@@ -38,8 +36,6 @@ logical_or = np.logical_or
 logical_xor = np.logical_xor
 
 
-@at_defaults("np.isclose(x1, x2)")
-@lenient
 def isclose(
     x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Any:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import flag, lenient, supports
-from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.base import flag, supports
 from nestarray.backends.numpy.promotion import promoted
 from nestarray.errors import ShapeError
 from nestarray.numerics.axes import (
@@ -23,15 +22,14 @@ from nestarray.numerics.axes import (
 from nestarray.numerics.fills import check_fill
 
 broadcast_to = np.broadcast_to
-expand_dims = lenient(partial(np.expand_dims))
-flip = lenient(partial(np.flip))
-moveaxis = lenient(partial(np.moveaxis))
-roll = lenient(partial(np.roll))
-swapaxes = lenient(partial(np.swapaxes))
-tile = lenient(partial(np.tile))
+expand_dims = partial(np.expand_dims)
+flip = partial(np.flip)
+moveaxis = partial(np.moveaxis)
+roll = partial(np.roll)
+swapaxes = partial(np.swapaxes)
+tile = partial(np.tile)
 
 
-@at_defaults("x.transpose(axes)", where="axes.__class__ is tuple")
 def permute_dims(x: Any, /, axes: Any) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ndarray.transpose.html"""
     if not isinstance(axes, (tuple, list)):
@@ -39,7 +37,7 @@ def permute_dims(x: Any, /, axes: Any) -> Any:
     return x.transpose(axes)
 
 
-@supports("total_repeat_length is None")
+@supports(lambda *_, total_repeat_length=None, **_settings: total_repeat_length is None)
 def repeat(
     x: Any, repeats: Any, /, *, axis: Any = None, total_repeat_length: int | None = None
 ) -> Any:
@@ -64,19 +62,16 @@ def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
     return np.concatenate(promoted(arrays), axis=axis)
 
 
-@lenient
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.stack.html"""
     return np.stack(promoted(arrays), axis=axis)
 
 
-@lenient
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """https://numpy.org/doc/stable/reference/generated/numpy.unstack.html"""
     return tuple(np.moveaxis(x, axis, 0))
 
 
-@lenient
 def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
     """https://numpy.org/doc/stable/reference/generated/numpy.split.html"""
     cuts, end = [], 0
@@ -85,7 +80,6 @@ def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple(np.split(x, cuts, axis=axis))
 
 
-@lenient
 def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: complex = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.pad.html"""
     check_fill("pad", "constant_values", constant_values, x.dtype)
@@ -93,8 +87,6 @@ def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: c
     return np.pad(x, pad_widths(pad_width, x.ndim, "pad"), mode, **settings)
 
 
-@at_defaults("np.diff(x, n, axis)")
-@lenient
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.diff.html"""
     if prepend is append is None:
@@ -120,7 +112,6 @@ def reshape(x: Any, /, shape: Any, *, order: Any = "C", copy: bool | None = None
     return reshaped
 
 
-@lenient
 def sliding_window_view(x: Any, /, window_shape: Any, *, axis: Any = None, step: Any = 1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.sliding_window_view.html"""
     windows = windows_of(x.shape, window_shape, axis, step)

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import lenient, refuse_complex
-from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.base import refuse_complex
 from nestarray.backends.numpy.accumulation import accumulated
 from nestarray.backends.numpy.core import PRECISE
 
@@ -16,8 +15,6 @@ def _axes(axis: Any) -> Any:
     return tuple(axis) if isinstance(axis, list) else axis
 
 
-@at_defaults("np.nansum(x, axis)", where="x.dtype in PRECISE")
-@lenient
 def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.nansum.html"""
     if dtype is None and x.dtype in PRECISE and axis.__class__ is not list:
@@ -27,8 +24,6 @@ def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = F
     return accumulated(np.nansum, x, _axes(axis), dtype, None, keepdims)
 
 
-@at_defaults("np.nanprod(x, axis)", where="x.dtype in PRECISE")
-@lenient
 def nanprod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.nanprod.html"""
     if dtype is None and x.dtype in PRECISE and axis.__class__ is not list:
@@ -49,13 +44,11 @@ def _extremum(ufunc: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     return ufunc.reduce(x, _axes(axis), keepdims=keepdims)
 
 
-@lenient
 def nanmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.fmax.html"""
     return _extremum(np.fmax, x, axis, keepdims)
 
 
-@lenient
 def nanmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.fmin.html"""
     return _extremum(np.fmin, x, axis, keepdims)

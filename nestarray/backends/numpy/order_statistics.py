@@ -6,13 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import lenient, refuse_complex
-from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.numpy.core import ORDERED  # noqa: F401  # in conditions given as text
+from nestarray.backends.base import refuse_complex
 
 
-@at_defaults("np.ptp(x, axis)", where="x.dtype in ORDERED")
-@lenient
 def ptp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ptp.html"""
     if x.dtype.kind == "c":

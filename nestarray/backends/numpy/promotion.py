@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends import promotion
-from nestarray.backends.base import own_code, refuse_complex
-from nestarray.backends.fast_paths import FastPath, noted
+from nestarray.backends.base import refuse_complex
 from nestarray.backends.numpy.core import native_dtype
 
 
@@ -42,12 +41,10 @@ def ordering(native: Callable[..., Any]) -> Callable[..., Any]:
         refuse_complex(x2)
         return native(x1, x2)
 
-    first, second = own_code(array_first), own_code(number_first)
-    for function in (first, second):  # for Containers, which have looked at the dtypes
+    for function in (array_first, number_first):  # for Containers, whose dtypes are known
         function.of_dtype = lambda dtype: None if dtype.kind == "c" else native
-    path = FastPath("x1.dtype.kind != 'c'", "_native(x1, x2)", {"_native": native})
     return promotion.promoting(
-        noted(first, path), cast, scalar_ok=has_weak_numbers, reflected=second
+        array_first, cast, scalar_ok=has_weak_numbers, reflected=number_first
     )
 
 

@@ -13,7 +13,7 @@ gcd = promoting(np.gcd)
 lcm = promoting(np.lcm)
 
 
-@supports("x.dtype.kind in 'iu'")
+@supports(lambda x: x.dtype.kind in "iu")
 def bitwise_count(x: Any, /) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.bitwise_count.html"""
     return np.bitwise_count(x)

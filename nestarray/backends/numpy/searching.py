@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import flag, lenient, refuse_complex, supports
+from nestarray.backends.base import flag, refuse_complex, supports
 from nestarray.backends.numpy.promotion import cast, has_weak_numbers, promoted
 from nestarray.backends.numpy.sorting import _comparable
 from nestarray.backends.promotion import choosing
@@ -38,8 +38,7 @@ def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any
     return _placed(np.argmin, x, axis, keepdims)
 
 
-@supports("size is None")
-@lenient
+@supports(lambda *_, size=None, **_settings: size is None)
 def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple[Any, ...]:
     """https://numpy.org/doc/stable/reference/generated/numpy.nonzero.html"""
     return x.nonzero()

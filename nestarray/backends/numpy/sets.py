@@ -6,13 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import lenient
-from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.numpy.promotion import promoted
 
 
-@at_defaults("np.isin(x1, x2)", where="x1.dtype is x2.dtype")
-@lenient
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.isin.html"""
     if getattr(x1, "dtype", x1) is getattr(x2, "dtype", None):

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import lenient, refuse_complex, supports
-from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.numpy.core import ORDERED  # noqa: F401  # in conditions given as text
+from nestarray.backends.base import refuse_complex, supports
 from nestarray.numerics.axes import has_place, one_axis
 
 
@@ -25,16 +23,12 @@ def _comparable(x: Any) -> Any:
     return x
 
 
-@at_defaults("np.sort(x, axis, stable=True)", where="x.dtype in ORDERED")
-@lenient
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.sort.html"""
     ordered = np.sort(_comparable(x), axis=axis, stable=stable).astype(x.dtype, copy=False)
     return np.flip(ordered, axis) if descending else ordered
 
 
-@at_defaults("np.argsort(x, axis, stable=True)", where="x.dtype in ORDERED and x.ndim")
-@lenient
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.argsort.html"""
     x = _comparable(x)

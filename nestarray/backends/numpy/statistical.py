@@ -8,7 +8,6 @@ import numpy as np
 
 from nestarray.backends.base import (
     flag,
-    lenient,
     mean_dtype,
     refuse_complex,
     supports,
@@ -126,7 +125,7 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     return x.std(axis, None, None, ddof, keepdims)  # what np.std comes to
 
 
-@supports("include_initial is False")
+@supports(lambda *_, include_initial=False, **_settings: include_initial is False)
 def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
@@ -138,7 +137,7 @@ def cumulative_sum(
     return accumulated(np.cumsum, x, axis, dtype)
 
 
-@supports("include_initial is False")
+@supports(lambda *_, include_initial=False, **_settings: include_initial is False)
 def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
@@ -166,8 +165,7 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
     return _accumulated(np.minimum, x, axis)
 
 
-@supports("b is None and return_sign is False")
-@lenient
+@supports(lambda *_, b=None, return_sign=False, **_settings: b is None and return_sign is False)
 @in_single_precision(cast)
 def logsumexp(
     x: Any,
@@ -190,7 +188,7 @@ def logsumexp(
     return result if keepdims else np.squeeze(result, axis=axis)
 
 
-@supports("x.dtype.kind != 'c'")
+@supports(lambda x, **_: x.dtype.kind != "c")
 @in_single_precision(cast)
 def cumulative_logsumexp(x: Any, /, *, axis: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ufunc.accumulate.html"""

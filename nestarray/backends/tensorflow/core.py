@@ -20,11 +20,6 @@ def is_array_type(cls: type) -> bool:
     return issubclass(cls, tf.Tensor | tf.Variable)
 
 
-def is_eager(cls: type) -> bool:
-    """Whether to serve tensors of this type at once; calls take so long that it does not count."""
-    return False
-
-
 def native_dtype(dtype: Any) -> Any:
     """This framework's dtype for any spelling of a dtype."""
     return _NATIVE[dtypes.as_dtype(dtype)]

@@ -37,7 +37,7 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     return tf.linalg.adjoint(lower) if upper else lower
 
 
-@supports("not pivoting")
+@supports(lambda *_, pivoting=False, **_settings: not pivoting)
 @_single
 def qr(x: Any, /, *, mode: str = "reduced", pivoting: bool = False) -> QRResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/qr

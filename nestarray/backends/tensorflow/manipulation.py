@@ -122,7 +122,7 @@ def tile(x: Any, repetitions: Any, /) -> Any:
 _tile = by_bits(tf.tile)
 
 
-@supports("total_repeat_length is None")
+@supports(lambda *_, total_repeat_length=None, **_settings: total_repeat_length is None)
 def repeat(
     x: Any, repeats: Any, /, *, axis: Any = None, total_repeat_length: int | None = None
 ) -> Any:

@@ -47,7 +47,7 @@ def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return _placed(tf.argmin, x, axis, keepdims)
 
 
-@supports("size is None")
+@supports(lambda *_, size=None, **_settings: size is None)
 def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple[Any, ...]:
     """https://www.tensorflow.org/api_docs/python/tf/where"""
     return tuple(tf.unstack(tf.where(truth(x)), axis=-1))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math  # noqa: F401 - in conditions
+import math
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 
 from nestarray.backends.base import flag, supports
-from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.torch.core import FLOATING, INEXACT  # noqa: F401 - in conditions
-from nestarray.backends.torch.derivatives import is_constant  # noqa: F401 - in conditions
+from nestarray.backends.torch.core import INEXACT
+from nestarray.backends.torch.derivatives import is_constant
 from nestarray.backends.torch.integers import LACKING, guarded
 
 relu = guarded(torch.relu, lambda x: x.clone() if x.dtype in LACKING else torch.relu(x))
@@ -27,15 +26,13 @@ mish = F.mish
 _SOFTPLUS_IS_LINEAR = 40.0
 
 
-@at_defaults("F.softsign(x)", where="x.dtype in INEXACT")
-@supports("x.dtype in INEXACT")  # of integers torch adds 1 in their own dtype
+@supports(lambda x: x.dtype in INEXACT)  # of integers torch adds 1 in their own dtype
 def softsign(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softsign.html"""
     return F.softsign(x)
 
 
-@at_defaults("F.relu6(x)")
-@supports("x.dtype not in LACKING")
+@supports(lambda x: x.dtype not in LACKING)
 def relu6(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.relu6.html"""
     return F.relu6(x)
@@ -52,14 +49,14 @@ def elu(x: Any, /, *, alpha: float = 1.0) -> Any:
 
 
 # It has no second derivative.
-@supports("is_constant(x)")
+@supports(lambda x: is_constant(x))
 def hard_sigmoid(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardsigmoid.html"""
     return F.hardsigmoid(x)
 
 
 # Its derivative takes 1 / alpha in float32.
-@supports("alpha == 1.0 or x.dtype is not torch.float64 or is_constant(x)")
+@supports(lambda x, alpha=1.0: alpha == 1.0 or x.dtype is not torch.float64 or is_constant(x))
 def celu(x: Any, /, *, alpha: float = 1.0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.celu.html"""
     return torch.celu(x) if alpha == 1.0 else torch.celu(x, alpha)
@@ -69,46 +66,42 @@ def _approximation(approximate: Any) -> str:
     return "tanh" if flag(approximate) else "none"
 
 
-@at_defaults("F.gelu(x)")
 def gelu(x: Any, /, *, approximate: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.gelu.html"""
     return F.gelu(x, approximate="none" if approximate is False else _approximation(approximate))
 
 
-@at_defaults("F.softplus(x)", where="x.dtype is torch.float32")
 def softplus(x: Any, /, *, beta: float = 1.0, threshold: float | None = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softplus.html"""
     return F.softplus(x, beta, _SOFTPLUS_IS_LINEAR if threshold is None else threshold)
 
 
-@at_defaults("F.hardtanh(x)", where="x.dtype in FLOATING")
 # of integers torch rounds the limits, and of limits in the wrong order it takes the upper one
-@supports("x.is_floating_point() and min_value <= max_value")
+@supports(lambda x, min_value=-1.0, max_value=1.0: x.is_floating_point() and min_value <= max_value)
 def hard_tanh(x: Any, /, *, min_value: float = -1.0, max_value: float = 1.0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardtanh.html"""
     return F.hardtanh(x, min_value, max_value)
 
 
-@at_defaults("F.hardshrink(x)")
-@supports("threshold == threshold")  # beside NaN torch leaves x as it is
+@supports(lambda *_, threshold=0.5: threshold == threshold)  # beside NaN torch leaves x as it is
 def hard_shrink(x: Any, /, *, threshold: float = 0.5) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardshrink.html"""
     return F.hardshrink(x, threshold)
 
 
-@supports("threshold < math.inf")  # which torch refuses
+@supports(lambda *_, threshold=0.5: threshold < math.inf)  # which torch refuses
 def soft_shrink(x: Any, /, *, threshold: float = 0.5) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softshrink.html"""
     return F.softshrink(x) if threshold == 0.5 else F.softshrink(x, threshold)
 
 
-@supports("x.is_floating_point()")  # of integers torch wraps the value
+@supports(lambda x, **_: x.is_floating_point())  # of integers torch wraps the value
 def threshold(x: Any, /, *, threshold: float, value: float) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.threshold.html"""
     return F.threshold(x, threshold, value)
 
 
-@supports("isinstance(axis, int)")
+@supports(lambda *_, axis=-1: isinstance(axis, int))
 def softmax(x: Any, /, *, axis: Any = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.softmax.html"""
     if not x.ndim:
@@ -116,7 +109,7 @@ def softmax(x: Any, /, *, axis: Any = -1) -> Any:
     return torch.softmax(x, axis)
 
 
-@supports("isinstance(axis, int)")
+@supports(lambda *_, axis=-1: isinstance(axis, int))
 def log_softmax(x: Any, /, *, axis: Any = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html"""
     if not x.ndim:
@@ -124,8 +117,7 @@ def log_softmax(x: Any, /, *, axis: Any = -1) -> Any:
     return torch.log_softmax(x, axis)
 
 
-@at_defaults("F.glu(x, axis)")
-@supports("x.shape[axis] % 2 == 0 and not x.is_complex()")
+@supports(lambda x, axis=-1: x.shape[axis] % 2 == 0 and not x.is_complex())
 def glu(x: Any, /, *, axis: int = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.glu.html"""
     return F.glu(x, axis)

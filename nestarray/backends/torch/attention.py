@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch  # noqa: F401 - in conditions
+import torch
 import torch.nn.functional as F
 
-from nestarray.backends.base import lenient, supports
-from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.torch.core import FLOATING  # noqa: F401 - in conditions
+from nestarray.backends.base import supports
 
 
-@at_defaults(
-    "F.scaled_dot_product_attention(query, key, value)",
-    where="query.dtype in FLOATING and query.shape[-1] and key.shape == value.shape",
-)
 # torch draws from its own generator, takes one of a mask and causality, no mask of another dtype
 # or of less than two axes, and reads values beyond their end where they are fewer than keys
 @supports(
-    "query.is_floating_point() and dropout_p == 0 and attn_logits_soft_cap is None"
-    " and query.shape[-1] and key.shape[:-1] == value.shape[:-1]"
-    " and (mask is None or not is_causal and mask.ndim > 1 and mask.dtype in (torch.bool, query.dtype))"
-    " and not (enable_gqa and query.shape[-3] % key.shape[-3])"
+    lambda query, key, value, mask=None, *_, dropout_p=0.0, is_causal=False, enable_gqa=False, attn_logits_soft_cap=None, **_settings: (
+        query.is_floating_point()
+        and dropout_p == 0
+        and attn_logits_soft_cap is None
+        and query.shape[-1]
+        and key.shape[:-1] == value.shape[:-1]
+        and (
+            mask is None
+            or (not is_causal and mask.ndim > 1 and mask.dtype in (torch.bool, query.dtype))
+        )
+        and not (enable_gqa and query.shape[-3] % key.shape[-3])
+    )
 )
-@lenient
 def scaled_dot_product_attention(
     query: Any,
     key: Any,

@@ -7,13 +7,11 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import parts_dtype
-from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.promotion import cast
 
 _PARTS = (torch.float32, torch.float64)
 
 
-@at_defaults("torch.complex(real, imag)", where="real.dtype is imag.dtype and real.dtype in _PARTS")
 def complex(real: Any, imag: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.complex.html"""
     if real.__class__ is imag.__class__ is torch.Tensor and real.dtype is imag.dtype in _PARTS:
@@ -22,10 +20,6 @@ def complex(real: Any, imag: Any, /) -> Any:
     return torch.complex(cast(real, dtype), cast(imag, dtype))
 
 
-@at_defaults(
-    "torch.polar(abs, angle)",
-    where="abs.dtype is angle.dtype and abs.dtype in _PARTS and not abs.requires_grad",
-)
 def polar(abs: Any, angle: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.polar.html"""
     if not (

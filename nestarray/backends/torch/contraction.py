@@ -9,8 +9,7 @@ import torch.nn.functional as F
 
 from nestarray.backends.base import supports
 from nestarray.backends.checks.shapes import check_linear, check_tensordot
-from nestarray.backends.fast_paths import at_defaults
-from nestarray.backends.torch.core import INEXACT  # noqa: F401 - in conditions
+from nestarray.backends.torch.core import INEXACT
 from nestarray.backends.torch.integers import LACKING, through_int64
 from nestarray.backends.torch.promotion import promoted, promoting
 from nestarray.numerics.axes import check_contracted
@@ -18,7 +17,6 @@ from nestarray.numerics.axes import check_contracted
 matmul = promoting(torch.matmul, otherwise=through_int64(torch.matmul))
 
 
-@at_defaults("F.linear(x, weight)")
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear.html"""
     if bias is not None and bias.ndim != weight.ndim - 1:  # PyTorch would add it along the batch
@@ -45,7 +43,6 @@ def _check_lengths(x1: Any, x2: Any, axes: Any) -> None:
         check_tensordot("tensordot", {"x1": x1, "x2": x2, "axes": axes})
 
 
-@at_defaults("torch.tensordot(x1, x2)", where="1 not in x1.shape and 1 not in x2.shape")
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.tensordot.html"""
     if (
@@ -63,12 +60,8 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     return _tensordot(x1, x2, dims=axes)
 
 
-@at_defaults(
-    "torch.linalg.vecdot(x1, x2) if axis == -1 else torch.linalg.vecdot(x1, x2, dim=axis)",
-    where="x1.shape == x2.shape",
-)
 # torch takes no integers; of unequal lengths it would broadcast one
-@supports("x1.dtype in INEXACT and x1.shape[axis] == x2.shape[axis]")
+@supports(lambda x1, x2, axis=-1: x1.dtype in INEXACT and x1.shape[axis] == x2.shape[axis])
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.vecdot.html"""
     if x1.dtype is x2.dtype:

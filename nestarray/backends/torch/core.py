@@ -21,11 +21,6 @@ def is_array_type(cls: type) -> bool:
     return issubclass(cls, torch.Tensor)
 
 
-def is_eager(cls: type) -> bool:
-    """Whether to serve tensors or numbers of this type at once; subclasses are for tracing mostly."""
-    return not issubclass(cls, torch.Tensor) or cls in (torch.Tensor, torch.nn.Parameter)
-
-
 def native_dtype(dtype: Any) -> torch.dtype:
     """This framework's dtype for any spelling of a dtype."""
     return _NATIVE[dtypes.as_dtype(dtype)]

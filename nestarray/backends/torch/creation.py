@@ -8,7 +8,6 @@ import torch
 
 from nestarray import dtypes
 from nestarray.backends.base import supports, whole_range
-from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.core import FLOATING, find_device, native_dtype
 from nestarray.backends.torch.integers import LACKING, by_bits
 from nestarray.numerics.fills import check_fill
@@ -126,14 +125,12 @@ def eye(
     return torch.eye(n_rows, columns, dtype=made, device=_place(device, like)).to(found)
 
 
-@at_defaults("torch.tril(x)")
 @by_bits
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.tril.html"""
     return torch.tril(x, k)
 
 
-@at_defaults("torch.triu(x)")
 @by_bits
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.triu.html"""

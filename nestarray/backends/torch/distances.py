@@ -7,21 +7,20 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import supports
-from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.derivatives import is_constant, is_observed
 
 _EXACT = "donot_use_mm_for_euclid_dist"
 _REAL = (torch.float32, torch.float64)
 
 
-@at_defaults(
-    "torch.cdist(x1, x2, 2.0, _EXACT)",
-    where="x1.dtype is x2.dtype and x1.dtype in _REAL"
-    " and not (x1.requires_grad or x2.requires_grad or is_observed())",
-)
 @supports(
-    "p == 2 and x1.dtype is x2.dtype and x1.dtype in _REAL"
-    " and x1.ndim > 1 < x2.ndim and x1.shape[-1] == x2.shape[-1]"
+    lambda x1, x2, p=2.0: (
+        p == 2
+        and x1.dtype is x2.dtype
+        and x1.dtype in _REAL
+        and x1.ndim > 1 < x2.ndim
+        and x1.shape[-1] == x2.shape[-1]
+    )
 )
 def cdist(x1: Any, x2: Any, /, *, p: float = 2.0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.cdist.html"""

@@ -7,7 +7,6 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import supports
-from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch import integers
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.derivatives import is_observed
@@ -32,7 +31,6 @@ reciprocal = torch.reciprocal
 trunc = torch.trunc
 
 
-@at_defaults("torch.square(x)", where="x.dtype is not torch.bool")
 def square(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.square.html"""
     try:
@@ -107,10 +105,6 @@ def imag(x: Any, /) -> Any:
 
 
 # of NaN torch gives 0: https://github.com/pytorch/pytorch/issues/53963
-@at_defaults(
-    "torch.sgn(x)",
-    where="x.is_cpu and x.dtype in FLOATING and not is_observed() and torch.equal(x, x)",
-)
 def sign(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.sgn.html"""
     if x.dtype in LACKING:
@@ -119,13 +113,12 @@ def sign(x: Any, /) -> Any:
     return torch.where(x.isnan(), x, found) if x.dtype in FLOATING else found
 
 
-@at_defaults("torch.nan_to_num(x)")
 def nan_to_num(x: Any, /, *, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nan_to_num.html"""
     return torch.nan_to_num(x, float(nan), posinf, neginf)  # None would be 0
 
 
-@supports("decimals == 0")
+@supports(lambda *_, decimals=0: decimals == 0)
 def round(x: Any, /, *, decimals: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.round.html"""
     if x.dtype in FLOATING or not x.is_complex():

@@ -8,9 +8,7 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import supports
-from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.precision import in_single_precision
-from nestarray.backends.torch.core import PRECISE  # noqa: F401  # in conditions given as text
 from nestarray.backends.torch.promotion import cast
 from nestarray.dynamo import is_compiling
 from nestarray.numerics.matrices import check_matrices, check_reflections
@@ -48,36 +46,31 @@ def _has_nonfinite(x: Any) -> bool:
         return False
 
 
-@at_defaults("torch.linalg.cholesky(x)", where="x.dtype in PRECISE")
 @_single
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.cholesky.html"""
     return torch.linalg.cholesky(x, upper=upper)
 
 
-@at_defaults("gathered(QRResult, torch.linalg.qr(x))", where="x.dtype in PRECISE")
-@supports("not pivoting")
+@supports(lambda *_, pivoting=False, **_settings: not pivoting)
 @_single
 def qr(x: Any, /, *, mode: str = "reduced", pivoting: bool = False) -> QRResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.qr.html"""
     return gathered(QRResult, torch.linalg.qr(x, mode))
 
 
-@at_defaults("gathered(SVDResult, torch.linalg.svd(x, full_matrices))", where="x.dtype in PRECISE")
 @_single
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.svd.html"""
     return gathered(SVDResult, torch.linalg.svd(x, full_matrices))
 
 
-@at_defaults("gathered(EighResult, torch.linalg.eigh(x))", where="x.dtype in PRECISE")
 @_single
 def eigh(x: Any, /) -> EighResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.eigh.html"""
     return gathered(EighResult, torch.linalg.eigh(x))
 
 
-@at_defaults("gathered(EigResult, torch.linalg.eig(x))", where="x.dtype in PRECISE")
 @_single
 def eig(x: Any, /) -> EigResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.eig.html"""

@@ -8,20 +8,24 @@ import torch
 
 from nestarray.backends.base import supports
 
-# Where torch is right to rounding, which in float64 it is to 9 digits, and has the derivatives.
-_SINGLE = (
-    "isinstance(a, torch.Tensor) and isinstance(x, torch.Tensor)"
-    " and a.dtype is x.dtype is torch.float32 and not a.requires_grad"
-)
+
+def _is_single(a: Any, x: Any) -> bool:
+    """Whether torch is accurate to rounding and differentiable; in float64 it has 9 digits."""
+    return (
+        isinstance(a, torch.Tensor)
+        and isinstance(x, torch.Tensor)
+        and a.dtype is x.dtype is torch.float32
+        and not a.requires_grad
+    )
 
 
-@supports(_SINGLE)
+@supports(_is_single)
 def gammainc(a: Any, x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/special.html#torch.special.gammainc"""
     return torch.special.gammainc(a, x)
 
 
-@supports(_SINGLE)
+@supports(_is_single)
 def gammaincc(a: Any, x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/special.html#torch.special.gammaincc"""
     return torch.special.gammaincc(a, x)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from nestarray.backends.base import lenient, supports
+from nestarray.backends.base import supports
 from nestarray.backends.torch.integers import by_bits
 
 _SPELLING = {
@@ -48,7 +48,6 @@ def _is_native(
 
 
 @supports(_is_native)
-@lenient
 def interpolate(
     x: Any,
     /,
@@ -103,7 +102,6 @@ def pixel_unshuffle(
         and padding_mode in ("zeros", "border", "reflection")
     )
 )
-@lenient
 def grid_sample(
     x: Any,
     grid: Any,

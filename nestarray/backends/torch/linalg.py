@@ -7,10 +7,9 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import supports
-from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.precision import in_single_precision
-from nestarray.backends.torch.core import INEXACT, PRECISE  # noqa: F401  # in conditions
-from nestarray.backends.torch.integers import LACKING, through_int64  # noqa: F401  # in conditions
+from nestarray.backends.torch.core import INEXACT
+from nestarray.backends.torch.integers import LACKING, through_int64
 from nestarray.backends.torch.promotion import cast, promoted
 from nestarray.backends.torch.statistical import _inexact
 from nestarray.numerics.axes import many_axes, one_axis
@@ -32,13 +31,12 @@ def matrix_transpose(x: Any, /) -> Any:
 
 
 # of integers the inverse is no integer; bools and wide unsigned integers have no kernel
-@supports("n >= 0 and x.dtype not in LACKING and x.dtype is not torch.bool")
+@supports(lambda x, n: n >= 0 and x.dtype not in LACKING and x.dtype is not torch.bool)
 def matrix_power(x: Any, /, n: int) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_power.html"""
     return _power(x, n)
 
 
-@at_defaults("torch.diagonal(x)", where="x.ndim == 2")
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.diagonal.html"""
     return torch.diagonal(x, offset, -2, -1)
@@ -47,10 +45,6 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
 _cross = through_int64(torch.linalg.cross)
 
 
-@at_defaults(
-    "torch.linalg.cross(x1, x2, dim=axis)",
-    where="x1.dtype is x2.dtype and x1.dtype in INEXACT and x1.shape == x2.shape",
-)
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.cross.html"""
     dtype = x1.dtype
@@ -67,7 +61,6 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return _cross(x1, x2, dim=axis)
 
 
-@at_defaults("torch.kron(x1, x2)", where="x1.dtype is x2.dtype")
 def kron(x1: Any, x2: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.kron.html"""
     if getattr(x1, "dtype", x1) is getattr(x2, "dtype", None):
@@ -75,11 +68,7 @@ def kron(x1: Any, x2: Any, /) -> Any:
     return torch.kron(*promoted((x1, x2)))
 
 
-@at_defaults(
-    "torch.linalg.vector_norm(x) if axis is None else torch.linalg.vector_norm(x, dim=axis)",
-    where="axis is None or x.ndim",
-)
-@supports("axis is None or isinstance(axis, int) or len(axis) > 0")
+@supports(lambda *_, axis=None, **_settings: axis is None or isinstance(axis, int) or len(axis) > 0)
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html"""
     if axis is not None and not x.ndim:  # PyTorch takes 0 and -1 for axes of it
@@ -97,14 +86,12 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     return torch.linalg.matrix_norm(x, "fro" if ord is None else ord, keepdim=keepdims)
 
 
-@at_defaults("gathered(SlogdetResult, torch.linalg.slogdet(x))", where="x.dtype in PRECISE")
 @_single
 def slogdet(x: Any, /) -> SlogdetResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.slogdet.html"""
     return gathered(SlogdetResult, torch.linalg.slogdet(x))
 
 
-@at_defaults("torch.linalg.matrix_exp(x)", where="x.dtype in PRECISE")
 @_single
 def expm(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_exp.html"""

@@ -7,8 +7,6 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import own_code
-from nestarray.backends.fast_paths import FastPath, noted
 from nestarray.backends.torch import integers
 from nestarray.backends.torch.core import INEXACT
 from nestarray.backends.torch.integers import LACKING, by_order, guarded, through_int64
@@ -29,8 +27,6 @@ def _of_tensors(native: Callable[..., Any]) -> Callable[..., Any]:
     def call(x1: Any, x2: Any, /) -> Any:
         return of_tensors(torch.as_tensor(x1), torch.as_tensor(x2))
 
-    of_tensors = noted(own_code(of_tensors), FastPath("", "_native(x1, x2)", {"_native": native}))
-
     def select(types: tuple[type, ...]) -> Callable[..., Any]:
         return of_tensors if all(issubclass(t, torch.Tensor) for t in types) else call
 
@@ -46,8 +42,7 @@ def _of_integers(native: Callable[..., Any]) -> Callable[..., Any]:
             raise TypeError("not implemented for 'floats' and 'bools'")
         return native(x1, x2)
 
-    names = {"_no_integers": _NO_INTEGERS, "_native": native}
-    return noted(call, FastPath("x1.dtype not in _no_integers", "_native(x1, x2)", names))
+    return call
 
 
 isfinite = torch.isfinite

@@ -7,16 +7,18 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from nestarray.backends.base import lenient, supports
-from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.base import supports
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.derivatives import is_constant
 
 _CLASSES = torch.int64
 _REDUCTIONS = ("mean", "sum", "none")
 
+
 # torch warns where the shapes differ, and computes in the dtype of x alone
-_IS_NATIVE = "x.shape == target.shape and x.dtype is target.dtype and reduction in _REDUCTIONS"
+def _is_native(x: Any, target: Any, *weights: Any, reduction: str = "mean", **_: Any) -> bool:
+    """Whether torch computes a loss of these: it does not broadcast, and has three reductions."""
+    return x.shape == target.shape and x.dtype is target.dtype and reduction in _REDUCTIONS
 
 
 def _classes_first(x: Any, target: Any, axis: int) -> tuple[Any, Any]:
@@ -43,13 +45,11 @@ def _classes_fit(x: Any, target: Any, weight: Any, axis: int, reduction: str) ->
     return target.shape == expected and reduction in _REDUCTIONS and is_constant(weight)
 
 
-@at_defaults(
-    "F.cross_entropy(logits, target)",
-    where="logits.ndim == 2 and (target.dtype is _CLASSES and target.shape == logits.shape[:1]"
-    " or target.dtype is logits.dtype and target.shape == logits.shape)",
+@supports(
+    lambda logits, target, weight=None, axis=-1, label_smoothing=0.0, reduction="mean", **_: (
+        0.0 <= label_smoothing <= 1.0 and _classes_fit(logits, target, weight, axis, reduction)
+    )
 )
-@supports("0.0 <= label_smoothing <= 1.0 and _classes_fit(logits, target, weight, axis, reduction)")
-@lenient
 def cross_entropy(
     logits: Any,
     target: Any,
@@ -72,8 +72,11 @@ def cross_entropy(
     )
 
 
-@supports("_classes_fit(log_probs, target, weight, axis, reduction)")
-@lenient
+@supports(
+    lambda log_probs, target, weight=None, axis=-1, reduction="mean", **_: _classes_fit(
+        log_probs, target, weight, axis, reduction
+    )
+)
 def nll_loss(
     log_probs: Any,
     target: Any,
@@ -90,8 +93,11 @@ def nll_loss(
 
 # torch takes no weight that broadcasts x
 @supports(
-    f"{_IS_NATIVE} and (weight is None or weight.ndim <= x.ndim and is_constant(weight))"
-    " and is_constant(pos_weight)"
+    lambda x, target, weight=None, pos_weight=None, reduction="mean": (
+        _is_native(x, target, reduction=reduction)
+        and (weight is None or (weight.ndim <= x.ndim and is_constant(weight)))
+        and is_constant(pos_weight)
+    )
 )
 def binary_cross_entropy_with_logits(
     x: Any,

@@ -7,9 +7,8 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import flag, lenient, supports
+from nestarray.backends.base import flag, supports
 from nestarray.backends.checks.shapes import check_concatenated
-from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.integers import LACKING, by_bits, through_int64
 from nestarray.backends.torch.promotion import promoted
 from nestarray.numerics.axes import (
@@ -30,7 +29,6 @@ from nestarray.numerics.fills import check_fill
 permute_dims = torch.permute
 
 
-@at_defaults("torch.broadcast_to(x, shape)", where="shape.__class__ is tuple")
 def broadcast_to(x: Any, /, shape: Any) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.broadcast_to.html"""
     return torch.broadcast_to(x, (shape,) if isinstance(shape, int) else shape)
@@ -101,13 +99,11 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     return torch.stack(promoted(arrays), axis)
 
 
-@at_defaults("torch.unbind(x)")
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """https://docs.pytorch.org/docs/stable/generated/torch.unbind.html"""
     return torch.unbind(x, axis)
 
 
-@lenient
 def split(x: Any, /, sizes: Any, *, axis: int = 0) -> tuple[Any, ...]:
     """https://docs.pytorch.org/docs/stable/generated/torch.split.html"""
     return torch.split(x, part_sizes(sizes, x.shape[axis], "split"), axis)
@@ -121,7 +117,6 @@ def flip(x: Any, /, *, axis: Any = None) -> Any:
     return _flip(x, many_axes(axis, x.ndim, "flip"))
 
 
-@lenient
 def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.roll.html"""
     if axis is None:
@@ -140,7 +135,7 @@ def tile(x: Any, repetitions: Any, /) -> Any:
 _repeat_interleave = through_int64(torch.repeat_interleave)
 
 
-@supports("total_repeat_length is None")
+@supports(lambda *_, total_repeat_length=None, **_settings: total_repeat_length is None)
 def repeat(
     x: Any, repeats: Any, /, *, axis: Any = None, total_repeat_length: int | None = None
 ) -> Any:
@@ -166,8 +161,11 @@ def pad(x: Any, /, pad_width: Any, *, mode: str = "constant", constant_values: c
 _diff = through_int64(torch.diff)
 
 
-@at_defaults("torch.diff(x) if axis == -1 else torch.diff(x, 1, axis)")
-@supports("(prepend is None or prepend.ndim) and (append is None or append.ndim)")
+@supports(
+    lambda *_, prepend=None, append=None, **_settings: (
+        (prepend is None or prepend.ndim) and (append is None or append.ndim)
+    )
+)
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.diff.html"""
     if prepend is append is None and x.dtype not in LACKING:

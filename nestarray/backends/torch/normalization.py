@@ -7,7 +7,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from nestarray.backends.base import lenient, supports
+from nestarray.backends.base import supports
 from nestarray.backends.torch.derivatives import is_constant
 
 
@@ -39,7 +39,6 @@ def _given_moments(
 
 
 @supports(_given_moments)
-@lenient
 def batch_norm(
     x: Any,
     mean: Any,
@@ -64,7 +63,6 @@ def batch_norm(
         and eps > 0
     )
 )
-@lenient
 def batch_norm_training(
     x: Any, weight: Any = None, bias: Any = None, *, axis: int = 1, eps: float = 1e-5
 ) -> Any:
@@ -102,7 +100,6 @@ def layer_norm(
 
 
 @supports(lambda x, weight=None, *, axis=-1, eps=1e-6: _is_native(x, weight, None, axis))
-@lenient
 def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.rms_norm.html"""
     return F.rms_norm(x, _normalized_shape(x, axis), weight, eps)
@@ -117,7 +114,6 @@ def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -
         and _fits(x, weight)
     )
 )
-@lenient
 def group_norm(
     x: Any,
     weight: Any = None,
@@ -139,7 +135,6 @@ def _several_a_channel(
 
 
 @supports(_several_a_channel)
-@lenient
 def instance_norm(
     x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5, axis: int = 1
 ) -> Any:
@@ -154,7 +149,6 @@ def instance_norm(
         and (x.itemsize > 2 or not x.is_cpu)  # no kernel for half precision there
     )
 )
-@lenient
 def local_response_norm(
     x: Any, /, *, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Any:
@@ -163,7 +157,11 @@ def local_response_norm(
 
 
 # in half precision torch divides zeros by an eps that is 0
-@supports("isinstance(axis, int) and ord > 0 and eps >= 0 and x.ndim and x.itemsize > 2")
+@supports(
+    lambda x, ord=2.0, axis=-1, eps=1e-12: (
+        isinstance(axis, int) and ord > 0 and eps >= 0 and x.ndim and x.itemsize > 2
+    )
+)
 def normalize(x: Any, /, *, ord: float = 2.0, axis: Any = -1, eps: float = 1e-12) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.normalize.html"""
     return F.normalize(x, ord, axis, eps)

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 
 from nestarray.backends import promotion
-from nestarray.backends.fast_paths import FastPath, noted
 from nestarray.backends.torch.core import INEXACT, native_dtype
 
 
@@ -48,8 +47,7 @@ def floating_pair(native: Callable[..., Any]) -> Callable[..., Any]:
             x1, x2 = x1.to(torch.float32), x2.to(torch.float32)
         return native(x1, x2)
 
-    # of integers it raises, and is called again the general way
-    return noted(call, FastPath("", "_native(x1, x2)", {"_native": native}))
+    return call
 
 
 promoted = promotion.promoting_all(cast)

@@ -14,7 +14,7 @@ import torch
 from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from nestarray import dtypes
-from nestarray.backends.base import lenient, supports
+from nestarray.backends.base import supports
 from nestarray.backends.numpy.random import normal_quantile as _quantile_in_numpy
 from nestarray.backends.numpy.random import threefry2x32 as _in_numpy
 from nestarray.backends.torch.core import native_dtype
@@ -103,7 +103,6 @@ def _mantissas(words: Any, dtype: dtypes.DType) -> Any:
     return words.to(native_dtype(dtype)) * 2.0**-mantissa
 
 
-@lenient
 def random_split(key: Any, *, num: int = 2) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.stack.html"""
     threefry.check_key(key)
@@ -115,7 +114,6 @@ def _keys(key: Any, num: int) -> Any:
     return torch.stack(_hash(key, torch.zeros_like(counts), counts), dim=1)
 
 
-@lenient
 def random_integers(key: Any, *, low: int, high: int, shape: Any, dtype: Any = "int32") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.remainder.html"""
     threefry.check_key(key)

@@ -13,14 +13,12 @@ import torch
 
 from nestarray import dtypes
 from nestarray.backends import xp
-from nestarray.backends.base import lenient
 from nestarray.backends.control_flow import while_loop
 from nestarray.backends.torch.core import widest_float
 from nestarray.backends.torch.random import _hash, _keys, _unit
 from nestarray.numerics import binomial, rejection, threefry
 
 
-@lenient
 def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/library.html
 

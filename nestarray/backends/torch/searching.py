@@ -6,8 +6,7 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import flag, lenient, supports
-from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.base import flag, supports
 from nestarray.backends.promotion import choosing
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.integers import LACKING, by_bits, by_order
@@ -36,7 +35,6 @@ def _placed(search: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     return search(_numbers(x), axis, keepdims)
 
 
-@at_defaults("torch.argmax(x)")
 def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.argmax.html"""
     if x.dtype in FLOATING:
@@ -47,7 +45,6 @@ def argmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return _placed(_argmax, x, axis, keepdims)
 
 
-@at_defaults("torch.argmin(x)")
 def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.argmin.html"""
     if x.dtype in FLOATING:
@@ -58,8 +55,7 @@ def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return _placed(_argmin, x, axis, keepdims)
 
 
-@supports("size is None")
-@lenient
+@supports(lambda *_, size=None, **_settings: size is None)
 def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple[Any, ...]:
     """https://docs.pytorch.org/docs/stable/generated/torch.nonzero.html"""
     if not x.ndim:
@@ -67,10 +63,6 @@ def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple
     return torch.nonzero(x != 0 if x.dtype in LACKING else x, as_tuple=True)
 
 
-@at_defaults(
-    "torch.searchsorted(x1, x2)",
-    where="x1.ndim == 1 and x1.dtype is x2.dtype and x1.is_contiguous() and x2.is_contiguous()",
-)
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.searchsorted.html"""
     if x1.ndim != 1:  # of which PyTorch takes as many as x2 has rows

@@ -6,8 +6,7 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import lenient, supports
-from nestarray.backends.fast_paths import at_defaults
+from nestarray.backends.base import supports
 from nestarray.backends.torch.integers import by_order
 from nestarray.backends.torch.promotion import promoted
 from nestarray.dtypes import dtype_of
@@ -20,8 +19,6 @@ def _has_kernel(x1: Any, x2: Any, /, *, invert: bool = False) -> bool:
 
 
 @supports(_has_kernel)
-@at_defaults("torch.isin(x1, x2)", where="x1.dtype is x2.dtype")
-@lenient
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.isin.html"""
     x1, x2 = (x.contiguous() for x in promoted((x1, x2)))  # of others PyTorch takes no view

@@ -6,8 +6,6 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import lenient
-from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.integers import LACKING, by_order
 from nestarray.numerics.axes import one_axis
 
@@ -20,8 +18,6 @@ _sort = by_order(_sorted, selects=True)
 _argsort = by_order(torch.argsort)
 
 
-@at_defaults("torch.sort(x, stable=True).values", where="x.dtype not in LACKING and x.ndim")
-@lenient
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.sort.html"""
     if x.dtype not in LACKING and x.ndim:
@@ -31,10 +27,6 @@ def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = 
     return _sort(x, dim=axis, descending=descending, stable=stable)
 
 
-@at_defaults(
-    "torch.argsort(x, stable=True) if axis == -1 else torch.argsort(x, dim=axis, stable=True)",
-    where="x.dtype not in LACKING and x.ndim",
-)
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.argsort.html"""
     if x.dtype not in LACKING and x.ndim:

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import supports
-from nestarray.backends.fast_paths import FastPath, at_defaults, noted
 from nestarray.backends.torch.promotion import promoting
 
 
@@ -21,8 +20,7 @@ def _not_half(native: Callable[..., Any]) -> Callable[..., Any]:
             return native(x.to(torch.float32)).to(dtype)
         return native(x)
 
-    names = {"_single": torch.float32, "_native": native}
-    return noted(call, FastPath("x.dtype is _single", "_native(x)", names))
+    return call
 
 
 erf = torch.erf
@@ -37,8 +35,9 @@ sinc = torch.sinc
 entr = torch.special.entr
 
 
-@at_defaults("torch.logit(x)")
-@supports("eps is None or 0 <= eps <= 0.5")  # torch takes the bounds in another order
+@supports(
+    lambda *_, eps=None: eps is None or 0 <= eps <= 0.5
+)  # torch takes the bounds in another order
 def logit(x: Any, /, *, eps: float | None = None) -> Any:
     """https://docs.pytorch.org/docs/stable/special.html#torch.special.logit"""
     return torch.logit(x, eps)

@@ -7,7 +7,6 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
-from nestarray.backends.fast_paths import at_defaults
 from nestarray.backends.torch.core import FLOATING, INEXACT, native_dtype
 from nestarray.backends.torch.integers import LACKING, by_order
 from nestarray.numerics.axes import many_axes, one_axis
@@ -32,7 +31,6 @@ def _inexact(x: Any) -> Any:
     return x.to(native_dtype(mean_dtype(x)))
 
 
-@at_defaults("torch.sum(x)", where="x.dtype in FLOATING")
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.sum.html"""
     if dtype is None and x.dtype in FLOATING:
@@ -49,7 +47,6 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
     return torch.sum(x, dim, keepdim, dtype=wanted)
 
 
-@at_defaults("torch.prod(x)", where="x.dtype in FLOATING")
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.prod.html"""
     if dtype is None and x.dtype in FLOATING:
@@ -68,7 +65,6 @@ def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
     return product.to(wanted)
 
 
-@at_defaults("torch.mean(x)")
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.mean.html"""
     if x.dtype in FLOATING:
@@ -89,7 +85,6 @@ _amax = by_order(torch.amax, selects=True)
 _amin = by_order(torch.amin, selects=True)
 
 
-@at_defaults("torch.amax(x)")
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.amax.html"""
     if x.dtype in FLOATING:
@@ -101,7 +96,6 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return _amax(x, () if dim is None else dim, keepdim)
 
 
-@at_defaults("torch.amin(x)")
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.amin.html"""
     if x.dtype in FLOATING:
@@ -113,7 +107,6 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return _amin(x, () if dim is None else dim, keepdim)
 
 
-@at_defaults("torch.all(x)", where="x.dtype in _TRUTHS")
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.all.html"""
     if x.dtype in _TRUTHS:
@@ -125,7 +118,6 @@ def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return torch.all(x, tuple(range(x.ndim)) if dim is None else dim, keepdim)
 
 
-@at_defaults("torch.any(x)", where="x.dtype in _TRUTHS")
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.any.html"""
     if x.dtype in _TRUTHS:
@@ -170,8 +162,7 @@ def _in_dtype(running: Any, x: Any, dim: int, dtype: Any) -> Any:
     return running(x, dim, dtype=wanted)
 
 
-@at_defaults("torch.cumsum(x, axis)", where="axis is not None and x.dtype in FLOATING and x.ndim")
-@supports("include_initial is False")
+@supports(lambda *_, include_initial=False, **_settings: include_initial is False)
 def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
@@ -184,8 +175,7 @@ def cumulative_sum(
     return _in_dtype(torch.cumsum, x, dim, dtype)
 
 
-@at_defaults("torch.cumprod(x, axis)", where="axis is not None and x.dtype in FLOATING and x.ndim")
-@supports("include_initial is False")
+@supports(lambda *_, include_initial=False, **_settings: include_initial is False)
 def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
@@ -212,8 +202,7 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
     return _cummin(*_flat(x, axis))
 
 
-@at_defaults("torch.logsumexp(x, axis)", where="axis is not None and x.dtype in INEXACT and x.ndim")
-@supports("b is None and return_sign is False")
+@supports(lambda *_, b=None, return_sign=False, **_settings: b is None and return_sign is False)
 def logsumexp(
     x: Any,
     /,
@@ -230,9 +219,6 @@ def logsumexp(
     return torch.logsumexp(x, tuple(range(x.ndim)) if dim is None else dim, keepdim)
 
 
-@at_defaults(
-    "torch.logcumsumexp(x, axis)", where="axis is not None and x.dtype in INEXACT and x.ndim"
-)
 def cumulative_logsumexp(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.logcumsumexp.html"""
     if axis.__class__ is int and x.ndim and x.dtype in INEXACT:

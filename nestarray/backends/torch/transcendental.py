@@ -8,8 +8,6 @@ from typing import Any
 import torch
 
 from nestarray.backends import xp
-from nestarray.backends.base import own_code
-from nestarray.backends.fast_paths import FastPath, noted
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.promotion import floating_pair, promoting
 from nestarray.numerics.nonfinite import completed
@@ -24,8 +22,7 @@ def _completed(
     def call(x: Any, /) -> Any:
         return native(x) if x.dtype in FLOATING or not x.is_complex() else of_complex(x)
 
-    names = {"floating": FLOATING, "_native": native}
-    return noted(own_code(call), FastPath("x.dtype in floating", "_native(x)", names))
+    return call
 
 
 def _expm1(x: Any) -> Any:
