@@ -21,7 +21,7 @@ PATH = Path(__file__).with_name("torch_coverage.md")
 
 #: Namespaces whose functions come from several files → the others of these.
 PARTS = {
-    "torch.linalg": ("indefinite", "unchecked"),
+    "torch.linalg": ("indefinite", "linear_systems", "unchecked"),
     "torch.special": ("bessel", "polynomials"),
     "torch.Tensor": ("sampling",),
 }

@@ -57,6 +57,7 @@ from nestarray.frontends.torch.differences import *
 from nestarray.frontends.torch.factoring import *
 from nestarray.frontends.torch.indexing import *
 from nestarray.frontends.torch.lowrank import *
+from nestarray.frontends.torch.norms import *
 from nestarray.frontends.torch.ordering import *
 from nestarray.frontends.torch.pointwise import *
 from nestarray.frontends.torch.promotion import *

@@ -14,8 +14,9 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ShapeError
 from nestarray.frontends.torch.dims import broadcast_shape, ndim_of, shape_of, wrap
-from nestarray.frontends.torch.pointwise import add, mul
+from nestarray.frontends.torch.pointwise import add, conj, mul
 from nestarray.frontends.torch.promotion import cast, promote
+from nestarray.frontends.torch.shaping import atleast_2d, cat
 from nestarray.typing import Array
 
 __all__ = [
@@ -56,8 +57,6 @@ def dot(input: Array, tensor: Array) -> Array:
 
 def vdot(input: Array, other: Array) -> Array:
     """`dot`, the first vector conjugated."""
-    from nestarray.frontends.torch.pointwise import conj
-
     return na.matmul(conj(input), other)
 
 
@@ -201,9 +200,27 @@ def cross(input: Array, other: Array, dim: int | None = None) -> Array:
     x, y = promote(input, other)
     if dim is None:
         dim = next((i for i, n in enumerate(shape_of(x)) if n == 3), -1)
-    from nestarray.frontends.torch import linalg
+    return vector_product(x, y, dim)
 
-    return linalg.cross(x, y, dim=dim)
+
+def vector_product(input: Array, other: Array, dim: int) -> Array:
+    """Return the vector product along a dimension of size 3."""
+    if ndim_of(input) != ndim_of(other):
+        raise ShapeError(
+            f"cross: got {ndim_of(input)} and {ndim_of(other)} dimensions, expected as many each"
+        )
+    for x in (input, other):
+        if shape_of(x)[wrap("cross", dim, ndim_of(x))] != 3:
+            raise ShapeError(f"cross: got the shape {shape_of(x)}, expected 3 along dim {dim}")
+    x, y = promote(input, other)
+    x, y = na.broadcast_arrays(x, y)
+    axis = wrap("cross", dim, ndim_of(x))
+    a, b = na.unstack(x, axis=axis), na.unstack(y, axis=axis)
+
+    def component(i: int, j: int) -> Array:
+        return na.subtract(na.multiply(a[i], b[j]), na.multiply(a[j], b[i]))
+
+    return na.stack([component(1, 2), component(2, 0), component(0, 1)], axis=axis)
 
 
 def cdist(x1: Array, x2: Array, p: float = 2.0, compute_mode: str | None = None) -> Array:
@@ -218,8 +235,6 @@ def _expect(name: str, x: Array, ndim: int) -> None:
 
 def block_diag(*tensors: Array) -> Array:
     """The matrices along a diagonal, zeros elsewhere."""
-    from nestarray.frontends.torch.shaping import atleast_2d, cat
-
     blocks: Sequence[Array] = [atleast_2d(x) for x in tensors]
     width = sum(shape_of(b)[1] for b in blocks)
     rows, left = [], 0

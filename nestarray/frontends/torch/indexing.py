@@ -14,6 +14,7 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
+from nestarray.frontends.torch import reduction
 from nestarray.frontends.torch.dims import (
     broadcast_shape,
     is_empty,
@@ -487,8 +488,6 @@ def trace(input: Array) -> Array:
     """The sum of the main diagonal."""
     if ndim_of(input) != 2:
         raise ShapeError(f"trace: input: got {ndim_of(input)} dimensions, expected a matrix")
-    from nestarray.frontends.torch import reduction
-
     return reduction.sum(diagonal(input))
 
 

@@ -9,24 +9,23 @@ from typing import Any, NamedTuple
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError, ShapeError
-from nestarray.frontends.torch.contraction import matmul as matmul
-from nestarray.frontends.torch.dims import axes_of, ndim_of, numel_of, shape_of, wrap, wrap_all
+from nestarray.errors import ArgumentError
+from nestarray.frontends.torch.contraction import matmul, vector_product
+from nestarray.frontends.torch.dims import axes_of, ndim_of, numel_of, shape_of, wrap_all
 from nestarray.frontends.torch.indefinite import *
 from nestarray.frontends.torch.indexing import diagonal as _diagonal
+from nestarray.frontends.torch.linear_systems import *
 from nestarray.frontends.torch.pointwise import real
 from nestarray.frontends.torch.promotion import (
     HALF,
     accumulating,
     cast,
-    promote,
     with_derivative_of,
 )
-from nestarray.frontends.torch.return_types import PLU, QR, SVD, Eigen, LUFactor, SignLogDet
+from nestarray.frontends.torch.return_types import QR, SVD, Eigen, SignLogDet
 from nestarray.frontends.torch.shaping import adjoint
 from nestarray.frontends.torch.unchecked import *
 from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
-from nestarray.ops.factorizations import permutation_of
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [
@@ -138,22 +137,7 @@ def norm(
 
 def cross(input: Array, other: Array, *, dim: int = -1) -> Array:
     """The vector product along a dimension of size 3."""
-    if ndim_of(input) != ndim_of(other):
-        raise ShapeError(
-            f"cross: got {ndim_of(input)} and {ndim_of(other)} dimensions, expected as many each"
-        )
-    for x in (input, other):
-        if shape_of(x)[wrap("cross", dim, ndim_of(x))] != 3:
-            raise ShapeError(f"cross: got the shape {shape_of(x)}, expected 3 along dim {dim}")
-    x, y = promote(input, other)
-    x, y = na.broadcast_arrays(x, y)
-    axis = wrap("cross", dim, ndim_of(x))
-    a, b = na.unstack(x, axis=axis), na.unstack(y, axis=axis)
-
-    def component(i: int, j: int) -> Array:
-        return na.subtract(na.multiply(a[i], b[j]), na.multiply(a[j], b[i]))
-
-    return na.stack([component(1, 2), component(2, 0), component(0, 1)], axis=axis)
+    return vector_product(input, other, dim)
 
 
 def vecdot(x: Array, y: Array, *, dim: int = -1) -> Array:
@@ -202,16 +186,6 @@ def det(A: Array) -> Array:
 def slogdet(A: Array) -> SignLogDet:
     """The sign and the logarithm of the modulus of the determinant."""
     return SignLogDet(*na.slogdet(A))
-
-
-def solve(A: Array, B: Array, *, left: bool = True) -> Array:
-    """X with A X = B; with ``left=False``, X A = B. A 1-d B, or a batch of them, are vectors."""
-    if not left:
-        return na.swapaxes(na.solve(na.swapaxes(A, -2, -1), na.swapaxes(B, -2, -1)), -2, -1)
-    vectors = ndim_of(B) == 1 or (ndim_of(A) - 1 == ndim_of(B) and shape_of(A)[:-1] == shape_of(B))
-    if vectors:
-        return na.squeeze(na.solve(A, na.expand_dims(B, axis=-1)), axis=-1)
-    return na.solve(A, B)
 
 
 def cholesky(A: Array, *, upper: bool = False) -> Array:
@@ -297,78 +271,6 @@ def householder_product(A: Array, tau: Array) -> Array:
 def tensorinv(A: Array, ind: int = 2) -> Array:
     """The inverse of `tensordot` with `A` over its last dimensions."""
     return na.tensorinv(A, ind=ind)
-
-
-def tensorsolve(A: Array, B: Array, dims: Sequence[int] | None = None) -> Array:
-    """X with tensordot(A, X) = B."""
-    count = ndim_of(A)
-    if dims is not None:
-        moved = wrap_all("tensorsolve", dims, count)
-        kept = [axis for axis in range(count) if axis not in moved]
-        A = na.permute_dims(A, (*kept, *moved))
-    return na.tensorsolve(A, na.reshape(B, shape_of(A)[: ndim_of(B)]))
-
-
-def lu(A: Array, *, pivot: bool = True) -> PLU:
-    """P, L and U with A = P L U."""
-    _expect_pivot("lu", pivot)
-    P, L, U = na.lu(A)
-    return PLU(cast(P, dtypes.dtype_of(A)), L, U)
-
-
-def lu_factor(A: Array, *, pivot: bool = True) -> LUFactor:
-    """L and U in one matrix, and the exchanges of rows, counted from 1."""
-    _expect_pivot("lu_factor", pivot)
-    LU, pivots = na.lu_factor(A)
-    return LUFactor(LU, cast(na.add(pivots, 1), dtypes.int32))
-
-
-def _expect_pivot(name: str, pivot: bool) -> None:
-    if not pivot:
-        raise ArgumentError(f"{name}: pivot: got False, expected True: rows are exchanged")
-
-
-def lu_solve(
-    LU: Array, pivots: Array, B: Array, *, left: bool = True, adjoint: bool = False
-) -> Array:
-    """X with A X = B, or X A = B, of the factors of A or of its adjoint."""
-    pivots = na.subtract(cast(pivots, dtypes.int64), 1)
-    if not left:  # Aᵀ Xᵀ = Bᵀ; with the adjoint, the conjugate of A X̄ᵀ = B̄ᵀ
-        B = _conj(_mT(B)) if adjoint else _mT(B)
-        X = _lu_solve(LU, pivots, B, is_transposed=not adjoint)
-        return _mT(_conj(X)) if adjoint else _mT(X)
-    if not adjoint:
-        return na.lu_solve(LU, pivots, B)
-    return _conj(_lu_solve(LU, pivots, _conj(B), is_transposed=True))
-
-
-def _lu_solve(LU: Array, pivots: Array, B: Array, *, is_transposed: bool) -> Array:
-    if not is_transposed:
-        return na.lu_solve(LU, pivots, B)
-    # A = P L U, so Aᵀ X = B is Uᵀ Lᵀ Pᵀ X = B
-    X = na.solve_triangular(_mT(LU), B)
-    X = na.solve_triangular(_mT(LU), X, upper=True, unit_diagonal=True)
-    back = na.argsort(permutation_of(pivots, shape_of(LU)[-1]), axis=-1)
-    index = na.broadcast_to(na.expand_dims(back, axis=-1), shape_of(X))
-    return na.take_along_axis(X, index, axis=-2)
-
-
-def solve_triangular(
-    A: Array, B: Array, *, upper: bool, left: bool = True, unitriangular: bool = False
-) -> Array:
-    """X with A X = B, or X A = B, of triangles A; the other triangle is not looked at."""
-    if left:
-        return na.solve_triangular(A, B, upper=upper, unit_diagonal=unitriangular)
-    X = na.solve_triangular(_mT(A), _mT(B), upper=not upper, unit_diagonal=unitriangular)
-    return _mT(X)
-
-
-def _mT(A: Array) -> Array:
-    return na.matrix_transpose(A)
-
-
-def _conj(A: Array) -> Array:
-    return na.conj(A) if dtypes.dtype_of(A).kind == "complex" else A
 
 
 def pinv(

@@ -29,9 +29,9 @@ from nestarray.frontends.torch.return_types import MinMax, ValuesIndices
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [
-    "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "dist",
-    "logsumexp", "max", "mean", "median", "min", "mode", "nanmean", "nansum", "norm", "prod",
-    "quantile", "std", "std_mean", "sum", "trapezoid", "var", "var_mean",
+    "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "logsumexp",
+    "max", "mean", "median", "min", "mode", "nanmean", "nansum", "prod", "quantile", "std",
+    "std_mean", "sum", "trapezoid", "var", "var_mean",
 ]  # fmt: skip
 
 Dims = int | Sequence[int] | None
@@ -367,31 +367,6 @@ def mode(input: Array, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     indices = amax(na.where(na.equal(x, values), places, na.full_like(rank, -1)), -1, keepdim=True)
     values, indices = na.moveaxis(values, -1, axis), na.moveaxis(indices, -1, axis)
     return ordering.one_along(values, indices, axis, keepdim)
-
-
-# -- norms ---------------------------------------------------------------------------------
-
-
-def norm(
-    input: Array,
-    p: float | str | None = "fro",
-    dim: Dims = None,
-    keepdim: bool = False,
-    *,
-    dtype: DTypeLike | None = None,
-) -> Array:
-    """The vector norm (Σ|x|ᵖ)^(1/p); "fro" is p = 2."""
-    from nestarray.frontends.torch import linalg
-
-    if p == "nuc":
-        return linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim)
-    order = 2.0 if p is None or p == "fro" else float(p)
-    return linalg.vector_norm(input, order, dim, keepdim, dtype=dtype)
-
-
-def dist(input: Array, other: Array, p: float = 2) -> Array:
-    """The `norm` of input − other."""
-    return norm(pointwise.sub(input, other), p)
 
 
 # -- shared --------------------------------------------------------------------------------

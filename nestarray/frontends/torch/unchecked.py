@@ -15,6 +15,7 @@ from nestarray import dtypes
 from nestarray.errors import ArgumentError
 from nestarray.frontends.torch.dims import ndim_of, shape_of
 from nestarray.frontends.torch.indexing import diagonal
+from nestarray.frontends.torch.linear_systems import lu_factor, solve
 from nestarray.frontends.torch.promotion import cast
 from nestarray.frontends.torch.shaping import adjoint
 from nestarray.typing import Array
@@ -102,18 +103,14 @@ def inv_ex(A: Array, *, check_errors: bool = False) -> InverseInfo:
 
 def solve_ex(A: Array, B: Array, *, left: bool = True, check_errors: bool = False) -> SolveInfo:
     """X with A X = B, and which pivot of the elimination is 0, or 0."""
-    from nestarray.frontends.torch import linalg
-
     info = lu_factor_ex(A).info
     raise_for("solve_ex", info, "pivot", check_errors)
-    return SolveInfo(linalg.solve(_where_sound(info, A), B, left=left), info)
+    return SolveInfo(solve(_where_sound(info, A), B, left=left), info)
 
 
 def lu_factor_ex(A: Array, *, pivot: bool = True, check_errors: bool = False) -> LUInfo:
     """`lu_factor`, and which pivot is the first that is 0, or 0."""
-    from nestarray.frontends.torch import linalg
-
-    LU, pivots = linalg.lu_factor(A, pivot=pivot)
+    LU, pivots = lu_factor(A, pivot=pivot)
     found = na.stop_gradient(diagonal(LU, 0, -2, -1))
     count = shape_of(found)[-1]
     numbers = na.arange(1, count + 1, dtype=dtypes.int64, like=LU)

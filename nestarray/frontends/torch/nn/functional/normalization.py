@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
-from nestarray.frontends.torch import linalg, reduction
+from nestarray.frontends.torch import linalg, norms
 from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
 from nestarray.frontends.torch.promotion import HALF, cast
 from nestarray.typing import Array
@@ -135,5 +135,5 @@ def _weight_norm(v: Array, g: Array, dim: int = 0) -> Array:
     """g · v / ‖v‖, the norm over all dimensions but `dim`."""
     axis = wrap("_weight_norm", dim, ndim_of(v))
     others = tuple(a for a in range(ndim_of(v)) if a != axis)
-    length = reduction.norm(v, 2, others, keepdim=True) if others else na.abs(v)
+    length = norms.norm(v, 2, others, keepdim=True) if others else na.abs(v)
     return na.multiply(v, na.divide(g, length))
