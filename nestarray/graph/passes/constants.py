@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nestarray import dtypes
 from nestarray.backends import is_array
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, bodies, iter_nodes
@@ -40,8 +41,6 @@ def known_value(writer: Writer, node: Node, sources: tuple[str, ...]) -> Any:
 
 
 def _num_bytes(x: Any) -> int:
-    from nestarray import dtypes
-
     count = 1
     for n in x.shape:
         count *= int(n)
