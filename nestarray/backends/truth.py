@@ -76,7 +76,7 @@ def _updated_through_numbers(op: Function, x: Any, places: Any, updates: Any, /,
     return _through_numbers(op, x, places, numbers, **s)
 
 
-_updated_through_numbers.besides = ("indices", "updates", "value")  # type: ignore[attr-defined]
+_updated_through_numbers.not_bools = ("indices", "updates", "value")  # type: ignore[attr-defined]
 
 
 def _cast(x: Any, old: dtypes.DType, new: dtypes.DType) -> Any:
@@ -99,14 +99,14 @@ def are_bools(arguments: Mapping[str, Any], of_bools: Function) -> bool:
 
     Args:
         arguments: of the op, by name.
-        of_bools: what would take its place; its ``besides`` are those that need not be bools.
+        of_bools: what would take its place; its ``not_bools`` are exempt.
     """
-    besides = getattr(of_bools, "besides", _PLACES)
+    exempt = getattr(of_bools, "not_bools", _PLACES)
     found = [
         dtypes.dtype_of(x)
         for name, value in arguments.items()
         for x in (value if isinstance(value, (list, tuple)) else [value])
-        if name not in besides and backends.is_array(x)
+        if name not in exempt and backends.is_array(x)
     ]
     return bool(found) and all(dtype is dtypes.bool for dtype in found)
 

@@ -18,7 +18,7 @@ A parameter ``like: Array | None`` thereby makes a creation function follow an a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial, wraps
 from typing import Any, TypeVar, overload
 
@@ -63,8 +63,8 @@ class Op:
         *,
         is_primitive: bool = False,
         is_floating: bool = False,
-        besides: str = "",
-        promoted: str = "",
+        not_promoted: Collection[str] = (),
+        promoted: Collection[str] = (),
     ) -> None:
         self.name = body.__name__
         self.chapter = body.__module__.rpartition(".")[2]
@@ -82,7 +82,7 @@ class Op:
         self.promoted = [
             name
             for name in self.array_parameters
-            if (name not in besides.split() if is_floating else name in promoted.split())
+            if (name not in not_promoted if is_floating else name in promoted)
         ]
         self.required_arrays = {
             p.name for p in self.parameters if _holds_arrays(p) and "None" not in str(p.annotation)
@@ -406,14 +406,14 @@ def _is_sequence(parameter: inspect.Parameter) -> bool:
 @overload
 def op(body: F, /) -> F: ...
 @overload
-def op(*, promoted: str) -> Callable[[F], F]: ...
-def op(body: Any = None, /, *, promoted: str = "") -> Any:
-    """Make `body` a public op: its signature the contract, its code the default for all backends.
+def op(*, promoted: Collection[str]) -> Callable[[F], F]: ...
+def op(body: Any = None, /, *, promoted: Collection[str] = ()) -> Any:
+    """Make `body` a public op: its signature is the contract, its code the default on all backends.
 
     Args:
         body: the function.
-        promoted: the array arguments that are promoted to one dtype where they come in several,
-            with spaces between their names; of what is made of other ops, these promote.
+        promoted: the array arguments that are promoted to a common dtype. Ops that only call
+            promoting ops need none.
     """
     if body is None:
         return partial(op, promoted=promoted)
@@ -423,20 +423,19 @@ def op(body: Any = None, /, *, promoted: str = "") -> Any:
 @overload
 def floating_op(body: F, /) -> F: ...
 @overload
-def floating_op(*, besides: str) -> Callable[[F], F]: ...
-def floating_op(body: Any = None, /, *, besides: str = "") -> Any:
-    """`op` for a function of floats: integers are computed as floats, float32 beside none.
+def floating_op(*, not_promoted: Collection[str]) -> Callable[[F], F]: ...
+def floating_op(body: Any = None, /, *, not_promoted: Collection[str] = ()) -> Any:
+    """`op` for a function of floats: promotes its arrays to one floating dtype.
 
-    Floats of several dtypes are promoted to one.
+    Integers take the dtype of the floats among the arguments, or float32.
 
     Args:
-        body: as for `op`.
-        besides: the array arguments that stay what they are, such as classes or a key, with
-            spaces between their names.
+        body: the function.
+        not_promoted: the array arguments that keep their dtype, such as classes or a key.
     """
     if body is None:
-        return partial(floating_op, besides=besides)
-    return _register(Op(body, is_floating=True, besides=besides))
+        return partial(floating_op, not_promoted=not_promoted)
+    return _register(Op(body, is_floating=True, not_promoted=not_promoted))
 
 
 def primitive(body: F) -> F:

@@ -571,7 +571,7 @@ def crelu(x: Array, /, *, axis: int = -1) -> Array:
     return ops.concat((ops.relu(x), ops.relu(ops.negative(x))), axis=axis)
 
 
-@floating_op(besides="key")
+@floating_op(not_promoted=("key",))
 def rrelu(
     x: Array, key: Array | None = None, /, *, lower: float = 1 / 8, upper: float = 1 / 3
 ) -> Array:

@@ -14,7 +14,7 @@ from nestarray.typing import Array, check_range
 __all__ = ["multi_head_attention", "scaled_dot_product_attention"]
 
 
-@floating_op(besides="mask dropout_key")
+@floating_op(not_promoted=("mask", "dropout_key"))
 def scaled_dot_product_attention(
     query: Array,
     key: Array,
@@ -120,7 +120,7 @@ def attended(
     return _merge_heads(out) if heads > 1 else out
 
 
-@floating_op(besides="mask dropout_key")
+@floating_op(not_promoted=("mask", "dropout_key"))
 def multi_head_attention(
     query: Array,
     key: Array,

@@ -162,7 +162,7 @@ def _softly(boxes: Array, scores: Array, sigma: float) -> tuple[Array, Array]:
     return ops.astype(order, dtypes.int64), lowered
 
 
-@floating_op(besides="box_indices")
+@floating_op(not_promoted=("box_indices",))
 def roi_align(
     x: Array,
     boxes: Array,
@@ -228,7 +228,7 @@ def roi_align(
     return ops.mean(parts, axis=(3, 5))
 
 
-@floating_op(besides="box_indices")
+@floating_op(not_promoted=("box_indices",))
 def crop_and_resize(
     x: Array,
     boxes: Array,

@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-@op(promoted="x weight bias")
+@op(promoted=("x", "weight", "bias"))
 @through_numbers
 def conv1d(
     x: Array,
@@ -74,7 +74,7 @@ def conv1d(
     return _convolve(x, weight, bias, at, groups)
 
 
-@op(promoted="x weight bias")
+@op(promoted=("x", "weight", "bias"))
 @through_numbers
 def conv2d(
     x: Array,
@@ -124,7 +124,7 @@ def conv2d(
     return _convolve(x, weight, bias, at, groups)
 
 
-@op(promoted="x weight bias")
+@op(promoted=("x", "weight", "bias"))
 @through_numbers
 def conv3d(
     x: Array,
@@ -172,7 +172,7 @@ def conv3d(
     return _convolve(x, weight, bias, at, groups)
 
 
-@op(promoted="x weight bias")
+@op(promoted=("x", "weight", "bias"))
 @through_numbers
 def conv_transpose1d(
     x: Array,
@@ -224,7 +224,7 @@ def conv_transpose1d(
     return _convolve_transposed(x, weight, bias, at, groups)
 
 
-@op(promoted="x weight bias")
+@op(promoted=("x", "weight", "bias"))
 @through_numbers
 def conv_transpose2d(
     x: Array,
@@ -277,7 +277,7 @@ def conv_transpose2d(
     return _convolve_transposed(x, weight, bias, at, groups)
 
 
-@op(promoted="x weight bias")
+@op(promoted=("x", "weight", "bias"))
 @through_numbers
 def conv_transpose3d(
     x: Array,

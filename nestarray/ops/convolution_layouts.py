@@ -22,7 +22,7 @@ from nestarray.typing import Array
 __all__ = ["conv", "conv_transpose", "depthwise_conv", "locally_connected", "separable_conv"]
 
 
-@op(promoted="x weight bias")
+@op(promoted=("x", "weight", "bias"))
 @through_numbers
 def conv(
     x: Array,
@@ -77,7 +77,7 @@ def conv(
     )
 
 
-@op(promoted="x weight bias")
+@op(promoted=("x", "weight", "bias"))
 @through_numbers
 def conv_transpose(
     x: Array,
@@ -146,7 +146,7 @@ def conv_transpose(
     )
 
 
-@op(promoted="x weight bias")
+@op(promoted=("x", "weight", "bias"))
 @through_numbers
 def depthwise_conv(
     x: Array,
@@ -208,7 +208,7 @@ def depthwise_conv(
     )
 
 
-@op(promoted="x depthwise pointwise bias")
+@op(promoted=("x", "depthwise", "pointwise", "bias"))
 @through_numbers
 def separable_conv(
     x: Array,
@@ -266,7 +266,7 @@ def separable_conv(
     return _back(function(x, mixture, bias), data_format)
 
 
-@op(promoted="x weight bias")
+@op(promoted=("x", "weight", "bias"))
 @through_numbers
 def locally_connected(
     x: Array,

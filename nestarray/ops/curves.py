@@ -14,7 +14,7 @@ from nestarray.typing import Array
 __all__ = ["interp", "polyval", "trapezoid", "unwrap"]
 
 
-@floating_op(besides="fp")
+@floating_op(not_promoted=("fp",))
 def interp(
     x: Array,
     xp: Array,
@@ -83,7 +83,7 @@ def interp(
     return ops.where(x > right_end, fp[-1] if right is None else right, y)
 
 
-@op(promoted="p x")
+@op(promoted=("p", "x"))
 def polyval(p: Array, x: Array, /) -> Array:
     """The polynomial Σⱼ pⱼ xⁿ⁻¹⁻ʲ with the coefficients `p`, highest power first.
 

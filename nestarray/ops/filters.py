@@ -227,7 +227,7 @@ def _window(
     return ops.asarray(values, dtype=found, device=device, like=like)
 
 
-@op(promoted="x1 x2")
+@op(promoted=("x1", "x2"))
 def convolve(x1: Array, x2: Array, /, *, mode: str = "full") -> Array:
     """The convolution of two sequences, yₖ = Σⱼ x1ⱼ x2ₖ₋ⱼ.
 
@@ -258,7 +258,7 @@ def convolve(x1: Array, x2: Array, /, *, mode: str = "full") -> Array:
     return _slid("convolve", x1, ops.flip(x2), mode)
 
 
-@op(promoted="x1 x2")
+@op(promoted=("x1", "x2"))
 def correlate(x1: Array, x2: Array, /, *, mode: str = "valid") -> Array:
     """The correlation of two sequences, yₖ = Σⱼ x1ⱼ₊ₖ x2ⱼ*.
 

@@ -171,7 +171,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     )
 
 
-@op(promoted="x1 x2")
+@op(promoted=("x1", "x2"))
 @through_numbers
 def kron(x1: Array, x2: Array, /) -> Array:
     """The Kronecker product: each element of x1 times all of x2.

@@ -28,7 +28,7 @@ __all__ = [
 _LEAST_LOG = -100.0
 
 
-@floating_op(besides="target")
+@floating_op(not_promoted=("target",))
 def cross_entropy(
     logits: Array,
     target: Array,
@@ -84,7 +84,7 @@ def cross_entropy(
     return reduced("cross_entropy", -ops.sum(weighted, axis=at), reduction)
 
 
-@floating_op(besides="target")
+@floating_op(not_promoted=("target",))
 def nll_loss(
     log_probs: Array,
     target: Array,

@@ -174,7 +174,7 @@ def triplet_margin_loss(
     return reduced("triplet_margin_loss", ops.relu(near - far + margin), reduction)
 
 
-@floating_op(besides="target")
+@floating_op(not_promoted=("target",))
 def multi_margin_loss(
     x: Array,
     target: Array,
@@ -225,7 +225,7 @@ def multi_margin_loss(
     return reduced("multi_margin_loss", total, reduction)
 
 
-@floating_op(besides="target")
+@floating_op(not_promoted=("target",))
 def multilabel_margin_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
     """Σ_{y right} Σ_{i wrong} max(0, 1 − x_y + x_i) / classes: all right scores are to lead.
 

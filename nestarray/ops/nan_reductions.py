@@ -303,7 +303,7 @@ def nanmedian(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Arra
     return ops.nanquantile(x, 0.5, axis=axis, keepdims=keepdims)
 
 
-@floating_op(besides="q weights")
+@floating_op(not_promoted=("q", "weights"))
 def nanquantile(
     x: Array,
     q: float | Array,
@@ -354,7 +354,7 @@ def nanquantile(
     return in_front(result, share, is_share, kept if keepdims else rest)
 
 
-@floating_op(besides="q weights")
+@floating_op(not_promoted=("q", "weights"))
 def nanpercentile(
     x: Array,
     q: float | Array,

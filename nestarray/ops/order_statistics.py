@@ -57,7 +57,7 @@ QUANTILE_METHODS = (
 )
 
 
-@floating_op(besides="q weights")
+@floating_op(not_promoted=("q", "weights"))
 def quantile(
     x: Array,
     q: float | Array,
@@ -234,7 +234,7 @@ def of_weights(rows: Array, weights: Array, share: Array) -> Array:
     return ops.take_along_axis(ordered, ops.minimum(places, rows.shape[-1] - 1), axis=-1)
 
 
-@floating_op(besides="q weights")
+@floating_op(not_promoted=("q", "weights"))
 def percentile(
     x: Array,
     q: float | Array,

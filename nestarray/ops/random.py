@@ -163,7 +163,7 @@ def random_uniform(key: Array, *, shape: Shape, dtype: DTypeLike = "float32") ->
     return threefry.fraction(ops, ops.random_bits(key, shape=shape, dtype=f"uint{width}"), wanted)
 
 
-@op(promoted="u low high")
+@op(promoted=("u", "low", "high"))
 def random_between(u: Array, low: Array, high: Array) -> Array:
     """Numbers of [0, 1) moved to [low, high): u · (high − low) + low, and `low` at least.
 

@@ -26,7 +26,7 @@ __all__ = ["gru", "lstm", "rnn"]
 Cell = Callable[[Array, tuple[Array, ...], Array, Array | None], tuple[Array, ...]]
 
 
-@floating_op(besides="lengths")
+@floating_op(not_promoted=("lengths",))
 def rnn(
     x: Array,
     weights: Sequence[Array],
@@ -87,7 +87,7 @@ def rnn(
     return outputs, last
 
 
-@floating_op(besides="lengths")
+@floating_op(not_promoted=("lengths",))
 def gru(
     x: Array,
     weights: Sequence[Array],
@@ -138,7 +138,7 @@ def gru(
     return outputs, last
 
 
-@floating_op(besides="lengths")
+@floating_op(not_promoted=("lengths",))
 def lstm(
     x: Array,
     weights: Sequence[Array],

@@ -19,7 +19,7 @@ from nestarray.typing import Array, DTypeLike
 __all__ = ["random_binomial", "random_gamma", "random_poisson"]
 
 
-@op(promoted="a")
+@op(promoted=("a",))
 def random_gamma(key: Array, a: Array, *, log_space: bool = False) -> Array:
     """Gamma random numbers, of the density xᵃ⁻¹ e⁻ˣ / Γ(a), one for each element of `a`.
 
@@ -63,7 +63,7 @@ def _hash(keys: Array, counters: Array) -> tuple[Array, Array]:
     return ops.threefry2x32(keys, ops.zeros_like(counters), counters)
 
 
-@op(promoted="lam")
+@op(promoted=("lam",))
 def random_poisson(key: Array, lam: Array, *, dtype: DTypeLike = "int32") -> Array:
     """Poisson random numbers, k with probability e^−λ λᵏ / k!, one for each element of `lam`.
 

@@ -101,7 +101,7 @@ def lcm(x1: Array, x2: Array, /) -> Array:
     return ops.abs(ops.multiply(ops.floor_divide(x1, some), x2))
 
 
-@op(promoted="x1")
+@op(promoted=("x1",))
 def ldexp(x1: Array, x2: Array, /) -> Array:
     """x1 · 2^x2, exact where it fits; the inverse of `frexp`.
 

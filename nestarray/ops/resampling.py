@@ -15,7 +15,7 @@ __all__ = ["map_coordinates"]
 _MODES = ("constant", "nearest", "wrap", "mirror", "reflect")
 
 
-@floating_op(besides="")
+@floating_op
 def map_coordinates(
     x: Array,
     coordinates: Array,

@@ -15,7 +15,7 @@ from nestarray.typing import Array
 __all__ = ["ctc_loss"]
 
 
-@floating_op(besides="targets input_lengths target_lengths")
+@floating_op(not_promoted=("targets", "input_lengths", "target_lengths"))
 def ctc_loss(
     log_probs: Array,
     targets: Array,

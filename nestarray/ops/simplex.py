@@ -110,7 +110,7 @@ def sparse_plus(x: Array, /) -> Array:
     return ops.where(ops.greater(x, 1), x, inner)
 
 
-@floating_op(besides="key")
+@floating_op(not_promoted=("key",))
 def gumbel_softmax(
     x: Array, key: Array, /, *, axis: int = -1, tau: float = 1.0, hard: bool = False
 ) -> Array:

@@ -477,7 +477,7 @@ def xlog1py(x1: Array, x2: Array, /) -> Array:
     )
 
 
-@op(promoted="x1 x2")
+@op(promoted=("x1", "x2"))
 def divide_no_nan(x1: Array, x2: Array, /) -> Array:
     """x1 / x2, and 0 where x2 = 0, with a derivative of 0 there.
 

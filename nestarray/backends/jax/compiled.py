@@ -52,14 +52,19 @@ def _compile(function: F, numbers: frozenset[str]) -> F:
 
     @wraps(function)
     def call(*args: Any, **settings: Any) -> Any:
-        given = {}
-        for name, value in settings.items():  # JAX takes long to look up each keyword
-            default = defaults[name]
-            if value is not default and (
-                name not in numbers or value.__class__ is not default.__class__ or value != default
-            ):
-                given[name] = value
         try:
+            if not numbers and settings == defaults:
+                return run(*args)
+            # JAX takes long to look up each keyword, so defaults are left out
+            given = {}
+            for name, value in settings.items():
+                default = defaults[name]
+                if value is not default and (
+                    name not in numbers
+                    or value.__class__ is not default.__class__
+                    or value != default
+                ):
+                    given[name] = value
             return run(*args, **given)
         except Exception:
             return retry(args, settings)
