@@ -24,14 +24,14 @@ class Vocabulary(Protocol):
     namespace: str
 
     def find(self, op: Any, /) -> Rule | None:
-        """Return the rule of a source's operation, None if there is none."""
+        """Return the rule of a source's operation, or None."""
         ...
 
     def function(self, printed_name: str, /) -> Callable[..., Any]:
         """Return the function of a printed name.
 
         Raises:
-            ValueError: there is no public function of this name.
+            ValueError: the frontend has no public function of this name.
         """
         ...
 
@@ -59,9 +59,10 @@ def vocabulary(name: str) -> Vocabulary:
     """Return the vocabulary of a name.
 
     Raises:
-        KeyError: there is none.
+        KeyError: no vocabulary has this name.
     """
-    found = _VOCABULARIES[name]
+    found: Any = _VOCABULARIES[name]
     if isinstance(found, str):
-        found = _VOCABULARIES[name] = importlib.import_module(found)
+        module: Any = importlib.import_module(found)
+        found = _VOCABULARIES[name] = module
     return found

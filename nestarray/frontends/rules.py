@@ -42,8 +42,8 @@ class Rule:
     `parameters` and `is_random`.
 
     Attributes:
-        operation: the operation, ``"aten.linear.default"``; ``"aten.linear"`` stands for all
-            overloads.
+        operation: the operation, ``"aten.linear.default"``, or all of its overloads,
+            ``"aten.linear"``.
         name: the printed name of the function, ``"torch.nn.functional.linear"``; empty if the
             operation has no effect on values and graphs omit it.
         names: argument → parameter, where the two differ.
@@ -89,9 +89,9 @@ class Rule:
         """Return the call for arguments of the operation.
 
         Args:
-            arguments: by the names of the operation's schema; those at their defaults may
-                be left out.
-            result_shape: sizes of the result, as far as they are known.
+            arguments: by the names of the operation's schema; arguments at their defaults
+                are optional.
+            result_shape: known sizes of the result.
 
         Raises:
             MissingOpError: the function does not take one of the arguments.

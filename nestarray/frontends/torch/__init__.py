@@ -1,19 +1,19 @@
 """PyTorch's public API on nestarray's ops: the same code on arrays of any framework.
 
 Names, parameters, defaults and semantics are upstream's, https://docs.pytorch.org/docs/stable:
-``dim`` and ``keepdim``, 0-d arrays that do not promote, integers divided as float32. What
-differs from nestarray's ops is written here and in no backend. The same functions are the
-rules by which ATen graphs are read: `vocabulary`.
+``dim`` and ``keepdim``, 0-d arrays that do not promote, integers divided as float32. Differences
+from nestarray's ops are implemented here and in no backend. The importer of ATen graphs calls the
+same functions: `vocabulary`.
 
-What a program has to do differently:
+Differences from programs for PyTorch:
 
-- Arrays are the framework's own, so that methods and operators are its own too; upstream's
-  methods are functions, ``torch.Tensor.view(x, -1)``. Nothing is changed in place.
-- Random functions take one more parameter, ``key``; there is no state to seed.
-- Gradients are `nestarray.grad` of a function, or those of the framework.
-- ``device``, ``layout`` and ``requires_grad`` are not taken. What is made from no array is of
-  the default backend: ``na.set_backend("jax")``.
-- JAX has 64-bit numbers only with ``jax_enable_x64``; without, integers are int32, and float64
+- Arrays are native, with the methods and operators of their framework. Upstream's methods are
+  functions, ``torch.Tensor.view(x, -1)``. No function writes in place.
+- Random functions take another parameter, ``key``, in place of a global state.
+- Gradients are computed by `nestarray.grad` or by the framework.
+- ``device``, ``layout`` and ``requires_grad`` are not parameters. Creation functions use the
+  default backend: ``na.set_backend("jax")``.
+- JAX has 64-bit numbers only with ``jax_enable_x64``. Without it, integers are int32, and float64
   is an error.
 
 Example:

@@ -1,7 +1,7 @@
 """Bessel functions and Airy's, by Chebyshev series; torch.special has them without gradients.
 
-Near 0 the series are in x²; far away, oscillating functions are two series that multiply a sine
-and a cosine, √(2 / πx) (P cos χ − Q sin χ), decaying ones a series beside the exponential. The
+Near 0 the series are in x². Far away, oscillating functions are two series times a cosine and a
+sine, √(2 / πx) (P cos χ − Q sin χ), and decaying functions are a series times an exponential. The
 coefficients were computed with 40 digits.
 
 Upstream: https://docs.pytorch.org/docs/stable/special.html
@@ -120,7 +120,7 @@ _K1_FAR = (
     -5.68946284919364837e-17, 1.79405104788635729e-17, -5.75674448207330245e-18,
     1.87786519016232674e-18,
 )  # fmt: skip
-# Ai on [−4, 2.5]; beside its exponential above in 2 (2.5/x)^(3/2) − 1; P and Q below in 2 (4/x)³ − 1.
+# Ai on [−4, 2.5]; factor of the exponential above in 2 (2.5/x)^(3/2) − 1; P and Q below in 2 (4/x)³ − 1.
 _AIRY_NEAR = (
     0.0503826025314292513, 0.155380858854338127, -0.258366478786654148, -0.0448445172192050502,
     0.204049314002693621, -0.095879532759093145, -0.0159389786471281041, 0.0302043476884652024,
@@ -264,7 +264,7 @@ def _finite(x: Array, value: Array) -> Array:
 
 
 def _waves(y: Array, order: int) -> tuple[Array, Array]:
-    """J and Y of y ≥ 8, from what multiplies their sine and cosine."""
+    """J and Y for y ≥ 8, from the factors P and Q of cosine and sine."""
     large = na.clip(_where_finite(y), min=8.0)
     inverse = 8.0 / large
     square = 2.0 * inverse * inverse - 1.0

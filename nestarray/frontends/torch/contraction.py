@@ -124,7 +124,7 @@ def tensordot(a: Array, b: Array, dims: Any = 2) -> Array:
         tuple(wrap("tensordot", d, ndim_of(a)) for d in first),
         tuple(wrap("tensordot", d, ndim_of(b)) for d in second),
     )
-    for i, j in zip(*axes):  # a size of 1 stands for any other
+    for i, j in zip(*axes):  # size 1 broadcasts
         if shape_of(a)[i] == 1 != shape_of(b)[j]:
             b = na.sum(b, axis=j, keepdims=True, dtype=dtypes.dtype_of(b))
         elif shape_of(b)[j] == 1 != shape_of(a)[i]:
@@ -143,7 +143,7 @@ def einsum(equation: str, *operands: Any) -> Array:
 
 
 def _summed_alone(equation: str, operands: Sequence[Array]) -> tuple[str, tuple[Array, ...]]:
-    """Integers with what only one of them is summed over gone: sums are int64, products are not."""
+    """Sum integer operands over subscripts that occur in one operand only: sums are int64, products are not."""
     inputs, arrow, output = equation.partition("->")
     terms, summed = inputs.split(","), []
     letters = inputs.replace(".", "").replace(",", "")
@@ -224,7 +224,7 @@ def vector_product(input: Array, other: Array, dim: int) -> Array:
 
 
 def cdist(x1: Array, x2: Array, p: float = 2.0, compute_mode: str | None = None) -> Array:
-    """The p-distance of each row of one to each row of the other."""
+    """The p-norm distance between all pairs of rows."""
     return na.cdist(x1, x2, p=float(p))
 
 

@@ -1,4 +1,4 @@
-"""New arrays. Those made from nothing are of the current default backend.
+"""New arrays; without an array argument, on the default backend.
 
 Where an array lives and how it is laid out is not these functions' business: upstream's
 ``device``, ``layout``, ``pin_memory``, ``memory_format`` and ``requires_grad`` are not
@@ -47,12 +47,12 @@ def ones(*size: Any, dtype: DTypeLike | None = None) -> Array:
 
 
 def empty(*size: Any, dtype: DTypeLike | None = None) -> Array:
-    """An array whose elements nobody should read; zeros here."""
+    """An array with undefined elements; zeros here."""
     return zeros(*size, dtype=dtype)
 
 
 def full(size: Sequence[int], fill_value: float, *, dtype: DTypeLike | None = None) -> Array:
-    """`fill_value` everywhere, of its own dtype unless told otherwise."""
+    """An array filled with `fill_value`; `dtype` defaults to the dtype of `fill_value`."""
     dtype = default_dtype(fill_value) if dtype is None else dtype
     if _is_array(fill_value):
         return na.broadcast_to(cast(fill_value, dtype), sizes((size,)))
@@ -110,7 +110,7 @@ def ones_like(input: Array, *, dtype: DTypeLike | None = None) -> Array:
 
 
 def empty_like(input: Array, *, dtype: DTypeLike | None = None) -> Array:
-    """An array of the shape of `input` whose elements nobody should read; zeros here."""
+    """An array of the shape of `input` with undefined elements; zeros here."""
     return na.zeros_like(input, dtype=_own(input, dtype))
 
 

@@ -27,17 +27,17 @@ def numel_of(x: Array) -> int:
 
 
 def is_empty(x: Array) -> bool:
-    """Whether there are no elements, as far as the sizes are known before the call."""
+    """Whether a known size is 0."""
     return has_zero(shape_of(x))
 
 
 def has_zero(shape: Iterable[int]) -> bool:
-    """Whether one of these sizes is 0, as far as they are known before the call."""
+    """Whether a known size is 0."""
     return any(type(n) is int and n == 0 for n in shape)
 
 
 def same_shape(a: Sequence[int], b: Sequence[int]) -> bool:
-    """Whether two shapes are equal, as far as that is known before the call."""
+    """Whether two shapes are known to be equal before the call."""
     return None not in a and [str(n) for n in a] == [str(n) for n in b]
 
 
@@ -45,7 +45,7 @@ def wrap(name: str, dim: int, ndim: int) -> int:
     """`dim` counted from the front. A 0-d array counts as 1-d, as in torch.
 
     Raises:
-        ShapeError: there is no such dimension.
+        ShapeError: `dim` is out of range.
     """
     extent = ndim or 1
     if not -extent <= dim < extent:
@@ -57,7 +57,7 @@ def wrap(name: str, dim: int, ndim: int) -> int:
 
 
 def wrap_all(name: str, dim: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
-    """All dimensions that `dim` names; None and () name every one."""
+    """The dimensions `dim`, counted from the front; None and () select all."""
     if dim is None or (not isinstance(dim, int) and len(dim) == 0):
         return tuple(range(ndim))
     if isinstance(dim, int):
@@ -66,7 +66,7 @@ def wrap_all(name: str, dim: int | Sequence[int] | None, ndim: int) -> tuple[int
 
 
 def axes_of(name: str, x: Array, dim: int | Sequence[int] | None) -> tuple[int, ...] | None:
-    """`dim` as the ``axis`` of an op: None for all dimensions, and for those of a 0-d array."""
+    """`dim` as the ``axis`` of an op: None for all dimensions and for 0-d arrays."""
     ndim = ndim_of(x)
     axes = wrap_all(name, dim, ndim)
     return None if ndim == 0 or len(axes) == ndim else axes

@@ -54,7 +54,7 @@ def lu_solve(b: Array, LU_data: Array, LU_pivots: Array) -> Array:
 def lu_unpack(
     LU_data: Array, LU_pivots: Array, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> tuple[Array, Array, Array]:
-    """P, L and U of the factors that ``linalg.lu_factor`` gives; what is not asked for is empty."""
+    """P, L and U from the result of ``linalg.lu_factor``; results that are not requested are empty."""
     empty = na.zeros((0,), dtype=dtypes.dtype_of(LU_data), like=LU_data)
     P, L, U = empty, empty, empty
     m, n = shape_of(LU_data)[-2:]
@@ -94,7 +94,7 @@ def svd(input: Array, some: bool = True, compute_uv: bool = True) -> ThinSVD:
 
 
 def lu(A: Array, pivot: bool = True, get_infos: bool = False) -> tuple[Array, ...]:
-    """L and U in one matrix, and the exchanges of rows; with `get_infos` also what failed."""
+    """L and U in one matrix, and the row exchanges; with `get_infos` also the failed pivot."""
     LU, pivots, info = linalg.lu_factor_ex(A, pivot=pivot)
     return (LU, pivots, info) if get_infos else (LU, pivots)
 

@@ -1,8 +1,8 @@
 """LDLᵀ factors of symmetric matrices that need not be positive, after Bunch and Kaufman.
 
-D has blocks of one or two rows. Which one a step takes, and which row it exchanges, depends on
-values: both are computed and chosen with `where`, so that batches and compiled code need no
-branches. The factors and pivots are those of LAPACK's sytrf, lower triangle.
+D has blocks of one or two rows. The block size and the exchanged row of each step depend on
+values: both cases are computed and selected with `where`, so that batches and compiled code need
+no branches. Factors and pivots equal the results of LAPACK's sytrf for the lower triangle.
 
 Upstream: https://docs.pytorch.org/docs/stable/generated/torch.linalg.ldl_factor.html
 """
@@ -115,7 +115,7 @@ def _pivot(S: Array, rows: Array, k: int) -> tuple[Array, Array]:
 
 
 def _size(x: Array) -> Array:
-    """|x|; of complex numbers what LAPACK compares, |re x| + |im x|."""
+    """|x|; for complex numbers |re x| + |im x|, as in LAPACK."""
     if dtypes.dtype_of(x).kind != "complex":
         return na.abs(x)
     return na.add(na.abs(na.real(x)), na.abs(na.imag(x)))
@@ -136,7 +136,7 @@ def _exchanged(S: Array, rows: Array, one: Array, other: Array) -> Array:
 
 
 def _one(S: Array, rows: Array, k: int, hermitian: bool) -> tuple[Array, Array]:
-    """The column of a block of one row, and what is left of the matrix."""
+    """The column of a 1×1 block, and the remaining matrix."""
     w = na.getitem(S, (..., slice(None), k))
     d = na.getitem(S, (..., slice(k, k + 1), k))
     d = na.where(na.equal(d, 0), na.ones_like(d), d)
@@ -148,7 +148,7 @@ def _one(S: Array, rows: Array, k: int, hermitian: bool) -> tuple[Array, Array]:
 
 
 def _two(S: Array, rows: Array, k: int, hermitian: bool) -> tuple[Array, Array, Array]:
-    """The columns of a block of two rows, and what is left of the matrix."""
+    """The columns of a 2×2 block, and the remaining matrix."""
     W = na.getitem(S, (..., slice(None), slice(k, k + 2)))
     D = na.getitem(W, (..., slice(k, k + 2), slice(None)))
     below = na.greater(rows, k + 1)
@@ -217,7 +217,7 @@ def _swapped(X: Array, rows: Array, step: Step) -> Array:
 
 
 def _block(LD: Array, rows: Array, step: Step) -> Array:
-    """What L has below the block of a step: one column or two, none of a second row's."""
+    """The columns of L below the block of a step: one or two, and none for a block's second row."""
     k, _, is_pair, is_second = step
     L = na.getitem(LD, (..., slice(None), slice(k, k + 2)))
     width = shape_of(L)[-1]

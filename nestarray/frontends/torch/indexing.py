@@ -316,7 +316,7 @@ def index_add(input: Array, dim: int, index: Array, source: Array, *, alpha: flo
 
 
 def index_copy(input: Array, dim: int, index: Array, source: Array) -> Array:
-    """input with the slices at the indices of a dimension replaced by those of `source`."""
+    """input with the slices at `index` along a dimension replaced by the slices of `source`."""
     return _at_slices(input, dim, index, source, "replace")
 
 
@@ -414,7 +414,7 @@ def masked_fill(input: Array, mask: Array, value: Array | float) -> Array:
 
 
 def masked_scatter(input: Array, mask: Array, source: Array) -> Array:
-    """input with the elements where `mask` holds replaced by those of `source`, in order."""
+    """input with the elements at true entries of `mask` replaced by the elements of `source`, in order."""
     _check_mask("masked_scatter", "mask", mask)
     shape = broadcast_shape(shape_of(input), shape_of(mask))
     x, chosen = na.broadcast_to(input, shape), na.broadcast_to(mask, shape)
@@ -502,9 +502,9 @@ def diagflat(input: Array, offset: int = 0) -> Array:
 
 
 def nonzero_static(input: Array, *, size: int, fill_value: int = -1) -> Array:
-    """The first `size` indices of elements that are not 0, as rows; `fill_value` where none is left.
+    """The first `size` indices of nonzero elements, as rows, padded with `fill_value`.
 
-    The shape of the result does not depend on values, so that it can be compiled.
+    The shape of the result does not depend on values, so the call can be compiled.
     """
     ndim, count = ndim_of(input), numel_of(input)
     if count == 0:

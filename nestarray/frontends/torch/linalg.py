@@ -74,7 +74,7 @@ def vector_norm(
         if keepdim or ndim_of(x) == 0:
             return length
         return na.squeeze(length, axis=tuple(range(ndim_of(x))) if axis is None else axis)
-    # An element, or a vector, of zeros has the derivative 0, where that of a power is not finite.
+    # Zeros have the derivative 0; the derivative of a power is not finite there.
     is_zero = na.equal(modulus, 0)
     powers = na.pow(na.where(is_zero, na.ones_like(modulus), modulus), order)
     at_zero = na.full_like(modulus, 0.0 if order > 0 else math.inf)
@@ -177,7 +177,7 @@ def inv(A: Array) -> Array:
 
 
 def det(A: Array) -> Array:
-    """The determinant of square matrices; 1 of those without rows."""
+    """The determinant of square matrices; 1 for a 0×0 matrix."""
     if shape_of(A)[-1:] == (0,):
         return na.ones(shape_of(A)[:-2], dtype=dtypes.dtype_of(A), like=A)
     return na.det(A)
@@ -222,7 +222,7 @@ def eigvalsh(A: Array, UPLO: str = "L") -> Array:
 def _hermitian(A: Array, UPLO: str = "L") -> Array:
     """The hermitian matrix that one triangle of `A` describes; the other is not looked at.
 
-    Its derivative is that of (A + Aᴴ) / 2: upstream takes `A` as a whole to be hermitian.
+    The derivative treats `A` as hermitian, as upstream: it differentiates through (A + Aᴴ) / 2.
     """
     whole = na.multiply(na.add(A, adjoint(A)), 0.5)
     A = na.stop_gradient(A)
@@ -342,7 +342,7 @@ class LeastSquares(NamedTuple):
 def lstsq(
     A: Array, B: Array, rcond: float | None = None, *, driver: str | None = None
 ) -> LeastSquares:
-    """X that makes ‖A X − B‖ least, and what LAPACK's `driver` says of it; the rest is empty.
+    """X that minimizes ‖A X − B‖, and the further results of LAPACK's `driver`; others are empty.
 
     Residuals come from "gels", "gelsd" and "gelss" where A is higher than wide and of full rank,
     ranks from all but "gels", singular values from "gelsd" and "gelss".

@@ -1,6 +1,6 @@
 """torch.masked: reductions over the elements where a mask holds.
 
-What is masked out counts as the neutral element of the reduction. A mask is broadcast to the
+Masked-out elements count as the neutral element of the reduction. A mask is broadcast to the
 array. Upstream: https://docs.pytorch.org/docs/stable/masked.html
 """
 
@@ -53,7 +53,7 @@ def _as(x: Array, dtype: DTypeLike | None, default: DTypeLike) -> Array:
 
 
 def _summed(x: Array) -> dtypes.DType:
-    """The dtype of a sum: that of `x`, int64 for integers."""
+    """The dtype of a sum: int64 for integers, else the dtype of `x`."""
     dtype = dtypes.dtype_of(x)
     return dtype if dtype.is_inexact else dtypes.int64
 
@@ -99,7 +99,7 @@ def mean(
     dtype: DTypeLike | None = None,
     mask: Array | None = None,
 ) -> Array:
-    """The average over the dimensions `dim`; NaN where nothing is left."""
+    """The average over the dimensions `dim`; NaN where all elements are masked out."""
     wanted = dtypes.dtype_of(input) if dtype is None else dtypes.as_dtype(dtype)
     if not wanted.is_inexact:
         raise ArgumentError(f"mean: dtype: got {wanted}, expected a floating dtype; pass dtype=")

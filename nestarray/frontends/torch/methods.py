@@ -63,7 +63,7 @@ def expand_as(input: Array, other: Array) -> Array:
 
 
 def repeat(input: Array, *repeats: Any) -> Array:
-    """Copies side by side, as many along each dimension; new dimensions in front."""
+    """Tile the array `repeats` times along each dimension; new dimensions come first."""
     counts = sizes(repeats)
     return (
         input
@@ -81,7 +81,7 @@ def unfold(input: Array, dimension: builtins.int, size: builtins.int, step: buil
 
 
 def size(input: Array, dim: builtins.int | None = None) -> Any:
-    """The sizes, or that of one dimension."""
+    """The shape, or the size of one dimension."""
     shape = shape_of(input)
     if None in shape:
         raise UnsupportedError(
@@ -233,7 +233,7 @@ def new_ones(input: Array, *size: Any, dtype: DTypeLike | None = None) -> Array:
 
 
 def new_empty(input: Array, *size: Any, dtype: DTypeLike | None = None) -> Array:
-    """An array whose elements nobody should read; zeros here."""
+    """An array with undefined elements; zeros here."""
     return new_zeros(input, *size, dtype=dtype)
 
 
@@ -361,7 +361,7 @@ def new_empty_strided(
     *,
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """An array whose elements nobody should read; zeros here, in row-major order."""
+    """An array with undefined elements; zeros here, in row-major order."""
     return new_zeros(input, *size, dtype=dtype)
 
 

@@ -30,7 +30,7 @@ __all__ = [
 def sort(
     input: Array, dim: int = -1, descending: bool = False, stable: bool = False
 ) -> ValuesIndices:
-    """The elements in order, and where they were. The order of equal elements is kept."""
+    """The sorted elements and their indices. The sort is stable."""
     if ndim_of(input) == 0:
         return ValuesIndices(input, na.zeros((), dtype=dtypes.int64, like=input))
     axis = wrap("sort", dim, ndim_of(input))
@@ -39,7 +39,7 @@ def sort(
 
 
 def argsort(input: Array, dim: int = -1, descending: bool = False, stable: bool = False) -> Array:
-    """Where the elements in order are. The order of equal elements is kept."""
+    """The indices that sort the elements. The sort is stable."""
     if ndim_of(input) == 0:
         return na.zeros((), dtype=dtypes.int64, like=input)
     axis = wrap("argsort", dim, ndim_of(input))
@@ -83,7 +83,7 @@ def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False) -> Valu
 
 
 def one_along(values: Array, indices: Array, axis: int, keepdim: bool) -> ValuesIndices:
-    """Values and indices of length 1 along an axis, which goes unless `keepdim`."""
+    """Values and indices of length 1 along an axis, which is removed unless `keepdim`."""
     if not keepdim:
         values, indices = na.squeeze(values, axis=axis), na.squeeze(indices, axis=axis)
     return ValuesIndices(values, indices)
@@ -101,7 +101,7 @@ def searchsorted(
     side: str | None = None,
     sorter: Array | None = None,
 ) -> Array:
-    """Where `input` would go to keep each row in order: how many elements lie before it."""
+    """The insertion index of `input` that keeps each row sorted."""
     leading = shape_of(sorted_sequence)[:-1]
     if leading and leading != shape_of(input)[:-1]:
         raise ShapeError(

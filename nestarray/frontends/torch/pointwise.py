@@ -379,7 +379,7 @@ def logaddexp(input: Array, other: Array) -> Array:
         return na.logaddexp(x, y)
     is_first = na.greater_equal(na.real(x), na.real(y))
     high, low = na.where(is_first, x, y), na.where(is_first, y, x)
-    # the angle may leave the circle, which that of a logarithm of the sum would not
+    # unlike the logarithm of the sum, the result may have an angle beyond ±π
     total = na.add(high, na.log(na.add(na.exp(na.subtract(low, high)), 1.0)))
     return na.where(na.equal(na.real(high), -math.inf), high, total)
 

@@ -1,7 +1,7 @@
 """Orthogonal polynomials, by their three-term recurrences.
 
-The degree may be an array: all elements take as many steps as the highest degree, and keep
-the value of their own. Upstream: https://docs.pytorch.org/docs/stable/special.html
+The degree may be an array: the recurrence runs up to the highest degree, and each element keeps
+the value at its own degree. Upstream: https://docs.pytorch.org/docs/stable/special.html
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _polynomial(
     is_shifted: bool = False,
     has_limit: bool = False,
 ) -> Array:
-    """The polynomial of degree n from that of degree 1; 0 of negative degrees."""
+    """The polynomial of degree n from the polynomial of degree 1; 0 for negative degrees."""
     x, degree = (floating(a) for a in promote_arrays(input, n))
     x, degree = na.broadcast_arrays(x, na.trunc(degree))
     dtype = dtypes.dtype_of(x)

@@ -119,7 +119,7 @@ def _held(x: Any, dtype: DType) -> Any:
 def promote(x: Any, y: Any) -> tuple[Any, Any]:
     """Two operands for an op of `nestarray`, such that it computes in torch's dtype.
 
-    A Python number stays one: beside an array it is weakly typed in torch as in nestarray.
+    Python numbers are unchanged: torch and nestarray both treat them as weakly typed.
     """
     if is_number(y):
         if is_number(x):

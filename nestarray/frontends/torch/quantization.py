@@ -1,4 +1,4 @@
-"""Fake quantization: floating numbers, rounded to those that integers of few bits stand for.
+"""Fake quantization: floating-point numbers rounded to the values of quantized integers.
 
 Upstream: https://docs.pytorch.org/docs/stable/generated/torch.fake_quantize_per_tensor_affine.html
 """
@@ -25,7 +25,7 @@ def fake_quantize_per_tensor_affine(
 ) -> Array:
     """(clip(round(x / scale) + zero_point) − zero_point) · scale; gradients pass where not clipped.
 
-    `fake_quant_enabled` is of the operation that observers call: where it is 0, input as it is.
+    `fake_quant_enabled` belongs to the operation that observers call: 0 returns the input.
     """
     _expect_range("fake_quantize_per_tensor_affine", quant_min, quant_max)
     dtype = dtypes.dtype_of(input)

@@ -1,8 +1,8 @@
 """Recurrent networks: the functions below torch.nn.LSTM, GRU and RNN.
 
-The layers are `na.lstm`, `na.gru` and `na.rnn`; what is of torch's own is the dropout between them.
-A packed sequence is the padded tensor and its `lengths`, `(batch,)`: outputs after the end of a
-sequence are zero, and the last states are those at its end.
+The layers are `na.lstm`, `na.gru` and `na.rnn`; this file adds the dropout between them. A packed
+sequence is the padded tensor and its `lengths`, `(batch,)`: outputs after the end of a sequence
+are zero, and the last states are taken at its end.
 
 Upstream: https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html
 """
@@ -116,7 +116,7 @@ def _network(
     lengths: Array | None,
     key: Array | None,
 ) -> Any:
-    """All layers in one call, or one after the other where something comes between them."""
+    """Run all layers in one call, or one by one if dropout follows each."""
     run = partial(op, bidirectional=bidirectional, batch_first=batch_first)
     if not dropout or num_layers == 1:
         return run(x, params, *states, lengths, num_layers=num_layers)

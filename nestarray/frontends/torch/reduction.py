@@ -228,12 +228,12 @@ def min(input: Array, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 def argmax(input: Array, dim: int | None = None, keepdim: bool = False) -> Array:
-    """Where the largest element is, counted through all if `dim` is None."""
+    """The index of the largest element; of the flattened array if `dim` is None."""
     return _arg(na.argmax, "argmax", input, dim, keepdim)
 
 
 def argmin(input: Array, dim: int | None = None, keepdim: bool = False) -> Array:
-    """Where the smallest element is, counted through all if `dim` is None."""
+    """The index of the smallest element; of the flattened array if `dim` is None."""
     return _arg(na.argmin, "argmin", input, dim, keepdim)
 
 
@@ -375,7 +375,7 @@ def mode(input: Array, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
 def _accumulated(
     function: Any, name: str, input: Array, dim: Dims, keepdim: bool, dtype: DTypeLike | None
 ) -> Array:
-    """The result of `accumulating`; a narrow `dtype` is that of the result, too."""
+    """The result of `accumulating`, cast to a narrow `dtype`."""
     x = accumulating(input, dtype)
     return cast(_reduced(function, name, x, dim, keepdim), dtypes.dtype_of(x))
 

@@ -1,4 +1,4 @@
-"""Householder reflections: what qr is made of, and how its Q is applied without being built.
+"""Householder reflections: the factors of qr, and products with Q without forming it.
 
 Upstream: https://docs.pytorch.org/docs/stable/generated/torch.geqrf.html
 """

@@ -42,7 +42,7 @@ def lcm(input: Array, other: Array) -> Array:
 
 
 def nextafter(input: Array, other: Array) -> Array:
-    """The next number of the dtype on the way to `other`; its derivative is that of input."""
+    """The next representable number towards `other`; the derivative with respect to input is 1."""
     x, y = na.broadcast_arrays(*promote_arrays(input, other))
     found = na.nextafter(na.stop_gradient(x), na.stop_gradient(y))
     return with_derivative_of(x, found)

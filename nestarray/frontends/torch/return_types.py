@@ -1,4 +1,4 @@
-"""What functions with several results return; torch.return_types.
+"""Named tuples of functions with several results; torch.return_types.
 
 https://docs.pytorch.org/docs/stable/torch.html
 """

@@ -2,7 +2,7 @@
 
 Upstream: https://docs.pytorch.org/docs/stable/torch.html#random-sampling, one page a function:
 https://docs.pytorch.org/docs/stable/generated/torch.rand.html. The distributions are
-upstream's; the streams are those of `nestarray.random`, alike on every backend.
+upstream's; the random bits come from `nestarray.random` and are equal on every backend.
 """
 
 from __future__ import annotations

@@ -32,8 +32,8 @@ def segment_reduce(
 ) -> Array:
     """ "sum", "mean", "prod", "max" or "min" of parts of `axis`, given by lengths or by offsets.
 
-    Dimensions before `axis` have lengths or offsets of their own. An empty part is `initial`, or
-    the neutral element; of the mean NaN.
+    Lengths and offsets have the dimensions before `axis`. The result of an empty part is `initial`
+    or the neutral element; NaN for the mean.
     """
     if reduce not in _REDUCTIONS:
         raise ArgumentError(

@@ -120,7 +120,7 @@ def rot90(input: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
 def roll(
     input: Array, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None
 ) -> Array:
-    """The elements moved along `dims`; what leaves at the end comes back at the start."""
+    """Roll the elements along `dims`, cyclically."""
     moves = len(shifts) if isinstance(shifts, (list, tuple)) else 1
     places = len(dims) if isinstance(dims, (list, tuple)) else 1
     if moves != builtins.max(places, 1):
@@ -182,7 +182,7 @@ def unsqueeze(input: Array, dim: int) -> Array:
 
 
 def squeeze(input: Array, dim: int | Sequence[int] | None = None) -> Array:
-    """Without dimensions of size 1: all, or those of `dim` that are of size 1."""
+    """Remove dimensions of size 1: all of them, or only the dimensions `dim`."""
     shape = shape_of(input)
     wanted = () if dim == () or dim == [] else wrap_all("squeeze", dim, len(shape))
     axes = tuple(a for a in wanted if a < len(shape) and shape[a] == 1)
@@ -380,7 +380,7 @@ def repeat_interleave(
     *,
     output_size: int | None = None,
 ) -> Array:
-    """Each element several times in a row; with one argument, its indices as often as it says."""
+    """Repeat each element; with one argument, return each index as often as the argument says."""
     if repeats is None:
         return na.repeat(na.arange(numel_of(input), dtype=dtypes.int64, like=input), input, axis=0)
     if dim is None:
@@ -443,7 +443,7 @@ def _expect_sections(name: str, sections: Any, x: Array, axis: int) -> None:
 
 
 def split_with_sizes(input: Array, split_sizes: Sequence[int], dim: int = 0) -> tuple[Array, ...]:
-    """Parts of the sizes given, which add up to that of the dimension."""
+    """Split into parts of the given sizes, whose sum is the size of the dimension."""
     size = shape_of(input)[wrap("split_with_sizes", dim, ndim_of(input))]
     if sum(split_sizes) != size:
         raise ShapeError(

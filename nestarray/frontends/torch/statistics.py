@@ -41,7 +41,7 @@ def cov(
     fweights: Array | None = None,
     aweights: Array | None = None,
 ) -> Array:
-    """The covariances of the rows; of one row, or a number, its variance."""
+    """The covariance matrix of the rows; the variance for a single row."""
     if fweights is not None and dtypes.dtype_of(fweights).is_inexact:
         raise DtypeError(f"cov: fweights: got {dtypes.dtype_of(fweights)}, expected integers")
     rows = na.reshape(input, (1, -1)) if ndim_of(input) < 2 else input

@@ -1,7 +1,7 @@
 """Views by strides, of arrays whose elements lie in row-major order.
 
-Arrays have no strides here. A stride counts elements of the flattened array, which is what it
-means upstream for a tensor that is contiguous and begins its memory. Upstream:
+Arrays have no strides here. A stride counts elements of the flattened array: upstream's meaning
+for a contiguous tensor at the start of its storage. Upstream:
 https://docs.pytorch.org/docs/stable/generated/torch.as_strided.html
 """
 
@@ -82,14 +82,14 @@ def _places(
 def empty_strided(
     size: Sequence[int], stride: Sequence[int], *, dtype: DTypeLike | None = None
 ) -> Array:
-    """An array whose elements nobody should read; zeros here, in row-major order."""
+    """An array with undefined elements; zeros here, in row-major order."""
     return zeros(*size, dtype=dtype)
 
 
 def empty_permuted(
     size: Sequence[int], physical_layout: Sequence[int], *, dtype: DTypeLike | None = None
 ) -> Array:
-    """An array whose elements nobody should read; zeros here, in row-major order."""
+    """An array with undefined elements; zeros here, in row-major order."""
     if sorted(physical_layout) != list(range(len(size))):
         raise ArgumentError(
             f"empty_permuted: physical_layout: got {tuple(physical_layout)}, expected each of "

@@ -1,4 +1,4 @@
-"""Functions of sizes: what torch.export writes where a size depends on a value.
+"""Functions of sizes, which torch.export writes for sizes that depend on values.
 
 Sizes are Python numbers here. Upstream:
 https://docs.pytorch.org/docs/stable/torch.html#symbolic-numbers

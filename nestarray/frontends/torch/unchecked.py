@@ -1,7 +1,7 @@
-"""Factors of matrices with a number that says what failed, in place of an error.
+"""Matrix factorizations that return an error code instead of raising.
 
-``info`` is 0, or counts from 1 which pivot was 0 or which leading minor was not positive. What
-else comes back with another number than 0 nobody should read.
+``info`` is 0 on success. Else it is the number, from 1, of the zero pivot or of the leading minor
+that is not positive, and the other results are undefined.
 
 Upstream: https://docs.pytorch.org/docs/stable/linalg.html#experimental-functions
 """
@@ -53,10 +53,10 @@ class LUInfo(NamedTuple):
 
 
 def raise_for(name: str, info: Array, part: str, check_errors: bool) -> None:
-    """An error if `check_errors` and a number is not 0; reads values only then.
+    """Raise an error if `check_errors` and a code is not 0; reads values only then.
 
     Raises:
-        ArgumentError: naming the first of the numbers that is not 0.
+        ArgumentError: with the largest code.
     """
     if not check_errors:
         return

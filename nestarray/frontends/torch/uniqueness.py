@@ -27,7 +27,7 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """The different elements, or slices along a dimension, in order; a tuple if more is asked for."""
+    """The unique elements, or slices along a dimension, sorted; a tuple if other results are requested."""
     if dim is None:
         values, _, inverse, counts = na.unique_all(input)
         return _asked(values, inverse, counts, return_inverse, return_counts)

@@ -1,9 +1,8 @@
 """The rules of ATen operations, by which `torch.export` programs become calls of this frontend.
 
 ``aten.linear.default`` is `torch.nn.functional.linear`: the operation's name finds the function,
-and its schema's argument names find the parameters. `RULES` has the operations for which that is
-not so. A call with an argument that the function lacks is refused, except for arguments about
-storage, which `PARAMETERS` lists.
+and the names of its schema's arguments find the parameters. `RULES` lists the exceptions.
+Arguments without a parameter raise an error, except arguments about storage (`PARAMETERS`).
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ def _with_dropout(arguments: Mapping[str, Any]) -> bool:
 
 
 def _embedding(arguments: Arguments) -> Arguments:
-    """Drop the padding index −1, which stands for none."""
+    """Drop the padding index −1, which means no padding row."""
     return {k: v for k, v in arguments.items() if not (k == "padding_idx" and v == -1)}
 
 
@@ -154,8 +153,8 @@ def _sampled(arguments: Arguments) -> Arguments:
 
 # -- rows ----------------------------------------------------------------------------------
 
-#: Operations that are not found by name, or whose arguments are not. The first row that applies
-#: counts; an overload's own rows come before those of all overloads.
+#: Operations whose names, or whose arguments' names, differ from their function's. The first row
+#: that applies is used.
 RULES: list[Rule] = [
     # no effect on values
     Rule("aten._assert_tensor_metadata.default", ""),
@@ -358,7 +357,7 @@ def _candidates(operation: str) -> list[Rule]:
 _ATEN = ("torch.", "torch.nn.functional.", "torch.Tensor.", "torch.ops.aten.")
 _NAMESPACES = {
     "aten": _ATEN,
-    "nestarray": _ATEN,  # operations that stand for functions that cannot be exported
+    "nestarray": _ATEN,  # custom operations in place of functions that torch.export rejects
     "transformers": ("torch.ops.transformers.",),
 }
 
@@ -403,7 +402,7 @@ def _accepts(rule: Rule, op: Any) -> bool:
         for a in schema.arguments
         if not a.has_default_value()
     }
-    try:  # names matter only; an empty list stands for arguments that are spread
+    try:  # only names matter; variadic parameters receive an empty list
         call = rule.call(required)
         signature_of(call.function).bind(*call.args, **call.kwargs)
     except (MissingOpError, TypeError):

@@ -1,4 +1,4 @@
-"""ATen's own operations: those of torch.ops.aten that have no public twin.
+"""Operations of torch.ops.aten without a public function.
 
 They appear in graphs of torch.export. Schemas:
 https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/native_functions.yaml
@@ -96,7 +96,7 @@ def slice(
 
 
 def index(input: Array, indices: Sequence[Array | None]) -> Array:
-    """input[indices], where None stands for a whole dimension."""
+    """input[indices]; None selects a whole dimension."""
     return na.getitem(input, tuple(builtins.slice(None) if i is None else i for i in indices))
 
 
@@ -316,7 +316,7 @@ def convolution(
     output_padding: Sequence[int],
     groups: int,
 ) -> Array:
-    """Any convolution, its number of dimensions that of `weight` but two."""
+    """The convolution over the spatial dimensions of `weight`, one to three."""
     count = ndim_of(weight) - 2
     if transposed:
         back = getattr(_convolutions, f"conv_transpose{count}d")
@@ -459,7 +459,7 @@ def _embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = -1,
 ) -> tuple[Array, Array, Array, Array]:
-    """`torch.nn.functional.embedding_bag`; what upstream keeps for its backward pass is empty."""
+    """`torch.nn.functional.embedding_bag`; results for upstream's backward pass are empty."""
     padding = None if padding_idx == -1 else padding_idx
     word = ("sum", "mean", "max")[mode]
     out = _sparse.embedding_bag(

@@ -1,4 +1,4 @@
-"""The observer of training for quantization: it watches a range and quantizes by it.
+"""The observer of quantization-aware training: it tracks a range of values and quantizes by it.
 
 Upstream: https://docs.pytorch.org/docs/stable/generated/torch.ao.quantization.fake_quantize.FusedMovingAvgObsFakeQuantize.html
 """
@@ -21,7 +21,7 @@ __all__ = ["_fused_moving_avg_obs_fq_helper_functional"]
 
 
 class Observed(NamedTuple):
-    """What an observer that quantizes gives, as the operation of ATen has it."""
+    """Results of ATen's observer that quantizes."""
 
     output: Array
     mask: Array
@@ -80,7 +80,7 @@ def _fused_moving_avg_obs_fq_helper_functional(
 def _scale_and_zero(
     least: Array, most: Array, quant_min: int, quant_max: int, symmetric: bool
 ) -> tuple[Array, Array]:
-    """The numbers that the range of integers stands for contain zero, and all that was observed."""
+    """Return scale and zero point such that the quantized range contains zero and all observed values."""
     has_both = na.logical_and(na.less(least, 0), na.greater(most, 0))
     if symmetric:
         half = (quant_max - quant_min) // 2
@@ -105,5 +105,5 @@ def _scale_and_zero(
     return scale, na.clip(na.round(zero), min=quant_min, max=quant_max)
 
 
-#: Of upstream, below which it widens the range.
+#: Upstream's smallest scale; a smaller range is widened.
 _SMALLEST_SCALE = 6.1e-5

@@ -1,6 +1,6 @@
-"""ATen's operations for different elements, which return every array whether asked for or not.
+"""ATen's operations for unique elements, which always return all results.
 
-``torch.unique`` and ``torch.unique_consecutive`` leave out of these what was not asked for.
+``torch.unique`` and ``torch.unique_consecutive`` omit results that the caller did not request.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def unique_dim_consecutive(
 
 
 def _asked(parts: Parts, has_inverse: bool, has_counts: bool) -> Parts:
-    """Without the elements of what was not asked for, as upstream's kernels on the host are."""
+    """Return results that were not requested as empty arrays, as upstream's CPU kernels do."""
     values, inverse, counts = parts
     nothing = na.zeros((0,), dtype=dtypes.int64, like=values)
     return values, inverse if has_inverse else nothing, counts if has_counts else nothing

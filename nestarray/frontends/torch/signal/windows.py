@@ -1,6 +1,6 @@
 """torch.signal.windows, https://docs.pytorch.org/docs/stable/signal.html#windows.
 
-Each function gives `M` weights; with ``sym=False`` those of a period of M, for spectra.
+Each function returns `M` weights; with ``sym=False`` a periodic window, for spectral analysis.
 """
 
 from __future__ import annotations

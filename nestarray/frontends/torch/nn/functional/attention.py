@@ -32,8 +32,7 @@ def scaled_dot_product_attention(
 ) -> Array:
     """softmax(Q Kᵀ · scale + mask) V, over `(*batch, heads, length, dim)`.
 
-    `key` is upstream's name of K, so that random numbers come by another: `dropout_key`,
-    needed where weights are dropped.
+    `key` is upstream's name of K, so the random key is `dropout_key`, required for dropout.
     """
     if dropout_p > 0 and dropout_key is not None:
         return dropout_attention(
@@ -57,9 +56,9 @@ def dropout_attention(
     *,
     key: Array | None = None,
 ) -> Array:
-    """`scaled_dot_product_attention` with dropout, under names that leave `key` to random numbers.
+    """`scaled_dot_product_attention` with dropout, with `key` as the random key.
 
-    Graphs call it, in which random numbers come by this name.
+    Graphs call this function: they pass random keys by this name.
     """
     drop = partial(dropout, p=dropout_p, key=key)
     return attended(
@@ -106,8 +105,8 @@ def multi_head_attention_forward(
 ) -> tuple[Array, Array | None]:
     """Projections, attention of each head, and a projection; `(length, batch, dim)`, also without batch.
 
-    Masks are true where nothing is to be seen, or are added. `key` is upstream's name of K, so
-    that random numbers come by another: `dropout_key`, needed where weights are dropped.
+    Boolean masks are true at hidden positions; other masks are added. `key` is upstream's name
+    of K, so the random key is `dropout_key`, required for dropout.
     """
     name = "multi_head_attention_forward"
     drops = training and dropout_p > 0
@@ -179,7 +178,7 @@ def _static(given: Array | None, x: Array) -> Array:
 
 
 def _hidden(scores: Array, mask: Array) -> Array:
-    """`scores` with a mask whose columns may be fewer than those that were put behind."""
+    """Apply a mask to `scores`; missing columns at the end are not masked."""
     more = shape_of(scores)[-1] - shape_of(mask)[-1]
     if more:
         mask = na.pad(mask, [(0, 0)] * (len(shape_of(mask)) - 1) + [(0, more)])

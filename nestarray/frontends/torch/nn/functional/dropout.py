@@ -81,7 +81,7 @@ def alpha_dropout(
     *,
     key: Array | None = None,
 ) -> Array:
-    """The dropout that keeps mean and variance of what follows `selu`."""
+    """Dropout that preserves mean and variance after `selu`."""
     return _saturated("alpha_dropout", input, p, training, na.shape(input), key)
 
 
@@ -95,7 +95,7 @@ def _drops(name: str, p: float, training: bool) -> bool:
 def _saturated(
     name: str, x: Array, p: float, training: bool, shape: Sequence[int], key: Array | None
 ) -> Array:
-    """What is dropped has the value that selu has far below 0."""
+    """Set dropped elements to the limit of selu at −∞."""
     if not _drops(name, p, training):
         return x
     keep = keep_mask(name, key, p, shape)

@@ -1,6 +1,6 @@
 """Losses, https://docs.pytorch.org/docs/stable/nn.functional.html#loss-functions.
 
-``reduction`` is "none", "mean" or "sum"; ATen's numbers for them are read by the vocabulary.
+``reduction`` is "none", "mean" or "sum"; the vocabulary translates ATen's numbers.
 """
 
 from __future__ import annotations
@@ -416,7 +416,8 @@ def ctc_loss(
 ) -> Array:
     """−ln Σ of the probabilities of all alignments that give the targets.
 
-    Upstream's gradient is that of what a `log_softmax` before it was given.
+    The gradient follows upstream: it assumes that a `log_softmax` computed `log_probs`, and is
+    the gradient with respect to its input.
     """
     lengths = [
         na.asarray(n, dtype=dtypes.int64, like=log_probs) for n in (input_lengths, target_lengths)
@@ -443,7 +444,7 @@ def _mass(log_probs: Array, lengths: Array) -> Array:
 
 
 def _padded_targets(targets: Array, lengths: Array) -> Array:
-    """The targets of each example in a row of their own; they come one after the other."""
+    """Concatenated targets as one row for each example."""
     ends = na.cumulative_sum(lengths, axis=0)
     starts = na.expand_dims(na.subtract(ends, lengths), axis=1)
     longest = shape_of(targets)[0]

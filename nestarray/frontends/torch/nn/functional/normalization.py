@@ -28,13 +28,13 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Array:
-    """Normalized over all dimensions but channels: by the batch in training, else as it ran.
+    """Normalize each channel: by statistics of the batch in training, else by running statistics.
 
     The running statistics are not written: `torch.ops.aten._native_batch_norm_legit_functional`
     returns new ones.
     """
     if ndim_of(input) < 2 and 0 in shape_of(input):
-        return input  # as torch has it, though there is no dimension of channels
+        return input  # as upstream, although the array lacks a dimension of channels
     if training or running_mean is None or running_var is None:
         return na.batch_norm_training(input, weight, bias, eps=eps)[0]
     return na.batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
@@ -61,7 +61,7 @@ def rms_norm(
 ) -> Array:
     """x / √(mean(x²) + eps) over the last dimensions; half precision as float32.
 
-    eps is that of the dtype computed in, if not given.
+    The default of eps is the machine epsilon of the dtype computed in.
     """
     own = dtypes.dtype_of(input)
     if own in HALF:

@@ -133,7 +133,7 @@ def _bags(input: Array, offsets: Array | None, include_last_offset: bool) -> tup
 
 
 def _counted(index: Array, weight: Array, padding_idx: int | None) -> Array:
-    """Which indices count: all but those of the padding row, which may be told from the end."""
+    """Mask of the indices other than the padding row; `padding_idx` may be negative."""
     if padding_idx is None:
         return na.ones_like(index, dtype=dtypes.bool)
     return na.not_equal(index, padding_idx % shape_of(weight)[0])

@@ -80,7 +80,7 @@ def _max_unpool(
         kernel_size=per_dim("kernel_size", kernel_size, count),
         stride=None if stride is None else per_dim("stride", stride, count),
         padding=per_dim("padding", padding, count),
-        # upstream takes all sizes too, with those of examples and channels in front
+        # upstream also accepts all sizes, examples and channels first
         output_size=None if output_size is None else tuple(output_size)[-count:],
     )
     # Windows that overlap name an element twice: each of the two has its derivative.
