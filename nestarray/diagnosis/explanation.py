@@ -17,7 +17,10 @@ from nestarray.diagnosis.dtype_errors import (
 )
 from nestarray.diagnosis.kinds import check_kinds
 from nestarray.diagnosis.rules import rules_of
-from nestarray.errors import ArgumentError, NestarrayError
+from nestarray.errors import ArgumentError, DtypeError, NestarrayError, ShapeError
+
+#: Our errors over arguments. Others, such as a missing framework, need no explanation.
+_ARGUMENT_ERRORS = (ArgumentError, DtypeError, ShapeError)
 
 #: Errors over keys name all random functions at once.
 _RANDOM = "random: "
@@ -49,7 +52,9 @@ def explain(
     """
     if any(isinstance(x, Container) for x in arguments.values()):
         return  # the call of the leaf has explained the error
-    if isinstance(error, NestarrayError) and str(error).startswith((f"{name}: ", _RANDOM)):
+    if isinstance(error, NestarrayError) and (
+        not isinstance(error, _ARGUMENT_ERRORS) or str(error).startswith((f"{name}: ", _RANDOM))
+    ):
         return
 
     def run_body(name: str, arguments: Arguments) -> None:
@@ -57,10 +62,10 @@ def explain(
             body()
 
     def check_call(name: str, arguments: Arguments) -> None:
-        if isinstance(error, NestarrayError):  # of an op in the body
+        if isinstance(error, NestarrayError):  # from an op in the body
             raise error
         check_kernel(name, arguments, error, again)
-        if is_over_arguments(error) and not is_any_traced(arguments):
+        if _is_over_arguments(error) and not is_any_traced(arguments):
             raise _generic_error(name, arguments, parameters)
 
     rules = [
@@ -73,7 +78,7 @@ def explain(
     for rule in rules:
         try:
             rule(name, arguments)
-        except NestarrayError as ours:
+        except _ARGUMENT_ERRORS as ours:
             raise _of_op(name, ours, arguments) from error
         except Exception:  # the rule cannot read the arguments, or the body fails as well
             continue
@@ -95,7 +100,7 @@ def _of_op(name: str, error: NestarrayError, arguments: Arguments) -> NestarrayE
 
 
 #: The frameworks' exceptions for invalid arguments. Their subclasses mean memory or traces.
-_OVER_ARGUMENTS = frozenset(
+_FRAMEWORK_ERRORS = frozenset(
     ("TypeError", "ValueError", "RuntimeError", "AttributeError", "KeyError", "AssertionError",
      "AxisError", "UFuncTypeError", "_UFuncInputCastingError", "_UFuncOutputCastingError",
      "_UFuncNoLoopError", "UnboundLocalError", "InvalidArgumentError", "UnimplementedError",
@@ -110,11 +115,11 @@ _OVER_SHAPES = re.compile(
 )
 
 
-def is_over_arguments(error: Exception) -> bool:
+def _is_over_arguments(error: Exception) -> bool:
     """Whether a framework's error is about the arguments, and not values, memory or traces."""
     if type(error) is IndexError:
         return _OVER_SHAPES.search(str(error)) is not None
-    return type(error).__name__ in _OVER_ARGUMENTS and not OVER_VALUES.search(str(error))
+    return type(error).__name__ in _FRAMEWORK_ERRORS and not OVER_VALUES.search(str(error))
 
 
 def _generic_error(
