@@ -50,7 +50,7 @@ def find_for(arrays: Sequence[Any], name: str) -> Callable[..., Any]:
     return find(backends.backend_of(arrays[0]), name, arrays)
 
 
-def known(x: Any) -> Any:
+def static_value(x: Any) -> Any:
     """The value of a boolean or integer scalar; None if only the program that is traced has it."""
     return int(x)
 

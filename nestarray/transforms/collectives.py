@@ -249,18 +249,18 @@ class _Example:
         self.count = 0  # of the collectives that have come by
         self.native = current_recorder() or native_chapter(backend, "collectives")
         self.gather = getattr(self.native, "gather", None)
-        self.mark = None if self.gather else self.native.mark()
+        self.state = None if self.gather else self.native.derivative_state()
 
         #: the reason why values of this mapped function cannot leave the enclosing one
         self.blocked = blocked
 
-    def hindrance(self) -> str | None:
+    def obstacle(self) -> str | None:
         """The reason why values cannot leave the mapped function here, or None."""
-        return None if self.gather else self.native.hindrance(self.mark)
+        return None if self.gather else self.native.obstacle(self.state)
 
     def is_differentiated(self, x: Any) -> bool:
         """Whether a derivative of the value is being taken inside the mapped function."""
-        return is_inexact(x) and self.native.is_differentiated(x, self.mark)
+        return is_inexact(x) and self.native.is_differentiated(x, self.state)
 
 
 class _Reached(BaseException):  # not an Exception, so that user code does not catch it
@@ -302,7 +302,7 @@ def collecting(
     settings: dict[str, Any] = {
         "size": size,
         "backend": backend,
-        "blocked": around[-1].hindrance() if around else None,
+        "blocked": around[-1].obstacle() if around else None,
     }
     known: list[Any] = []
     while True:
@@ -318,7 +318,7 @@ def collecting(
         if end is None:
             return found
         if end.example in around:
-            _refuse(end.function, around[-1].hindrance())
+            _refuse(end.function, around[-1].obstacle())
             raise _Reached(end.function, end.example, found[0], end.combine)
         known.append(tuple(map(end.combine, found[0])))
 
@@ -371,7 +371,7 @@ def _handed_out(
     """`combine` of the values of all examples, from the previous run."""
     running = _running.get()
     inside = running[running.index(example) + 1 :]
-    _refuse(function, running[-1].hindrance(), *[inner.blocked for inner in inside])
+    _refuse(function, running[-1].obstacle(), *[inner.blocked for inner in inside])
     number, example.count = example.count, example.count + 1
     if number >= len(example.known):
         raise _Reached(function, example, values, lambda whole: combine(whole, len(inside)))
@@ -408,7 +408,7 @@ def _linear(
     if not example.is_differentiated(x):
         return value(x)
     again, transpose = (partial(f, function, example) for f in both)
-    return example.native.linear(value, again, transpose, x, example.mark)
+    return example.native.linear(value, again, transpose, x, example.state)
 
 
 def _refuse(function: str, *reasons: str | None) -> None:

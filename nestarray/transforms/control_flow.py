@@ -355,7 +355,7 @@ def _known(x: Any) -> Any:
     """The value of a scalar, or None if it is not known at trace time."""
     if not is_array(x):
         return x
-    return find(backend_of_array(x) or "", "known", (x,))(x)
+    return find(backend_of_array(x) or "", "static_value", (x,))(x)
 
 
 def _taken(name: str, fn: Function, operands: tuple[Nest, ...], chosen_by: Any) -> Nest:

@@ -8,7 +8,7 @@ import jax
 from jax import lax
 
 
-def known(x: Any) -> Any:
+def static_value(x: Any) -> Any:
     """The value of a scalar; a tracer has none."""
     return None if isinstance(x, jax.core.Tracer) else x.item()
 

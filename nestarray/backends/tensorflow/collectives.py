@@ -15,17 +15,17 @@ from nestarray.backends.tensorflow.transforms import (
 )
 
 #: The tapes and the accumulators around a mapped function, and where its graph is made.
-Mark = tuple[tuple[int, int], Any]
+State = tuple[tuple[int, int], Any]
 
 
-def mark() -> Mark:
+def derivative_state() -> State:
     """Where what begins now stands."""
     return derivatives_around(), traced_in()
 
 
-def hindrance(at_first: Mark) -> str | None:
+def obstacle(state: State) -> str | None:
     """Why values cannot be handed to other examples: where they come from."""
-    if traced_in() != at_first[1]:  # which runs more often, or not at all
+    if traced_in() != state[1]:  # which runs more often, or not at all
         return (
             "TensorFlow cannot collect values inside of a loop, a choice or a compiled function; "
             "call it outside of that"
@@ -33,9 +33,9 @@ def hindrance(at_first: Mark) -> str | None:
     return None
 
 
-def is_differentiated(x: Any, at_first: Mark) -> bool:
+def is_differentiated(x: Any, state: State) -> bool:
     """Whether a derivative is taken that was not when the function began."""
-    return derivatives_around() != at_first[0]
+    return derivatives_around() != state[0]
 
 
 def linear(
@@ -43,7 +43,7 @@ def linear(
     again: Callable[[Any], Any],
     transpose: Callable[[Any], Any],
     x: Any,
-    at_first: Mark,
+    state: State,
 ) -> Any:
     """The value, in which derivatives around the mapped function see those of all examples.
 
@@ -58,6 +58,6 @@ def linear(
     def push(primals: list[Any], tangents: list[Any]) -> tuple[Any, Any]:
         return (zero,), [again(*tangents)]
 
-    with tapes_stopped(at_first[0][0]):
+    with tapes_stopped(state[0][0]):
         (ruled,) = custom_vjp(lambda x: (zero,), lambda x: ((zero,), None), pull, [x], push)
     return found + ruled

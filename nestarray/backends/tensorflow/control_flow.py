@@ -10,7 +10,7 @@ from nestarray.backends import control_flow
 from nestarray.backends.tensorflow.transforms import lose
 
 
-def known(x: Any) -> Any:
+def static_value(x: Any) -> Any:
     """The value of a scalar: of an eager tensor, or of a constant of the graph."""
     value = tf.get_static_value(x)
     return None if value is None else value.item()

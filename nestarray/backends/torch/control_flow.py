@@ -26,7 +26,7 @@ from nestarray.errors import UnsupportedError
 _cond, _while_loop = torch.ops.higher_order.cond, torch.ops.higher_order.while_loop
 
 
-def known(x: Any) -> Any:
+def static_value(x: Any) -> Any:
     """The value of a scalar; what vmap maps over or a trace stands in for has none."""
     if isinstance(x, bool):
         return x
@@ -109,7 +109,7 @@ def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> tuple
     steps = 0
     while max_steps is None or steps < max_steps:
         goes_on = test(carry)
-        value = known(goes_on)
+        value = static_value(goes_on)
         if value is None and _is_batched(goes_on):
             goes_on_anywhere = _plain(goes_on)
             if isinstance(goes_on_anywhere, FakeTensor):

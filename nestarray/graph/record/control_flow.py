@@ -31,11 +31,11 @@ class ControlFlow:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
 
-    def known(self, x: Any) -> Any:
+    def static_value(self, x: Any) -> Any:
         """The value of a scalar; a traced one has none."""
         if hasattr(x, "__traced_backend__"):
             return None
-        return native.find(backends.backend_of(x), "known")(x)
+        return native.find(backends.backend_of(x), "static_value")(x)
 
     def cond(self, pred: Any, true_branch: Any, false_branch: Any) -> Any:
         """Two branches, of which the value of `pred` chooses one."""
@@ -118,12 +118,12 @@ class ControlFlow:
         differing = [i for i, x in enumerate(body.output[count:]) if rows & reached(body.nodes, x)]
         return found[:count], tuple([ops.getitem(x, 0) for x in found[count:]]), differing
 
-    def mark(self) -> int:
-        """How deep in loops, choices and mapped functions the code is; see `collectives`."""
+    def derivative_state(self) -> int:
+        """The depth of the code in loops, branches and mapped functions; see `collectives`."""
         return self._recorder.depth
 
-    def hindrance(self, depth: int) -> str | None:
-        """Why values of a mapped function that began at a depth cannot be handed out of it."""
+    def obstacle(self, depth: int) -> str | None:
+        """The reason why a mapped function that began at `depth` cannot exchange values here."""
         if self._recorder.depth != depth:
             return (
                 "recorded code cannot collect values inside of a loop or a choice; call it outside "

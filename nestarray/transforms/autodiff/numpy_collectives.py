@@ -9,18 +9,18 @@ from nestarray.transforms.autodiff.custom import custom_vjp
 from nestarray.transforms.autodiff.values import NUMBERS
 
 
-def mark() -> int:
+def derivative_state() -> int:
     """The level that the next derivative will have."""
     return next(NUMBERS)
 
 
-def hindrance(first: int) -> None:
+def obstacle(state: int) -> None:
     """None: NumPy can always collect values."""
 
 
-def is_differentiated(x: Any, first: int) -> bool:
-    """Whether `x` carries a derivative that began after `first`."""
-    return getattr(x, "level", 0) >= first
+def is_differentiated(x: Any, state: int) -> bool:
+    """Whether `x` carries a derivative that began after `state`."""
+    return getattr(x, "level", 0) >= state
 
 
 def linear(
@@ -28,7 +28,7 @@ def linear(
     again: Callable[[Any], Any],
     transpose: Callable[[Any], Any],
     x: Any,
-    first: int,
+    state: int,
 ) -> Any:
     """A node of the tape; `again` applies the collective to primals and tangents."""
 
