@@ -1,4 +1,4 @@
-"""Containers and Equinox modules: the arrays of a module by the names of its fields."""
+"""Containers and Equinox modules: the arrays of a module by field names."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from nestarray.interchange.walking import container_of, rebuilt
 def from_equinox(module: Any, /) -> Container:
     """The arrays of an ``equinox.Module``, nested by field.
 
-    What Equinox does not call an array (functions, numbers, strings) stays in the module. An
-    array that the module holds twice is one array in the Container too. The way back is
-    `to_equinox`.
+    Fields that Equinox does not treat as arrays (functions, numbers, strings) stay in the module.
+    An array that occurs twice in the module is one array in the Container. `to_equinox` is the
+    inverse.
 
     Args:
         module: an ``equinox.Module``.
 
     Returns:
-        a Container of arrays of JAX, and of NumPy if the module has such; lists and tuples that also hold modules without arrays keep
-        the numbers of their members.
+        a Container of JAX arrays, and of the module's NumPy arrays; members of lists and tuples
+        keep their numbers if other members contain no array.
 
     Raises:
         ArgumentError: `module` is not an ``equinox.Module``.
@@ -49,16 +49,16 @@ def to_equinox(c: Container, /, module: Any) -> Any:
     """`module` with its arrays replaced by the leaves of `c`; the inverse of `from_equinox`.
 
     Args:
-        c: a Container of arrays of any backend, which are handed to JAX, or to NumPy where
-            the module holds an array of NumPy; shapes and dtypes are free.
-        module: an ``equinox.Module``, which is not changed.
+        c: a Container of arrays of any backend, which are converted to JAX, or to NumPy where
+            the module holds a NumPy array; shapes and dtypes may differ.
+        module: an ``equinox.Module``; it is not modified.
 
     Returns:
         a module of the same class.
 
     Raises:
         ArgumentError: `module` is not an ``equinox.Module``.
-        StructureError: a leaf has no place in the module, or an array of it has no leaf.
+        StructureError: a leaf has no counterpart in the module, or an array has no leaf.
 
     Example:
         >>> import equinox as eqx, jax, nestarray as na
@@ -79,8 +79,8 @@ def to_equinox(c: Container, /, module: Any) -> Any:
 
 
 def _checked(module: Any, function: str) -> Container:
-    """All leaves of a module, whatever they are."""
-    equinox = sys.modules.get("equinox")  # whoever has a module has imported it
+    """All leaves of a module, of any type."""
+    equinox = sys.modules.get("equinox")  # already imported if a module exists
     if equinox is None or not isinstance(module, equinox.Module):
         raise ArgumentError(
             f"{function}: module: got {type(module).__name__}, expected an equinox.Module; for "

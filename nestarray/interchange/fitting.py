@@ -1,7 +1,7 @@
-"""Whether what a Container holds fits a framework's own tree, and the errors that say where not.
+"""Checks that a Container fits a framework's own tree, with error messages.
 
-Leaves and places are brought together by their names, `"a/b"` paths or whatever the framework
-joins them with. Nothing here writes: a function checks first, then changes its module.
+Leaves and targets are matched by name: ``"a/b"`` paths, or the framework's separator. Functions here
+do not modify anything; callers check first and then update their module.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ def check_names(
     places: Collection[str],
     advice: str,
 ) -> None:
-    """Raise unless every name has a place, and every place that is required a name.
+    """Raise an error unless every name has a target, and every required target a name.
 
     Args:
-        function: who asks, for the message.
-        target: what the Container should fit, for the message.
-        names: of the leaves that there are.
-        required: the places that must get a leaf.
-        places: all places.
-        advice: the message's last sentence, which says what to do.
+        function: the caller's name, for the message.
+        target: a description of the target tree, for the message.
+        names: the names of the leaves.
+        required: the targets that need a leaf.
+        places: all targets.
+        advice: the last sentence of the message, with the remedy.
 
     Raises:
-        StructureError: with the names that are missing and those that have no place.
+        StructureError: names the missing and the unknown leaves.
     """
     given = dict.fromkeys(names)
     missing = [name for name in required if name not in given]
@@ -58,10 +58,10 @@ def check_names(
 
 
 def check_shapes(function: str, new: Mapping[str, Any], places: Mapping[str, Any]) -> None:
-    """Raise unless each array of `new` has the shape of its place.
+    """Raise an error unless each array of `new` has the shape of its target.
 
     Raises:
-        ShapeError: with the first name, both shapes, and how many more there are.
+        ShapeError: gives the first name, both shapes, and the number of further errors.
     """
     wrong = [n for n, x in new.items() if _shape(x) != _shape(places[n])]
     if wrong:
@@ -78,19 +78,19 @@ def _shape(x: Any) -> tuple[int, ...]:
 
 
 def leaves_in_order_of(spec: Spec, c: Container, function: str, target: str) -> tuple[Any, ...]:
-    """The leaves of `c`, one for each leaf of `spec`, brought together by their paths.
+    """The leaves of `c` in the order of `spec`, matched by path.
 
-    Kinds of nodes and whether a key is 0 or "0" do not matter, and nodes without leaves neither:
-    what has been through a flat dict fits too.
+    Kinds of nodes, integer or string keys for numbers, and nodes without leaves may differ, as
+    after a conversion through a flat dict.
 
     Raises:
-        StructureError: a path is in one of the two only.
+        StructureError: a path is missing in one of the two.
     """
     if c.spec is spec:
         return c.leaves()
     ours, theirs = c.spec.path_names, spec.path_names
     if len(set(ours)) < len(ours) or len(set(theirs)) < len(theirs):
-        # keys that contain slashes, or 0 beside "0": only the exact keys tell such paths apart
+        # keys with slashes, or 0 and "0" in one node: only exact keys distinguish these paths
         ours, theirs = tuple(map(repr, c.spec.paths)), tuple(map(repr, spec.paths))
     advice = "Rename, exclude or set leaves so that the paths are those of `like`"
     check_names(function, target, ours, theirs, theirs, advice)
@@ -101,15 +101,15 @@ def leaves_in_order_of(spec: Spec, c: Container, function: str, target: str) -> 
 def handed_over(
     leaves: Sequence[Any], backend: str, places: Sequence[Any] | None = None
 ) -> tuple[Any, ...]:
-    """`leaves` with their arrays handed to `backend`; one array stays one array.
+    """`leaves` with their arrays converted to `backend`; a repeated array is converted once.
 
-    Values that are no arrays stay as they are.
+    Values that are not arrays are kept.
 
     Args:
         leaves: arrays of any backend, and other values.
-        backend: the framework to hand them to.
-        places: what stands now where each leaf goes: a leaf whose place is an array goes to the
-            framework of that one instead.
+        backend: the framework to convert to.
+        places: the present values of the targets: where one is an array, its framework is used
+            instead of `backend`.
     """
     moved: dict[tuple[int, str], Any] = {}
     result = []

@@ -1,7 +1,7 @@
-"""Containers and Flax: variables of Linen, states and modules of NNX.
+"""Containers and Flax: Linen variables, NNX states and modules.
 
-Both come in one form, that of Linen's variables: collections ("params", "batch_stats", …) at the
-top, then modules, then variables. Flax is not imported: whoever has such an object has done so.
+All have the form of Linen variables: collections ("params", "batch_stats", …) at the top, then
+modules, then variables. Flax is not imported here; such objects exist only if it has been.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from nestarray.interchange.walking import Opened, container_of, rebuilt, tree_of
 def from_flax(variables: Any, /) -> Container:
     """The variables of a Flax model.
 
-    Variables of Linen keep their keys; metadata boxes about arrays (``nn.Partitioned``) are
-    taken off. Those of NNX are sorted into collections by their types, by the names that Flax has
-    for these: ``nnx.Param`` into "params", ``nnx.BatchStat`` into "batch_stats"; a type without
-    such a name is its own name, and arrays that are in no variable are in "arrays". The way back
-    is `to_flax`.
+    Linen variables keep their keys; metadata boxes around arrays (``nn.Partitioned``) are
+    removed. NNX variables are grouped into collections by type, under Flax's names for these:
+    ``nnx.Param`` into "params", ``nnx.BatchStat`` into "batch_stats"; a type without such a name
+    uses the name of its class, and arrays outside of variables are in "arrays". `to_flax` is the
+    inverse.
 
     Args:
-        variables: of Linen, the variables or one collection of them, as a dict or a
-            ``FrozenDict``; of NNX, an ``nnx.State`` or an ``nnx.Module`` (or another object of NNX, such as an
-            ``nnx.Optimizer``).
+        variables: for Linen, the variables or one collection of them, as a dict or a
+            ``FrozenDict``; for NNX, an ``nnx.State``, an ``nnx.Module``, or another NNX object
+            such as an ``nnx.Optimizer``.
 
     Returns:
-        a Container with the same leaves. A variable that an NNX module has twice is there once,
-        as in its state.
+        a Container with the same leaves. A variable that occurs twice in an NNX module is
+        included once, as in its state.
 
     Raises:
         ArgumentError: `variables` is none of these.
@@ -68,11 +68,11 @@ def to_flax(c: Container, /, like: Any = None) -> Any:
     """Variables for Flax with the leaves of `c`; the inverse of `from_flax`.
 
     Args:
-        c: a Container of arrays of any backend, which are handed to JAX, or to NumPy where
-            `like` holds an array of NumPy.
-        like: None for nested dicts, what Linen's ``apply`` takes. A dict or ``FrozenDict`` of
-            variables, an ``nnx.State`` or an ``nnx.Module`` for another one like it, with its
-            metadata; leaves find their places by path, and `like` is not changed.
+        c: a Container of arrays of any backend, which are converted to JAX, or to NumPy where
+            `like` holds a NumPy array.
+        like: None for nested dicts, as Linen's ``apply`` expects. A dict or ``FrozenDict`` of
+            variables, an ``nnx.State`` or an ``nnx.Module`` determines the class and the
+            metadata of the result; leaves are matched by path, and `like` is not modified.
 
     Returns:
         a dict, or an object of the class of `like`.
@@ -80,7 +80,7 @@ def to_flax(c: Container, /, like: Any = None) -> Any:
     Raises:
         ArgumentError: `like` is none of these.
         MissingFrameworkError: JAX is not installed.
-        StructureError: a path is in `c` or in `like` only.
+        StructureError: a path is missing in `c` or in `like`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -141,7 +141,7 @@ def _is_nnx(x: Any, class_name: str) -> bool:
 
 
 def _by_collection(state: Any) -> dict[str, Any]:
-    """The values of an ``nnx.State``, first by the types of their variables, then by path."""
+    """The values of an ``nnx.State``, by variable type and path."""
     tree: dict[str, Any] = {}
     for path, variable in sys.modules["flax.nnx"].to_flat_state(state):
         node = tree.setdefault(_collection(variable), {})
@@ -158,7 +158,7 @@ def _collection(variable: Any) -> str:
         return "arrays"
     try:
         return nnx.variable_name_from_type(type(variable))
-    except ValueError:  # nobody has registered a name
+    except ValueError:  # a type without a registered name
         return type(variable).__name__
 
 

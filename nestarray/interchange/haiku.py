@@ -1,6 +1,6 @@
-"""Containers and Haiku's parameters: module names with slashes, one level of parameters below.
+"""Containers and Haiku parameters: module names with slashes, with one level of parameters.
 
-Haiku itself is not needed: its parameters and states are plain mappings.
+Haiku is not imported: its parameters and states are plain mappings.
 """
 
 from __future__ import annotations
@@ -19,19 +19,20 @@ from nestarray.interchange.fitting import handed_over
 def from_haiku(params: Mapping[str, Any], /, *, nested: bool = False) -> Container:
     """Haiku's parameters or state, ``{"mlp/~/linear_0": {"w": …}}``.
 
-    Paths read alike both ways, ``c["mlp/~/linear_0/w"]``. The way back is `to_haiku`.
+    Paths are the same with and without nesting: ``c["mlp/~/linear_0/w"]``. `to_haiku` is the
+    inverse.
 
     Args:
-        params: what ``init`` of a transformed function returns, parameters or state.
-        nested: split the names of modules at the slashes, so that ``c["mlp"]`` is all of a
-            module. Modules of one parent come to stand together.
+        params: parameters or state, from ``init`` of a transformed function.
+        nested: split module names at slashes, so that ``c["mlp"]`` is the subtree of a module.
+            Modules of one parent become adjacent.
 
     Returns:
         a Container with the same leaves; without `nested` its keys are Haiku's names.
 
     Raises:
-        ArgumentError: `params` is no mapping of names to mappings.
-        StructureError: nested, a parameter and a module have one name.
+        ArgumentError: `params` is not a mapping of names to mappings.
+        StructureError: with `nested`, a parameter and a module have the same name.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -95,16 +96,16 @@ def to_haiku(c: Container, /, *, nested: bool = False) -> dict[str, Any]:
     """Haiku's two levels, ``{"mlp/~/linear_0": {"w": array}}``; the inverse of `from_haiku`.
 
     Args:
-        c: a Container of arrays of any backend, which are handed to JAX.
-        nested: the modules in `c` are nested, as by ``from_haiku(params, nested=True)``;
-            names are joined by slashes again.
+        c: a Container of arrays of any backend, which are converted to JAX.
+        nested: set if the modules of `c` are nested, as by ``from_haiku(params, nested=True)``;
+            their names are joined by slashes.
 
     Returns:
-        what ``apply`` of a transformed function takes.
+        the argument of ``apply`` of a transformed function.
 
     Raises:
         MissingFrameworkError: JAX is not installed.
-        StructureError: a leaf is in no module, or two modules get one name.
+        StructureError: a leaf is outside of any module, or two modules have the same name.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -131,7 +132,7 @@ def _check_module(spec: Spec, key: Any, child: Spec) -> None:
 
 
 def _join(node: Container, names: tuple[str, ...], modules: dict[str, dict[str, Any]]) -> None:
-    """Put what is directly in `node`, and then what is below it, into `modules`."""
+    """Add the parameters in `node`, and the parameters of its submodules, to `modules`."""
     own: dict[str, Any] = {}
     module = "/".join(names)
     inside: list[tuple[str, Container]] = []

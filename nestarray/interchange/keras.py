@@ -1,8 +1,8 @@
-"""Containers and Keras models: variables by their paths.
+"""Containers and Keras models: variables by path.
 
-A path is Keras' own, such as ``"dense/kernel"``: names of layers, then that of the variable.
-Layers that nobody named are numbered by Keras through the life of the process, so that two
-models match only if their layers were given names.
+Paths are Keras' own, such as ``"dense/kernel"``: names of layers, then the name of the variable.
+Keras numbers unnamed layers consecutively in a process, so two models match only if their layers
+have names.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ def from_keras(
 ) -> Container:
     """The weights of a Keras model or layer, nested by their paths.
 
-    The arrays are of the framework that Keras runs on, with the values of now: the model goes
-    on to train without them. A variable that several layers share is there once. The way back
-    is `load_into_keras`.
+    The arrays belong to Keras' backend and are copies of the present values, so training does
+    not change them. A variable that several layers share is included once. `load_into_keras` is
+    the inverse.
 
     Args:
-        model: a ``keras.Model`` or ``keras.Layer`` that is built.
-        trainable: True takes only the variables that are trained, False only the others
-            (running statistics, frozen layers); None takes both.
-        random_state: also take the states of random generators (of dropout, …), whose paths
-            Keras numbers anew for each model.
+        model: a built ``keras.Model`` or ``keras.Layer``.
+        trainable: True selects the trainable variables, False the others (running statistics,
+            frozen layers), None both.
+        random_state: include the states of random generators (of dropout, …); Keras renumbers
+            their paths for each model.
 
     Returns:
         a Container of arrays.
 
     Raises:
         ArgumentError: `model` is not a Keras layer, or has no variables yet.
-        StructureError: two variables have one path.
+        StructureError: two variables have the same path.
 
     Example:
         >>> import keras, nestarray as na
@@ -68,9 +68,9 @@ def from_keras(
 def load_into_keras(c: Container, /, model: Any) -> Any:
     """Assign the leaves to the variables of a Keras model or layer, in place.
 
-    The inverse of `Container.from_keras`. Nothing is written unless everything fits. Variables
-    that are not trained stay as they are where `c` lacks them; those that are trained must all
-    be there, or none of them.
+    The inverse of `Container.from_keras`. Nothing is assigned unless all leaves fit. Variables
+    that are not trainable may be missing in `c`; of the trainable variables, `c` must contain all
+    or none.
 
     Args:
         c: a Container of arrays of any backend, nested by the paths of the variables.
@@ -82,8 +82,8 @@ def load_into_keras(c: Container, /, model: Any) -> Any:
 
     Raises:
         ArgumentError: `model` is not a Keras layer, or has no variables yet.
-        StructureError: a leaf is no variable of the model, or a trained variable has no leaf.
-        ShapeError: a leaf has another shape than its variable.
+        StructureError: a leaf has no variable in the model, or a trainable variable has no leaf.
+        ShapeError: a leaf and its variable differ in shape.
 
     Example:
         >>> import keras, nestarray as na
@@ -121,7 +121,7 @@ def load_into_keras(c: Container, /, model: Any) -> Any:
 
 def _variables(model: Any, function: str) -> dict[str, Any]:
     """Path → variable, in the order of the model."""
-    keras = sys.modules.get("keras")  # whoever has a model has imported it
+    keras = sys.modules.get("keras")  # already imported if a model exists
     if keras is None or not isinstance(model, keras.Layer):
         raise ArgumentError(
             f"{function}: model: got {type(model).__name__}, expected a keras.Model or keras.Layer"
@@ -142,20 +142,22 @@ def _variables(model: Any, function: str) -> dict[str, Any]:
 
 
 def _value(variable: Any) -> Any:
-    """What a variable holds now, apart from what it will hold."""
+    """A copy of the present value of a variable."""
     framework = sys.modules["keras"].backend.backend()
     if framework == "torch":
-        return variable.value.detach().clone()  # assign writes into the tensor itself
+        return variable.value.detach().clone()  # assign modifies the tensor in place
     if framework == "tensorflow":
         return variable.value.read_value()
     return variable.value
 
 
 def _fitted(leaf: Any, variable: Any) -> Any:
-    """The leaf in the dtype of a variable, as an array of the framework that Keras runs on."""
+    """The leaf in the dtype of a variable, as an array of Keras' backend."""
     if not backends.is_array(leaf):
         return leaf
-    dtype = as_dtype(variable.value.dtype)  # not variable.dtype: some are stored as another one
+    dtype = as_dtype(
+        variable.value.dtype
+    )  # the storage dtype, which may differ from variable.dtype
     if dtype_of(leaf) != dtype:
         leaf = ops.astype(leaf, dtype)
     backend = sys.modules["keras"].backend.backend()

@@ -1,8 +1,7 @@
-"""Containers and records: dataclasses, named tuples, classes of attrs and models of pydantic.
+"""Containers and records: dataclasses, named tuples, attrs classes and pydantic models.
 
-A record becomes a node with its fields as keys. `nestarray.Container` itself takes a named
-tuple for the tuple that it is, and every other record for a leaf; these functions are for
-whoever wants the fields.
+A record becomes a node with its fields as keys. `nestarray.Container` itself treats a named tuple
+as a tuple, and any other record as a leaf.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from nestarray.interchange.walking import Opened, container_of, tree_of
 def from_object(obj: Any, /) -> Container:
     """The fields of a dataclass, a named tuple, an attrs class or a pydantic model, nested.
 
-    Such records, mappings, lists and tuples inside become nodes as well; anything else is a
-    leaf, whatever its type. The way back is `to_object`.
+    Nested records, mappings, lists and tuples become nodes; anything else is a leaf, of any type.
+    `to_object` is the inverse.
 
     Args:
-        obj: a record, or a mapping, list or tuple that holds some.
+        obj: a record, or a mapping, list or tuple that contains records.
 
     Returns:
         a Container with the same leaves; fields keep their order.
 
     Raises:
-        ArgumentError: `obj` is none of these, or a class in place of an instance of it.
+        ArgumentError: `obj` is none of these, or is a class instead of an instance.
         StructureError: a key of a mapping is neither a string nor an integer, or `obj`
             contains itself.
 
@@ -63,17 +62,17 @@ def to_object(c: Container, /, like: Any) -> Any:
 
     Args:
         c: a Container.
-        like: a record as `from_object` takes it, or a class. An instance is copied with other
-            leaves: what is no leaf stays, and no ``__init__``, ``__post_init__`` or validator is called.
-            A class is called with its fields by name; fields that are annotated with such a
-            class are made likewise, and fields that `c` lacks get their defaults.
+        like: a record as for `from_object`, or a class. An instance is copied with new leaves:
+            other fields are kept, and ``__init__``, ``__post_init__`` and validators are not
+            called. A class is called with its fields by name; fields annotated with a record
+            class are created in the same way, and fields missing in `c` get their defaults.
 
     Returns:
         an object of the class of `like`.
 
     Raises:
-        ArgumentError: `like` is no record and no class of records.
-        StructureError: a path of `c` is no field, or a field without a default has no leaf.
+        ArgumentError: `like` is neither a record nor a record class.
+        StructureError: a path of `c` has no field, or a field without a default has no leaf.
 
     Example:
         >>> from dataclasses import dataclass
@@ -98,10 +97,10 @@ def to_object(c: Container, /, like: Any) -> Any:
 
 
 def _field_names(cls: type) -> tuple[str, ...] | None:
-    """The fields of a class of records; None for any other class."""
+    """The fields of a record class; None for any other class."""
     if dataclasses.is_dataclass(cls):
         return tuple(f.name for f in dataclasses.fields(cls))
-    if "__attrs_attrs__" in dir(cls):  # attrs itself need not be imported to read it
+    if "__attrs_attrs__" in dir(cls):  # does not require attrs
         return tuple(a.name for a in cls.__attrs_attrs__)  # type: ignore[attr-defined]
     if "__pydantic_fields__" in dir(cls):
         return tuple(cls.__pydantic_fields__)  # type: ignore[attr-defined]
@@ -111,9 +110,9 @@ def _field_names(cls: type) -> tuple[str, ...] | None:
 
 
 def open_record(node: Any) -> Opened | None:
-    """A record, mapping, list or tuple taken apart; None for a leaf."""
+    """The children of a record, mapping, list or tuple; None for a leaf."""
     cls = type(node)
-    if cls in (dict, list, tuple):  # not _fields: most nodes are these
+    if cls in (dict, list, tuple):  # fast path for most nodes
         keys = tuple(node) if cls is dict else tuple(range(len(node)))
         children = tuple(node.values()) if cls is dict else node
         make = partial(_mapping, node) if cls is dict else cls
@@ -137,7 +136,7 @@ def open_record(node: Any) -> Opened | None:
 
 
 def _mapping(node: Mapping[Any, Any], values: list[Any]) -> Any:
-    """A mapping of the type of `node`, its settings (a default factory) included."""
+    """A mapping of the type of `node`, with its settings (such as a default factory)."""
     pairs = zip(node, values, strict=True)
     if hasattr(node, "default_factory"):
         return type(node)(node.default_factory, pairs)  # type: ignore[call-arg, attr-defined]
@@ -147,7 +146,7 @@ def _mapping(node: Mapping[Any, Any], values: list[Any]) -> Any:
 def _with_fields(node: Any, names: list[str], values: list[Any]) -> Any:
     changed = copy.copy(node)
     for name, value in zip(names, values, strict=True):
-        object.__setattr__(changed, name, value)  # frozen classes too
+        object.__setattr__(changed, name, value)  # also for frozen classes
     return changed
 
 
@@ -194,7 +193,7 @@ def _instance(cls: type, c: Any, path: str) -> Any:
 
 
 def _parameters(cls: type) -> dict[str, tuple[str, bool]] | None:
-    """Of each field that ``__init__`` takes, the argument's name and whether it must be given."""
+    """For each field of ``__init__``, the argument's name and whether it is required."""
     if dataclasses.is_dataclass(cls):
         missing = dataclasses.MISSING
         return {
@@ -218,7 +217,7 @@ def _parameters(cls: type) -> dict[str, tuple[str, bool]] | None:
 def _hints(cls: type) -> dict[str, Any]:
     try:
         return typing.get_type_hints(cls)
-    except NameError as error:  # a class that is local to a function cannot be found by its name
+    except NameError as error:  # a class that is local to a function is not found by name
         raise ArgumentError(
             f"to_object: like: the annotations of {cls.__name__} cannot be read ({error}); give an "
             "instance of it instead"

@@ -1,7 +1,7 @@
-"""Containers and the pytrees of JAX: any registered class, optimizer states included.
+"""Containers and JAX pytrees: any registered class, including optimizer states.
 
-Leaves get the names that JAX's key paths give them. A Container is flat to JAX; here a
-Container inside a pytree is the part of the tree that it is.
+Leaves are named by JAX's key paths. A Container is one flat node for JAX; here a Container inside a
+pytree is treated as a subtree.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from nestarray.interchange.walking import Opened, Opener, container_of, tree_of
 
 @constructor
 def from_pytree(pytree: Any, /) -> Container:
-    """The leaves of a pytree of JAX, nested by the key paths that JAX gives them.
+    """The leaves of a JAX pytree, nested by their key paths.
 
-    Dicts, lists and tuples are nodes of their kind, with dicts in their own order; a node of
-    any other registered class (named tuples, dataclasses, Optax's states, …) is one whose keys
-    are the names of its children. None is a leaf, so that it is there when the tree is built
-    again. The way back is `to_pytree`.
+    Dicts, lists and tuples become nodes of their kind, with dicts in their own order. A node of
+    any other registered class (named tuples, dataclasses, Optax states, …) becomes a node with
+    the names of its children as keys. None is a leaf, so that the tree can be rebuilt.
+    `to_pytree` is the inverse.
 
     Args:
-        pytree: a pytree; Containers inside are taken as parts of the tree.
+        pytree: a pytree; Containers inside become subtrees.
 
     Returns:
         a Container with the same leaves.
@@ -51,18 +51,18 @@ def from_pytree(pytree: Any, /) -> Container:
 def to_pytree(c: Container, /, like: Any) -> Any:
     """A pytree of the structure of `like` with the leaves of `c`; the inverse of `from_pytree`.
 
-    Leaves find their places by path, in any order; shapes and dtypes are free.
+    Leaves are matched by path, in any order; shapes and dtypes may differ.
 
     Args:
         c: a Container.
-        like: the pytree whose classes and static data the result has.
+        like: a pytree that determines classes and static data of the result.
 
     Returns:
-        a pytree with the structure of `like`; Containers in `like` come back as Containers.
+        a pytree with the structure of `like`, including its Containers.
 
     Raises:
         MissingFrameworkError: JAX is not installed.
-        StructureError: a path is in `c` or in `like` only.
+        StructureError: a path is missing in `c` or in `like`.
 
     Example:
         >>> import nestarray as na
@@ -75,7 +75,7 @@ def to_pytree(c: Container, /, like: Any) -> Any:
 
 
 def jax_opener() -> Opener:
-    """How to open a node of any class that is registered with JAX.
+    """A function that opens a node of any class registered with JAX.
 
     Raises:
         MissingFrameworkError: JAX is not installed.
@@ -103,7 +103,7 @@ def _open(node: Any) -> Opened | None:
     keys = [_plain(path[0]) for path, _ in pairs]
     children = [child for _, child in pairs]
     if isinstance(node, Mapping) and dict.fromkeys(keys).keys() == node.keys():
-        # JAX sorts the keys; here they stay as they stand in the mapping
+        # JAX sorts keys; here they keep the order of the mapping
         order = [keys.index(key) for key in node]
         make = partial(_mapping, node, structure, order)
         return Opened("dict", tuple(node), [children[i] for i in order], make)
@@ -111,7 +111,7 @@ def _open(node: Any) -> Opened | None:
 
 
 def _plain(key: Any) -> Any:
-    """The key inside of one of JAX's key classes; its text for a class that is not JAX's."""
+    """The key in one of JAX's key classes; for other classes, its text."""
     for attribute in ("key", "name", "idx"):
         if hasattr(key, attribute):
             return getattr(key, attribute)
@@ -123,7 +123,7 @@ def _dict(keys: tuple[Any, ...], values: list[Any]) -> dict[Any, Any]:
 
 
 def _mapping(node: Any, structure: Any, order: list[int], values: list[Any]) -> Any:
-    """A mapping of the class of `node` with its keys in their order."""
+    """A mapping of the class of `node` with its keys in the original order."""
     in_order = dict(zip(order, values, strict=True))
     made = structure.unflatten([in_order[i] for i in range(len(order))])
     if list(made) == list(node):

@@ -1,4 +1,4 @@
-"""Containers and ``torch.nn.Module``: its parameters and state dicts in, and back."""
+"""Containers and ``torch.nn.Module``: parameters and state dicts, in both directions."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from nestarray.typing import NUMBERS
 def from_torch_module(module: Any, /, *, buffers: bool = False, lists: bool = False) -> Container:
     """The parameters of a ``torch.nn.Module``, nested by module path, sharing memory.
 
-    What an optimizer of torch writes into the module is in the Container too;
-    ``copy.deepcopy(c)`` keeps what is there now, for a moving average to begin with. Tied
-    weights are one tensor under each of their names. The way back is
-    `load_into_torch_module`.
+    Updates of the module by a torch optimizer are visible in the Container;
+    ``copy.deepcopy(c)`` copies the present values, for example as the start of a moving
+    average. Tied weights are one tensor under each of their names. `load_into_torch_module` is
+    the inverse.
 
     Args:
         module: a ``torch.nn.Module``.
-        buffers: also take the buffers (running statistics and the like).
-        lists: make numbered members, as of ``torch.nn.ModuleList``, a list.
+        buffers: include the buffers (such as running statistics).
+        lists: convert numbered members, as of ``torch.nn.ModuleList``, to a list.
 
     Returns:
         a Container of detached tensors, in the order of the module.
@@ -43,9 +43,9 @@ def from_torch_module(module: Any, /, *, buffers: bool = False, lists: bool = Fa
 
 
 def _tensors(module: Any, buffers: bool) -> dict[str, Any]:
-    """Name → detached tensor of a torch module's parameters, and buffers if asked for.
+    """Name → detached tensor of a torch module's parameters, and optionally buffers.
 
-    A tensor that has several names (tied weights) is one tensor under all of them.
+    A tensor with several names (tied weights) is the same object under all of them.
     """
     if not (hasattr(module, "named_parameters") and hasattr(module, "named_buffers")):
         raise ArgumentError(
@@ -55,7 +55,7 @@ def _tensors(module: Any, buffers: bool) -> dict[str, Any]:
     for prefix, part in module.named_modules(remove_duplicate=False):
         own = {"prefix": prefix, "recurse": False, "remove_duplicate": False}
         tensors |= dict(part.named_parameters(**own))
-        if buffers:  # beside the parameters of their module, as in a state dict
+        if buffers:  # after the parameters of their module, as in a state dict
             tensors |= dict(part.named_buffers(**own))
     detached = {identity(tensor): tensor.detach() for tensor in tensors.values()}
     return {name: detached[identity(tensor)] for name, tensor in tensors.items()}
@@ -63,22 +63,22 @@ def _tensors(module: Any, buffers: bool) -> dict[str, Any]:
 
 @constructor
 def from_torch_state_dict(state_dict: Mapping[str, Any], /, *, lists: bool = False) -> Container:
-    """The tensors of a state dict of torch, nested at the dots, sharing memory.
+    """The tensors of a torch state dict, nested at the dots, sharing memory.
 
-    Names that share one tensor (tied weights) share one leaf. The way back is
-    `to_torch_state_dict`.
+    Names that share one tensor (tied weights) share one leaf. `to_torch_state_dict` is the
+    inverse.
 
     Args:
-        state_dict: what ``torch.nn.Module.state_dict`` returns, or what was saved of it.
-        lists: make nodes whose keys are the numbers "0" to "n-1" lists; otherwise these stay
+        state_dict: the result of ``torch.nn.Module.state_dict``, or a loaded copy of it.
+        lists: convert nodes with the keys "0" to "n-1" to lists; otherwise these keys stay
             strings.
 
     Returns:
         a Container of tensors.
 
     Raises:
-        ArgumentError: `state_dict` is no mapping of names to tensors.
-        StructureError: a name is that of a tensor and also the front of another one.
+        ArgumentError: `state_dict` is not a mapping of names to tensors.
+        StructureError: a name is both a tensor and a prefix of another name.
 
     Example:
         >>> import torch, nestarray as na
@@ -106,14 +106,14 @@ def from_torch_state_dict(state_dict: Mapping[str, Any], /, *, lists: bool = Fal
 
 
 def _is_extra_state(name: Any) -> bool:
-    """Whether an entry is what a module says of itself by ``get_extra_state``: any value."""
+    """Whether an entry is the extra state of a module (``get_extra_state``), of any type."""
     return str(name).replace("/", ".").rpartition(".")[2] == "_extra_state"
 
 
 def _one_leaf_a_tensor(state_dict: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries, detached; names of one piece of memory, seen alike, have one tensor.
+    """The entries, detached; names of the same memory and view share one tensor.
 
-    ``state_dict()`` makes a new tensor over the same memory for every name.
+    ``state_dict()`` creates a new tensor over the same memory for every name.
     """
     seen: dict[Any, Any] = {}
     entries: dict[str, Any] = {}
@@ -126,7 +126,7 @@ def _one_leaf_a_tensor(state_dict: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _memory(tensor: Any) -> Any:
-    """What two tensors have in common if they are one; else something of its own."""
+    """A key that is equal for tensors over the same memory and view; otherwise unique."""
     import torch
 
     if tensor.layout is not torch.strided or tensor.is_meta or not tensor.numel():
@@ -137,17 +137,17 @@ def _memory(tensor: Any) -> Any:
 
 @method
 def to_torch_state_dict(c: Container, /) -> dict[str, Any]:
-    """The leaves as torch tensors by torch's names, ``{"encoder.0.weight": tensor}``.
+    """The leaves as torch tensors under torch's names, ``{"encoder.0.weight": tensor}``.
 
     An array that occurs twice becomes one tensor under both names. The inverse of
-    `Container.from_torch_state_dict`. Tensors stay as they are, so derivatives by `c` go through
-    ``torch.func.functional_call(net, c.to_torch_state_dict(), (x,))``.
+    `Container.from_torch_state_dict`. Tensors are kept, so
+    ``torch.func.functional_call(net, c.to_torch_state_dict(), (x,))`` is differentiable in `c`.
 
     Args:
-        c: a Container of arrays of any backend; memory is shared where it can be.
+        c: a Container of arrays of any backend; memory is shared where possible.
 
     Returns:
-        what ``torch.nn.Module.load_state_dict`` takes.
+        the argument of ``torch.nn.Module.load_state_dict``.
 
     Raises:
         ArgumentError: a leaf is neither an array nor a number.
@@ -184,8 +184,8 @@ def _tensor(path: str, leaf: Any) -> Any:
 def load_into_torch_module(c: Container, /, module: Any) -> Any:
     """Copy the leaves into the parameters and buffers of a ``torch.nn.Module``, in place.
 
-    The inverse of `Container.from_torch_module`. Nothing is written unless everything
-    fits. Buffers that `c` does not have stay as they are; of tied weights one name is enough.
+    The inverse of `Container.from_torch_module`. Nothing is copied unless all leaves fit. Buffers
+    may be missing in `c`; for tied weights one name is enough.
 
     Args:
         c: a Container of arrays of any backend, nested like the module.
@@ -197,9 +197,9 @@ def load_into_torch_module(c: Container, /, module: Any) -> Any:
     Raises:
         ArgumentError: `module` is not a ``torch.nn.Module``.
         MissingFrameworkError: PyTorch is not installed.
-        StructureError: a leaf has no place in the module, a parameter has no leaf, or two
-            leaves that are one tensor in the module (tied weights) differ.
-        ShapeError: a leaf has another shape than its place.
+        StructureError: a leaf has no counterpart in the module, a parameter has no leaf, or two
+            leaves of one tensor in the module (tied weights) differ.
+        ShapeError: a leaf and its parameter or buffer differ in shape.
 
     Example:
         >>> import torch, nestarray as na
@@ -219,7 +219,7 @@ def load_into_torch_module(c: Container, /, module: Any) -> Any:
     new = to_torch_state_dict(c)
     parameters = dict(module.named_parameters(remove_duplicate=False))
     places = parameters | dict(module.named_buffers(remove_duplicate=False))
-    tied = {id(places[name]) for name in new if name in places}  # one name of a tensor is enough
+    tied = {id(places[name]) for name in new if name in places}  # one name per tensor is enough
     parameters = {k: x for k, x in parameters.items() if k in new or id(x) not in tied}
     advice = "Nothing was written; rename, exclude or set leaves so that the names are the module's"
     check_names("load_into_torch_module", type(module).__name__, new, parameters, places, advice)

@@ -1,8 +1,8 @@
-"""Taking a Container out of nodes of any classes, and putting one back in their place.
+"""Conversion between Containers and trees of any node classes.
 
-What a node is, a caller says by a function that opens one: its children, their keys, and how
-to build the node again from other children. Trees with shared parts are walked as trees; the
-leaves stay the objects that they are.
+The caller passes a function that opens a node: it returns the children, their keys, and a function
+that rebuilds the node from new children. Trees with shared parts are traversed as trees; leaves
+keep their identity.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nestarray.interchange.fitting import handed_over, leaves_in_order_of
 
 
 class Opened(NamedTuple):
-    """A node, taken apart."""
+    """The keys and children of a node, and the function that rebuilds it."""
 
     kind: str
     keys: Sequence[Any]
@@ -26,7 +26,7 @@ class Opened(NamedTuple):
     rebuild: Callable[[list[Any]], Any]
 
 
-#: The parts of a node, or None for a leaf.
+#: The opened node, or None for a leaf.
 Opener = Callable[[Any], Opened | None]
 
 
@@ -35,7 +35,7 @@ def container_of(tree: Any, opener: Opener, function: str) -> Container:
 
     Raises:
         StructureError: a key is neither a string nor an integer, a node has two children of
-            one key, or a node contains itself.
+            the same key, or a node contains itself.
     """
     leaves: list[Any] = []
     open_nodes: set[int] = set()
@@ -82,12 +82,12 @@ def _checked(key: Any, path: Path, function: str) -> Key:
 def tree_of(
     c: Container, like: Any, opener: Opener, function: str, backend: str | None = None
 ) -> Any:
-    """`like` with the leaves of `c` in place of its own, brought together by path.
+    """`like` with the leaves of `c` in place of the original leaves, matched by path.
 
-    With a `backend` arrays are handed to it; see `handed_over`.
+    With a `backend`, arrays are converted to it; see `handed_over`.
 
     Raises:
-        StructureError: a path is in one of the two only.
+        StructureError: a path is missing in one of the two.
     """
     places = container_of(like, opener, function)
     target = "`like`" if type(like) in (dict, list, tuple) else f"the {type(like).__name__}"

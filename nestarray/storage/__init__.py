@@ -1,8 +1,7 @@
-"""Containers in files.
+"""Saving and loading of Containers.
 
-`Container.save` and `Container.load` are in `files`; a format is the module of its name.
-Nothing that is read is executed, nothing is half written, and arrays can stay in their
-file until they are needed.
+`Container.save` and `Container.load` are in `files`; each format is a module. Files are not
+executed, are replaced atomically, and arrays can stay in the file until they are needed.
 """
 
 from typing import TYPE_CHECKING

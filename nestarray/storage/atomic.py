@@ -1,9 +1,9 @@
-"""Files that are there in full or not at all.
+"""Atomic writes: a file is replaced completely or not at all.
 
-What is written is made in a hidden directory beside its place and takes the place when it is
-complete, so a program that is killed leaves the old file as it was. A failure removes what was
-begun. What a killed program leaves is removed by the next that saves under the same name: who
-writes holds a lock on the directory, which the system releases when the process ends.
+A file is written to a hidden directory next to its path and moved to the path when it is complete,
+so a killed program leaves the old file unchanged. After an error the temporary directory is
+removed; after a kill, the next save under the same name removes it. Writers hold a lock on the
+directory, which the system releases when the process ends.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from nestarray.errors import MissingFileError, StorageError
 
 try:
     import fcntl
-except ImportError:  # Windows: what is left there stays, since nobody can say whose it is
+except ImportError:  # Windows: temporary directories remain, because their owner is unknown
     fcntl = None  # type: ignore[assignment]
 
 
 def check_directory(path: Path, function: str = "Container.save") -> None:
-    """Raise unless there is a directory to put `path` in; `function` is who asks.
+    """Raise an error unless the parent directory exists; `function` is the caller's name.
 
     Raises:
-        MissingFileError: there is none.
+        MissingFileError: it does not exist.
     """
     if not path.parent.is_dir():
         raise MissingFileError(
@@ -40,9 +40,9 @@ def check_directory(path: Path, function: str = "Container.save") -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path, function: str = "Container.save") -> Iterator[Path]:
-    """A name to write to; what is there takes the place of `path` when the block ends well.
+    """A temporary path to write to; it is moved to `path` if the block succeeds.
 
-    A symbolic link stays, and what it points to is replaced; see also `put`.
+    If `path` is a symbolic link, its target is replaced; see also `put`.
     """
     path = Path(os.path.realpath(path))
     check_directory(path, function)
@@ -52,9 +52,9 @@ def replacing(path: Path, function: str = "Container.save") -> Iterator[Path]:
 
 
 def put(made: Path, path: Path) -> None:
-    """Move what was made in a `workplace` to its place.
+    """Move a file or directory from a `workplace` to its path.
 
-    A file has the permissions of the one that it replaces, a new one those that the system gives.
+    It gets the permissions of the replaced file, or the system's default for a new one.
     """
     if made.is_file():
         mode = _mode(path, made)
@@ -67,7 +67,7 @@ def put(made: Path, path: Path) -> None:
 
 
 def _mode(path: Path, made: Path) -> int:
-    """The permissions that the file at `path` has, or would get."""
+    """The permissions of the file at `path`, or the default for a new file."""
     if path.is_file():
         return stat.S_IMODE(path.stat().st_mode)
     new = made.with_name("new")
@@ -98,7 +98,7 @@ _AT_FDCWD, _EXCHANGE = -100, 2
 
 
 def _exchange(a: Path, b: Path) -> bool:
-    """Exchange two directories in one step; False where the system has no such call."""
+    """Exchange two directories atomically; returns False if the system does not support it."""
     names = os.fsencode(a), os.fsencode(b)
     try:
         library = ctypes.CDLL(None)
@@ -110,7 +110,7 @@ def _exchange(a: Path, b: Path) -> bool:
 
 
 def discard(path: Path) -> None:
-    """Remove a file or a directory if it is there."""
+    """Remove a file or a directory if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -122,7 +122,7 @@ def discard(path: Path) -> None:
 
 @contextlib.contextmanager
 def workplace(path: Path) -> Iterator[Path]:
-    """A hidden, empty directory beside `path`, which is removed at the end."""
+    """A hidden, empty directory next to `path`, which is removed at the end."""
     folder, lock = _taken(path)
     try:
         yield folder
@@ -133,7 +133,7 @@ def workplace(path: Path) -> Iterator[Path]:
 
 
 def _taken(path: Path) -> tuple[Path, int | None]:
-    """The first directory that no running program writes in, and the lock on it."""
+    """The first directory that no running program uses, and its lock."""
     for number in itertools.count():
         folder = _folder(path, number)
         is_new = True
@@ -143,12 +143,12 @@ def _taken(path: Path) -> tuple[Path, int | None]:
             is_new = False
         try:
             lock = _lock(folder)
-        except (BlockingIOError, FileNotFoundError):  # another program was faster
+        except (BlockingIOError, FileNotFoundError):  # another program took or removed it
             continue
         except OSError:
             if is_new:
                 raise
-            continue  # another user's, or no directory
+            continue  # owned by another user, or not a directory
         if lock is not None:
             for left in folder.iterdir():
                 discard(left)
@@ -164,7 +164,7 @@ def _folder(path: Path, number: int) -> Path:
 
 
 def _remove_left(path: Path, number: int) -> None:
-    """Remove what several programs have left, each of which had a number of its own."""
+    """Remove the directories of killed programs, which have consecutive numbers."""
     for folder in map(_folder, itertools.repeat(path), itertools.count(number)):
         if not folder.is_dir():
             return
@@ -176,11 +176,11 @@ def _remove_left(path: Path, number: int) -> None:
 
 
 def _lock(folder: Path) -> int | None:
-    """The lock on a directory; None where there are no locks, so that nothing can be said of it.
+    """The lock on a directory; None if the system has no locks.
 
     Raises:
-        BlockingIOError: a running program has it.
-        OSError: it cannot be opened, or was removed.
+        BlockingIOError: a running program holds it.
+        OSError: the directory cannot be opened, or was removed.
     """
     if fcntl is None:
         return None

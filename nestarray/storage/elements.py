@@ -1,8 +1,8 @@
-"""Arrays as the elements that a file holds, and back, alike for every framework.
+"""Conversion between arrays of any framework and the elements stored in a file.
 
-A dtype has one name here, NumPy's and ml_dtypes' own. What NumPy has no dtype for,
-bfloat16 and numbers of at most 8 bits, goes through files and through torch as unsigned
-integers of the same bits, so that neither torch nor ml_dtypes is needed to move them.
+Dtypes have the names of NumPy and ml_dtypes. Dtypes that NumPy lacks (bfloat16 and numbers of at
+most 8 bits) are stored, and passed through torch, as unsigned integers of the same bits, so that
+neither torch nor ml_dtypes is required.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from nestarray.container.leaf import describe
 from nestarray.display.statistics import has_values
 from nestarray.errors import ArgumentError, DtypeError
 
-#: The dtypes that NumPy has, by their names.
+#: The dtypes of NumPy, by name.
 NATIVE = frozenset(d.name for d in dtypes.ALL if d is not dtypes.bfloat16)
 
-#: The others, with the dtype of their bits. Those of less than eight take a byte in memory too.
+#: The other dtypes, with the dtype of their bits. Dtypes of less than 8 bits occupy one byte.
 BITS = {
     "bfloat16": "uint16",
     **dict.fromkeys(
@@ -36,7 +36,7 @@ BITS = {
 }  # fmt: skip
 
 
-#: What torch computes with, and has the same bits for.
+#: torch's dtypes with an integer dtype of the same bits.
 _OF_TORCH = (
     "bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz",
     "float8_e8m0fnu",
@@ -49,10 +49,10 @@ def _name(dtype: Any) -> str:
 
 
 def dtype_name(leaf: Any, path: str) -> str:
-    """The name of the dtype of an array that is to be stored.
+    """The name of the dtype of an array to store.
 
     Raises:
-        DtypeError: no file format has this dtype.
+        DtypeError: no file format supports this dtype.
         ArgumentError: the array has no values, or is not dense.
     """
     backend = backends.backend_of_type(type(leaf))
@@ -98,9 +98,9 @@ def _itemsize(dtype: str) -> int:
 
 
 def to_elements(leaf: Any) -> np.ndarray:
-    """The elements of an array in NumPy: C order, this machine's byte order, bits for `BITS`.
+    """The elements of an array in NumPy: C order, native byte order, integers for `BITS`.
 
-    Memory is shared where it can be.
+    The result shares memory where possible.
     """
     backend = backends.backend_of_type(type(leaf))
     assert backend is not None, f"not an array: {describe(leaf)}"
@@ -110,7 +110,7 @@ def to_elements(leaf: Any) -> np.ndarray:
 
         signed = torch.int16 if BITS[name] == "uint16" else torch.uint8
         elements = leaf.detach().cpu().view(signed).numpy()
-    elif backend == "tensorflow" and BITS.get(name) == "uint8":  # which its DLPack lacks
+    elif backend == "tensorflow" and BITS.get(name) == "uint8":  # not supported by its DLPack
         elements = leaf.numpy()
     else:
         elements = backends.core(backend).to_numpy(leaf)
@@ -119,7 +119,7 @@ def to_elements(leaf: Any) -> np.ndarray:
 
 
 def from_elements(elements: np.ndarray, dtype: str, backend: str) -> Any:
-    """The array of `backend` that has these elements; shares their memory where it can.
+    """The array of `backend` with these elements; shares their memory where possible.
 
     Raises:
         DtypeError: `backend` lacks the dtype, or needs ml_dtypes for it.
@@ -135,7 +135,7 @@ def from_elements(elements: np.ndarray, dtype: str, backend: str) -> Any:
             )
         signed = elements.view("int16") if BITS[dtype] == "uint16" else elements
         return backends.core("torch").from_numpy(signed).view(getattr(torch, dtype))
-    try:  # comes with JAX and TensorFlow
+    try:  # installed with JAX and TensorFlow
         import ml_dtypes
     except ImportError as error:
         raise DtypeError(

@@ -15,7 +15,7 @@ from nestarray.storage.atomic import check_directory, replacing
 from nestarray.storage.plan import make_plan
 from nestarray.storage.source import reading, writing
 
-#: The frameworks whose arrays have no views, so that leaves of a fused tree would be copies.
+#: Frameworks without array views, where the leaves of a fused tree would be copies.
 _ELSEWHERE = {"jax", "tensorflow"}
 
 
@@ -29,36 +29,35 @@ def save(
     metadata: Mapping[str, str] | None = None,
     max_shard_bytes: int | None = None,
 ) -> None:
-    """Write a Container to a file; the format follows the suffix.
+    """Write a Container to a file, in the format of its suffix.
 
-    Any tree comes back as it was: kinds and order of nodes, integer keys, keys with dots and
-    slashes, leaves that are None, strings and numbers, and arrays that stand in several
-    places, which are stored once. Which framework an array was of is not stored: see
-    `Container.load`. The file is written beside its place and put there when it is complete;
-    if anything fails, what was there before stays.
+    Loading restores any tree: kinds and order of nodes, integer keys, keys with dots and
+    slashes, leaves that are None, strings and numbers, and shared arrays, which are stored once.
+    The framework of an array is not stored: see `Container.load`. The file is replaced
+    atomically; after an error the old file remains.
 
     =====================================  ===================================================
-    ``.safetensors``                       the default for models; everybody's safetensors reads
-                                           it, by names such as ``encoder.0.weight``
-    ``.npz``, ``.json``                    need nothing but NumPy
-    ``.h5``, ``.hdf5``, ``.zarr``          nodes as groups; need h5py and zarr
+    ``.safetensors``                       the default for models; other safetensors libraries
+                                           read it, by names such as ``encoder.0.weight``
+    ``.npz``, ``.json``                    require only NumPy
+    ``.h5``, ``.hdf5``, ``.zarr``          nodes as groups; require h5py and zarr
     =====================================  ===================================================
 
     Args:
-        c: a Container, arrays of any framework.
-        path: the file. With `max_shard_bytes`, the name of the whole, such as
+        c: a Container with arrays of any framework.
+        path: the file. With `max_shard_bytes`, the name of the model, such as
             ``"model.safetensors"``, or an existing directory.
-        format: ``"safetensors"``, ``"npz"``, ``"hdf5"``, ``"zarr"`` or ``"json"``; None goes
-            by the suffix of `path`.
-        metadata: strings to put beside the arrays; `nestarray.storage.metadata` reads them.
-        max_shard_bytes: write several safetensors files of at most this many bytes of arrays,
-            and an index, as Hugging Face lays models out; one file if all fits into it. A
-            single array may be larger.
+        format: ``"safetensors"``, ``"npz"``, ``"hdf5"``, ``"zarr"`` or ``"json"``; by default
+            from the suffix of `path`.
+        metadata: strings to store with the arrays; `nestarray.storage.metadata` reads them.
+        max_shard_bytes: write several safetensors files with at most this many bytes of arrays,
+            and an index, in the layout of Hugging Face; one file if all arrays fit. A single
+            array may be larger.
 
     Raises:
-        ArgumentError: a leaf is neither an array, a string, a number nor None; the suffix
-            is of no format.
-        DtypeError: no file can hold the dtype of a leaf.
+        ArgumentError: a leaf is neither an array, a string, a number nor None; or the suffix
+            is unknown.
+        DtypeError: the format does not support the dtype of a leaf.
         StorageError: the file cannot be written.
 
     Example:
@@ -79,7 +78,7 @@ def save(
         https://huggingface.co/docs/safetensors
     """
     if isinstance(c, FusedContainer) and set(map(backends.backend_of, c.buffers())) & _ELSEWHERE:
-        c = c.to_backend("numpy")  # one transfer for each buffer; the leaves are views then
+        c = c.to_backend("numpy")  # one transfer for each buffer; then leaves are views
     place = formats.place_of("Container.save", path)
     if max_shard_bytes is not None:
         shards.save(
@@ -122,32 +121,31 @@ def load(
     memory_map: bool = False,
     flat: bool = False,
 ) -> Container:
-    """Read a Container from a file, or the part of it that `patterns` select.
+    """Read a Container from a file, or the part that `patterns` select.
 
-    Files of other programs are nested by their names: ``encoder.0.weight`` at dots, groups of
-    HDF5 and Zarr at slashes. Nothing in a file is executed; one that is damaged, or whose
-    sizes do not fit, is a `StorageError` before memory is taken for it. safetensors has no
-    checksum of elements, so it cannot tell damaged numbers from others.
+    Files of other programs are nested by name: ``encoder.0.weight`` at dots, groups of HDF5 and
+    Zarr at slashes. Nothing in a file is executed; damaged files and inconsistent sizes raise a
+    `StorageError` before memory is allocated. safetensors has no checksum of elements, so
+    damaged numbers are not detected.
 
     Args:
         path: a file, the index of a sharded model (``model.safetensors.index.json``,
-            ``pytorch_model.bin.index.json``), or a directory that holds one model.
-        *patterns: as of `Container.select`; what they do not take is not read. A predicate
-            gets a `StoredArray`, which knows its shape and dtype.
-        format: as of `Container.save`, or ``"torch"``, for files of ``torch.save``, of
-            which the weights are read only; None goes by the suffix.
-        backend: the framework of the arrays; None is the current backend, NumPy by default.
+            ``pytorch_model.bin.index.json``), or a directory that contains one model.
+        *patterns: as for `Container.select`; other leaves are not read. Predicates receive a
+            `StoredArray` with shape and dtype.
+        format: as for `Container.save`, or ``"torch"`` for files of ``torch.save``, of which
+            only weights are read; by default from the suffix.
+        backend: the framework of the arrays; by default the current backend, initially NumPy.
         lazy: leave every array in the file, as a `StoredArray`, until it is read.
-        memory_map: lay arrays on the mapped file instead of reading it: constant memory,
-            pages are read when they are touched. NumPy's arrays are read-only then; torch's
-            may be written to, which does not change the file. For safetensors, contiguous
-            HDF5 and torch.
-        flat: the arrays by their names in the file, as one level, without the structure.
+        memory_map: map the file instead of reading it: constant memory, and pages are read on
+            access. NumPy arrays are then read-only; torch tensors are writable, without any
+            effect on the file. For safetensors, contiguous HDF5 and torch.
+        flat: return the arrays under their names in the file, as one level.
 
     Raises:
-        MissingFileError: there is no such file; also a FileNotFoundError.
-        StorageError: the file is not what its format says, or cannot be mapped.
-        MissingFrameworkError: the format needs a package that is not installed.
+        MissingFileError: the file does not exist; also a FileNotFoundError.
+        StorageError: the content does not match the format, or cannot be mapped.
+        MissingFrameworkError: a package that the format requires is not installed.
         DtypeError: `backend` lacks the dtype of an array.
 
     Example:
@@ -175,11 +173,11 @@ def load(
 
 
 def metadata(path: str | os.PathLike[str], /, *, format: str | None = None) -> dict[str, str]:
-    """The strings that were stored beside the arrays; no array is read.
+    """The strings that were saved with the arrays; reads no array.
 
     Raises:
-        MissingFileError: there is no such file.
-        StorageError: the file is not what its format says.
+        MissingFileError: the file does not exist.
+        StorageError: the content does not match the format.
 
     Example:
         >>> import tempfile, numpy as np, nestarray as na

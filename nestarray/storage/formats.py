@@ -1,4 +1,4 @@
-"""From a suffix to a format, and from an open file to a tree of arrays that stay in it."""
+"""Selection of the format by suffix, and the tree of stored arrays of an open file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SUFFIXES = {
 
 
 def place_of(function: str, path: Any) -> Path:
-    """The path that was given to a public function."""
+    """The path argument of a public function, checked."""
     if not isinstance(path, (str, os.PathLike)):
         refuse(function, "path", path, "the name of a file, text or a Path")
     return Path(path)
@@ -43,7 +43,7 @@ def open_source(function: str, path: Path, format: str | None, *, writable: bool
 
 
 def name_of(function: str, path: Path, format: str | None, default: str | None = None) -> str:
-    """The name of the format that is asked for, or that the suffix says."""
+    """The name of the given format, or of the format of the suffix."""
     if format is not None:
         if format in FORMATS:
             return format
@@ -65,7 +65,7 @@ def name_of(function: str, path: Path, format: str | None, default: str | None =
 
 
 def with_stored_arrays(source: Source, backend: str, mapped: bool, flat: bool) -> Container:
-    """What is in a file, every array a `StoredArray`; one that stands in two places is one."""
+    """The tree in a file, with a `StoredArray` for every array; shared arrays are one object."""
     known: dict[tuple[str, str | None], StoredArray] = {}
 
     def of_leaf(leaf: Any) -> Any:
@@ -88,7 +88,7 @@ def with_stored_arrays(source: Source, backend: str, mapped: bool, flat: bool) -
 
 
 def _declared(source: Source, leaf: Reference) -> tuple[str, tuple[int, ...]]:
-    """The dtype and shape of an array; the structure says what the format cannot."""
+    """The dtype and shape of an array; the structure stores dtypes that the format lacks."""
     dtype, shape = source.entries[leaf.name]
     if leaf.dtype in (None, dtype):
         return dtype, shape

@@ -1,7 +1,7 @@
 """HDF5 through h5py: nodes are groups, arrays are datasets.
 
-Only what lies in the file itself is read. Links to other files, external storage, virtual
-datasets, objects and filters that would load a plug-in are refused.
+Only data in the file itself is read. Links to other files, external storage, virtual datasets,
+objects and filters that would load a plug-in are refused.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def library() -> Any:
 
 
 def write(path: Path, plan: Plan) -> None:
-    """Write a file; the text of the structure is a dataset, because attributes end at 64 KiB."""
+    """Write a file. The text of the structure is a dataset, because attributes are limited to 64 KiB."""
     document = json.dumps({"structure": plan.structure, "metadata": plan.metadata}).encode()
     with library().File(path, "w", track_order=True) as file:
         file.create_dataset(RESERVED, data=np.frombuffer(document, np.uint8))
@@ -90,7 +90,7 @@ class Hdf5Source(Source):
         return self.part(name, ())
 
     def part(self, name: str, index: Any) -> np.ndarray:
-        """The elements of a part of an array; no other part of it is read."""
+        """The elements of a part of an array; only this part is read."""
         if not is_forward_slice(index):
             return super().part(name, index)
         elements = np.asarray(self._datasets[name][index])
@@ -107,13 +107,13 @@ class Hdf5Source(Source):
                 f"Container.load: {str(self.path)!r}: {name!r} is stored in chunks or in another byte "
                 "order, which cannot be mapped into memory; leave memory_map=False"
             )
-        # by its descriptor: another file may have the name by now
+        # by descriptor: another file may have replaced this one under its name
         memory = map_file(self._file.id.get_vfd_handle(), writable=self._writable)
         count = math.prod(entry.shape)
         return np.frombuffer(memory, dataset.dtype, count=count, offset=offset).reshape(entry.shape)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
 

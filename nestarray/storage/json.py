@@ -1,7 +1,7 @@
-"""JSON: arrays as numbers in text, for small trees that people read or other languages take.
+"""JSON: arrays as numbers in text, for small trees to be read by people or other languages.
 
-Numbers come back exactly. Arrays of what NumPy has no dtype for are the integers of their
-bits. JSON of other programs is a tree of dicts, lists and plain values.
+Numbers are restored exactly. Arrays with a dtype that NumPy lacks are stored as integers of the
+same bits. JSON of other programs is read as a tree of dicts, lists and plain values.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ naming, separator = dotted, "."
 
 
 def write(path: Path, plan: Plan) -> None:
-    """Write a document; array by array, so that the text of one is in memory at a time."""
+    """Write a document array by array, so that only one array is in memory as text."""
     with path.open("w", encoding="utf-8") as file:
         head = {
             "format": RESERVED,
@@ -41,9 +41,9 @@ def write(path: Path, plan: Plan) -> None:
 
 
 def _numbers(elements: np.ndarray) -> dict[str, list[Any]]:
-    """The elements in one list; complex numbers as two, what is not finite as its name.
+    """The elements in one list; a complex number as two, infinities and NaN as strings.
 
-    Where a NaN is not the usual one, all are the integers of their bits.
+    If a NaN has an unusual payload, all elements are stored as integers of their bits.
     """
     flat = elements.reshape(-1)
     if flat.dtype.kind == "c":
@@ -58,7 +58,7 @@ def _numbers(elements: np.ndarray) -> dict[str, list[Any]]:
 
 
 class JsonSource(Source):
-    """A document of ours, or any other."""
+    """A document saved by nestarray or by another program."""
 
     def __init__(self, path: Path) -> None:
         self._document = parse_json(path.read_bytes())
@@ -85,11 +85,11 @@ class JsonSource(Source):
         super().__init__(path, entries, json.dumps(self._document[RESERVED]), texts)
 
     def layout(self) -> Container:
-        """The Container that was saved, or the document as it is."""
+        """The saved Container, or the document itself."""
         return Container(self._plain()) if self.structure is None else super().layout()
 
     def flat(self) -> dict[str, Any]:
-        """Name → reference; of another program's document, path → value."""
+        """Name → reference; for a document of another program, path → value."""
         if self.structure is not None:
             return super().flat()
         return Container(self._plain()).to_flat_dict(".")

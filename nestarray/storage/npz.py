@@ -1,7 +1,7 @@
 """NumPy's .npz: a zip of .npy files, without pickles.
 
-The headers are read by NumPy; that they fit the entries of the archive is checked before
-memory is taken. The zip's own checksums find damaged elements.
+NumPy reads the headers; they are compared with the sizes of the archive's entries before memory is
+allocated. The checksums of the zip format detect damaged elements.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SUFFIX = ".npy"
 
 
 def write(path: Path, plan: Plan) -> None:
-    """Write an archive that ``np.load`` reads too."""
+    """Write an archive that ``np.load`` can read."""
     document = json.dumps({"structure": plan.structure, "metadata": plan.metadata}).encode()
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         archive.comment = RESERVED.encode()
@@ -93,13 +93,13 @@ class NpzSource(Source):
                 if not count:
                     raise EOFError(f"{name!r} ends too early")
                 rest = rest[count:]
-            file.read(1)  # at the end the checksum is looked at
+            file.read(1)  # reading the end verifies the checksum
         if name in self._fortran:
             elements = np.ascontiguousarray(elements.transpose())
         return elements.astype(dtype, copy=False)  # this machine's byte order
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._archive.close()
 
 

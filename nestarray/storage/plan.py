@@ -1,4 +1,4 @@
-"""What a Container becomes in a file, settled before the first byte is written."""
+"""The content of a file, determined before the first byte is written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nestarray.storage.structure import RESERVED, Reference, encode
 
 @dataclass(frozen=True)
 class Plan:
-    """Arrays by the names that they get, the structure they stand in, and strings beside them."""
+    """Arrays by name, the structure as text, and metadata."""
 
     arrays: dict[str, Any]
     entries: dict[str, Entry]
@@ -29,7 +29,7 @@ class Plan:
     metadata: dict[str, str]
 
     def elements(self, name: str) -> np.ndarray:
-        """The elements of an array as files hold them."""
+        """The elements of an array as stored in files."""
         leaf = self.arrays[name]
         return leaf.elements() if isinstance(leaf, StoredArray) else to_elements(leaf)
 
@@ -47,12 +47,12 @@ def dotted(path: KeyPath) -> str:
 
 
 def _text(name: str) -> str:
-    """`name` without what has no encoding: half of a surrogate pair."""
+    """`name` without lone surrogates, which cannot be encoded."""
     return name.encode("utf-8", "replace").decode()
 
 
 def dotted_file_name(path: KeyPath) -> str:
-    """As `dotted`, with what may mean a directory escaped: for archives that people unpack."""
+    """As `dotted`, with escapes for characters that may form a path when an archive is unpacked."""
     return ".".join(quote(_text(str(key)), safe=" ~") for key in path)
 
 
@@ -63,7 +63,7 @@ def grouped(path: KeyPath) -> str:
 
 
 def _not_reserved(key: str) -> str:
-    """A key that is no group's own name: "." and "..", what Zarr keeps for itself, and nothing."""
+    """A key that is not reserved as a group name: "", ".", "..", or by Zarr."""
     if key.startswith((".", "__")) or key == "zarr.json":
         return f"%{ord(key[0]):02X}{key[1:]}"
     return key or "%"
@@ -77,14 +77,14 @@ def make_plan(
     native: Iterable[str],
     separator: str = ".",
 ) -> Plan:
-    """Check that everything in `c` can be stored, and name it.
+    """Check that everything in `c` can be stored, and choose names.
 
     Args:
-        c: what to save.
-        metadata: strings to put beside it.
-        naming: the name of the array at a path.
-        native: the names of the dtypes that the format has itself.
-        separator: "/" if names with slashes make groups, which cannot be arrays too.
+        c: the Container to save.
+        metadata: strings to store with it.
+        naming: path → name of the array.
+        native: the names of the dtypes that the format supports.
+        separator: "/" if names with slashes create groups, whose names arrays cannot have.
 
     Raises:
         ArgumentError, DtypeError: a leaf or an entry of `metadata` cannot be stored.
@@ -92,7 +92,7 @@ def make_plan(
     native = frozenset(native)
     arrays: dict[str, Any] = {}
     entries: dict[str, Entry] = {}
-    known: dict[int, Reference] = {}  # an array that stands in two places is stored once
+    known: dict[int, Reference] = {}  # shared arrays are stored once
     names = _Names()
     leaves: list[Any] = []
     for keys, path, leaf in zip(c.spec.paths, c.spec.path_names, c.leaves(), strict=True):
@@ -110,9 +110,9 @@ def make_plan(
 
 
 def _free_name(name: str, names: _Names, separator: str) -> str:
-    """`name`, or the first of ``name~2``, ``name~3`` … that no other array has."""
+    """`name`, or the first free one of ``name~2``, ``name~3`` …."""
     candidate, number = name, 1
-    # a group that cannot be one, because there is an array of its name, gets another name itself
+    # a group with the same name as an array is renamed
     first, slash, rest = name.partition("/") if separator == "/" else (name, "", "")
     while not names.take(candidate, separator):
         number += 1
@@ -121,14 +121,14 @@ def _free_name(name: str, names: _Names, separator: str) -> str:
 
 
 class _Names:
-    """The names of arrays so far, and of the groups that they are in."""
+    """The names of arrays so far, and of their groups."""
 
     def __init__(self) -> None:
         self._arrays = {"", RESERVED, "__metadata__"}
         self._groups: set[str] = set()
 
     def take(self, name: str, separator: str) -> bool:
-        """Give `name` to an array; False if it cannot have it."""
+        """Reserve `name` for an array; returns False if it is taken."""
         keys = name.split("/") if separator == "/" else [name]
         above = {"/".join(keys[:end]) for end in range(1, len(keys))}
         if name in self._arrays or name in self._groups or above & self._arrays:

@@ -1,9 +1,9 @@
-"""safetensors, the default: a header of JSON, then the elements, and nothing to execute.
+"""safetensors, the default format: a JSON header and the elements, without executable content.
 
-https://huggingface.co/docs/safetensors. The library writes, and checks what is read; the
-elements are NumPy's views of the mapped file, because the library's own arrays for NumPy
-lack the 8-bit floats and cannot be mapped. The structure is an entry of the header's
-metadata, so that everybody's safetensors reads our files, and we read everybody's.
+https://huggingface.co/docs/safetensors. The library writes files, and validates headers; elements
+are NumPy views of the mapped file, because the library's NumPy arrays lack 8-bit floats and cannot
+be mapped. The structure is stored in the metadata of the header, so files are compatible with
+other safetensors programs in both directions.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ def library() -> Any:
 
 
 def write(path: Path, plan: Plan) -> None:
-    """Write a file. The elements go from the arrays' own memory to the file where they are on the CPU."""
+    """Write a file, directly from the memory of arrays on the CPU."""
     structure = {RESERVED: plan.structure} if plan.structure else {}
     package = library()
-    kept = {name: np.asarray(plan.elements(name)) for name in plan.arrays}  # while they are written
+    kept = {name: np.asarray(plan.elements(name)) for name in plan.arrays}  # alive during the write
     specs = {}
     for name, elements in kept.items():
         dtype, shape = plan.entries[name]
@@ -68,7 +68,7 @@ class SafetensorsSource(Source):
 
     def __init__(self, path: Path, *, writable: bool = False) -> None:
         with library().safe_open(path, framework="np"):
-            pass  # checks the header: its length, dtypes, shapes, and that they fill the file exactly
+            pass  # validates the header: length, dtypes, shapes, and exact size of the file
         self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         weakref.finalize(self, os.close, self._descriptor)
         self._memory = map_file(self._descriptor, writable=writable)
@@ -93,7 +93,7 @@ class SafetensorsSource(Source):
             self._offsets[name] = value["data_offsets"][0]
         for name, entry in entries.items():
             end = self._start + self._offsets[name] + num_bytes(*entry)
-            if end > len(self._memory):  # the file was changed since it was checked
+            if end > len(self._memory):  # the file changed after validation
                 raise StorageError(f"Container.load: {str(path)!r}: {name!r} goes beyond the file")
         super().__init__(path, entries, metadata.pop(RESERVED, None), metadata)
 
@@ -106,13 +106,13 @@ class SafetensorsSource(Source):
         ).reshape(shape)
 
     def read(self, name: str) -> np.ndarray:
-        """The elements of an array, in memory of their own."""
+        """The elements of an array, in separate memory."""
         if not hasattr(os, "preadv"):  # Windows
             return self.view(name).copy()
         dtype, shape = self.entries[name]
         elements = _empty(shape, np.dtype(BITS.get(dtype, dtype)))
         place, rest = self._start + self._offsets[name], elements.reshape(-1).view(np.uint8).data
-        # cheaper than a copy of the map, and an error, not a signal, if the file was cut meanwhile
+        # faster than a copy of the map, and raises an error, not a signal, for a truncated file
         while rest.nbytes:
             count = os.preadv(self._descriptor, [rest], place)
             if not count:
@@ -121,19 +121,19 @@ class SafetensorsSource(Source):
         return elements
 
     def part(self, name: str, index: Any) -> np.ndarray:
-        """The elements of a part of an array; no other part of it is read."""
+        """The elements of a part of an array; only this part is read."""
         return np.array(self.view(name)[index])
 
 
-#: From this size on NumPy asks the system for huge pages.
+#: The size from which NumPy requests huge pages from the system.
 _LARGE = 1 << 22
 
 
 def _empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """`np.empty`, in pages of the system's own choice where they are about to be written once.
+    """`np.empty` with small pages, for memory that is written once.
 
-    A virtual machine gives free huge pages back to its host; to be given one again costs up to
-    twenty times what the same memory in small pages does, more than to read the file.
+    A virtual machine returns free huge pages to its host; new ones are up to twenty times slower
+    than small pages of the same size, and slower than reading the file.
     """
     size = math.prod(shape) * dtype.itemsize
     if size < _LARGE:

@@ -1,10 +1,10 @@
-"""A model in several safetensors files and an index, as Hugging Face lays it out.
+"""A model in several safetensors files with an index, in the layout of Hugging Face.
 
-``model.safetensors.index.json`` says which of ``model-00001-of-00003.safetensors`` … holds
-each array. New shards never take the names of others, which an index may name or somebody
-may be writing, and the index is put in its place last: whoever reads finds the old model or the
-new one, never a mixture. What the last index named is removed then. Shards that no index
-names are no model: their writer has not come to its end.
+``model.safetensors.index.json`` maps each array to one of ``model-00001-of-00003.safetensors`` ….
+New shards never reuse existing names, which an index may reference or another program may be
+writing, and the index is replaced last: readers see the old model or the new one, never a mixture.
+Then the shards of the old index are removed. Shards without an index are incomplete and are
+ignored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from nestarray.storage.structure import RESERVED, parse_json
 
 SUFFIX = ".safetensors"
 INDEX = ".safetensors.index.json"
-_DEFAULT_STEM = "model"  # as transformers and diffusers call it
+_DEFAULT_STEM = "model"  # as in transformers and diffusers
 _SHARD = re.compile(rf"-\d{{5}}-of-(?!00001)\d{{5}}{re.escape(SUFFIX)}$")
 
 
@@ -36,16 +36,16 @@ _SHARD = re.compile(rf"-\d{{5}}-of-(?!00001)\d{{5}}{re.escape(SUFFIX)}$")
 
 
 def is_index(path: Path) -> bool:
-    """Whether a file is the index of a sharded model, by its name; torch's are read too."""
+    """Whether a file is the index of a sharded model, by its name; also for torch files."""
     return path.name.endswith((INDEX, ".bin.index.json"))
 
 
 def find(path: Path) -> Path:
-    """The file to open for what a user named: a file, an index, a name of the whole, or a directory.
+    """The file to open for a path: a file, an index, the name of a sharded model, or a directory.
 
     Raises:
-        MissingFileError: there is nothing.
-        StorageError: a directory holds several models.
+        MissingFileError: nothing was found.
+        StorageError: a directory contains several models.
     """
     if path.is_dir():
         return _only_model(path)
@@ -117,11 +117,11 @@ class ShardedSource(Source):
         return self._shards[self._files[name]].view(name)
 
     def read(self, name: str) -> np.ndarray:
-        """The elements of an array, in memory of their own."""
+        """The elements of an array, in separate memory."""
         return self._shards[self._files[name]].read(name)
 
     def part(self, name: str, index: Any) -> np.ndarray:
-        """The elements of a part of an array; no other part of it is read."""
+        """The elements of a part of an array; only this part is read."""
         return self._shards[self._files[name]].part(name, index)
 
 
@@ -135,7 +135,7 @@ def open(path: Path, *, writable: bool) -> Source:
             failure = error
         after = path.stat()
         if (before.st_ino, before.st_mtime_ns) != (after.st_ino, after.st_mtime_ns):
-            continue  # another model took the place of this one while its shards were opened
+            continue  # another model replaced this one while its shards were opened
         if failure is not None:
             raise failure
         return source
@@ -157,13 +157,13 @@ def _parse_index(path: Path) -> dict[str, Any]:
 
 
 def _checked_place(index: Path, file: str) -> Path:
-    """The path of a shard; an index may name files beside itself only.
+    """The path of a shard, which must be in the directory of the index.
 
-    Hugging Face's cache links ``snapshots/<revision>/<file>`` to ``blobs/<hash>``, so links
-    to there are followed.
+    Hugging Face's cache links ``snapshots/<revision>/<file>`` to ``blobs/<hash>``; such links are
+    followed.
 
     Raises:
-        StorageError: the name, or the link that it is of, leads out of the directory.
+        StorageError: the name, or the target of its link, is outside of the directory.
     """
     directory = index.parent
     plain = file == os.path.basename(file) and "\\" not in file and file not in ("", ".", "..")
@@ -181,7 +181,7 @@ def _checked_place(index: Path, file: str) -> Path:
 
 
 def _named_by(index: Path) -> set[str]:
-    """The files that an index names; nothing if it is no index."""
+    """The files that an index references; empty if the file is not an index."""
     try:
         return set(_parse_index(index)["weight_map"].values())
     except (StorageError, OSError):
@@ -225,7 +225,7 @@ def _name_of_whole(path: Path) -> Path:
 
 
 def _split(plan: Plan, max_bytes: int) -> list[list[str]]:
-    """Names in groups of at most `max_bytes`, in order; a larger array is a group of its own."""
+    """Names in groups of at most `max_bytes`, in order; a larger array forms a separate group."""
     groups: list[list[str]] = [[]]
     room = max_bytes
     for name in plan.arrays:
@@ -261,19 +261,19 @@ def _write_shards(whole: Path, plan: Plan, groups: list[list[str]]) -> None:
                 put(file, place)
             with replacing(index) as temporary:
                 temporary.write_text(json.dumps(text, indent=2))
-                old = _named_by(index)  # by whoever was the last to write
+                old = _named_by(index)  # of the most recent writer
         except BaseException:
             for place in places:
                 discard(place)
             raise
     _remove(whole.parent, old - {p.name for p in places}, index)
-    discard(whole)  # a model of this name in one file is the older one now
+    discard(whole)  # an older model of the same name in one file
 
 
 def _free_places(whole: Path, count: int) -> list[Path]:
     """``model-00001-of-00003.safetensors`` …, or ``model.2-00001-…`` if there is such a file.
 
-    The first is made at once, so that nobody else who writes takes these names.
+    The first file is created immediately, to reserve the names.
     """
     stem, number = whole.name.removesuffix(SUFFIX), 1
     while True:
@@ -291,7 +291,7 @@ def _free_places(whole: Path, count: int) -> list[Path]:
 
 
 def remove_stale(whole: Path) -> None:
-    """Remove index and shards that an earlier model of this name left beside its one file."""
+    """Remove the index and shards of an earlier model with the name of this file."""
     index = _index_of(whole)
     if whole.suffix == SUFFIX and index.exists():
         names = _named_by(index)
@@ -300,7 +300,7 @@ def remove_stale(whole: Path) -> None:
 
 
 def _remove(directory: Path, names: set[str], index: Path) -> None:
-    """Remove shards, only those beside the index and named after it, and what it names now stays."""
+    """Remove shards in the directory and with the name of the index, except its present ones."""
     stem = index.name.removesuffix(INDEX)
     for name in names - _named_by(index):
         ours = name.startswith(stem) and name.endswith(SUFFIX) and "-of-" in name

@@ -1,8 +1,8 @@
-"""What every format gives to those who read: arrays by name, and the structure they stand in.
+"""The reader interface of all formats: arrays by name, and their structure.
 
 A format is a module with ``open(path, mapped)``, which returns a `Source`, and, unless it is
-only read, ``write(path, plan)``. What a damaged or hostile file makes of a parser is
-turned into one error here, and no array is made before its size is known to fit the file.
+read-only, ``write(path, plan)``. Errors of parsers on damaged or hostile files are converted to one
+error type here, and arrays are allocated only after their size was compared with the file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nestarray.storage.structure import RESERVED, Reference, decode, parse_json,
 
 
 class Entry(NamedTuple):
-    """What a file says of an array without reading it: the name of its dtype, and its shape."""
+    """The description of an array in a file: the name of its dtype, and its shape."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -33,10 +33,10 @@ class Source:
 
     Attributes:
         path: the file.
-        entries: what arrays there are, in order.
-        metadata: the strings that were stored with them.
-        structure: the text of `structure.encode`; None in files of other programs.
-        separator: what joins keys to names in files of other programs.
+        entries: name → description of each array, in order.
+        metadata: the strings that were saved with the arrays.
+        structure: the text from `structure.encode`; None in files of other programs.
+        separator: the separator between keys in the names of other programs.
     """
 
     separator = "."
@@ -52,7 +52,7 @@ class Source:
         self.metadata = metadata or {}
 
     def read(self, name: str) -> np.ndarray:
-        """The elements of an array (see `elements`), in memory of their own."""
+        """The elements of an array (see `elements`), in separate memory."""
         return self.view(name).copy()
 
     def read_all(self, names: Iterable[str]) -> Iterator[np.ndarray]:
@@ -67,15 +67,15 @@ class Source:
         )
 
     def part(self, name: str, index: Any) -> np.ndarray:
-        """The elements of a part of an array, in memory of their own."""
+        """The elements of a part of an array, in separate memory."""
         return np.array(self.read(name)[index])
 
     def layout(self) -> Container:
-        """The Container that was saved, or else the names split, with a `Reference` for each array.
+        """The saved Container, or the names nested by key, with a `Reference` for each array.
 
         Raises:
-            StorageError: the structure is damaged or does not fit the arrays.
-            StructureError: the names are no tree: one array is named as a node of others.
+            StorageError: the structure is damaged or does not match the arrays.
+            StructureError: the names do not form a tree: an array has the name of a node.
         """
         where = f"Container.load: {str(self.path)!r}"
         if self.structure is not None:
@@ -98,7 +98,7 @@ class Source:
                 )
 
     def _take_document(self) -> None:
-        """Read structure and metadata from the array that holds their text."""
+        """Read structure and metadata from the array that stores their text."""
         document = parse_json(self.read(RESERVED).tobytes())
         del self.entries[RESERVED]
         self.structure, self.metadata = document["structure"], document["metadata"]
@@ -108,11 +108,11 @@ class Source:
         return {name: Reference(name) for name in self.entries}
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
 
 
 def is_forward_slice(index: Any) -> bool:
-    """Whether an index is of integers and slices that go forward, which HDF5 and Zarr take too."""
+    """Whether an index has only integers and forward slices, which HDF5 and Zarr support."""
     parts = index if isinstance(index, tuple) else (index,)
     return all(
         p is ... or type(p) is int or (isinstance(p, slice) and (p.step is None or p.step > 0))
@@ -121,21 +121,21 @@ def is_forward_slice(index: Any) -> bool:
 
 
 def map_file(descriptor: int, *, writable: bool) -> mmap.mmap:
-    """An open file in memory, read as it is touched; it stays when the file is closed.
+    """Map an open file into memory; the map remains valid after the file is closed.
 
-    `writable` makes the pages that are written to private copies: the file stays as it is,
-    but frameworks that take no read-only memory need no copy of all of it.
+    With `writable`, modified pages become private copies: the file does not change, and frameworks
+    that require writable memory need no copy of the whole file.
     """
     return mmap.mmap(descriptor, 0, access=mmap.ACCESS_COPY if writable else mmap.ACCESS_READ)
 
 
 class reading:
-    """Make one error of whatever a parser raises over a file, or over the array `name` in it.
+    """Convert parser errors over a file, or over the array `name` in it, to one error type.
 
-    A class, because each array is read under one, and a generator costs ten times as much.
+    A class, because each array is read inside one, and a generator costs ten times as much.
 
     Raises:
-        MissingFileError: there is no such file.
+        MissingFileError: the file does not exist.
         StorageError: anything else.
     """
 
@@ -148,7 +148,7 @@ class reading:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
-        # Bytes that somebody else chose reach third-party parsers here, which raise anything.
+        # untrusted bytes reach third-party parsers here, which may raise any exception
         if not isinstance(error, Exception) or isinstance(error, NestarrayError):
             return
         where = f"Container.load: {str(self._path)!r}"
@@ -161,7 +161,7 @@ class reading:
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Make one error of whatever goes wrong while a file is written.
+    """Convert errors of writing to one error type.
 
     Raises:
         StorageError: the disk is full, the directory is read-only, …
@@ -177,15 +177,15 @@ def writing(path: Path) -> Iterator[None]:
         ) from error
 
 
-#: The most that deflate, the compression of zip and HDF5, can shrink anything.
+#: The maximal compression ratio of deflate, which zip and HDF5 use.
 _DEFLATE = 1032
 _HARMLESS = 2**30
 
 
 def check_size(path: Path, name: str, entry: Entry, stored: Callable[[], int]) -> None:
-    """Refuse an array that is absurdly larger than what is stored of it, before it is allocated.
+    """Refuse an array whose size is implausible for its stored bytes, before it is allocated.
 
-    `stored`, which may have to look at many files, is asked for large arrays only.
+    `stored` may read many files, so it is called for large arrays only.
 
     Raises:
         StorageError: it has more than a GiB, and more than 1032 times `stored()` bytes.

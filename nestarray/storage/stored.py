@@ -1,8 +1,7 @@
-"""Arrays that are still in their file.
+"""Arrays that remain in their file until they are read.
 
-A Container loaded with ``lazy=True`` is an ordinary one whose leaves are `StoredArray`. So
-everything that finds parts of a Container (`select`, paths, `partition`, printing) finds
-parts of a file too, and no second kind of mapping is needed.
+A Container loaded with ``lazy=True`` is an ordinary Container with `StoredArray` leaves, so
+`select`, paths, `partition` and printing work on files, too.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from nestarray.storage.source import Source, reading
 
 
 class StoredArray:
-    """An array in a file: its shape and dtype are known, its elements are not read yet.
+    """An array in a file, with known shape and dtype; its elements are read on request.
 
-    It is no array yet, so ops and reductions over trees refuse it. `read` gives the array,
-    ``x[…]`` a part of it, ``np.asarray(x)`` a NumPy array. It stays readable when the file is
-    replaced or removed; a directory of Zarr has to stay.
+    It is not an array, so ops and reductions refuse it. `read` returns the array, ``x[…]`` a part
+    of it, ``np.asarray(x)`` a NumPy array. It stays readable after the file is replaced or
+    removed, except for a Zarr directory.
 
     Example:
         >>> import tempfile, numpy as np, nestarray as na
@@ -47,7 +46,7 @@ class StoredArray:
     ) -> None:
         self._source, self._name, self._backend, self._mapped = source, name, backend, mapped
         self.dtype_name, self.shape = dtype, shape
-        #: a `DType`, or the name of one of the 8-bit floats, which na.dtypes lacks
+        #: a `DType`, or the name of an 8-bit float, which na.dtypes lacks
         self.dtype: Any = dtypes._NAMES.get(dtype, dtype)
 
     @property
@@ -62,11 +61,11 @@ class StoredArray:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that it takes when read."""
+        """The number of bytes of the array in memory."""
         return num_bytes(self.dtype_name, self.shape)
 
     def read(self) -> Any:
-        """The array, of the backend that `Container.load` was asked for."""
+        """The array, of the backend given to `Container.load`."""
         return self._array_of(self.elements())
 
     def _array_of(self, elements: np.ndarray) -> Any:
@@ -77,7 +76,7 @@ class StoredArray:
             raise
 
     def elements(self) -> np.ndarray:
-        """The elements as files hold them; see `nestarray.storage.elements`."""
+        """The elements as stored in files; see `nestarray.storage.elements`."""
         with reading(self._source.path, self._name):
             find = self._source.view if self._mapped else self._source.read
             return self._whole(find(self._name))
@@ -86,11 +85,11 @@ class StoredArray:
         return found.view(np.complex128).reshape(self.shape) if self._in_pairs() else found
 
     def _in_pairs(self) -> bool:
-        """Whether the file, which has no complex128, holds pairs of real numbers."""
+        """Whether the file stores complex128 as pairs of real numbers."""
         return self.dtype_name == "complex128" != self._source.entries[self._name].dtype
 
     def __getitem__(self, index: Any) -> Any:
-        np.broadcast_to(np.uint8(), self.shape)[index]  # NumPy's own error if it does not fit
+        np.broadcast_to(np.uint8(), self.shape)[index]  # raises NumPy's error for a wrong index
         if self._mapped or self._in_pairs():
             part = np.asarray(self.elements()[index])
         else:
@@ -103,7 +102,7 @@ class StoredArray:
         return array if dtype is None else array.astype(dtype)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> StoredArray:
-        return self  # nothing in it changes
+        return self  # immutable
 
     def __len__(self) -> int:
         if not self.shape:
@@ -115,9 +114,9 @@ class StoredArray:
 
 
 def read(nest: Any, /) -> Any:
-    """Read every `StoredArray` of a Container or another nest; other leaves stay as they are.
+    """Read every `StoredArray` of a Container or another nest; other leaves are kept.
 
-    An array that stands in several places is read once.
+    A shared array is read once.
 
     Example:
         >>> import tempfile, numpy as np, nestarray as na

@@ -1,10 +1,9 @@
-"""The structure of a Container as text, so that any format of named arrays can hold any tree.
+"""The structure of a Container as text, so that any format of named arrays can store any tree.
 
-The text is JSON: a node is ``{kind: members}``, an array its name in the file, anything
-else ``{"value": …}``. It says what the names cannot: kinds of nodes, the order of keys,
-integer keys, keys with dots or slashes, leaves that are no arrays, and arrays that stand
-in two places, which are stored once. A checksum of the text tells a damaged structure from
-a sound one; it does not cover the arrays, so that a tool may cast them and keep the rest.
+The text is JSON: a node is ``{kind: members}``, an array is its name in the file, another leaf is
+``{"value": …}``. It stores everything that names cannot express: kinds of nodes, the order of keys,
+integer keys, keys with dots or slashes, other leaves, and shared arrays. A checksum detects
+damage of the text; it does not cover the arrays, so tools may cast them.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ from nestarray.container.container import from_leaves
 from nestarray.container.spec import LEAF, Key, Spec, make_spec
 from nestarray.errors import ArgumentError, StorageError, StructureError
 
-#: The name under which formats keep the text, which no array and no metadata may have.
+#: The name under which formats store the text; reserved in arrays and metadata.
 RESERVED = "nestarray"
 VERSION = 1
-#: As many levels as a tree in a file may have. A level is three of JSON, of which Python 3.11
-#: reads less than a thousand; later ones read more, and what they write is for all.
+#: The maximal number of levels of a tree in a file. A level is three levels of JSON, of which
+#: Python 3.11 reads less than a thousand; later versions write files that 3.11 can read.
 LEVELS = 200
 
 
 class Reference:
-    """A leaf that is an array in the file: its name, and its dtype if the file cannot say it."""
+    """An array leaf in the file: its name, and its dtype if the format cannot express it."""
 
     __slots__ = ("dtype", "name")
 
@@ -49,7 +48,7 @@ def encode(spec: Spec, leaves: Sequence[Any]) -> str:
 
 
 def looks_encoded(text: str) -> bool:
-    """Whether a text is of `encode`, by its first words: under another name it is damage."""
+    """Whether a text starts like one from `encode`; under another name this means damage."""
     return text.startswith('{"version":') and '"crc32":' in text[:60]
 
 
@@ -79,7 +78,7 @@ def _encode_leaf(path: str, leaf: Any) -> Any:
     if isinstance(leaf, Reference):
         return leaf.name if leaf.dtype is None else {"array": leaf.name, "dtype": leaf.dtype}
     kind = type(leaf)
-    if kind is int and abs(leaf) >= 2**63:  # beyond what other readers of JSON take
+    if kind is int and abs(leaf) >= 2**63:  # beyond the range of other JSON readers
         return {"int": hex(leaf)}
     if kind is float and not math.isfinite(leaf):
         return {"float": repr(leaf)}
@@ -94,14 +93,14 @@ def _encode_leaf(path: str, leaf: Any) -> Any:
 
 
 def decode(text: str, where: str) -> Container:
-    """The Container that `encode` was given, arrays as `Reference`.
+    """The Container of a text from `encode`, with arrays as `Reference`.
 
     Args:
-        text: what `encode` returned, or anything else.
-        where: the file, for errors.
+        text: the text, possibly damaged.
+        where: the file, for error messages.
 
     Raises:
-        StorageError: the text is not of this kind.
+        StorageError: the text is invalid.
     """
     try:
         document = parse_json(text)
@@ -112,7 +111,7 @@ def decode(text: str, where: str) -> Container:
                 raise ValueError("its checksum is wrong")
             leaves: list[Any] = []
             return from_leaves(_decode_node(tree, leaves), leaves)
-    # whatever a damaged text makes of the code above: wrong types, missing keys, deep nesting
+    # a damaged text may raise any error here: wrong types, missing keys, deep nesting
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise StorageError(
             f"{where}: the structure in it is damaged ({reason(error)}); "
@@ -125,10 +124,10 @@ def decode(text: str, where: str) -> Container:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """JSON in which no object has a key twice.
+    """Parse JSON and refuse repeated keys in one object.
 
     Raises:
-        ValueError, RecursionError: it is no such text.
+        ValueError, RecursionError: the text is invalid.
     """
     return json.loads(text, object_pairs_hook=_unique)
 
@@ -143,7 +142,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def reason(error: BaseException) -> str:
-    """What an exception says, on one short line."""
+    """The message of an exception in one short line."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= 200 else text[:199] + "…"
 

@@ -1,7 +1,7 @@
-"""Files of ``torch.save``, read only, and of them the weights only.
+"""Files of ``torch.save``: read-only, and restricted to weights.
 
-They are pickles: programs that Python runs. ``weights_only=True`` makes torch refuse every
-program but those that make tensors, dicts, lists and plain values.
+They are pickles: programs that Python executes. With ``weights_only=True`` torch refuses all
+programs except constructors of tensors, dicts, lists and plain values.
 https://docs.pytorch.org/docs/stable/generated/torch.load.html
 """
 
@@ -25,7 +25,7 @@ from nestarray.storage.structure import Reference, reason
 
 
 class TorchSource(Source):
-    """Whatever nest was saved; tensors that are one in memory are one array."""
+    """Any saved nest; tensors that share memory are one array."""
 
     def __init__(self, path: Path) -> None:
         self._tree = _load(path)
@@ -56,7 +56,7 @@ class TorchSource(Source):
         return Reference(name)
 
     def layout(self) -> Container:
-        """The nest that was saved; names in it are split at dots, as those of state dicts."""
+        """The saved nest; names in it are split at dots, as in state dicts."""
         return Container(_split(self._referenced))
 
     def flat(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class TorchSource(Source):
         return to_elements(self._tensors[name])
 
     def part(self, name: str, index: Any) -> np.ndarray:
-        """The elements of a part of a tensor; no other part of it is read."""
+        """The elements of a part of a tensor; only this part is read."""
         return np.array(self.view(name)[index])
 
 
@@ -91,7 +91,7 @@ def _load(path: Path) -> Any:
     torch = backends.core("torch").torch
     try:
         with warnings.catch_warnings():
-            # torch warns of what it is then going to refuse
+            # torch warns of content that it will refuse
             warnings.simplefilter("ignore", UserWarning)
             return torch.load(
                 path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path)

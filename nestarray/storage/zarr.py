@@ -1,8 +1,8 @@
-"""Zarr, a directory of arrays in chunks: nodes are groups.
+"""Zarr, a directory of chunked arrays: nodes are groups.
 
-Arrays are written uncompressed, since weights hardly shrink. Of other programs' stores only
-those are read whose codecs compress bytes: a codec that unpickles objects, or a link that
-leads out of the directory, is refused.
+Arrays are written uncompressed, because weights are hardly compressible. Stores of other programs
+are read only if their codecs are pure compression: codecs that unpickle objects, and links out of
+the directory, are refused.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from nestarray.storage.structure import RESERVED
 NATIVE_DTYPES = NATIVE
 naming, separator = grouped, "/"
 
-#: Codecs that turn bytes into bytes or into numbers, and do nothing else.
+#: Codecs that convert bytes to bytes or numbers, without side effects.
 _CODECS = frozenset((
     "bytes", "endian", "gzip", "zstd", "blosc", "crc32c", "transpose", "sharding_indexed",
     "zlib", "bz2", "lz4", "lzma", "shuffle", "crc32", "adler32", "fletcher32",
 ))  # fmt: skip
 
-#: How many bytes are read in one loop.
+#: The number of bytes to read in one loop.
 _AT_ONCE = 2**24
 
 
@@ -44,9 +44,9 @@ def library() -> Any:
 @cache
 def _store_type() -> Any:
     class Store(library().storage.LocalStore):
-        """Files that are read and written at once, by nobody but who waits for them.
+        """Files with synchronous reads and writes.
 
-        Zarr's own store hands each file to another thread, which takes longer than a small file.
+        Zarr's own store uses another thread for each file, which is slower for small files.
         """
 
         async def get(self, key: str, prototype: Any = None, byte_range: Any = None) -> Any:
@@ -70,7 +70,7 @@ def _run(coroutine: Coroutine[Any, Any, Any]) -> Any:
         asyncio.get_running_loop()
     except RuntimeError:
         return _run_here(coroutine)
-    with ThreadPoolExecutor(1) as executor:  # the loop of a notebook runs in this thread
+    with ThreadPoolExecutor(1) as executor:  # a notebook already runs a loop in this thread
         return executor.submit(_run_here, coroutine).result()
 
 
@@ -83,7 +83,7 @@ def _run_here(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 
 def write(path: Path, plan: Plan) -> None:
-    """Write a store in the format 3."""
+    """Write a store of format 3."""
     _run(_write(path, plan))
 
 
@@ -95,7 +95,7 @@ async def _write(path: Path, plan: Plan) -> None:
         description, metadata = describe(BITS.get(dtype, dtype), shape)
         await store.set(f"{name}/zarr.json", description)
         place = zarr.storage.StorePath(store, name)
-        # empty chunks too, because what is stored says how large the array is
+        # store empty chunks too: readers compare stored bytes with the size of the array
         array = zarr.AsyncArray(metadata, place, {"write_empty_chunks": True})
         await array.setitem(..., plan.elements(name))
         keys = name.split("/")
@@ -106,14 +106,14 @@ async def _write(path: Path, plan: Plan) -> None:
 
 
 def _group(attributes: dict[str, Any]) -> Any:
-    """The description of a group, asked of one in memory."""
+    """The metadata of a group, from a store in memory."""
     files: dict[str, Any] = {}
     library().create_group(files, zarr_format=3, attributes=attributes)
     return files["zarr.json"]
 
 
 def _array(dtype: str, shape: tuple[int, ...]) -> tuple[Any, Any]:
-    """The description of an uncompressed array, asked of one in memory: as a file, as zarr has it."""
+    """The metadata of an uncompressed array, from a store in memory: as a file and as parsed by zarr."""
     files: dict[str, Any] = {}
     array = library().create_array(files, shape=shape, dtype=dtype, compressors=None, zarr_format=3)
     return files["zarr.json"], array.metadata
@@ -127,7 +127,7 @@ class ZarrSource(Source):
     def __init__(self, path: Path) -> None:
         zarr = library()
         store = _store_type()(path, read_only=True)
-        described = cache(_described)  # many are alike, and zarr takes long to read one
+        described = cache(_described)  # metadata repeats, and zarr parses it slowly
         self._arrays: dict[str, Any] = {}
         entries: dict[str, Entry] = {}
         for name, text in sorted(_descriptions(path).items()):
@@ -152,7 +152,7 @@ class ZarrSource(Source):
         return self.part(name, ...)
 
     def read_all(self, names: Iterable[str]) -> Iterator[np.ndarray]:
-        """The elements of several arrays, many small ones in one loop."""
+        """The elements of several arrays; small arrays are read together in one loop."""
         batch, size = [], 0
         for name in names:
             batch.append(name)
@@ -181,10 +181,10 @@ class ZarrSource(Source):
 
 
 def _descriptions(path: Path) -> dict[str, bytes]:
-    """What each node of a store says of itself, by its name.
+    """Name → metadata text of each node of a store.
 
     Raises:
-        StorageError: a link leads out of the store, or to a directory, and then maybe in circles.
+        StorageError: a link leads out of the store, or to a directory, and may form a cycle.
     """
     home = Path(os.path.realpath(path))
     description = "zarr.json" if (path / "zarr.json").exists() else ".zarray"  # the format 3 or 2
@@ -209,7 +209,7 @@ def _descriptions(path: Path) -> dict[str, bytes]:
 
 
 def _described(text: bytes) -> tuple[Any, set[str]] | None:
-    """What a description says, as zarr has it, and the names of all codecs; None if it is a group's."""
+    """The parsed metadata and the names of all codecs; None for a group."""
     zarr, node = library(), json.loads(text)
     if node.get("node_type", "array") == "group":
         return None
@@ -234,7 +234,7 @@ def _entry(path: Path, name: str, array: Any, codecs: set[str]) -> Entry:
 
 
 def _codec_names(node: Any) -> set[str]:
-    """The names of all codecs in an array's metadata, of the format 2 or 3, also inside of others."""
+    """The names of all codecs in an array's metadata of format 2 or 3, including nested ones."""
     found: set[str] = set()
     for key in ("codecs", "index_codecs", "filters", "compressor"):
         codecs = node.get(key) or ()

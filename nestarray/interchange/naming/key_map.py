@@ -1,8 +1,8 @@
-"""A `KeyMap`: which leaf of one tree is which leaf of another, as a value.
+"""`KeyMap`: a mapping between the leaves of two trees, as a value.
 
-It renames, transposes and reshapes the leaves of a tree into the structure and order of
-another, and back. `nestarray.interchange.naming.matcher` proposes one; `key_map_files` has the
-JSON file that it is saved as, which a person can read, edit and write.
+It renames, transposes and reshapes the leaves of a tree into the structure and order of another
+tree, and back. `nestarray.interchange.naming.matcher` proposes one; `key_map_files` saves it as a
+JSON file that can be read and edited.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from nestarray.interchange.naming.pairs import Pair, Pairing, in_order
 
 @dataclass(frozen=True, repr=False)
 class KeyMap(Pairing):
-    """A map between the leaves of two trees that name them differently.
+    """A mapping between the leaves of two trees with different names.
 
-    ``str(keymap)`` lists its rules and what is open.
+    ``str(keymap)`` lists its rules and the unmatched leaves.
 
     Attributes:
-        source: the structure of the tree that it takes.
-        target: the structure of the tree that it makes.
-        pairs: the leaves that belong together, in the order of the target.
-        candidates: pairs of which it could not be decided which hold; `apply` does not use them.
+        source: the structure of the source tree.
+        target: the structure of the target tree.
+        pairs: matching leaves, in the order of the target.
+        candidates: ambiguous pairs; `apply` does not use them.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -56,16 +56,16 @@ class KeyMap(Pairing):
         """The leaves of `c` in the structure, the order and the layout of the target.
 
         Args:
-            c: a tree of the source's keys, in any order.
-            strict: False leaves out what is unmatched or ambiguous, leaves that `c` lacks, and
-                leaves that only `c` has.
+            c: a tree with the keys of the source, in any order.
+            strict: False ignores unmatched and ambiguous leaves, and leaves that are missing in
+                `c` or in the map.
 
         Returns:
             a Container; leaves without steps are the same arrays.
 
         Raises:
-            StructureError: under `strict`, something is open, lacking, or not in the map.
-            ShapeError: a leaf has not the shape that its steps need.
+            StructureError: with `strict`, leaves are unmatched, ambiguous or missing.
+            ShapeError: the shape of a leaf does not fit its steps.
 
         Example:
             >>> import numpy as np, nestarray as na
@@ -116,7 +116,7 @@ class KeyMap(Pairing):
             )
 
     def invert(self) -> KeyMap:
-        """The map from the target to the source.
+        """The mapping from the target to the source.
 
         Example:
             >>> import numpy as np, nestarray as na
@@ -132,13 +132,13 @@ class KeyMap(Pairing):
         )
 
     def save(self, path: str | PathLike[str], /) -> None:
-        """Write the map as a JSON file, which a person can edit; an old file is replaced at once.
+        """Write the map to an editable JSON file; an existing file is replaced atomically.
 
         Numbered blocks are one rule: ``"from": "layers/{i:0-11}/weight", "to":
         "layer_{i}/kernel", "steps": [{"transpose": [1, 0]}]``.
 
         Args:
-            path: where to write it.
+            path: the file to write.
 
         Raises:
             StorageError: the file cannot be written.
@@ -155,20 +155,20 @@ class KeyMap(Pairing):
 
     @staticmethod
     def load(path: str | PathLike[str], /) -> KeyMap:
-        """Read a map that `save` wrote or a person did.
+        """Read a map from a file that `save` or a person wrote.
 
-        A file of rules alone is enough; ``source`` and ``target`` say the order of keys and
-        which nodes are lists, where that is not dicts in the order of the rules.
+        Only rules are required; ``source`` and ``target`` give the order of keys and the lists,
+        if they differ from dicts in the order of the rules.
 
         Args:
             path: the file.
 
         Returns:
-            the map; of a file that `save` wrote, one that is equal to the one that was saved.
+            the map; equal to the saved one if `save` wrote the file.
 
         Raises:
-            StorageError: what is in the file is no key map; the message names the place.
-            MissingFileError: there is no such file.
+            StorageError: the file does not contain a key map; the message names the place.
+            MissingFileError: the file does not exist.
         """
         found = key_map_files.load(path)
         return KeyMap(found.source, found.target, found.pairs, found.candidates)

@@ -9,9 +9,9 @@
  "target": {"paths": ["layer_{i:0-11}/kernel"], "nodes": []}}
 ```
 
-Only the rules are needed. ``paths`` lists all leaves in order (and nodes without leaves as
-``{"empty": path}``); ``nodes`` has each node that is no dict. Nothing in a file is
-executed, and what is not as described here is an error that names the place.
+Only the rules are required. ``paths`` lists all leaves in order (and nodes without leaves as
+``{"empty": path}``); ``nodes`` lists each node other than dicts. Nothing in a file is executed; an
+error names the place of anything that does not follow this format.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Rule = tuple[Text, Text, tuple[Step, ...], float]
 
 
 def rules_of(keymap: Pairing, pairs: Iterable[Pair]) -> list[Rule]:
-    """Pairs of a map with those of numbered blocks folded into one rule."""
+    """The pairs of a map, with pairs of numbered blocks folded into one rule."""
     old, new = _numbered_nodes(keymap.source), _numbered_nodes(keymap.target)
     rows = [
         ((_spelt(pair.source, old), _spelt(pair.target, new)), (pair.steps, pair.confidence))
@@ -53,7 +53,7 @@ def rules_of(keymap: Pairing, pairs: Iterable[Pair]) -> list[Rule]:
 
 
 def save(keymap: Pairing, path: str | PathLike[str]) -> None:
-    """Write `keymap` to a file, which is there in full or not at all."""
+    """Write `keymap` to a file atomically."""
     text = _laid_out(_to_plain(keymap))
     try:
         with replacing(pathlib.Path(path), "KeyMap.save") as temporary:
@@ -115,7 +115,7 @@ def _nodes(spec: Spec, path: Path = ()) -> Iterator[tuple[Path, Spec]]:
 
 
 def _spelt(path: Path, numbered: set[Path]) -> Path:
-    """The path with the numbers of lists as text, which patterns can run through."""
+    """The path with the numbers of lists as strings, as patterns need them."""
     return tuple([str(key) if path[:i] in numbered else key for i, key in enumerate(path)])
 
 
@@ -124,8 +124,8 @@ def _spec_to_plain(spec: Spec) -> dict[str, Any]:
     kinds = [((_spelt(p, numbered),), n.kind) for p, n in _nodes(spec) if n.kind != "dict"]
     places = [((_spelt(path, numbered),), is_leaf) for path, is_leaf in _ends(spec)]
     plain: dict[str, Any] = {"nodes": [[texts[0], kind] for texts, kind in fold(kinds)]}
-    # Blocks whose members alternate, such as Dense_0, Norm_0, Dense_1, cannot be told by all of
-    # their numbers; the first of them may still do, and else each path is written.
+    # Blocks with alternating members, such as Dense_0, Norm_0, Dense_1, cannot be folded over all
+    # of their numbers; fold over the first ones if possible, else write each path.
     for variables in (None, 2, 1):
         plain["paths"] = [_place(texts[0], is_leaf) for texts, is_leaf in fold(places, variables)]
         try:
@@ -154,7 +154,7 @@ def _ends(spec: Spec, path: Path = ()) -> Iterator[tuple[Path, bool]]:
 
 @dataclass(frozen=True)
 class _Row:
-    """One pair as the file has it, before its keys are those of the trees."""
+    """One pair of the file, before its keys are converted to the keys of the trees."""
 
     where: str
     paths: tuple[Path, ...]
@@ -163,7 +163,7 @@ class _Row:
 
 
 def load(path: str | PathLike[str]) -> Pairing:
-    """The key map in a file, after all of it was checked."""
+    """The key map in a file, after all checks."""
     name = fspath(path)
     try:
         with open(name, encoding="utf-8") as file:
@@ -179,7 +179,7 @@ def load(path: str | PathLike[str]) -> Pairing:
 
 
 class _WrongFile(ValueError):
-    """The content of a file is not as described above; the message names the place."""
+    """The content of a file violates the format; the message names the place."""
 
 
 def _from_plain(plain: Any) -> Pairing:
@@ -292,7 +292,7 @@ def _check_fields(
 
 
 def _spec_from_plain(plain: Any, side: str, known: list[Path]) -> tuple[Spec, dict[Path, str]]:
-    """The structure of a side, and the kind of each node that is listed, by path as spelt."""
+    """The structure of a side, and the kind of each listed node, by path as in the file."""
     kinds: dict[Path, str] = {}
     places = [(path, True) for path in dict.fromkeys(known)]
     if plain is not None:
@@ -341,7 +341,7 @@ def _read_places(plain: Any, side: str) -> Iterator[tuple[Path, bool]]:
 
 
 def _keys(path: Path, kinds: dict[Path, str], where: str) -> tuple[Path, Path]:
-    """A path of a file as it is spelt, and with the numbers of lists as integers."""
+    """A path as in the file, and the same path with the numbers of lists as integers."""
     spelt: Path = ()
     real: Path = ()
     for key in path:

@@ -1,4 +1,4 @@
-"""The text of a `KeyMap`: its rules, with the blocks folded, and what is open."""
+"""The text of a `KeyMap`: its rules with folded blocks, ambiguous and unmatched leaves."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def as_text(keymap: Pairing) -> str:
 
 
 def _open_choices(keymap: Pairing) -> list[str]:
-    """A line for each ambiguous leaf, or block of them, with what it may be."""
+    """A line for each ambiguous leaf, or block of leaves, with its candidates."""
     choices: dict[Text, list[tuple[float, str]]] = {}
     for source, target, steps, confidence in rules_of(keymap, keymap.candidates):
         text = ", ".join([_shown(target), *map(str, steps)])

@@ -1,9 +1,9 @@
-"""Paths written with ranges of numbers: ``layers/{i:0-11}/weight`` names twelve leaves.
+"""Path patterns with ranges of numbers: ``layers/{i:0-11}/weight`` names twelve leaves.
 
-In a path that is a string keys stand between slashes; a path that is a list has one key in
-each place, so that keys may contain slashes, or be integers. A key may hold variables:
-``{i:0-11}`` runs through a range, ``{i}`` and ``{i+1}`` repeat it. A brace that is meant
-is written twice. `fold` finds such patterns in lists of paths, `expand` writes them out.
+A path is a string of keys separated by slashes, or a list of keys, which may then contain slashes or
+be integers. A key may contain variables: ``{i:0-11}`` iterates over a range, ``{i}`` and
+``{i+1}`` repeat it. Literal braces are doubled. `fold` finds such patterns in lists of paths,
+`expand` is the inverse.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _MOST = 1_000_000
 
 
 class PatternError(ValueError):
-    """A text is no pattern; the message says why."""
+    """An invalid pattern; the message gives the reason."""
 
 
 # -- reading ----------------------------------------------------------------------------------
 
 
 def expand(text: Any, *others: Any) -> Iterator[tuple[Path, ...]]:
-    """The paths that a pattern names; `others` are patterns with the variables of the first.
+    """The paths that a pattern names; `others` are patterns with the same variables.
 
     Raises:
-        PatternError: a text is no pattern, or uses a variable that the first does not define.
+        PatternError: a pattern is invalid, or uses a variable that the first does not define.
 
     Example:
         >>> list(expand("l/{i:0-1}/w", "layer_{i+1}/w"))
@@ -115,7 +115,7 @@ def _key(key: Any, values: dict[str, int]) -> Key:
 
 @dataclass(frozen=True)
 class _Row:
-    """Paths that belong together, cut into text and numbers, with what must be equal to fold."""
+    """Related paths, split into texts and numbers, with the parts that must be equal to fold."""
 
     templates: tuple[Hashable, ...]
     numbers: tuple[int, ...]  # of the first path
@@ -125,10 +125,10 @@ class _Row:
 def fold(
     rows: Sequence[tuple[tuple[Path, ...], Hashable]], variables: int | None = None
 ) -> list[tuple[tuple[Text, ...], Hashable]]:
-    """Patterns that name the paths of all rows; rows of one pattern have one label.
+    """Patterns that name the paths of all rows; rows of one pattern have the same label.
 
-    The first path of each row is unlike that of the others. Labels go along unchanged. With
-    `variables` only so many of the first numbers of a path become variables.
+    The first paths of all rows are distinct. Labels are passed through. With `variables`, only
+    that many leading numbers of a path become variables.
 
     Example:
         >>> fold([((("l", str(i)), (f"l{i + 1}",)), "x") for i in range(12)])
@@ -152,7 +152,7 @@ def fold(
 
 
 def write(path: Path) -> Text:
-    """A path as it is written, without variables.
+    """A path in the format of patterns, without variables.
 
     Example:
         >>> write(("a", "b")), write(("a/b", "c"))
@@ -163,7 +163,7 @@ def write(path: Path) -> Text:
 
 
 def _cut(path: Path, most: int | None = None) -> tuple[Hashable, tuple[int, ...]]:
-    """(keys as tuples of text and None for each number, the numbers), of numbers at `most` so many."""
+    """(keys as tuples of text and None for each number, the numbers), with at `most` that many."""
     template: list[Any] = []
     numbers: list[int] = []
     for key in path:
@@ -173,7 +173,7 @@ def _cut(path: Path, most: int | None = None) -> tuple[Hashable, tuple[int, ...]
         pieces: list[str | None] = []
         for piece in _DIGITS.findall(key):
             is_left = most is None or len(numbers) < most
-            if is_left and _NUMBER.fullmatch(piece) and len(piece) < 10:  # 007 would not come back
+            if is_left and _NUMBER.fullmatch(piece) and len(piece) < 10:  # 007 would become 7
                 numbers.append(int(piece))
                 pieces.append(None)
             else:
@@ -197,8 +197,8 @@ def _write(template: Any, numbers: Iterator[str]) -> Text:
 
 
 def _patterns(rows: list[_Row]) -> Iterator[tuple[list[str], list[str]]]:
-    """The texts of the numbers, of the first path and of the others, for each pattern."""
-    if len({row.numbers for row in rows}) < len(rows):  # one first path, several others
+    """The texts of the numbers, in the first path and in the others, for each pattern."""
+    if len({row.numbers for row in rows}) < len(rows):  # several rows with the same first path
         for part in _first_second_and_so_on(rows):
             yield from _patterns(part)
         return
@@ -219,7 +219,7 @@ def _patterns(rows: list[_Row]) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def _first_second_and_so_on(rows: list[_Row]) -> list[list[_Row]]:
-    """Rows apart by which of the rows of their first path they are."""
+    """Rows, grouped by their position among the rows with the same first path."""
     parts: list[list[_Row]] = []
     seen: Counter[tuple[int, ...]] = Counter()
     for row in rows:
@@ -246,7 +246,7 @@ def _product(factors: Iterator[int]) -> int:
 def _expression(
     column: Sequence[int], columns: Sequence[Sequence[int]], varying: list[int]
 ) -> str | None:
-    """The text of a number of another path: a constant, or a variable and an offset."""
+    """The text of a number in another path: a constant, or a variable with an offset."""
     if len(set(column)) == 1:
         return str(column[0])
     for name, c in zip(_NAMES, varying):
@@ -265,7 +265,7 @@ def _split(rows: list[_Row], column: int) -> list[list[_Row]]:
 
 
 def _runs(rows: list[_Row], column: int) -> list[list[_Row]]:
-    """Rows whose number goes up by one while each other number stays or does so too."""
+    """Runs of rows in which one number increases by one, and the others are constant or do too."""
     runs: list[list[_Row]] = []
     change: tuple[int, ...] | None = None
     for row in sorted(rows, key=lambda r: r.numbers[column]):

@@ -1,8 +1,7 @@
-"""How an array of one shape can be an array of another: transposed, or with axes split.
+"""Conversions between parameter layouts: transposition, and splitting of axes.
 
-Only what frameworks do to parameters is thought of: matrices with outputs first or inputs
-first, convolution kernels with channels first or last, and projections whose outputs are
-split into heads.
+Covered are the layouts of frameworks: matrices with outputs first or inputs first, convolution
+kernels with channels first or last, and projections whose outputs are split into heads.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ Steps = tuple[Step, ...]
 
 
 def _kernel_orders(rank: int) -> list[tuple[int, ...]]:
-    """Orders of the axes of kernels: torch's to the others', back, and those of transposed ones."""
+    """Axis orders between kernels of torch and of other libraries, also for transposed convolutions."""
     space = tuple(range(2, rank))
     back = tuple(range(rank - 2))
     orders = [(*space, 1, 0), (rank - 1, rank - 2, *back)]
@@ -28,7 +27,7 @@ _ORDERS = {2: [(1, 0)], **{rank: _kernel_orders(rank) for rank in (3, 4, 5)}}
 
 
 def possible_steps(old: Shape, new: Shape) -> list[Steps]:
-    """All ways from one shape to the other, the simplest first; none if there is none.
+    """All conversions from one shape to the other, simplest first; [] if impossible.
 
     Example:
         >>> [str(s[0]) for s in possible_steps((2, 3), (3, 2))]
@@ -61,7 +60,7 @@ def possible_steps(old: Shape, new: Shape) -> list[Steps]:
 
 
 def _is_split(coarse: Shape, fine: Shape) -> bool:
-    """Whether `fine` is `coarse` with each axis split into one or more."""
+    """Whether `fine` is `coarse` with each axis split into one or more axes."""
     rest = list(fine)
     for size in coarse:
         product = 1
@@ -75,12 +74,12 @@ def _is_split(coarse: Shape, fine: Shape) -> bool:
 
 
 def is_transposed(steps: Steps) -> bool:
-    """Whether the axes change places."""
+    """Whether the steps permute axes."""
     return any(isinstance(step, Transpose) for step in steps)
 
 
 def order_of(steps: Steps) -> tuple[int, ...] | None:
-    """The order of the axes, whatever the shapes; None if they stay."""
+    """The order of the axes for any shape; None without transposition."""
     for step in steps:
         if isinstance(step, Transpose):
             return step.axes

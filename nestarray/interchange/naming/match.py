@@ -1,4 +1,4 @@
-"""`Container.match`: a map between two trees that hold the same under different names."""
+"""`Container.match`: a mapping between trees with the same content and different names."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ def match(
     known: Mapping[str, str] | None = None,
     min_confidence: float = 0.5,
 ) -> KeyMap:
-    """Propose which leaf of this tree is which leaf of `other`, as a `KeyMap`.
+    """Propose a mapping from the leaves of this tree to the leaves of `other`, as a `KeyMap`.
 
-    For trees that hold the same parameters under different names, such as the state of a
-    torch module and the variables of a Flax one. Shapes, dtypes, names, numbers in names and
-    order are looked at, values never. Repeated blocks are matched block by block. Matrices
-    and kernels may be transposed, projections split into heads; where shapes do not tell, as
-    for square matrices, the other leaves of the same names do. What cannot be decided is in
-    the map's `ambiguous`, what has no partner in its `unmatched`.
+    For trees with the same parameters under different names, such as the state of a torch module
+    and the variables of a Flax model. Matching uses shapes, dtypes, names, numbers in names and
+    order, but not values. Repeated blocks are matched block by block. Matrices and kernels may be
+    transposed, projections split into heads; if shapes do not decide, as for square matrices,
+    other leaves with the same names do. Undecided leaves are in the map's `ambiguous`, leaves
+    without a counterpart in its `unmatched`.
 
     Args:
-        c: the tree to take leaves from.
-        other: the tree whose names, order and layout they shall get.
-        known: what is known already: path in `c` → path in `other`, of leaves or of nodes.
-        min_confidence: pairs of less confidence, from 0 to 1, are listed as ambiguous.
+        c: the source tree.
+        other: the tree with the target names, order and layout.
+        known: known matches: path in `c` → path in `other`, of leaves or nodes.
+        min_confidence: pairs below this confidence, from 0 to 1, are listed as ambiguous.
 
     Returns:
-        a `KeyMap`; ``keymap.apply(c)`` makes the tree, ``keymap.save("map.json")`` keeps it.
+        a `KeyMap`; ``keymap.apply(c)`` converts the tree, ``keymap.save("map.json")`` saves the map.
 
     Raises:
-        ArgumentError: an argument has another type, or a path of `known` is named twice.
-        PathError: a path of `known` is not there.
-        ShapeError: two leaves of `known` do not fit.
+        ArgumentError: an argument has a wrong type, or a path occurs twice in `known`.
+        PathError: a path of `known` does not exist.
+        ShapeError: two leaves of `known` have incompatible shapes.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -1,4 +1,4 @@
-"""The units that matching pairs: leaves and subtrees, with the sizes of what is in them."""
+"""The units of matching: leaves and subtrees, with the sizes of their contents."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from nestarray.typing import NUMBERS
 
 @dataclass(eq=False)
 class Unit:
-    """A leaf or a subtree: what is matched as one."""
+    """A leaf or a subtree, which is matched as a whole."""
 
-    path: Path  # from the unit that was matched last
+    path: Path  # relative to the last matched unit
     leaves: list[int]  # their numbers in the tree
     children: list[Unit]
     sizes: Counter[Hashable] = field(default_factory=Counter)
@@ -36,17 +36,17 @@ class Unit:
 
     @cached_property
     def signature(self) -> Hashable:
-        """Equal for units whose leaves have the same sizes."""
+        """A key that is equal for units whose leaves have the same sizes."""
         return frozenset(self.sizes.items())
 
     def members(self, *, inside: bool) -> list[Unit]:
-        """The children, named from here if `inside`, else from where this unit is named."""
+        """The children, with paths relative to this unit if `inside`, else as this unit."""
         front = () if inside else self.path
         return [Unit((*front, *u.path), u.leaves, u.children, u.sizes) for u in self.children]
 
 
 class Side:
-    """The leaves of one tree: paths, shapes, and what is taken for their size."""
+    """The leaves of one tree: paths, shapes, and sizes for comparison."""
 
     def __init__(self, c: Container) -> None:
         self.paths = c._spec.paths
@@ -71,7 +71,7 @@ class Side:
         if isinstance(tree, int):
             return Unit(path, [tree], [], Counter([self.sizes[tree]]))
         children = [self._unit(key, node) for key, node in tree.items()]
-        if len(children) == 1:  # a node of one member is that member
+        if len(children) == 1:  # replaced by its only member
             only = children[0]
             return Unit((*path, *only.path), only.leaves, only.children, only.sizes)
         leaves = sorted(i for child in children for i in child.leaves)
@@ -96,7 +96,7 @@ def _kind(leaf: Any) -> str:
 
 
 def _without_collections(paths: dict[int, Path]) -> dict[int, Path]:
-    """Flax keeps ``params`` and ``batch_stats`` apart at the top; a module's leaves belong together."""
+    """Join collections: Flax separates ``params`` and ``batch_stats`` of a module at the top."""
     tops = {path[0] for path in paths.values() if len(path) > 1}
     if "params" not in tops or len(tops) < 2 or any(len(path) < 2 for path in paths.values()):
         return paths
@@ -108,7 +108,7 @@ def _without_collections(paths: dict[int, Path]) -> dict[int, Path]:
 
 
 def depth(side: Side, start: int, stop: int) -> int:
-    """How many keys the leaves of a subtree have in common, at most all but the last."""
+    """The number of leading keys that the leaves of a subtree share, at most all but the last."""
     paths = [side.paths[i] for i in range(start, stop)]
     front = min(map(len, paths)) - 1
     while any(path[:front] != paths[0][:front] for path in paths):
@@ -117,7 +117,7 @@ def depth(side: Side, start: int, stop: int) -> int:
 
 
 def families(units: list[Unit]) -> dict[tuple[str, ...], list[Unit]]:
-    """Units by the words of their names, in the order of their numbers."""
+    """Units grouped by the words of their names, sorted by their numbers."""
     found: dict[tuple[str, ...], list[Unit]] = {}
     for unit in units:
         found.setdefault(name_of(unit.path).words, []).append(unit)
@@ -127,5 +127,5 @@ def families(units: list[Unit]) -> dict[tuple[str, ...], list[Unit]]:
 
 
 def overlap(a: Unit, b: Unit) -> float:
-    """The share of leaves of which both units have one of the same size."""
+    """The fraction of leaves with a counterpart of the same size in the other unit."""
     return (a.sizes & b.sizes).total() / (a.sizes | b.sizes).total()

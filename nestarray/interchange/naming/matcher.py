@@ -1,11 +1,10 @@
-"""Which leaf of one tree is which leaf of another that names and nests them differently.
+"""Matching of the leaves of two trees with different names and nesting.
 
-The trees are matched from the top. Subtrees whose leaves have the same sizes belong
-together if there is one of them on each side; of several, numbered ones go by the order of
-their numbers, others by their names, and what is left by its place between those that are
-matched. A subtree without a partner is replaced by its members, the largest first, so
-that blocks are matched as blocks, and what is inside of two only with each other. Where
-nothing decides, nothing is guessed: the candidates are listed.
+Trees are matched top down. Subtrees whose leaves have the same sizes match if each side has exactly
+one. Among several, numbered ones are matched by number, others by name, and the rest by their
+position between matched ones. A subtree without a counterpart is replaced by its members, largest
+first; thus blocks are matched as blocks, and their contents only with each other. Undecided
+leaves are not guessed but listed as candidates.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from nestarray.interchange.naming.parameter_names import is_transposed_by_name, 
 
 Words = tuple[str, ...]
 
-#: How much each kind of evidence is worth.
+#: The confidence from each kind of evidence.
 _BY_SHAPE, _BY_NUMBER, _BY_ELIMINATION, _BY_PLACE, _BY_COUNT = 1.0, 0.95, 0.8, 0.7, 0.6
 _LEAST_LIKENESS, _MARGIN = 0.25, 0.08
 _MOST_FAMILIES, _MOST_CANDIDATES = 200, 5
 
 
 class Matching:
-    """What is decided and what is open while two trees are matched."""
+    """The state of a match: decided pairs and open units."""
 
     def __init__(self, c: Container, other: Container) -> None:
         self.c, self.other = c, other
@@ -41,10 +40,10 @@ class Matching:
         self.decided: dict[int, tuple[int, float]] = {}
         self.open: list[tuple[list[Unit], list[Unit]]] = []
 
-    # what the caller knows
+    # matches given by the caller
 
     def match_known(self, known: Mapping[str, str]) -> None:
-        """Decide what the caller knows; subtrees are matched inside."""
+        """Record the caller's matches; the contents of subtrees are matched recursively."""
         if not isinstance(known, Mapping):
             raise ArgumentError(
                 f"match: known: got {type(known).__name__}, expected a dict of paths: "
@@ -55,7 +54,7 @@ class Matching:
             places.append(
                 (source, target, self.c._spec.locate(source), self.other._spec.locate(target))
             )
-        # single leaves first, so that a subtree is matched around what is known of it
+        # single leaves first: subtrees are then matched around them
         places.sort(key=lambda place: place[2][1] - place[2][0])
         taken = set()
         for source, target, (a, b, old), (p, q, new) in places:
@@ -91,21 +90,21 @@ class Matching:
                 f"{self.new.shapes[k]}; one is not the other transposed or reshaped"
             )
 
-    # from the top
+    # top down
 
     def match_rest(self) -> None:
-        """Decide what can be decided of all that is left."""
+        """Match the remaining leaves as far as possible."""
         taken = {k for k, _ in self.decided.values()}
         old = [i for i in range(len(self.old.paths)) if i not in self.decided]
         new = [k for k in range(len(self.new.paths)) if k not in taken]
         common = {self.old.sizes[i] for i in old} & {self.new.sizes[k] for k in new}
-        old = [i for i in old if self.old.sizes[i] in common]  # others have no partner anyway
+        old = [i for i in old if self.old.sizes[i] in common]  # the others have no counterpart
         new = [k for k in new if self.new.sizes[k] in common]
         if old and new:
             self._match_members([self.old.unit(old)], [self.new.unit(new)], _BY_SHAPE)
 
     def _match_members(self, olds: list[Unit], news: list[Unit], confidence: float) -> None:
-        """Match two lists of units with each other, the largest first."""
+        """Match two lists of units, largest first."""
         pairs: list[tuple[Unit, Unit, float]] = []
         deferred: list[tuple[list[Unit], list[Unit]]] = []
         while olds and news:
@@ -128,9 +127,9 @@ class Matching:
     def _match_largest(
         self, olds: list[Unit], news: list[Unit], deferred: list[tuple[list[Unit], list[Unit]]]
     ) -> tuple[list[tuple[Unit, Unit, float]], tuple[list[Unit], list[Unit]]]:
-        """Pairs of units of one size, and on both sides those that nothing is like.
+        """Pairs of units of the same size, and the units without a counterpart on both sides.
 
-        Of units that are alike and nothing decides between, both sides go to `deferred`.
+        If nothing decides between similar units, all of them go to `deferred`.
         """
         pairs: list[tuple[Unit, Unit, float]] = []
         alone: tuple[list[Unit], list[Unit]] = ([], [])
@@ -156,7 +155,7 @@ class Matching:
             self._match_members(olds, news, confidence)
 
     def _groups(self, olds: list[Unit], news: list[Unit]) -> list[tuple[list[Unit], list[Unit]]]:
-        """Units that may belong together; for leaves, of the same dimensions if that comes out even."""
+        """Groups of possible partners; leaves are grouped by rank if both sides have equal counts."""
         groups: dict[Hashable, tuple[list[Unit], list[Unit]]] = {}
         for side, units in enumerate((olds, news)):
             for unit in units:
@@ -178,12 +177,12 @@ class Matching:
             return list(finer.values())
         return [(olds, news)]
 
-    # of one group
+    # within one group
 
     def _paired(
         self, olds: list[Unit], news: list[Unit]
     ) -> tuple[list[tuple[Unit, Unit, float]], list[Unit], list[Unit]]:
-        """Units of one signature: pairs with their confidence, and what is left on both sides."""
+        """Match units of one signature: pairs with confidence, and the rest of both sides."""
         if len(olds) == len(news) == 1:
             if self._fits(olds[0], news[0]):
                 return [(olds[0], news[0], _BY_SHAPE)], [], []
@@ -221,7 +220,7 @@ class Matching:
     def _paired_blocks(
         self, rest: tuple[list[Unit], list[Unit]], olds: list[Unit], news: list[Unit]
     ) -> list[tuple[Unit, Unit, float]]:
-        """Numbered blocks of which there are as many on both sides, though a few leaves differ."""
+        """Match numbered blocks with equal counts on both sides, even if a few leaves differ."""
         sides = []
         for left, units in zip(rest, (olds, news), strict=True):
             found = families([*left, *units])
@@ -248,7 +247,7 @@ class Matching:
         pairs: list[tuple[Unit, Unit, float]],
         deferred: list[tuple[list[Unit], list[Unit]]],
     ) -> None:
-        """Match what stands alone between the same neighbours, if both sides are in one order."""
+        """Match single units between the same neighbours, if both sides have the same order."""
         known = sorted((old.start, new.start) for old, new, _ in pairs)
         follows = [new for _, new in known]
         in_one_order = len(known) > 1 and follows == sorted(follows)
@@ -271,7 +270,7 @@ class Matching:
     # the result
 
     def key_map(self, min_confidence: float) -> KeyMap:
-        """The decided pairs with their steps, and the candidates for what is open."""
+        """The decided pairs with their steps, and the candidates for open units."""
         votes = self._votes()
         pairs, candidates = [], []
         for i, (k, confidence) in self.decided.items():
@@ -292,7 +291,7 @@ class Matching:
         return Pair(self.old.paths[i], self.new.paths[k], steps, round(confidence, 2))
 
     def _votes(self) -> dict[Hashable, Counter[Any]]:
-        """How arrays of two last keys are transposed, where their shapes leave no doubt."""
+        """The transposition of arrays with two given last keys, where shapes determine it."""
         votes: dict[Hashable, Counter[Any]] = {}
         for i, (k, _) in self.decided.items():
             ways = possible_steps(self.old.shapes[i], self.new.shapes[k])
@@ -309,7 +308,7 @@ class Matching:
     def _ways(
         self, i: int, k: int, votes: dict[Hashable, Counter[Any]]
     ) -> list[tuple[Steps, float]]:
-        """The steps from leaf i to leaf k with how much speaks for each."""
+        """The possible steps from leaf i to leaf k, each with a confidence."""
         ways = possible_steps(self.old.shapes[i], self.new.shapes[k])
         if len(ways) == 1:
             return [(ways[0], 1.0)]
@@ -324,17 +323,17 @@ class Matching:
                 return [(by_name[0], 0.9)]
             everywhere = votes.get(self._voters(i, k)[2], Counter())
             alike = [way for way in ways if everywhere[order_of(way)]]
-            if len(everywhere) == 1 and len(alike) == 1:  # all matrices of these trees do so
+            if len(everywhere) == 1 and len(alike) == 1:  # as for all matrices of these trees
                 return [(alike[0], 0.8)]
         return [(way, round(1 / len(ways), 2)) for way in ways]
 
     def _candidates(
         self, olds: list[Unit], news: list[Unit], votes: dict[Hashable, Counter[Any]]
     ) -> list[Pair]:
-        """For each leaf of the old units, the leaves of the new ones that it may be."""
+        """For each leaf of the old units, its possible leaves in the new units."""
         result = []
         for n, old in enumerate(olds):
-            if len(news) > _MOST_FAMILIES:  # too many to compare each with each
+            if len(news) > _MOST_FAMILIES:  # too many for pairwise comparison
                 first = min(max(0, n - _MOST_CANDIDATES // 2), len(news) - _MOST_CANDIDATES)
                 options = news[first : first + _MOST_CANDIDATES]
             else:
@@ -353,7 +352,7 @@ class Matching:
         return 0.1 + likeness(name_of(old.path).words, name_of(new.path).words)
 
     def _inside(self, old: Unit, new: Unit) -> list[tuple[int, int, float]]:
-        """The pairs of leaves if these two units were one."""
+        """The pairs of leaves that follow if these two units match."""
         trial = Matching.__new__(Matching)
         trial.c, trial.other, trial.old, trial.new = self.c, self.other, self.old, self.new
         trial.decided, trial.open = {}, []
@@ -364,7 +363,7 @@ class Matching:
 
 
 def _opened(units: list[Unit], alone: list[Unit], gone: set[int]) -> list[Unit]:
-    """`units` and the members of those that stand `alone`, without what is `gone`."""
+    """`units`, with units in `alone` replaced by their members and units in `gone` removed."""
     kept = [unit for unit in units if id(unit) not in gone]
     left = [unit for unit in alone if id(unit) not in gone]
     return [*kept, *(member for unit in left for member in unit.members(inside=False))]
@@ -377,7 +376,7 @@ def _dtype(c: Container, i: int) -> Any:
 def _most_alike(
     left: Mapping[Words, list[Unit]], right: Mapping[Words, list[Unit]]
 ) -> list[tuple[Words, Words, float]]:
-    """Families that are more like each other than like any other by a clear margin."""
+    """Families that are more similar to each other than to any other, by a clear margin."""
     scores = {
         (a, b): likeness(a, b)
         for a in left

@@ -14,12 +14,12 @@ from nestarray.container.spec import Path, Spec, join_path
 
 @dataclass(frozen=True)
 class Transpose:
-    """Axis `axes[i]` of the array becomes axis i."""
+    """Permute axes: axis `axes[i]` of the array becomes axis i."""
 
     axes: tuple[int, ...]
 
     def shape(self, old: tuple[int, ...]) -> tuple[int, ...] | None:
-        """The shape that an array of the shape `old` gets; None if it does not fit."""
+        """The new shape for an array of the shape `old`; None if it does not fit."""
         if len(old) != len(self.axes):
             return None
         return tuple(old[axis] for axis in self.axes)
@@ -29,11 +29,11 @@ class Transpose:
         return ops.permute_dims(x, axes=self.axes)
 
     def inverse(self) -> Transpose:
-        """The way back."""
+        """The inverse step."""
         return Transpose(tuple(self.axes.index(i) for i in range(len(self.axes))))
 
     def to_plain(self) -> dict[str, Any]:
-        """As in the file."""
+        """The step in the format of the file."""
         return {"transpose": list(self.axes)}
 
     def __str__(self) -> str:
@@ -42,13 +42,13 @@ class Transpose:
 
 @dataclass(frozen=True)
 class Reshape:
-    """An array of the shape `old` gets the shape `new`."""
+    """Reshape an array of the shape `old` to the shape `new`."""
 
     old: tuple[int, ...]
     new: tuple[int, ...]
 
     def shape(self, old: tuple[int, ...]) -> tuple[int, ...] | None:
-        """The shape that an array of the shape `old` gets; None if it does not fit."""
+        """The new shape for an array of the shape `old`; None if it does not fit."""
         return self.new if tuple(old) == self.old and _same_size(self.old, self.new) else None
 
     def apply(self, x: Any) -> Any:
@@ -56,11 +56,11 @@ class Reshape:
         return ops.reshape(x, self.new)
 
     def inverse(self) -> Reshape:
-        """The way back."""
+        """The inverse step."""
         return Reshape(self.new, self.old)
 
     def to_plain(self) -> dict[str, Any]:
-        """As in the file."""
+        """The step in the format of the file."""
         return {"reshape": list(self.new), "from": list(self.old)}
 
     def __str__(self) -> str:
@@ -76,13 +76,13 @@ Step = Transpose | Reshape
 
 @dataclass(frozen=True)
 class Pair:
-    """One leaf of the source is one leaf of the target.
+    """A leaf of the source and the matching leaf of the target.
 
     Attributes:
         source: the path in the source.
         target: the path in the target.
-        steps: what to do to the array, in order.
-        confidence: from 0 to 1, how much speaks for it.
+        steps: the conversions of the array, in order.
+        confidence: from 0 to 1.
     """
 
     source: Path
@@ -91,7 +91,7 @@ class Pair:
     confidence: float = 1.0
 
     def inverse(self) -> Pair:
-        """The way back."""
+        """The pair in the opposite direction."""
         steps = tuple(step.inverse() for step in reversed(self.steps))
         return Pair(self.target, self.source, steps, self.confidence)
 
@@ -101,10 +101,10 @@ class Pairing:
     """The pairs of two structures; the data of a `KeyMap`.
 
     Attributes:
-        source: the structure of the tree that it takes.
-        target: the structure of the tree that it makes.
-        pairs: the leaves that belong together, in the order of the target.
-        candidates: undecided pairs; `KeyMap.apply` does not use them.
+        source: the structure of the source tree.
+        target: the structure of the target tree.
+        pairs: matching leaves, in the order of the target.
+        candidates: ambiguous pairs; `KeyMap.apply` does not use them.
     """
 
     source: Spec
@@ -114,18 +114,18 @@ class Pairing:
 
     @cached_property
     def ambiguous(self) -> Mapping[str, tuple[tuple[str, float], ...]]:
-        """Source path → (target path, confidence) of each candidate, the likeliest first."""
+        """Source path → (target path, confidence) of each candidate, most likely first."""
         found: dict[str, list[tuple[str, float]]] = {}
         for pair in sorted(self.candidates, key=lambda p: -p.confidence):
             entry = (join_path(pair.target), pair.confidence)
             entries = found.setdefault(join_path(pair.source), [])
-            if entry[0] not in [name for name, _ in entries]:  # two ways to the same leaf
+            if entry[0] not in [name for name, _ in entries]:  # different steps to the same leaf
                 entries.append(entry)
         return {name: tuple(entries) for name, entries in found.items()}
 
     @cached_property
     def unmatched(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """(paths of the source, paths of the target) that no pair and no candidate has."""
+        """(paths of the source, paths of the target) without a pair or a candidate."""
         known = (*self.pairs, *self.candidates)
         sources, targets = {pair.source for pair in known}, {pair.target for pair in known}
         return (
@@ -135,7 +135,7 @@ class Pairing:
 
 
 def in_order(pairs: Any, target: Spec) -> tuple[Pair, ...]:
-    """Pairs in the order of the target's leaves, the likeliest candidate first."""
+    """Pairs in the order of the target's leaves, most likely candidates first."""
     place = {path: i for i, path in enumerate(target.paths)}
     return tuple(
         sorted(

@@ -1,8 +1,7 @@
-"""What the names of parameters mean: words that frameworks use for one thing, and likeness.
+"""Parsing of parameter names: synonyms between frameworks, and similarity.
 
-A name is cut into words at punctuation, capitals and digits. Words for one thing become
-one word; words that say little, such as ``layer``, count little. Numbers are kept
-apart, since they count and do not name.
+A name is split into words at punctuation, capitals and digits. Synonyms are replaced by one word;
+generic words, such as ``layer``, have a low weight. Numbers are kept separately, as positions.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from functools import cache
 
 from nestarray.container.spec import Path
 
-#: One line for each thing: the word that stands for it, then other words for it.
+#: One line for each concept: its word, followed by synonyms.
 _THINGS = [
     "",
     "weight kernel w table embeddings_table",
@@ -47,7 +46,7 @@ _THINGS = [
 _MEANING: dict[str, str] = {
     word: words[0] for words in (line.split() for line in _THINGS if line) for word in words
 }
-#: Words that are there for the framework's sake or for grammar.
+#: Generic words, without meaning for the match.
 _FILLING = {
     "params", "param", "module", "model", "self", "running", "moving", "layer", "dense", "net",
     "network", "the", "to", "c", "stage", "base", "backbone", "variables", "state", "stats", "init",
@@ -55,9 +54,9 @@ _FILLING = {
 _WEIGHT_OF_FILLING = 0.2
 _PIECES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _DIGITS = re.compile(r"[0-9]+")
-#: The 2d of conv2d, which numbers nothing.
+#: The 2d of conv2d, which is not a position.
 _DIMENSIONS = re.compile(r"(?<=[A-Za-z])[123][dD](?![A-Za-z])")
-#: The axes of a matrix: outputs first (torch), or inputs first (Flax, Haiku, Keras).
+#: The axis order of a matrix: outputs first (torch), or inputs first (Flax, Haiku, Keras).
 _OUTPUTS_FIRST, _INPUTS_FIRST = {"weight"}, {"kernel", "w"}
 
 
@@ -66,8 +65,8 @@ class Name:
     """A path as words and numbers.
 
     Attributes:
-        words: the words in order, each as its thing.
-        numbers: for each word the number behind it, -1 if there is none.
+        words: the words in order, with synonyms replaced.
+        numbers: for each word the number after it, or -1.
     """
 
     words: tuple[str, ...]
@@ -91,7 +90,7 @@ def name_of(path: Path) -> Name:
                 numbers.append(-1)
             elif numbers[-1] < 0:
                 numbers[-1] = int(piece)
-            else:  # a second number in a row, as in stages/0/1
+            else:  # a second number, as in stages/0/1
                 words.append("")
                 numbers.append(int(piece))
     start = 1 if numbers[0] < 0 else 0
@@ -101,7 +100,7 @@ def name_of(path: Path) -> Name:
 def _pieces(key: str) -> list[str]:
     key = _DIMENSIONS.sub("", key)
     whole = re.sub(r"[^a-z]", "", key.lower())
-    if whole in _MEANING:  # LayerNorm_0 is one thing, not a layer and a norm
+    if whole in _MEANING:  # LayerNorm_0 is one concept, not a layer and a norm
         return [_MEANING[whole], *_DIGITS.findall(key)[-1:]]
     pieces = [str(piece).lower() for piece in _PIECES.findall(key)]
     return [_MEANING.get(piece, piece) for piece in pieces]
@@ -109,7 +108,7 @@ def _pieces(key: str) -> list[str]:
 
 @cache
 def likeness(a: tuple[str, ...], b: tuple[str, ...]) -> float:
-    """How much two lists of words have in common: 1 for the same words, 0 for none.
+    """The similarity of two lists of words: 1 for the same words, 0 for none in common.
 
     Example:
         >>> a = name_of(("attention", "self", "query")).words
@@ -123,7 +122,7 @@ def likeness(a: tuple[str, ...], b: tuple[str, ...]) -> float:
     left, right = ([w for w in words if w not in common] for words in (left, right))
     shared = sum(map(_importance, common))
     total = shared + sum(map(_importance, left)) + sum(map(_importance, right))
-    for word in left:  # embed is half of embedder
+    for word in left:  # embed matches half of embedder
         match = next((w for w in right if _is_start(word, w)), None)
         if match is not None:
             right.remove(match)
@@ -141,7 +140,7 @@ def _is_start(a: str, b: str) -> bool:
 
 
 def is_transposed_by_name(source: Path, target: Path) -> bool | None:
-    """Whether the last keys say that the axes are swapped; None if they say nothing.
+    """Whether the last keys imply swapped axes; None if they are inconclusive.
 
     Example:
         >>> is_transposed_by_name(("fc", "weight"), ("Dense_0", "kernel"))
