@@ -431,8 +431,8 @@ def _native(graph: Any, x: Any) -> Callable[[Any], Any]:
     import dataclasses
 
     from nestarray.graph import codegen
+    from nestarray.graph.execution import compute, given_values
     from nestarray.graph.node import substituted
-    from nestarray.proof.execution import compute, given_values
 
     space = types.SimpleNamespace()
     values = given_values(graph, [x], None)

@@ -111,8 +111,8 @@ if _TYPE_CHECKING:
     from nestarray.graph import Graph as Graph
     from nestarray.graph import check as check
     from nestarray.graph import trace_graph as trace_graph
-    from nestarray.graph.module import GraphModule as GraphModule
-    from nestarray.graph.module import to_module as to_module
+    from nestarray.importers.module import GraphModule as GraphModule
+    from nestarray.importers.module import to_module as to_module
     from nestarray.interchange.naming.key_map import KeyMap as KeyMap
 
 _lazy_imports.attach(
@@ -132,7 +132,7 @@ _lazy_imports.attach(
             "typing",
         ),
         "nestarray.graph": ("Graph", "check", "trace_graph"),
-        "nestarray.graph.module": ("GraphModule", "to_module"),
+        "nestarray.importers.module": ("GraphModule", "to_module"),
         "nestarray.interchange.naming.key_map": ("KeyMap",),
         "nestarray.comparison.diff": ("Diff",),
         "nestarray.comparison.merge": ("MISSING",),

@@ -36,6 +36,10 @@ class Core(Protocol):
         """Whether instances of `cls` are arrays of this backend."""
         ...
 
+    def is_abstract(self, x: Any) -> bool:
+        """Whether `x` has a shape and a dtype but no values."""
+        ...
+
     def is_traced(self, x: Any) -> bool:
         """Whether `x` represents an array in a function that is being traced."""
         ...

@@ -200,9 +200,10 @@ def _by_own_names(
     beside = dict(other.flat_items()) if isinstance(other, Container) else leaves
     moved = {p: beside[p] for p in paths if p not in leaves and p in beside}
     missing = [p for p in paths if p not in leaves and p not in moved]
-    known = set(paths)
-    extra = [p for p in leaves if p not in known and _letter(graph, p) != letter]
-    extra = [p for p in extra if p in beside or _letter(graph, p) is None]
+    known, names = set(paths), graph.source_names.names.items()
+    letters = {name.replace(".", "/"): other for name, (other, _) in names}
+    extra = [p for p in leaves if p not in known and letters.get(p) != letter]
+    extra = [p for p in extra if p in beside or p not in letters]
     if missing or extra:
         which = f"no {missing[0]!r}" if missing else f"an unexpected {extra[0]!r}"
         raise StructureError(
@@ -210,11 +211,6 @@ def _by_own_names(
         )
     leaves |= moved
     return from_leaves(own.spec, [leaves[p] for p in paths])
-
-
-def _letter(graph: Graph, path: str) -> str | None:
-    """Whether what is at `path` of a torch module is in the graph's ``v`` or its ``s``."""
-    return graph.torch_names.get(path.replace("/", "."), (None,))[0]
 
 
 def argument_names(fn: Callable[..., Any], count: int) -> list[str]:
@@ -248,5 +244,6 @@ def _argument_name(want: Any, index: int) -> str:
 
 
 def is_abstract(x: Any) -> bool:
-    """Whether `x` is a tensor of torch's meta device: a shape and a dtype without values."""
-    return bool(getattr(x, "is_meta", False))
+    """Whether a variable has a shape and a dtype but no values."""
+    backend = backends.backend_of_value(x)
+    return backend is not None and backends.core(backend).is_abstract(x)

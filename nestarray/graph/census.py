@@ -5,16 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nestarray import dtypes
+from nestarray.container import Container
 from nestarray.errors.text import counted
+from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import Node, iter_nodes
 from nestarray.graph.passes.transposes import order_of
-
-if TYPE_CHECKING:
-    from nestarray.container import Container
-    from nestarray.graph.graph import Graph
 
 #: Functions of frontends that transpose.
 _TRANSPOSES = frozenset(
@@ -78,8 +76,19 @@ class GraphReport:
         return "\n".join(lines)
 
 
-def census(graph: Graph) -> GraphReport:
-    """The counts of a graph; see `Graph.report`."""
+@method
+def report(graph: Graph) -> GraphReport:
+    """Counts: calls by function, transposes, parameters, bytes, FLOPs; prints readably.
+
+    Example:
+        >>> import torch, nestarray as na
+        >>> net = torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.ReLU())
+        >>> print(na.trace_graph(net, torch.ones(2, 8)).optimize().report())
+        Sequential on torch (eval): 2 calls, 36 parameters, 144 B, 128 FLOPs
+          transposes: 0
+          1  na.linear
+          1  na.relu
+    """
     names = Counter(node.target_name for node in graph.calls)
     sizes = [_elements(c) for c in (graph.v, graph.s, graph.constants)]
     transposing = [node for node in graph.calls if _transposes(node)]

@@ -23,7 +23,7 @@ from nestarray.dtypes import DType
 from nestarray.errors import ConversionError, NestarrayError, StorageError
 from nestarray.frontends import registry
 from nestarray.graph.codegen import SYMBOLS, is_reserved
-from nestarray.graph.graph import Graph
+from nestarray.graph.graph import Graph, SourceNames, method
 from nestarray.graph.node import Aval, Body, Node
 from nestarray.graph.sizes import Sizes
 from nestarray.storage import metadata
@@ -32,7 +32,7 @@ from nestarray.transforms import control_flow
 
 #: The entry of the metadata that holds the program.
 ENTRY = "nestarray.graph"
-VERSION = 1
+VERSION = 2
 
 _CONTROL_FLOW = (
     "associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop",
@@ -43,8 +43,26 @@ _TEXTS = ("name", "kind", "source", "path", "target_name", "module", "line", "or
 _KINDS = {"input": ("x", "v", "s", "constants", "key", "body"), "call": ("",)}
 
 
-def save(graph: Graph, path: str | os.PathLike[str], format: str | None = None) -> None:
-    """Write a graph to a file; see `Graph.save`."""
+@method
+def save(graph: Graph, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+    """Write the program and the variables to one file, as JSON text and arrays.
+
+    Args:
+        path: the file; its suffix is of any format of `Container.save`, such as
+            ``.safetensors``. What was there before stays if anything fails.
+        format: the format, where the suffix does not say it.
+
+    Raises:
+        ConversionError: a call is of no function that a file can name (an island).
+
+    Example:
+        >>> import tempfile, torch, nestarray as na
+        >>> graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     graph.save(f"{folder}/linear.safetensors")
+        ...     na.Graph.load(f"{folder}/linear.safetensors", backend="numpy")
+        Graph(Linear, numpy, eval: 1 call, 2 parameters, 0 state arrays)
+    """
     text = json.dumps(_Encoder().document(graph), separators=(",", ":"))
     arrays = Container(v=graph.v, s=graph.s, constants=graph.constants)
     with _errors_of("Graph.save"):
@@ -52,9 +70,21 @@ def save(graph: Graph, path: str | os.PathLike[str], format: str | None = None) 
 
 
 def load(
-    path: str | os.PathLike[str], backend: str | None = None, format: str | None = None
+    path: str | os.PathLike[str], *, backend: str | None = None, format: str | None = None
 ) -> Graph:
-    """The graph of a file; see `Graph.load`."""
+    """Read a graph that `save` has written, which has an example; no code in the file is run.
+
+    Functions are looked up by name among those of `na` and of its frontends. The source
+    is not in the file, so such a graph cannot be verified.
+
+    Args:
+        path: the file.
+        backend: where the graph shall run; None: where it ran when it was saved.
+        format: the format, where the suffix does not say it.
+
+    Raises:
+        StorageError: the file holds no graph, is damaged, or of a later version.
+    """
     with _errors_of("Graph.load"):
         text = metadata(path, format=format).get(ENTRY)
     if text is None:
@@ -64,7 +94,7 @@ def load(
     try:
         document = parse_json(text)
         version = document["version"]
-        fields = _Decoder().graph(document) if version == VERSION else None
+        fields = _Decoder().graph(document) if version in (1, VERSION) else None
     # whatever a damaged text makes of the code: wrong types, missing keys, deep nesting
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
         raise StorageError(
@@ -88,6 +118,9 @@ def load(
                 "is not in the file"
             )
     return graph
+
+
+Graph.load = staticmethod(load)
 
 
 @contextlib.contextmanager
@@ -149,8 +182,11 @@ class _Encoder:
             "ranges": self.value(graph.sizes.ranges),
             "conditions": list(graph.sizes.conditions),
             "example": self.value(graph.sizes.example),
-            "torch_names": self.value(graph.torch_names),
-            "torch_extra": self.value(graph.torch_extra),
+            "source_names": {
+                "framework": graph.source_names.framework,
+                "names": self.value(graph.source_names.names),
+                "extra": self.value(graph.source_names.extra),
+            },
         }
 
     def node(self, node: Node) -> dict[str, Any]:
@@ -231,6 +267,11 @@ class _Decoder:
         nodes = [self.node(each) for each in document["nodes"]]
         args, kwargs = self.value(document["signature"])
         updates = self.value(document["state_updates"])
+        names = document.get("source_names") or {  # of version 1
+            "framework": "torch",
+            "names": document["torch_names"],
+            "extra": document.get("torch_extra", {"mapping": []}),
+        }
         if not all(isinstance(node, Node) for node in updates.values()):
             raise ValueError("new state is no node")
         return {
@@ -246,8 +287,9 @@ class _Decoder:
                 tuple(map(_text, document["conditions"])),
                 self.value(document.get("example", {"mapping": []})),
             ),
-            "torch_names": self.value(document["torch_names"]),
-            "torch_extra": self.value(document.get("torch_extra", {"mapping": []})),
+            "source_names": SourceNames(
+                _text(names["framework"]), self.value(names["names"]), self.value(names["extra"])
+            ),
         }
 
     def node(self, found: dict[str, Any]) -> Node:

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from nestarray import backends, ops
 from nestarray.config import check_backend_name, use_backend
 from nestarray.container import Container
 from nestarray.dynamo import compile_time_constant, is_compiling
-from nestarray.errors import ArgumentError, ConversionError, NestarrayError, UnsupportedError
+from nestarray.errors import ArgumentError, NestarrayError, UnsupportedError
 from nestarray.errors.text import counted
 from nestarray.graph import codegen
 from nestarray.graph.binding import (
@@ -34,11 +33,25 @@ from nestarray.graph.binding import (
 from nestarray.graph.node import Node
 from nestarray.graph.sizes import Sizes, check_same, has_unknown_size
 from nestarray.graph.value_sizes import first_of_unknown_size, unknown_size
-from nestarray.interchange.torch import to_torch_state_dict
+from nestarray.transforms import jit
 
-if TYPE_CHECKING:
-    from nestarray.graph.census import GraphReport
-    from nestarray.proof.report import Report
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclasses.dataclass(frozen=True)
+class SourceNames:
+    """The names that a source's own framework has for the variables of a graph.
+
+    Attributes:
+        framework: ``"torch"``, ``"jax"``, …; empty if the source names no variables.
+        names: name in the source's files → ``"v"`` or ``"s"``, and the path there; tied
+            variables are names with one path. The names in `extra` have ``"extra"``.
+        extra: values that the source stores beside arrays, as they were when it was traced.
+    """
+
+    framework: str = ""
+    names: Mapping[str, tuple[str, str]] = dataclasses.field(default_factory=dict)
+    extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -61,10 +74,7 @@ class Graph:
         v, s, constants: the variables.
         reference: the source that `verify` compares with; None when it is gone.
         sizes: the names of sizes that are left open.
-        torch_names: name in a torch source's state dict → ``"v"`` or ``"s"``, and the path there;
-            tied weights are names with one path. What is in `torch_extra` has ``"extra"``.
-        torch_extra: what the source's modules keep beside tensors (``get_extra_state``), as it
-            was when it was traced.
+        source_names: the names of variables in the source's own files.
     """
 
     name: str
@@ -79,8 +89,16 @@ class Graph:
     constants: Container
     reference: Any = None
     sizes: Sizes = dataclasses.field(default_factory=Sizes)
-    torch_names: dict[str, tuple[str, str]] = dataclasses.field(default_factory=dict)
-    torch_extra: dict[str, Any] = dataclasses.field(default_factory=dict)
+    source_names: SourceNames = dataclasses.field(default_factory=SourceNames)
+
+    if TYPE_CHECKING:  # the methods of other files, see `method`
+        from nestarray.graph.census import report as report
+        from nestarray.graph.files import load as load
+        from nestarray.graph.files import save as save
+        from nestarray.graph.lower import lower as lower
+        from nestarray.graph.passes import optimize as optimize
+        from nestarray.importers.torch.state_dicts import to_torch_state_dict as to_torch_state_dict
+        from nestarray.proof.verify import verify as verify
 
     # -- calling ---------------------------------------------------------------------------
 
@@ -225,47 +243,6 @@ class Graph:
 
     # -- moving ----------------------------------------------------------------------------
 
-    def to_torch_state_dict(
-        self, v: Container | None = None, s: Container | None = None
-    ) -> dict[str, Any]:
-        """The variables as the state dict of the torch module that was traced.
-
-        ``net.load_state_dict(graph.to_torch_state_dict(v, s))`` finds every key and no other:
-        tied weights have all their names, buffers that torch does not store are left out, and
-        extra states are those of the trace.
-
-        Args:
-            v: parameters, on any backend; the graph's own by default.
-            s: state; the graph's own by default.
-
-        Returns:
-            torch tensors by torch's names, in torch's order.
-
-        Raises:
-            ConversionError: the graph was not made from a torch module.
-            StructureError: `v` or `s` has other keys than the graph's.
-
-        Example:
-            >>> import torch, nestarray as na
-            >>> net = torch.nn.Linear(2, 3)
-            >>> graph = na.trace_graph(net, torch.ones(1, 2)).to_backend("numpy")
-            >>> net.load_state_dict(graph.to_torch_state_dict(graph.v * 0.0))
-            <All keys matched successfully>
-        """
-        if not self.torch_names and (self.v.paths() or self.s.paths()):
-            raise ConversionError(
-                f"to_torch_state_dict: {self.name} was not traced from a torch module; "
-                "na.to_torch_state_dict(v) names leaves by their paths"
-            )
-        given = dict(zip("vs", bind_variables(self, v, s), strict=True))
-        tensors = {letter: to_torch_state_dict(c) for letter, c in given.items()}
-        return {
-            name: self.torch_extra[path]
-            if letter == "extra"
-            else tensors[letter][path.replace("/", ".")]
-            for name, (letter, path) in self.torch_names.items()
-        }
-
     def to_backend(self, backend: str) -> Graph:
         """The same graph with its variables on another framework, on which it then runs.
 
@@ -309,74 +286,7 @@ class Graph:
         """A graph with some attributes changed; ``graph.replace(v=v)`` has other parameters."""
         return dataclasses.replace(self, **changes)
 
-    # -- passes ----------------------------------------------------------------------------
-
-    def lower(self) -> Graph:
-        """The graph as calls of ops of `na`, which the passes work on.
-
-        Functions of a frontend are recorded as the ops that they are made of; values that
-        depend on no input are computed and become constants. `verify` still compares with the
-        source. Sizes that are left open (``dynamic=``) stay so: a function whose code would
-        decide by one, such as a variance that divides by max(n - 1, 0), stays a call of that
-        function.
-
-        Returns:
-            a graph of the same inputs, variables and outputs; the graph itself if all its
-            calls are of `na` already.
-
-        Raises:
-            ConversionError: of the sizes that are left open, hardly any fit the conditions; or
-                an input is of a dtype that nestarray does not compute in.
-
-        Example:
-            >>> import torch, nestarray as na
-            >>> net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.GELU())
-            >>> print(na.trace_graph(net, torch.ones(4, 2)).lower())
-            import nestarray as na
-            <BLANKLINE>
-            <BLANKLINE>
-            def graph(input, *, v, s, constants, key=None):
-                linear = na.linear(input, v['0/weight'], v['0/bias'])  # float32[4, 3] · 0
-                gelu = na.gelu(linear)  # float32[4, 3] · 1
-                return gelu
-            <BLANKLINE>
-        """
-        from nestarray.graph.lower import lower
-
-        return lower(self)
-
-    def optimize(self, passes: Iterable[Callable[[Graph], Graph]] | None = None) -> Graph:
-        """The lowered graph after a row of passes; see `nestarray.graph.passes`.
-
-        Args:
-            passes: functions from a graph to a graph. None: those for the traced behaviour
-                and the backend, ``default_passes(graph)`` of that module. On an evaluation
-                graph they fold batch normalization and whatever parameters alone decide, so
-                ``graph.v`` is then what the faster program reads, not the source's. On
-                JAX and TensorFlow they put channels last.
-
-        Returns:
-            a graph of the same inputs and outputs.
-
-        Raises:
-            ConversionError: a pass for evaluation is asked of a graph that trains.
-
-        Example:
-            >>> import torch, nestarray as na
-            >>> from nestarray.graph import passes
-            >>> net = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.BatchNorm2d(2))
-            >>> graph = na.trace_graph(net, torch.ones(1, 1, 8, 8))
-            >>> graph.optimize().v.paths()
-            ('0/weight', '0/bias')
-            >>> graph.optimize(passes.TRAINING).v.paths()
-            ('0/weight', '0/bias', '1/weight', '1/bias')
-        """
-        from nestarray.graph.passes import default_passes
-
-        graph = self.lower()
-        for each in default_passes(graph) if passes is None else passes:
-            graph = each(graph)
-        return graph
+    # -- compiling -------------------------------------------------------------------------
 
     def compile(self, *, new_shapes: str = "recompile", **options: Any) -> Callable[..., Any]:
         """The graph as one compiled call: ``jax.jit``, ``torch.compile``, ``tf.function``.
@@ -401,8 +311,6 @@ class Graph:
             >>> graph.compile()(jnp.ones((4, 2))).shape
             (4, 3)
         """
-        from nestarray.transforms import jit
-
         if new_shapes not in ("recompile", "raise"):
             raise ArgumentError(
                 f"compile: new_shapes: got {new_shapes!r}, expected 'recompile' or 'raise'"
@@ -447,134 +355,7 @@ class Graph:
 
         return program
 
-    # -- proof -----------------------------------------------------------------------------
-
-    def verify(
-        self,
-        *args: Any,
-        rtol: float | None = None,
-        gradient_rtol: float | None = None,
-        gradients: bool = True,
-        nodes: bool = True,
-        samples: int = 0,
-        key: Any = None,
-        compiled: bool = False,
-        **kwargs: Any,
-    ) -> Report:
-        """Run the source and the graph on the same inputs and compare everything.
-
-        Args:
-            *args, **kwargs: inputs on the source's framework; the traced examples by default.
-            rtol: largest relative error of outputs, state and nodes; by default 1e-4 for a
-                model in float32, 1e-10 in float64, and 1e-2 or 5e-2 for what was computed in
-                float16 or bfloat16 on its way. By default, an error passes too that rounding
-                alone makes: each call agrees on the source's own inputs, and the source's
-                result goes as far when inputs and parameters move by a unit in the last place.
-            gradient_rtol: the same for gradients; by default 1e-3, 1e-8, and 5e-2 or 1e-1 for a
-                model with a call in float16 or bfloat16, and what rounding alone makes. By
-                default, a gradient passes too that the source itself has at the graph's own values,
-                which each of its calls gives for them: of two sides of a kink both are right.
-            gradients: compare the gradient of a fixed random projection of the outputs.
-            nodes: compare the value of every node; if False, this is done only where the
-                outputs differ, to find the node.
-            samples: compare on so many further inputs too, drawn in the image of these
-                (ids stay ids), always the same ones.
-            key: random key of a graph that draws random numbers; `na.random.key(0)` by default.
-            compiled: compare what the framework's compiler makes of the graph: outputs, state
-                and gradients are those of one compiled call (`nestarray.jit`). Nobody sees its
-                nodes; where outputs differ, they are those of the graph as it is.
-
-        Returns:
-            a `Report`: ``report.ok``, ``print(report)``, ``report.first_divergence``,
-            ``report.to_json()``, ``report.raise_if_failed()``.
-
-        Raises:
-            ConversionError: the graph has no source to compare with (it was pickled or loaded),
-                or no values (it was traced on the meta device).
-            ArgumentError: `samples` is negative.
-
-        Example:
-            >>> import torch, nestarray as na
-            >>> graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2))
-            >>> graph.to_backend("numpy").verify().ok
-            True
-        """
-        from nestarray.proof.verify import verify
-
-        return verify(
-            self,
-            args,
-            kwargs,
-            rtol=rtol,
-            gradient_rtol=gradient_rtol,
-            gradients=gradients,
-            nodes=nodes,
-            samples=samples,
-            key=key,
-            compiled=compiled,
-        )
-
     # -- reading ---------------------------------------------------------------------------
-
-    def report(self) -> GraphReport:
-        """Counts: calls by function, transposes, parameters, bytes, FLOPs; prints readably.
-
-        Example:
-            >>> import torch, nestarray as na
-            >>> net = torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.ReLU())
-            >>> print(na.trace_graph(net, torch.ones(2, 8)).optimize().report())
-            Sequential on torch (eval): 2 calls, 36 parameters, 144 B, 128 FLOPs
-              transposes: 0
-              1  na.linear
-              1  na.relu
-        """
-        from nestarray.graph.census import census
-
-        return census(self)
-
-    def save(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:
-        """Write the program and the variables to one file, as JSON text and arrays.
-
-        Args:
-            path: the file; its suffix is of any format of `Container.save`, such as
-                ``.safetensors``. What was there before stays if anything fails.
-            format: the format, where the suffix does not say it.
-
-        Raises:
-            ConversionError: a call is of no function that a file can name (an island).
-
-        Example:
-            >>> import tempfile, torch, nestarray as na
-            >>> graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2))
-            >>> with tempfile.TemporaryDirectory() as folder:
-            ...     graph.save(f"{folder}/linear.safetensors")
-            ...     na.Graph.load(f"{folder}/linear.safetensors", backend="numpy")
-            Graph(Linear, numpy, eval: 1 call, 2 parameters, 0 state arrays)
-        """
-        from nestarray.graph.files import save
-
-        save(self, path, format)
-
-    @staticmethod
-    def load(
-        path: str | os.PathLike[str], *, backend: str | None = None, format: str | None = None
-    ) -> Graph:
-        """Read a graph that `save` has written, which has an example; no code in the file is run.
-
-        Functions are looked up by name among those of `na` and of its frontends. The source
-        is not in the file, so such a graph cannot be verified.
-
-        Args:
-            path: the file.
-            backend: where the graph shall run; None: where it ran when it was saved.
-            format: the format, where the suffix does not say it.
-
-        Raises:
-            StorageError: the file holds no graph, is damaged, or of a later version.
-        """
-        from nestarray.graph.files import load
-
-        return load(path, backend, format)
 
     def to_source(self, *, comments: bool = True) -> str:
         """The graph as a Python module that defines ``graph``.
@@ -608,7 +389,7 @@ class Graph:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # code is not pickled: targets go by name, and the source of the proof stays behind
+        # code is not pickled: functions go by name, and the source of the proof is left out
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return _rebuild, ({**fields, "reference": None},)
 
@@ -618,6 +399,12 @@ def look_up(graph: Graph) -> None:
     """Have in the graph what a call asks for: torch.compile reads no cached property that is not made."""
     for name in ("_positional", "abstract", "function", "inputs", "needs_key"):
         getattr(graph, name)
+
+
+def method(function: F) -> F:
+    """Make a function of a graph a method of `Graph`, by its own name."""
+    setattr(Graph, function.__name__, function)
+    return function
 
 
 def _rebuild(fields: dict[str, Any]) -> Graph:

@@ -18,18 +18,17 @@ import numpy as np
 
 from nestarray import ops, random
 from nestarray.config import use_backend
-from nestarray.container import Container
 from nestarray.dispatch import Op
 from nestarray.errors import ConversionError
 from nestarray.frontends import registry
 from nestarray.graph.codegen import last_uses
-from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, live_nodes, map_nodes
+from nestarray.graph.derived import derived_source
+from nestarray.graph.execution import compute, given_values, key_of
+from nestarray.graph.graph import Graph, method
+from nestarray.graph.node import Node, map_nodes
 from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.graph.record.open_recorder import OpenRecorder, creations_recorded
 from nestarray.graph.record.recorder import Recorder, Traced
-from nestarray.proof.derived import derived_reference
-from nestarray.proof.execution import compute, given_values, key_of
 from nestarray.transforms.recording import recording
 
 
@@ -39,16 +38,45 @@ def is_lowered(graph: Graph) -> bool:
     return not any(map(registry.is_registered, names))
 
 
+@method
 def lower(graph: Graph) -> Graph:
-    """The graph as calls of ops of `na`; see `Graph.lower`."""
+    """The graph as calls of ops of `na`, which the passes work on.
+
+    Functions of a frontend are recorded as the ops that they are made of; values that
+    depend on no input are computed and become constants. `verify` still compares with the
+    source. Sizes that are left open (``dynamic=``) stay so: a function whose code would
+    decide by one, such as a variance that divides by max(n - 1, 0), stays a call of that
+    function.
+
+    Returns:
+        a graph of the same inputs, variables and outputs; the graph itself if all its
+        calls are of `na` already.
+
+    Raises:
+        ConversionError: of the sizes that are left open, hardly any fit the conditions; or
+            an input is of a dtype that nestarray does not compute in.
+
+    Example:
+        >>> import torch, nestarray as na
+        >>> net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.GELU())
+        >>> print(na.trace_graph(net, torch.ones(4, 2)).lower())
+        import nestarray as na
+        <BLANKLINE>
+        <BLANKLINE>
+        def graph(input, *, v, s, constants, key=None):
+            linear = na.linear(input, v['0/weight'], v['0/bias'])  # float32[4, 3] · 0
+            gelu = na.gelu(linear)  # float32[4, 3] · 1
+            return gelu
+        <BLANKLINE>
+    """
     if is_lowered(graph):
         return graph
     # JAX may hold 64-bit integers in 32 bits, which are not to become part of the program
     backend = "numpy" if graph.backend == "jax" else graph.backend
     here = graph.to_backend(backend)
     recorder = _recorder_of(graph)
-    recorder.taken.update(node.name for node in graph.nodes)
-    recorder.constants.update(here.constants.flat_items())
+    recorder.builder.taken.update(node.name for node in graph.nodes)
+    recorder.builder.values["constants"].update(here.constants.flat_items())
     with contextlib.ExitStack() as stack:
         stack.enter_context(use_backend(backend))
         stack.enter_context(np.errstate(all="ignore"))
@@ -59,18 +87,13 @@ def lower(graph: Graph) -> Graph:
     recorder.is_open = False
     output = map_nodes(lambda node: _stand_in(recorder, values[node]), graph.output)
     updates = {path: values[node]._node for path, node in graph.state_updates.items()}
-    nodes = live_nodes(recorder.nodes, output, updates)
-    used = {n.path: recorder.constants[n.path] for n in nodes if n.source == "constants"}
-    lowered = here.replace(
-        nodes=nodes, output=output, state_updates=updates, constants=Container.from_flat_dict(used)
-    )
-    moved = lowered.to_backend(graph.backend).constants
+    lowered = here.replace(**recorder.builder.program(output, updates))
     return lowered.replace(
         backend=graph.backend,
         v=graph.v,
         s=graph.s,
-        constants=moved,
-        reference=derived_reference(graph),
+        constants=lowered.to_backend(graph.backend).constants,
+        reference=derived_source(graph),
     )
 
 
@@ -92,7 +115,7 @@ def _run(graph: Graph, recorder: Recorder) -> dict[Node, Any]:
     recorder.nodes.extend(values)
     key_nodes = [values[node] for node in values if node.source == "key"]
     if graph.needs_key:
-        key = key_nodes[0] if key_nodes else recorder.input(key, "key")
+        key = key_nodes[0] if key_nodes else recorder.key(key)
     dead = last_uses(graph)
     for node in graph.calls:
         recorder.of = node

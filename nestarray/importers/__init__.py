@@ -1,5 +1,10 @@
 """Models of other frameworks as graphs: one package for each source.
 
-- `torch`: PyTorch modules and functions.
-- `check`: the operations that prevent a conversion; `islands`: operations that stay in torch.
+- `protocol`: the interface of importers; `tracing`: `trace_graph`; `size_spec`: open sizes.
+- `python`: code over `na`; `torch`: PyTorch modules and functions.
+- `coverage`: the operations of a source; `check`: the report before a conversion.
+- `islands`: operations that stay in the source's framework; `module`: a graph as a layer.
 """
+
+from nestarray.importers import python as python  # registered when imported
+from nestarray.importers import torch as torch

@@ -10,24 +10,23 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import operator
 from collections import Counter
-from collections.abc import Iterator
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nestarray import backends, dtypes, ops, random
 from nestarray.config import check_backend_name, use_backend
 from nestarray.display.table import Table, sections_html
-from nestarray.errors import ConversionError, DtypeError, MissingOpError
+from nestarray.errors import ConversionError, DtypeError
 from nestarray.errors.text import counted, listed
+from nestarray.graph.execution import compute, where_of
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
-from nestarray.proof.execution import compute, where_of
+from nestarray.importers.coverage import Operation, missing_ops
+from nestarray.importers.protocol import Request
+from nestarray.importers.size_spec import SizeSpec
+from nestarray.importers.tracing import select_importer
 from nestarray.transforms.arguments import native_transforms
-
-if TYPE_CHECKING:
-    from nestarray.importers.torch.coverage import Operation
 
 _ORDER = ("missing", "island", "decomposed", "function")
 
@@ -63,7 +62,8 @@ class CheckReport:
         train: whether the training behaviour was looked at.
         operations: an `Operation` each; missing ones first.
         problems: dtypes and calls that the target refuses.
-        notes: what is otherwise on the target, and what was not looked at.
+        notes: differences on the target, and parts that were not checked.
+        framework: the framework of the source.
     """
 
     name: str
@@ -72,6 +72,7 @@ class CheckReport:
     operations: list[Operation]
     problems: list[Problem]
     notes: list[str]
+    framework: str
 
     @property
     def missing(self) -> list[Operation]:
@@ -90,10 +91,8 @@ class CheckReport:
             MissingOpError: operations are missing; lists all.
             ConversionError: the target refuses something; the message is the report.
         """
-        from nestarray.importers.torch.coverage import missing_ops
-
         if self.missing:
-            raise missing_ops(self.name, self.operations)
+            raise missing_ops(self.name, self.operations, self.framework)
         if self.problems:
             raise ConversionError(str(self))
         return self
@@ -206,9 +205,12 @@ def check(
     """
     check_backend_name(target)
     core = backends.core(target)
-    operations, found, graph = _read(source, args, kwargs, train, dynamic, islands)
-    operations = sorted(operations, key=lambda op: _ORDER.index(op.status))
-    problems, notes = _dtypes(found, core)
+    request = Request(source, args, kwargs, train, SizeSpec(dynamic), islands)
+    importer = select_importer(request)
+    imported = importer.read(request)
+    graph = imported.graph
+    operations = sorted(imported.operations, key=lambda op: _ORDER.index(op.status))
+    problems, notes = _dtypes(imported.dtypes, core)
     if graph is not None:
         notes += _about(graph)
     if graph is None or problems:
@@ -217,67 +219,9 @@ def check(
         notes.append("calls were not tried on the target: NumPy has none without numbers")
     else:
         problems = _refusals(graph, target)
-    name = graph.name if graph is not None else type(source).__name__
-    return CheckReport(name, target, train, operations, problems, notes)
-
-
-def _read(
-    source: Any,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    train: bool,
-    dynamic: Any,
-    islands: bool,
-) -> tuple[list[Operation], list[tuple[Any, str]], Graph | None]:
-    """(operations, the dtype and the place of each array, the graph if nothing is missing)."""
-    from nestarray.graph import is_torch_module, trace_graph
-    from nestarray.importers.torch import read_torch
-
-    if not is_torch_module(source):
-        try:
-            graph = trace_graph(
-                source, *args, train=train, dynamic=dynamic, islands=islands, **kwargs
-            )
-        except MissingOpError:
-            pass  # in a function of torch tensors
-        else:
-            found = [(n.aval.dtype, _place(n)) for n in graph.nodes if n.aval is not None]
-            return _recorded(graph), found, graph
-    program, operations, graph = read_torch(source, args, kwargs, train, dynamic, islands)
-    return operations, list(_exported_dtypes(program)), graph
-
-
-def _recorded(graph: Graph) -> list[Operation]:
-    """The operations of a recorded graph, which are functions already."""
-    from nestarray.importers.torch.coverage import Operation
-
-    groups: dict[tuple[str, str], list[Node]] = {}
-    for node in graph.calls:
-        if node.target is not operator.getitem:
-            groups.setdefault((node.origin, node.target_name), []).append(node)
-    return [
-        Operation(
-            origin,
-            "island" if name == "na.graph.island" else "function",
-            name,
-            tuple([(node.module, node.line) for node in nodes]),
-        )
-        for (origin, name), nodes in groups.items()
-    ]
-
-
-def _exported_dtypes(program: Any) -> Iterator[tuple[Any, str]]:
-    from nestarray.importers.torch.exporting import origin
-
-    for exported in program.graph.nodes:
-        value = exported.meta.get("val")
-        for x in value if isinstance(value, (list, tuple)) else [value]:
-            if hasattr(x, "dtype"):
-                yield x.dtype, ", ".join(part for part in origin(exported) if part)
-
-
-def _place(node: Node) -> str:
-    return ", ".join(part for part in (node.module, node.line) if part)
+    return CheckReport(
+        imported.name, target, train, operations, problems, notes, importer.framework
+    )
 
 
 def _dtypes(found: list[tuple[Any, str]], target: ModuleType) -> tuple[list[Problem], list[str]]:

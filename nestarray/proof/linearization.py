@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray import dtypes, ops
 from nestarray.frontends.torch.promotion import with_derivative_of
-from nestarray.proof.execution import steps
+from nestarray.graph.execution import steps
 
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph

@@ -133,7 +133,7 @@ class Report:
         outputs, state, gradients, nodes: a `Comparison` each.
         gradient_note: why there are no gradients, if there are none.
         samples: a `Sample` for each draw of inputs.
-        slopes: where gradients differ and values do not: the derivative of each call by each
+        call_gradients: where gradients differ and values do not: the derivative of each call by each
             array that it takes, on the source's own inputs.
     """
 
@@ -146,7 +146,7 @@ class Report:
     nodes: list[Comparison]
     gradient_note: str = ""
     samples: list[Sample] = dataclasses.field(default_factory=list)
-    slopes: list[Comparison] = dataclasses.field(default_factory=list)
+    call_gradients: list[Comparison] = dataclasses.field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -163,9 +163,9 @@ class Report:
         return first_divergence(self.nodes)
 
     @property
-    def wrong_slope(self) -> Comparison | None:
-        """The first of `slopes`, in order of execution, that differs; None if none does."""
-        return next((c for c in self.slopes if not c.ok), None)
+    def wrong_call_gradient(self) -> Comparison | None:
+        """The first of `call_gradients`, in order of execution, that differs; None if none does."""
+        return next((c for c in self.call_gradients if not c.ok), None)
 
     @property
     def output_error(self) -> float:
@@ -206,14 +206,18 @@ class Report:
 
     def _notes(self) -> list[str]:
         found = [f"gradients: {self.gradient_note}"] if self.gradient_note else []
-        return [*found, self._about_nodes(), *self._about_slopes()]
+        return [*found, self._about_nodes(), *self._about_call_gradients()]
 
-    def _about_slopes(self) -> list[str]:
-        if not self.slopes:
+    def _about_call_gradients(self) -> list[str]:
+        if not self.call_gradients:
             return []
-        if self.wrong_slope is not None:
-            return [f"first diverging derivative of {len(self.slopes)}: {self.wrong_slope}"]
-        text = f"derivatives of single calls: {len(self.slopes)} agree on the source's inputs"
+        if self.wrong_call_gradient is not None:
+            return [
+                f"first diverging derivative of {len(self.call_gradients)}: {self.wrong_call_gradient}"
+            ]
+        text = (
+            f"derivatives of single calls: {len(self.call_gradients)} agree on the source's inputs"
+        )
         if not all(c.ok for c in self.gradients):
             text += (
                 ", so a value is at a kink (relu at 0, two equal maxima) or a slope is steep; verify "
@@ -256,7 +260,7 @@ class Report:
             "gradients": [c.to_dict() for c in self.gradients],
             "nodes": [c.to_dict() for c in self.nodes],
             "samples": [s.to_dict() for s in self.samples],
-            "slopes": [c.to_dict() for c in self.slopes],
+            "call_gradients": [c.to_dict() for c in self.call_gradients],
         }
 
     def to_json(self, *, indent: int | None = 2) -> str:

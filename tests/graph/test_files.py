@@ -44,7 +44,7 @@ def test_a_graph_comes_back(
     assert str(after) == str(before)
     assert repr(after) == repr(before)
     assert (after.name, after.backend, after.train) == ("ConvNet", "torch", False)
-    assert after.torch_names == before.torch_names
+    assert after.source_names == before.source_names
     assert [n.line for n in after.calls] == [n.line for n in before.calls]
     torch.testing.assert_close(after(images), before(images), rtol=0, atol=0)
     with pytest.raises(errors.ConversionError, match="has no source to compare with"):
@@ -161,7 +161,7 @@ EVIL = "x = __import__('os').getpid()"
         (set_in_call(kind="import"), "damaged"),
         (set_in_call(source="key"), "a node of source 'key'"),
         (lambda d: d.pop("output"), "the program in it is damaged"),
-        (lambda d: d.update(version=2), "has the version 2, this nestarray reads 1; upgrade"),
+        (lambda d: d.update(version=3), "has the version 3, this nestarray reads 2; upgrade"),
         (lambda d: d["nodes"][1].update(path="else/where"), "which is not in the file"),
     ],
 )  # fmt: skip

@@ -12,8 +12,8 @@ from torch import nn
 
 import nestarray as na
 from nestarray import errors
+from nestarray.graph.execution import steps
 from nestarray.proof import verify as proof
-from nestarray.proof.execution import steps
 from nestarray.proof.sampling import drawn_like
 from nestarray.transforms.autodiff.elementwise import OfResult
 from nestarray.transforms.autodiff.interpreter import RULES
@@ -292,21 +292,21 @@ def test_a_wrong_derivative_is_found_at_its_call(monkeypatch, form, train):
     graph = graph.lower() if form == "lowered" else graph
     good = graph.verify()
     assert good.ok
-    assert not good.slopes
+    assert not good.call_gradients
     monkeypatch.setitem(RULES, "tanh", OfResult(lambda y: 1.1 * (1 - y * y)))
     report = graph.verify()
     assert not report.ok
     assert report.first_divergence is None
-    (name,) = (c.name for c in report.slopes if not c.ok)
+    (name,) = (c.name for c in report.call_gradients if not c.ok)
     assert name.startswith("∂tanh/∂getitem")
-    assert len(report.slopes) == 15
-    wrong = report.wrong_slope
+    assert len(report.call_gradients) == 15
+    wrong = report.wrong_call_gradient
     assert wrong.relative == pytest.approx(0.1, rel=1e-3)
     assert wrong.where.startswith("aten.tanh.default test_proof.py:")
-    text = f"first diverging derivative of {len(report.slopes)}: {wrong}"
+    text = f"first diverging derivative of {len(report.call_gradients)}: {wrong}"
     assert str(report).endswith(text)
     assert text in report._repr_html_().replace("&#x27;", "'")
-    assert json.loads(report.to_json())["slopes"][0]["ok"] is True
+    assert json.loads(report.to_json())["call_gradients"][0]["ok"] is True
 
 
 @pytest.mark.parametrize("name", ["split", "_native_batch_norm_legit_functional"])
@@ -348,7 +348,7 @@ def test_a_value_at_a_kink_is_told_from_a_wrong_derivative():
     report = graph.verify(gradient_rtol=1e-3)
     assert not report.ok
     assert not any(c.is_at_fault for c in report.nodes)
-    assert report.wrong_slope is None
+    assert report.wrong_call_gradient is None
     assert str(report).endswith(
         "  derivatives of single calls: 11 agree on the source's inputs, so a value is at a kink (relu "
         "at 0, two equal maxima) or a slope is steep; verify in float64, or with other inputs"
@@ -389,7 +389,7 @@ def test_at_a_kink_a_wrong_gradient_is_found(monkeypatch):
     slope = lambda y: np.where(y > 0, np.where(y < 1e-6, 1.1, 1.0), 0.0).astype(y.dtype)  # noqa: E731
     monkeypatch.setitem(RULES, "relu", OfResult(slope))  # right on the source's own values
     report = graph.verify(nodes=False)
-    assert report.wrong_slope is None
+    assert report.wrong_call_gradient is None
     assert not report.ok
     assert report.gradients[0].along == pytest.approx(0.1 / 1.1, rel=0.2)
 

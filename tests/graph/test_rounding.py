@@ -78,7 +78,7 @@ def test_what_rounding_decides_passes_and_is_shown(name, backend):
     report = graph.verify()
     assert report.ok, str(report)
     assert report.first_divergence is None
-    assert report.wrong_slope is None
+    assert report.wrong_call_gradient is None
     over = [c for c in (*report.outputs, *report.gradients) if c.relative > c.tolerance]
     for row in over:
         assert row.rounding < max(1e-5, row.scale)
@@ -139,7 +139,7 @@ def test_a_wrong_gradient_near_zero_is_found(monkeypatch):
     report = graph.verify()
     assert all(c.ok for c in report.outputs)
     assert not report.gradients[0].ok
-    assert report.wrong_slope.name.startswith("∂matmul/∂")
+    assert report.wrong_call_gradient.name.startswith("∂matmul/∂")
 
 
 def test_a_wrong_derivative_is_found_where_rounding_decides_much(monkeypatch):
@@ -148,7 +148,7 @@ def test_a_wrong_derivative_is_found_where_rounding_decides_much(monkeypatch):
     report = traced("chaotic").verify()
     assert all(c.ok for c in report.outputs)
     assert not report.ok
-    assert report.wrong_slope.name.startswith("∂sin/∂")
+    assert report.wrong_call_gradient.name.startswith("∂sin/∂")
 
 
 def test_numbers_move_by_a_unit_in_the_last_place_and_whole_ones_do_not():

@@ -97,6 +97,11 @@ def to_numpy(x: Any) -> np.ndarray:
     return np.asarray(x)
 
 
+def is_abstract(x: Any) -> bool:
+    """Whether `x` has a shape and a dtype but no values."""
+    return False
+
+
 def is_traced(x: Any) -> bool:
     """Whether `x` stands for an array in a function that is being traced."""
     return isinstance(x, jax.core.Tracer)

@@ -114,6 +114,11 @@ def is_masked(cls: type) -> bool:
     return masked is not None and issubclass(cls, masked.MaskedArray)
 
 
+def is_abstract(x: Any) -> bool:
+    """Whether `x` has a shape and a dtype but no values."""
+    return False
+
+
 def is_traced(x: Any) -> bool:
     """Whether `x` stands for an array in a function that is being traced."""
     return False

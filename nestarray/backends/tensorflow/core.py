@@ -91,6 +91,11 @@ def to_numpy(x: Any) -> np.ndarray:
     return x.numpy() if view is None else view
 
 
+def is_abstract(x: Any) -> bool:
+    """Whether `x` has a shape and a dtype but no values."""
+    return False
+
+
 def is_traced(x: Any) -> bool:
     """Whether `x` stands for an array in a function that is being traced."""
     return not (tf.executing_eagerly() if isinstance(x, tf.Variable) else hasattr(x, "numpy"))

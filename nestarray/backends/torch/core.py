@@ -108,6 +108,11 @@ def to_numpy(x: Any) -> np.ndarray:
     return x.numpy()
 
 
+def is_abstract(x: Any) -> bool:
+    """Whether `x` has a shape and a dtype but no values, on torch's meta device."""
+    return x.is_meta
+
+
 def is_traced(x: Any) -> bool:
     """Whether `x` stands for an array in a function that is being traced."""
     return isinstance(x, FakeTensor)

@@ -6,10 +6,10 @@ from typing import Any
 
 from nestarray import dtypes
 from nestarray.backends import is_array
+from nestarray.graph.execution import compute
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, bodies, iter_nodes
 from nestarray.graph.passes.rewriting import Writer, rewrite
-from nestarray.proof.execution import compute
 
 #: What is folded may be larger than what it is computed from up to this many bytes.
 MOST_BYTES = 1 << 20

@@ -12,9 +12,9 @@ from nestarray import dtypes
 from nestarray.container import Container
 from nestarray.dispatch import OPS
 from nestarray.graph.codegen import valid_name
+from nestarray.graph.derived import derived_source
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node, iter_nodes, substituted
-from nestarray.proof.derived import derived_reference
 
 #: Given a writer and a call with its new arguments: what stands for its value, or None to keep it.
 Rule = Callable[["Writer", Node], Any]
@@ -125,7 +125,7 @@ class Writer:
             nodes=[*inputs.values(), *(node for node in self.calls if node in used)],
             output=output,
             state_updates=updates,
-            reference=derived_reference(graph, is_folded=is_folded),
+            reference=derived_source(graph, is_folded=is_folded),
             **made,
         )
 

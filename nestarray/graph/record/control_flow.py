@@ -9,18 +9,16 @@ has arrays behind it as in a plain call.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from nestarray import backends, ops
 from nestarray.backends import control_flow as native
-from nestarray.graph.codegen import valid_name
+from nestarray.graph.builder import aval_of
 from nestarray.graph.node import Body, iter_nodes, reached
+from nestarray.graph.record.recorder import Recorder, Traced
 from nestarray.transforms import control_flow
-
-if TYPE_CHECKING:
-    from nestarray.graph.record.recorder import Recorder
 
 Arrays = tuple[Any, ...]
 
@@ -120,11 +118,11 @@ class ControlFlow:
 
     def derivative_state(self) -> int:
         """The depth of the code in loops, branches and mapped functions; see `collectives`."""
-        return self._recorder.depth
+        return self._recorder.builder.depth
 
     def obstacle(self, depth: int) -> str | None:
         """The reason why a mapped function that began at `depth` cannot exchange values here."""
-        if self._recorder.depth != depth:
+        if self._recorder.builder.depth != depth:
             return (
                 "recorded code cannot collect values inside of a loop or a choice; call it outside "
                 "of that"
@@ -147,28 +145,25 @@ class ControlFlow:
     ) -> Body:
         """What `fn` does to arrays as in `example`, recorded."""
         recorder = self._recorder
-        recorder.open_scope()
-        try:
-            stands_in = [
-                tuple([recorder.parameter(_value(x), f"{label}_{i}") for i, x in enumerate(part)])
+        values = [
+            tuple(map(_value, part)) if isinstance(part, tuple) else _value(part)
+            for part in example
+        ]
+        avals = {
+            label: [aval_of(x) for x in part] if isinstance(part, tuple) else aval_of(part)
+            for label, part in zip(names, values, strict=True)
+        }
+        with recorder.builder.body(name, avals) as body:
+            given = [
+                tuple([Traced(x, n, recorder) for x, n in zip(part, nodes, strict=True)])
                 if isinstance(part, tuple)
-                else recorder.parameter(_value(part), label)
-                for label, part in zip(names, example, strict=True)
+                else Traced(part, nodes, recorder)
+                for part, nodes in zip(values, body.parameters, strict=True)
             ]
             with np.errstate(all="ignore"):  # of branches that are not taken, and steps too many
-                result = fn(*stands_in)
-            output = _nodes(result, lambda x: recorder.node_of(x, f"{name}: result"))
-        finally:
-            nodes = recorder.close_scope()
-        parameters = _nodes(tuple(stands_in), lambda x: x._node)
-        printed = tuple([valid_name(label, recorder.taken) for label in names])
-        if any(not isinstance(part, tuple) for part in parameters):
-            printed = tuple(
-                [label if isinstance(p, tuple) else p.name for label, p in zip(printed, parameters)]
-            )
-        live = reached(nodes, output)
-        kept = [node for node in nodes if node in live]
-        return Body(valid_name(name, recorder.taken), printed, parameters, kept, output)
+                result = fn(*given)
+            body.output = _nodes(result, lambda x: recorder.node_of(x, f"{name}: result"))
+        return body
 
     def _call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         public = getattr(control_flow, name)

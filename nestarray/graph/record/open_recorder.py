@@ -12,6 +12,7 @@ import contextlib
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -19,7 +20,6 @@ from nestarray import dtypes, ops
 from nestarray.backends import is_array
 from nestarray.dispatch import INTERPRETERS, OPS, WITHOUT_ARRAYS, Op
 from nestarray.errors import ArgumentError
-from nestarray.graph.codegen import valid_name
 from nestarray.graph.node import Aval, Node, iter_nodes, map_leaves, map_nodes
 from nestarray.graph.record.open_sizes import (
     RUNS,
@@ -31,7 +31,7 @@ from nestarray.graph.record.open_sizes import (
     values_of,
     written,
 )
-from nestarray.graph.record.recorder import Draw, Recorder, Traced
+from nestarray.graph.record.recorder import Draw, Recorder, Traced, Write
 from nestarray.graph.sizes import Sizes, names_in
 from nestarray.transforms.recording import recording
 
@@ -135,16 +135,7 @@ class OpenRecorder(Recorder):
         return self._sizes[size.text]
 
     def _written(self, name: str, target: Any, target_name: str, args: tuple[Any, ...]) -> Node:
-        node = Node(
-            name=valid_name(name, self.taken),
-            kind="call",
-            target=target,
-            target_name=target_name,
-            args=args,
-            **self._place(name),
-        )
-        self.nodes.append(node)
-        return node
+        return self.builder.call(name, target, target_name, args, **self._place(name))
 
     # -- calls -----------------------------------------------------------------------------
 
@@ -199,32 +190,26 @@ class OpenRecorder(Recorder):
         self._at_hand = {text for text in texts if text is not None}
         return _Runs([function(*_at(i, args), **_at(i, kwargs)) for i in range(self.runs)])
 
-    def _traced(self, result: Any, node: Node, name: str) -> Any:
+    def _traced(self, result: Any, write: Write, name: str) -> Any:
         if not isinstance(result, _Runs):
-            return super()._traced(result, node, name)
+            return super()._traced(result, write, name)
         first = result.values[0]
         if is_array(first):
-            node.name = valid_name(name, self.taken)
-            self.nodes.append(node)
             dims = self._dims_of(result.values)
-            self._describe(node, dims, dtypes.dtype_of(first))
-            return OpenTraced(result.values, dims, node, self)
+            aval = None if None in dims else Aval(dims, dtypes.dtype_of(first))  # type: ignore[arg-type]
+            return OpenTraced(result.values, dims, write(name, aval=aval), self)
         if not isinstance(first, (tuple, list)):
             if any(value != first for value in result.values):
                 raise UndecidedSize(f"lower: {name} gives a number that sizes decide")
             return first
-        node.name = valid_name(name, self.taken)
-        self.nodes.append(node)
+        node = write(name)
         if len({len(value) for value in result.values}) > 1:
             raise UndecidedSize(f"lower: {name} gives as many arrays as a size says")
         items = [
-            self._traced(_Runs(list(item)), self._item(node, i), f"{name}_{i}")
+            self._traced(_Runs(list(item)), partial(self._item, node, i), f"{name}_{i}")
             for i, item in enumerate(zip(*result.values, strict=True))
         ]
         return type(first)(*items) if hasattr(first, "_fields") else type(first)(items)
-
-    def _describe(self, node: Node, dims: tuple[Any, ...], dtype: Any) -> None:
-        node.aval = None if None in dims else Aval(dims, dtype)
 
     def _dims_of(self, arrays: list[Any]) -> tuple[int | str | None, ...]:
         shapes = [tuple(map(int, x.shape)) for x in arrays]
@@ -306,7 +291,7 @@ class OpenRecorder(Recorder):
 
     def _kept(self, old: Node, value_of: Callable[[Node], Any], draw: Draw) -> Any:
         """The call as it is, and what it gives."""
-        node, function, used, settings = self.kept(old, value_of, draw)
+        write, function, used, settings = self.kept(old, value_of, draw)
         results = []
         with recording(None):
             for i in range(self.runs):
@@ -314,16 +299,15 @@ class OpenRecorder(Recorder):
                 given = map_nodes(at.__getitem__, [list(old.args), old.kwargs])
                 results.append(function(*given[0], **given[1], **_at(i, settings)))
         if isinstance(results[0], (bool, int, float)):
-            return self._number(old, node, list(used.values()), results)
+            return self._number(old, write, list(used.values()), results)
         self._at_hand = {t for t in _texts(list(used.values())) if t is not None and self._knows(t)}
-        return self._traced(_Runs(results), node, old.name)
+        return self._traced(_Runs(results), write, old.name)
 
     def _knows(self, text: str) -> bool:
         return names_in(text) <= self._names
 
-    def _number(self, old: Node, node: Node, given: list[Any], results: list[Any]) -> Size:
+    def _number(self, old: Node, write: Write, given: list[Any], results: list[Any]) -> Size:
         """A number that a call gives: of sizes it is known at all points, of arrays nowhere else."""
-        node.name = valid_name(old.name, self.taken)
         operands = old.args if not old.kwargs else ()
         stands_for = dict(zip(iter_nodes((old.args, old.kwargs)), given, strict=False))
         operands = [stands_for.get(x, x) if isinstance(x, Node) else x for x in operands]
@@ -336,12 +320,8 @@ class OpenRecorder(Recorder):
             text = written(old.target, *operands)
         text = text or old.name
 
-        def make() -> Node:
-            self.nodes.append(node)
-            return node
-
         self._values.setdefault(text, values)
-        return Size(text, values, self, make)
+        return Size(text, values, self, lambda: write(old.name))
 
 
 class _Runs:

@@ -12,67 +12,44 @@ graph; random numbers come from the keys that are passed in.
 from __future__ import annotations
 
 import math
-import operator
 import sys
-import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from inspect import BoundArguments
+from itertools import count
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
-from nestarray import backends, dtypes, ops, tree
+from nestarray import backends, dtypes, ops
 from nestarray.backends import is_array
-from nestarray.container import Container
 from nestarray.dispatch import INTERPRETERS, OPS, Op
 from nestarray.errors import (
     ArgumentError,
     ConversionError,
     ImmutableError,
-    NestarrayError,
     UnsupportedError,
 )
-from nestarray.graph.binding import argument_names, name_inputs
-from nestarray.graph.codegen import valid_name
-from nestarray.graph.graph import Graph
+from nestarray.graph.builder import GraphBuilder, Place, aval_of
 from nestarray.graph.node import (
     Aval,
     Body,
     Node,
     iter_nodes,
-    live_nodes,
     map_leaves,
     map_nodes,
     substituted,
 )
-from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.nn.module import Module, running_path
-from nestarray.proof.reference import PythonReference
 from nestarray.transforms.recording import recording
 
 _PACKAGE = str(Path(__file__).parents[2])
 
 
-#: Gives the random key of one call.
+#: Returns the random key of one call.
 Draw = Callable[[], Any]
-
-
-class TorchCall(ConversionError, TypeError):
-    """Code of torch met the stand-in of a torch tensor: it is for ``torch.export`` to trace.
-
-    It is a TypeError, so that an operator between a tensor and a stand-in becomes the stand-in's.
-    """
-
-
-class TorchAttribute(ConversionError, AttributeError):
-    """Code of torch asked the stand-in of a torch tensor for a method of tensors."""
-
-
-class _Size(int):
-    """The number of elements, where code of torch may call ``x.size(0)``."""
-
-    def __call__(self, *_: Any) -> NoReturn:
-        raise TorchAttribute("a traced array has no method 'size'; use its shape")
+#: Adds a call to the graph under a name, with its shape and dtype.
+Write = Callable[..., Node]
 
 
 class Traced:
@@ -101,8 +78,7 @@ class Traced:
     @property
     def size(self) -> int:
         """The number of elements."""
-        count = math.prod(self.shape)
-        return _Size(count) if self.backend == "torch" else count
+        return math.prod(self.shape)
 
     @property
     def dtype(self) -> Any:
@@ -149,23 +125,15 @@ class Traced:
 
     def __getattr__(self, name: str) -> NoReturn:
         hint = f"use na.{name}(x, ...)" if name in OPS else "use a function of na"
-        message = f"a traced array has no attribute {name!r}; {hint}"
-        if self.backend == "torch" and not name.startswith("__") and hasattr(self._value, name):
-            raise TorchAttribute(message)
-        raise AttributeError(message)
+        raise AttributeError(f"a traced array has no attribute {name!r}; {hint}")
 
     @classmethod
     def __torch_function__(
         cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> NoReturn:
-        message = (
-            f"{getattr(function, '__name__', function)}(): got {cls.__name__}, expected a Tensor"
-        )
-        found: list[Traced] = []
-        map_leaves(lambda x: found.append(x) if isinstance(x, cls) else None, [args, kwargs or {}])
-        if any(x.backend == "torch" for x in found):
-            raise TorchCall(message)
-        raise TypeError(message)
+        # a TypeError, so that an operator between a tensor and a traced array becomes ours
+        name = getattr(function, "__name__", function)
+        raise TypeError(f"{name}(): got {cls.__name__}, expected a Tensor")
 
     def __repr__(self) -> str:
         return f"Traced({self._node.name}: {self._node.aval}, {self.backend})"
@@ -187,63 +155,41 @@ Traced.__hash__ = object.__hash__  # type: ignore[method-assign]  # lost to the 
 
 
 class Kept(NamedTuple):
-    """A call of another graph that is recorded as it is.
+    """A call of another graph that is recorded unchanged.
 
     Attributes:
-        node: the call among the nodes that stand for its arguments.
-        function: what it calls.
-        used: the stand-ins of its arguments by the other graph's nodes.
+        write: adds the call to the new graph.
+        function: the function that it calls.
+        used: the other graph's nodes that it reads → traced values.
         settings: the key of a random call.
     """
 
-    node: Node
+    write: Write
     function: Callable[..., Any]
     used: dict[Node, Any]
     settings: dict[str, Any]
 
 
 class Recorder:
-    """One recording: the nodes so far and the constants that they name."""
+    """One recording.
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.taken: set[str] = set()
-        self._scopes: list[list[Node]] = [[]]
-        self._ended: set[Node] = set()
-        self._behind: dict[Node, Any] = {}
-        self.constants: dict[str, Any] = {}
+    Attributes:
+        builder: the graph that is being built.
+        is_open: whether the code is still running.
+        of: the call of another graph that is being recorded again; new calls get its place.
+    """
+
+    def __init__(self, name: str, backend: str = "", *, train: bool = False) -> None:
+        self.name, self.builder = name, GraphBuilder(name, backend, train=train)
         self.is_open = True
-        #: the node of another graph that is being recorded again, whose place its calls have
         self.of: Node | None = None
+        self._behind: dict[Node, Any] = {}
         self._constant_nodes: dict[int, Node] = {}
 
     @property
     def nodes(self) -> list[Node]:
         """The nodes of the innermost function that is being recorded."""
-        return self._scopes[-1]
-
-    @property
-    def depth(self) -> int:
-        """How many scopes are open."""
-        return len(self._scopes)
-
-    def open_scope(self) -> None:
-        """Begin with the body of a loop or a branch."""
-        self._scopes.append([])
-
-    def close_scope(self) -> list[Node]:
-        """End the innermost body; what it computed is known in it alone."""
-        nodes = self._scopes.pop()
-        self._ended.update(nodes)
-        return [node for node in nodes if node.kind == "call"]
-
-    def parameter(self, value: Any, name: str) -> Traced:
-        """The stand-in of an argument of a body."""
-        node = Node(
-            name=valid_name(name, self.taken), kind="input", source="body", aval=_aval(value)
-        )
-        self.nodes.append(node)
-        return Traced(value, node, self)
+        return self.builder.nodes
 
     def control_flow(
         self, name: str, public: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -258,27 +204,26 @@ class Recorder:
             return self.node_of(x, f"{name}: argument")
 
         given = map_leaves(stands_for, args)
-        node = Node(
-            name="",
-            kind="call",
-            target=public,
-            target_name=f"na.{name}",
-            args=given,
-            kwargs=kwargs,
-            **self._place(name),
-        )
+        write = partial(self.builder.call, target=public, target_name=f"na.{name}", args=given)
+        write = partial(write, kwargs=kwargs, **self._place(name))
         with recording(None):
             values = map_nodes(self._behind.__getitem__, [list(given), kwargs])
             result = public(*values[0], **values[1])
         if all(used.source == "constants" for used in iter_nodes(given)):
             return result  # of arrays that are known, as any op would give it
-        return self._traced(result, node, name)
+        return self._traced(result, write, name)
 
-    def input(self, value: Any, source: str, path: str = "") -> Traced:
-        """The stand-in of an argument (`source` ``"x"``), a variable or the key."""
-        node = Node(name=path or source, kind="input", source=source, path=path, aval=_aval(value))
-        self.nodes.append(node)
-        return Traced(value, node, self)
+    def argument(self, value: Any) -> Traced:
+        """The traced value of an argument."""
+        return Traced(value, self.builder.argument("x", aval_of(value)), self)
+
+    def variable(self, kind: str, path: str, value: Any) -> Traced:
+        """The traced value of a variable."""
+        return Traced(value, self.builder.variable(kind, path, value), self)
+
+    def key(self, value: Any) -> Traced:
+        """The traced value of the random key."""
+        return Traced(value, self.builder.key(), self)
 
     def call(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Compute `op` on the arrays that stand behind, and record it."""
@@ -291,15 +236,14 @@ class Recorder:
                 del given.arguments[p.name]
             elif p.kind is p.POSITIONAL_ONLY and value is not _NOTHING:
                 is_before = True
-        node = Node(
-            name="",
-            kind="call",
+        write = partial(
+            self.builder.call,
             target=op.function,
             target_name=f"na.{op.name}",
             **self._arguments(op, given),
             **self._place(op.name),
         )
-        return self._traced(result, node, op.name)
+        return self._traced(result, write, op.name)
 
     def compute(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -310,8 +254,8 @@ class Recorder:
     def _place(self, name: str) -> dict[str, Any]:
         """Where the code stands that calls the function `name`."""
         if self.of is None:
-            return {"module": _module_path(), "line": _user_line(), "origin": name}
-        return {"module": self.of.module, "line": self.of.line, "origin": self.of.origin}
+            return {"place": Place(_module_path(), _user_line()), "origin": name}
+        return {"place": Place(self.of.module, self.of.line), "origin": self.of.origin}
 
     def lowered(
         self, old: Node, run: Callable[[], Any], value_of: Callable[[Node], Any], draw: Draw
@@ -334,7 +278,7 @@ class Recorder:
                 values = {node: _values(x) for node, x in kept.used.items()}
                 args, kwargs = map_nodes(values.__getitem__, [list(old.args), old.kwargs])
                 result = kept.function(*args, **kwargs, **_values(kept.settings))
-            value = self._traced(result, kept.node, old.name)
+            value = self._traced(result, kept.write, old.name)
         if isinstance(value, Traced) and value._node in self.nodes[before:]:
             value._node.name = old.name
         return value
@@ -348,45 +292,33 @@ class Recorder:
         if old.is_random:
             settings = {"key": draw()}
             kwargs = {**kwargs, "key": self.node_of(settings["key"], old.name)}
-        node = Node(
-            name="",
-            kind="call",
+        assert old.target is not None
+        write = partial(
+            self.builder.call,
             target=old.target,
             target_name=old.target_name,
             args=args,
             kwargs=kwargs,
-            module=old.module,
-            line=old.line,
+            place=Place(old.module, old.line),
             origin=old.origin,
         )
-        assert old.target is not None
-        return Kept(node, old.target, used, settings)
+        return Kept(write, old.target, used, settings)
 
-    def _traced(self, result: Any, node: Node, name: str) -> Any:
+    def _traced(self, result: Any, write: Write, name: str) -> Any:
+        """The result of a call as traced values, with the call written if it holds arrays."""
         if is_array(result):
-            node.name, node.aval = valid_name(name, self.taken), _aval(result)
-            self.nodes.append(node)
-            return Traced(result, node, self)
+            return Traced(result, write(name, aval=aval_of(result)), self)
         if not isinstance(result, (tuple, list)) or not _holds_array(result):
             return result  # shapes and the like are known now
-        node.name = valid_name(name, self.taken)
-        self.nodes.append(node)
+        node = write(name)
         items = [
-            self._traced(item, self._item(node, i), f"{name}_{i}") for i, item in enumerate(result)
+            self._traced(item, partial(self._item, node, i), f"{name}_{i}")
+            for i, item in enumerate(result)
         ]
         return type(result)(*items) if hasattr(result, "_fields") else type(result)(items)
 
-    def _item(self, node: Node, i: int) -> Node:
-        return Node(
-            name="",
-            kind="call",
-            target=operator.getitem,
-            target_name="getitem",
-            args=(node, i),
-            module=node.module,
-            line=node.line,
-            origin=node.origin,
-        )
+    def _item(self, of: Node, index: int, name: str, *, aval: Aval | None = None) -> Node:
+        return self.builder.item(of, index, name, aval=aval)
 
     def _arguments(self, op: Op, given: BoundArguments) -> dict[str, Any]:
         """`args` and `kwargs` of a node; what stands behind an argument left out goes by name."""
@@ -429,12 +361,12 @@ class Recorder:
                     f"{'another recording' if value._recorder.is_open else 'a recording that has ended'}; "
                     "pass it as an argument, and return what is used later"
                 )
-            if value._node in self._ended:
+            if value._node in self.builder.ended:
                 raise ConversionError(
                     f"trace_graph: {where}: got an array of the body of a loop or a branch that has "
                     "ended; return it from there"
                 )
-            if len(self._scopes) > 1:
+            if self.builder.depth > 1:
                 self._behind[value._node] = value._value
             return value._node
         if is_array(value):
@@ -451,12 +383,12 @@ class Recorder:
     def _constant(self, value: Any) -> Node:
         known = self._constant_nodes.get(id(value))
         if known is None:
-            path = f"c{len(self.constants)}"
-            self.constants[path] = value  # which keeps it alive, and so its id its own
-            known = self._constant_nodes[id(value)] = Node(
-                name=path, kind="input", source="constants", path=path, aval=_aval(value)
+            constants = self.builder.values["constants"]
+            path = next(p for i in count(len(constants)) if (p := f"c{i}") not in constants)
+            # the builder keeps the array alive, and so its id its own
+            known = self._constant_nodes[id(value)] = self.builder.variable(
+                "constants", path, value
             )
-            self._scopes[0].append(known)
             self._behind[known] = value
         return known
 
@@ -491,10 +423,6 @@ def _holds_array(nest: Any) -> bool:
     return is_array(nest)
 
 
-def _aval(value: Any) -> Aval:
-    return Aval(tuple([int(n) for n in value.shape]), dtypes.dtype_of(value))
-
-
 def _frames() -> Iterator[FrameType]:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -504,10 +432,11 @@ def _frames() -> Iterator[FrameType]:
 
 def _user_line() -> str:
     """``"file.py:12"``, the innermost running line that is not of this library."""
-    return _line_of(_frames())
+    return line_of(_frames())
 
 
-def _line_of(frames: Iterable[FrameType]) -> str:
+def line_of(frames: Iterable[FrameType]) -> str:
+    """``"file.py:12"``, the first of these frames that is not of this library."""
     for frame in frames:
         name = frame.f_code.co_filename
         if not name.startswith((_PACKAGE, "<")):
@@ -524,78 +453,3 @@ def _module_path() -> str:
             if path is not None:
                 return path
     return ""
-
-
-# -- what can be traced --------------------------------------------------------------------
-
-
-def trace_python(source: PythonReference) -> Graph:
-    """The Graph of a function, or of a `nestarray.nn.Module`; see `nestarray.trace_graph`.
-
-    Args:
-        source: the code and the example that it is recorded with.
-    """
-    recorder = Recorder(source.name)
-    leaves, structure = tree.flatten((source.args, source.kwargs))
-    inputs = [recorder.input(x, "x") if is_array(x) else x for x in leaves]
-    nodes = [x._node if isinstance(x, Traced) else x for x in inputs]
-    want_args, want_kwargs = _plain(tree.unflatten(structure, nodes))
-    names = argument_names(source.signed, len(want_args))
-    name_inputs([*zip(names, want_args, strict=True), *want_kwargs.items()], recorder.taken)
-
-    def variables(letter: str, c: Container) -> Container:
-        return c.map(lambda path, x: recorder.input(x, letter, path), with_path=True)
-
-    v, s = variables("v", source.v), variables("s", source.s)
-    key = None if source.key is None else recorder.input(source.key, "key")
-    try:
-        with recording(ControlFlow(recorder)):
-            result, state = source.call([x for x in inputs if isinstance(x, Traced)], v, s, key)
-        output = map_leaves(lambda x: recorder.node_of(x, "output"), _plain(result))
-        new = {path: recorder.node_of(x, f"state {path!r}") for path, x in state.items()}
-    except TypeError as error:
-        in_module = isinstance(error, TorchCall) and isinstance(source.source, Module)
-        if in_module or (not isinstance(error, NestarrayError) and "Traced" in str(error)):
-            raise _foreign_call(source, error) from error
-        raise
-    finally:
-        recorder.is_open = False
-    updates = {path: node for path, node in new.items() if node is not s[path]._node}
-    used = live_nodes(recorder.nodes, output, updates)
-    constants = {n.path: recorder.constants[n.path] for n in used if n.source == "constants"}
-    return Graph(
-        name=source.name,
-        backend=source.backend,
-        train=source.train,
-        nodes=used,
-        signature=(tuple(want_args), want_kwargs),
-        output=output,
-        state_updates=updates,
-        v=source.v,
-        s=source.s,
-        constants=Container.from_flat_dict(constants).to_backend(source.backend),
-        reference=source,
-    )
-
-
-def _foreign_call(source: PythonReference, error: TypeError) -> ConversionError:
-    frames = [f for f, _ in traceback.walk_tb(error.__traceback__)]
-    # a method called by its class, torch.Tensor.item(x), is of torch too
-    is_of_torch = "torch._C" in str(error) and not isinstance(source.source, Module)
-    return (TorchCall if is_of_torch else ConversionError)(
-        f"trace_graph: {source.name}: {_line_of(reversed(frames))}: a function of another library "
-        f"was called on a traced array; use the function of na that does the same ({error})"
-    )
-
-
-def _plain(nest: Any) -> Any:
-    """A nest of builtins: Containers become what they were made from."""
-    if isinstance(nest, Container):
-        return nest.to_dict()
-    if isinstance(nest, Mapping):
-        return {key: _plain(item) for key, item in nest.items()}
-    if hasattr(nest, "_fields"):
-        return {name: _plain(getattr(nest, name)) for name in nest._fields}
-    if isinstance(nest, (list, tuple)):
-        return type(nest)([_plain(item) for item in nest])
-    return nest

@@ -1,6 +1,6 @@
 """PyTorch modules as graphs: what `torch.export` is asked, what it forgets, and how its program is read.
 
-- `sources`: what is given for a module; `exporting`: running the exporter; `failures`: advice.
+- `selection`: whether a source is of torch; `sources`: wrappers, functions and modules; `exporting`: running the exporter; `failures`: advice.
 - `dynamic`, `size_names`: sizes that are left open.
 - `gradient_modes`, `assignments`, `autograd_functions`: what the exporter forgets;
   `below_autograd`: what it does not see.
@@ -15,5 +15,7 @@
 
 from __future__ import annotations
 
-from nestarray.importers.torch.importer import read_torch as read_torch
-from nestarray.importers.torch.importer import trace_torch as trace_torch
+from nestarray.importers import protocol
+from nestarray.importers.torch.importer import TorchImporter
+
+protocol.register(TorchImporter())

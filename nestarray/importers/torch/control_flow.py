@@ -7,13 +7,13 @@ itself; what is left as a parameter is what goes round, and the row.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.graph.codegen import valid_name
-from nestarray.graph.node import Aval, Body, Node, reached
+from nestarray.frontends.torch import vocabulary
+from nestarray.graph.builder import GraphBuilder, Place
+from nestarray.graph.node import Aval, Body, Node
 from nestarray.importers.torch.exporting import origin
 
 #: Name of torch's operation → the names of its functions in the printed program.
@@ -36,7 +36,7 @@ class ControlFlow:
 
     Args:
         nodes: exported node → what stands for it; filled with what the functions compute.
-        taken: the names that are used.
+        builder: the graph that is being built.
         call: translates one other exported call.
         arguments: exported arguments with what stands for them.
         aval: shape and dtype of an exported value.
@@ -45,30 +45,25 @@ class ControlFlow:
     def __init__(
         self,
         nodes: dict[Any, Any],
-        taken: set[str],
+        builder: GraphBuilder,
         call: Callable[[Any], None],
         arguments: Callable[[Any], Any],
         aval: Callable[[Any], Aval | None],
     ) -> None:
-        self._nodes, self._taken = nodes, taken
+        self._nodes, self._builder = nodes, builder
         self._translate, self._arguments, self._aval = call, arguments, aval
 
     def call(self, exported: Any) -> None:
         """Translate a call that takes functions, and the results that are read of it."""
-        from nestarray.frontends.torch import vocabulary
-
         rule = vocabulary.find(exported.target)
         assert rule is not None
         args = getattr(self, f"_{exported.target.__name__}")(exported)
-        path, line = origin(exported)
-        made = Node(
-            name=valid_name(exported.name, self._taken),
-            kind="call",
-            target=rule.function,
-            target_name=rule.name,
-            args=args,
-            module=path,
-            line=line,
+        made = self._builder.call(
+            exported.name,
+            rule.function,
+            rule.name,
+            args,
+            place=origin(exported),
             origin=rule.operation,
         )
         self._nodes[exported] = made
@@ -77,26 +72,12 @@ class ControlFlow:
 
     def _unpacked(self, exported: Any, made: Node, carried: int) -> None:
         """The results of a scan, a pair here, where the exporter counts through both."""
-        pair = [self._item(made, i, name) for i, name in enumerate(("carry", "ys"))]
-        self._nodes.update({(exported, i): node for i, node in enumerate(pair)})
+        pair = [self._builder.item(made, i, name) for i, name in enumerate(("carry", "ys"))]
         for user in exported.users:
             i = user.args[1]
             part, at = (pair[0], i) if i < carried else (pair[1], i - carried)
-            item = self._item(part, at, user.name)
-            item.aval = self._aval(user.meta.get("val"))
-            self._nodes[user] = item
-
-    def _item(self, of: Node, i: int, name: str) -> Node:
-        return Node(
-            name=valid_name(name, self._taken),
-            kind="call",
-            target=operator.getitem,
-            target_name="getitem",
-            args=(of, i),
-            module=of.module,
-            line=of.line,
-            origin=of.origin,
-        )
+            aval = self._aval(user.meta.get("val"))
+            self._nodes[user] = self._builder.item(part, at, user.name, aval=aval)
 
     # -- one function an operation: the arguments of the frontend's function ------------------
 
@@ -147,56 +128,33 @@ class ControlFlow:
             for arg in exported.args
             if arg.__class__ is function.__class__ and arg.op == "get_attr"
         ]
-        placeholders = iter([n for n in module.graph.nodes if n.op == "placeholder"])
-        labels, values = [], []
-        for name, count in parameters.items():
-            made = [
-                self._parameter(next(placeholders), name if count is None else f"{name}_{i}")
-                for i in range(1 if count is None else count)
+        placeholders = [n for n in module.graph.nodes if n.op == "placeholder"]
+        avals = iter([self._aval(n.meta.get("val")) for n in placeholders])
+        described = {
+            name: next(avals) if count is None else [next(avals) for _ in range(count)]
+            for name, count in parameters.items()
+        }
+        with self._builder.body(names[which.index(function)], described) as body:
+            given = [
+                node
+                for part in body.parameters
+                for node in (part if isinstance(part, tuple) else (part,))
             ]
-            labels.append(made[0].name if count is None else valid_name(name, self._taken))
-            values.append(made[0] if count is None else tuple(made))
-        for placeholder, operand in zip(placeholders, operands, strict=True):
-            self._nodes[placeholder] = self._arguments(operand)
-        calls = [n for n in module.graph.nodes if n.op == "call_function"]
-        for call in calls:
-            self._translate(call)
-        (returned,) = next(n for n in module.graph.nodes if n.op == "output").args
-        output = self._arguments(returned)
-        output = tuple(output) if isinstance(output, list) else output
-        computed = list(self._computed(calls))
-        used = reached(computed, output)
-        nodes = [node for node in computed if node in used]
-        self._refuse_random(exported, nodes)
-        return Body(
-            valid_name(names[which.index(function)], self._taken),
-            tuple(labels),
-            tuple(values),
-            nodes,
-            output,
-        )
-
-    def _parameter(self, placeholder: Any, name: str) -> Node:
-        node = Node(
-            name=valid_name(name, self._taken),
-            kind="input",
-            source="body",
-            aval=self._aval(placeholder.meta.get("val")),
-        )
-        self._nodes[placeholder] = node
-        return node
-
-    def _computed(self, calls: list[Any]) -> Iterator[Node]:
-        for call in calls:
-            for key in (call, (call, 0), (call, 1)):
-                node = self._nodes.get(key)
-                if isinstance(node, Node) and node.kind == "call":
-                    yield node
+            given += [self._arguments(operand) for operand in operands]
+            self._nodes.update(zip(placeholders, given, strict=True))
+            for call in module.graph.nodes:
+                if call.op == "call_function":
+                    self._translate(call)
+            (returned,) = next(n for n in module.graph.nodes if n.op == "output").args
+            output = self._arguments(returned)
+            body.output = tuple(output) if isinstance(output, list) else output
+        self._refuse_random(exported, body.nodes)
+        return body
 
     def _refuse_random(self, exported: Any, nodes: list[Node]) -> None:
         for node in nodes:
             if node.is_random:
-                place = ", ".join(part for part in (node.module, node.line) if part)
+                place = Place(node.module, node.line)
                 raise ConversionError(
                     f"trace_graph: {node.target_name} ({place}) draws random numbers in a function "
                     f"that torch.{exported.target.__name__.removesuffix('_impl')} takes, where "

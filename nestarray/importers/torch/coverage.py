@@ -7,52 +7,17 @@ is found out before anything of the program is translated.
 
 from __future__ import annotations
 
-import dataclasses
 import operator
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from nestarray import dtypes
 from nestarray.errors import DtypeError, MissingOpError
-from nestarray.importers.islands import why_not
+from nestarray.frontends.torch import vocabulary
+from nestarray.frontends.torch.vocabulary import Rule
+from nestarray.importers.coverage import Operation
 from nestarray.importers.torch.exporting import origin
-
-if TYPE_CHECKING:
-    from nestarray.frontends.torch.vocabulary import Rule
-
-
-@dataclasses.dataclass(frozen=True)
-class Operation:
-    """One operation of a source, and what becomes of it.
-
-    Attributes:
-        name: as the source's framework calls it, ``"aten.linear.default"``.
-        status: ``"function"``, ``"decomposed"``, ``"island"`` or ``"missing"``.
-        becomes: the function; of a decomposed operation those of its parts.
-        places: (module path, source line) of each call.
-        reason: why it is missing.
-    """
-
-    name: str
-    status: str
-    becomes: str
-    places: tuple[tuple[str, str], ...]
-    reason: str = ""
-
-    @property
-    def count(self) -> int:
-        """How often it is called."""
-        return len(self.places)
-
-    def where(self, most: int = 3) -> str:
-        """The first places as words."""
-        found = dict.fromkeys(
-            ", ".join(part for part in (path and f"module {path!r}", line) if part)
-            for path, line in self.places
-        )
-        shown = [place for place in found if place]
-        more = [f"{len(shown) - most} more"] if len(shown) > most else []
-        return "; ".join([*shown[:most], *more])
+from nestarray.importers.torch.islands import why_not
 
 
 def covered(program: Any, *, islands: bool) -> tuple[Any, list[Operation]]:
@@ -126,25 +91,9 @@ def _is_part(call: Any, target: Any) -> bool:
     return str(call.meta.get("original_aten")) == str(target)
 
 
-def missing_ops(module: str, operations: Sequence[Operation]) -> MissingOpError:
-    """The error that lists all missing operations of a module."""
-    missing = [op for op in operations if op.status == "missing"]
-    listed = "\n".join(
-        f"  {op.name}{f' ({op.where()})' if op.where() else ''}: {op.reason}" for op in missing
-    )
-    return MissingOpError(
-        f"trace_graph: {module} uses {len(missing)} operation(s) that "
-        f"nestarray.frontends.torch does not have:\n{listed}\n"
-        "Replace them in the model, add the function to the frontend, or leave them to torch "
-        "with na.trace_graph(..., islands=True) where that is said above"
-    )
-
-
 def _calls(program: Any) -> Iterator[Any]:
     """The calls of a program and of the functions inside of it, but those without effect on values."""
     import torch
-
-    from nestarray.frontends.torch import vocabulary
 
     for module in program.graph_module.modules():
         if isinstance(module, torch.fx.GraphModule):
@@ -157,8 +106,6 @@ def _calls(program: Any) -> Iterator[Any]:
 
 def rule_of(call: Any) -> Rule | None:
     """The rule of an exported call; None if the frontend has no function for it."""
-    from nestarray.frontends.torch import vocabulary
-
     return vocabulary.find(call.target, by_schema_name(call), first_result=gives_first_only(call))
 
 

@@ -14,34 +14,28 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nestarray.errors import ArgumentError, ShapeError
-from nestarray.graph.sizes import check_name
+from nestarray.importers.size_spec import Leaf, NativeSizes, SizeSpec
 from nestarray.importers.torch.failures import advice, by_value, line_of, lines_of_constants
-
-Place = tuple[str, int]  # an argument as Python writes it, ``extra['a']``, and a dimension
 
 
 class Dynamic:
-    """What `dynamic` says about the example of one call.
+    """The open sizes of the example of one call, as the exporter is told.
 
     Args:
-        dynamic: of `nestarray.trace_graph`: None, True, or a mapping from arguments.
+        sizes: the sizes that are left open.
         arguments: the example by the names of the arguments.
     """
 
-    def __init__(self, dynamic: Any, arguments: Mapping[str, Any]) -> None:
+    def __init__(self, sizes: SizeSpec, arguments: Mapping[str, Any]) -> None:
         from torch.utils._pytree import keystr, tree_flatten_with_path, tree_unflatten
 
         self.arguments = dict(arguments)
-        self.is_asked = dynamic is not None and dynamic is not False
+        self.is_asked = sizes.is_asked
         pairs, structure = tree_flatten_with_path(self.arguments)
         self.leaves = {_written(keystr, path): leaf for path, leaf in pairs}
-        self.given: dict[Place, Any] = {}
-        if self.is_asked and dynamic is not True:
-            _collect(dynamic, _tree_of(pairs, keystr), "dynamic", self.given)
-        self._everything = dynamic is True
+        self.given = sizes.axes(_tree_of(pairs, keystr), _NATIVE)
+        self._everything = sizes.everything
         self._dims = {dim_name(d): d for d in self.given.values() if _is_dim(d)}
-        self._check_example()
         self._constants: dict[str, str] = {}  # torch's name of a size → the line that needs it
         #: of torch.export.export
         self.shapes: Any = None
@@ -82,20 +76,6 @@ class Dynamic:
             for axis, given in found.items()
         } or None
 
-    def _check_example(self) -> None:
-        first: dict[str, tuple[int, Place]] = {}
-        for (place, axis), given in self.given.items():
-            name = given if isinstance(given, str) else dim_name(given)
-            if not name.isidentifier():
-                continue
-            size = self.leaves[place].shape[axis]
-            known, (where, other) = first.setdefault(name, (size, (place, axis)))
-            if known != size:
-                raise ShapeError(
-                    f"trace_graph: dynamic: {name!r} is {known} in dimension {other} of {where!r} and "
-                    f"{size} in dimension {axis} of {place!r} of the example; sizes of one name are equal"
-                )
-
     def explained(self, error: Exception) -> str:
         """torch's reason for a failed export in the words of the call, and what to do."""
         if by_value(error):
@@ -132,64 +112,6 @@ class Dynamic:
         return reason.partition(". If you're using")[0] + (f": {at}" if at else "")
 
 
-def _collect(spec: Any, tree: Any, where: str, found: dict[Place, Any]) -> None:
-    """The dimensions that a specification names, by place in the example."""
-    if spec is None:
-        return
-    if isinstance(tree, _Leaf):
-        _collect_dims(spec, tree, where, found)
-        return
-    items = spec.items() if isinstance(spec, Mapping) else None
-    if items is None and isinstance(spec, (list, tuple)):
-        items = enumerate(spec)
-    if items is None:
-        raise ArgumentError(
-            f"trace_graph: {where}: got {spec!r}, expected a mapping from {_list(tree)}, for example "
-            '{"x": {0: "batch"}}, or True'
-        )
-    for key, inner in items:
-        if key not in tree:
-            raise ArgumentError(
-                f"trace_graph: {where}: got {key!r}, which the example does not have; it has {_list(tree)}"
-            )
-        _collect(inner, tree[key], f"{where}[{key!r}]", found)
-
-
-def _collect_dims(spec: Any, leaf: _Leaf, where: str, found: dict[Place, Any]) -> None:
-    if not is_tensor(leaf.value):
-        raise ArgumentError(
-            f"trace_graph: {where}: the example is of type {type(leaf.value).__name__}, expected a "
-            "tensor; numbers and strings are part of the program"
-        )
-    shape = tuple(leaf.value.shape)
-    if not isinstance(spec, Mapping):
-        raise ArgumentError(
-            f"trace_graph: {where}: got {spec!r}, expected a mapping from dimensions to names, for "
-            'example {0: "batch"}'
-        )
-    for axis, given in spec.items():
-        if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
-            raise ArgumentError(
-                f"trace_graph: {where}: got the dimension {axis!r}, expected one of an array of shape {shape}"
-            )
-        if isinstance(given, str):
-            check_name(given, f"trace_graph: {where}[{axis}]")
-        elif given is not None and not _is_dim(given) and not is_hint(given):
-            raise ArgumentError(
-                f"trace_graph: {where}[{axis}]: got {given!r}, expected a name such as 'batch', a "
-                "torch.export.Dim, or None for a fixed size"
-            )
-        if given is not None:
-            found[leaf.place, axis % len(shape)] = given
-
-
-class _Leaf:
-    """A leaf of the example and where it is."""
-
-    def __init__(self, place: str, value: Any) -> None:
-        self.place, self.value = place, value
-
-
 def _tree_of(pairs: list[tuple[Any, Any]], keystr: Any) -> dict[Any, Any]:
     """The example as nested dicts by the keys of its mappings, sequences and objects."""
     tree: dict[Any, Any] = {}
@@ -198,7 +120,7 @@ def _tree_of(pairs: list[tuple[Any, Any]], keystr: Any) -> dict[Any, Any]:
         *outer, last = [_key(entry) for entry in path]
         for key in outer:
             at = at.setdefault(key, {})
-        at[last] = _Leaf(_written(keystr, path), leaf)
+        at[last] = Leaf(_written(keystr, path), leaf)
     return tree
 
 
@@ -220,10 +142,6 @@ def source_of(place: str) -> str:
     return f"L['{name}']{bracket}{rest}"
 
 
-def _list(tree: Mapping[Any, Any]) -> str:
-    return ", ".join(repr(key) for key in tree)
-
-
 def is_tensor(x: Any) -> bool:
     import torch
 
@@ -243,3 +161,6 @@ def is_hint(x: Any) -> bool:
 
 def dim_name(dim: Any) -> str:
     return getattr(dim, "__name__", "")
+
+
+_NATIVE = NativeSizes(lambda x: _is_dim(x) or is_hint(x), "a torch.export.Dim", dim_name)

@@ -18,6 +18,7 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.graph.builder import Place
 from nestarray.importers.torch import below_autograd
 from nestarray.importers.torch.alignments import alignments_traced
 from nestarray.importers.torch.assignments import assignments_written
@@ -207,15 +208,15 @@ def _replacements() -> Iterator[None]:
         yield
 
 
-def origin(node: Any) -> tuple[str, str]:
-    """(module path, "file.py:12") of an exported node."""
+def origin(node: Any) -> Place:
+    """The module and the line of an exported node."""
     stack = node.meta.get("nn_module_stack") or {}
     path = str(next(reversed(stack.values()))[0]) if stack else ""
     path = path if path.startswith(_INNER) else ""  # else a hook of the exporter itself
     path = path.removeprefix(_INNER).removeprefix(".")
     frames = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
     line = f"{os.path.basename(frames[-1][0])}:{frames[-1][1]}" if frames else ""
-    return path, line
+    return Place(path, line)
 
 
 def own_name(exported: str) -> str:

@@ -13,64 +13,77 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nestarray import backends, dtypes
-from nestarray.container import Container
 from nestarray.errors import ConversionError, DtypeError
-from nestarray.graph.binding import argument_names, name_inputs
-from nestarray.graph.codegen import valid_name
-from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Node, live_nodes
-from nestarray.importers.islands import island, island_arguments
+from nestarray.frontends.torch import vocabulary
+from nestarray.graph.binding import argument_names
+from nestarray.graph.builder import GraphBuilder
+from nestarray.graph.graph import Graph, SourceNames
+from nestarray.graph.node import Aval, Node
+from nestarray.importers.islands import island
+from nestarray.importers.protocol import Imported, Request, training_of_function
 from nestarray.importers.torch.control_flow import ControlFlow, is_control_flow
-from nestarray.importers.torch.coverage import (
-    Operation,
-    by_schema_name,
-    covered,
-    missing_ops,
-    rule_of,
-)
+from nestarray.importers.torch.coverage import by_schema_name, covered, rule_of
 from nestarray.importers.torch.dynamic import Dynamic
 from nestarray.importers.torch.exporting import export, in_mode, origin, own_name, quiet
 from nestarray.importers.torch.foreign_draws import draws_noticed
+from nestarray.importers.torch.islands import island_arguments
 from nestarray.importers.torch.known_numbers import known_number
+from nestarray.importers.torch.selection import is_module, uses_torch
 from nestarray.importers.torch.size_names import SizeNames
+from nestarray.importers.torch.source import TorchSource
 from nestarray.importers.torch.sources import as_module, no_other_modules
+from nestarray.nn.module import Module
 
 
-def trace_torch(
-    module: Any,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    train: bool,
-    dynamic: Any = None,
-    islands: bool = False,
-) -> Graph:
-    """The Graph of a torch module; see `nestarray.trace_graph`."""
-    with draws_noticed(type(module).__name__):
-        _, operations, graph = read_torch(module, args, kwargs, train, dynamic, islands)
-    if graph is None:
-        raise missing_ops(type(module).__name__, operations)
-    return graph
+class TorchImporter:
+    """Reads torch modules, functions of tensors, and programs of ``torch.jit.trace``."""
+
+    framework = "torch"
+
+    def accepts(self, request: Request) -> bool:
+        """Whether the source is a torch module, or a function that uses torch on tensors."""
+        if is_module(request.source):
+            return True
+        is_function = callable(request.source) and not isinstance(request.source, Module)
+        example = (request.args, request.kwargs)
+        if not is_function or backends.find_backend(example) != "torch":
+            return False
+        return request.sizes.is_asked or uses_torch(request.source, example)
+
+    def read(self, request: Request) -> Imported:
+        """Export the module; see `Importer.read`."""
+        source, args, kwargs = request.source, request.args, request.kwargs
+        if request.train and not is_module(source):
+            raise training_of_function()
+        backends.core("torch")
+        module = as_module(source)
+        name = type(module).__name__
+        asked = Dynamic(
+            request.sizes,
+            dict(zip(argument_names(module.forward, len(args)), args, strict=True)) | kwargs,
+        )
+        with (
+            draws_noticed(type(source).__name__),
+            in_mode(module, request.train),
+            quiet(),
+            asked.exporting(),
+            no_other_modules(module),
+        ):
+            exported = export(module, args, kwargs, asked)
+            program, operations = covered(exported, islands=request.islands)
+            graph = None
+            if all(operation.status != "missing" for operation in operations):
+                graph = _Importer(module, program, args, kwargs, request.train, asked).graph()
+        return Imported(name, operations, graph, list(_dtypes(program)))
 
 
-def read_torch(
-    module: Any,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    train: bool,
-    dynamic: Any = None,
-    islands: bool = False,
-) -> tuple[Any, list[Operation], Graph | None]:
-    """The exported program, what becomes of each operation, and the Graph if none is missing."""
-    backends.core("torch")
-    module = as_module(module)
-    names = argument_names(module.forward, len(args))
-    asked = Dynamic(dynamic, dict(zip(names, args, strict=True)) | kwargs)
-    with in_mode(module, train), quiet(), asked.exporting(), no_other_modules(module):
-        program, operations = covered(export(module, args, kwargs, asked), islands=islands)
-        if any(operation.status == "missing" for operation in operations):
-            return program, operations, None
-        graph = _Importer(module, program, args, kwargs, train, asked).graph()
-        return program, operations, graph
+def _dtypes(program: Any) -> Iterator[tuple[Any, str]]:
+    """(dtype, place) of each array of an exported program."""
+    for exported in program.graph.nodes:
+        value = exported.meta.get("val")
+        for x in value if isinstance(value, (list, tuple)) else [value]:
+            if hasattr(x, "dtype"):
+                yield x.dtype, str(origin(exported))
 
 
 class _Importer:
@@ -85,12 +98,10 @@ class _Importer:
         train: bool,
         dynamic: Dynamic,
     ) -> None:
-        self.module, self.program, self.train = module, program, train
+        self.module, self.program = module, program
         self.args, self.kwargs = args, kwargs
-        self.taken: set[str] = set()
+        self.builder = GraphBuilder(type(module).__name__, "torch", train=train)
         self.nodes: dict[Any, Any] = {}  # exported node → ours, or a number that is known
-        self.values: dict[str, dict[str, Any]] = {"v": {}, "s": {}, "constants": {}}
-        self.variables: dict[tuple[str, str], Node] = {}
         self.lifted: dict[Any, Any] = {}  # exported node → a tensor of the program's own
         self.canonical = _canonical_names(module)
         self.written = self._written_parameters()
@@ -99,36 +110,20 @@ class _Importer:
         given = [n for n, spec in specs if spec.kind.name == "USER_INPUT"]
         self.names = SizeNames(dynamic, given)
         self.control_flow = ControlFlow(
-            self.nodes, self.taken, self._call, self._arguments, self._aval
+            self.nodes, self.builder, self._call, self._arguments, self._aval
         )
 
     def graph(self) -> Graph:
         """The whole translation."""
-        inputs = self._inputs()
+        self._inputs()
         for exported in self.program.graph.nodes:
             if exported.op == "call_function":
                 self._call(exported)
         output, updates = self._outputs()
-        from nestarray.proof.reference import TorchReference
-
-        nodes = live_nodes(dict.fromkeys(filter(_is_node, self.nodes.values())), output, updates)
-        used = {n.path for n in nodes if n.source == "constants"}
-        self.values["constants"] = {k: x for k, x in self.values["constants"].items() if k in used}
-        containers = {k: Container.from_flat_dict(x, "/") for k, x in self.values.items()}
-        return Graph(
-            name=type(self.module).__name__,
-            backend="torch",
-            train=self.train,
-            nodes=nodes,
-            signature=inputs,
-            output=output,
-            state_updates=updates,
-            sizes=self.names.sizes(self.program),
-            torch_names=_torch_names(self.module, self.canonical, containers),
-            torch_extra=_extra_states(self.module),
-            reference=TorchReference(self.program, self.nodes, self.args, self.kwargs),
-            **containers,
-        )
+        source = TorchSource(self.program, self.nodes, self.args, self.kwargs)
+        sizes = self.names.sizes(self.program)
+        names = _source_names(self.module, self.canonical, self.builder.values)
+        return self.builder.finish(output, updates, source, sizes, source_names=names)
 
     def _written_parameters(self) -> set[str]:
         """The parameters that forward writes: state, if no gradient is asked for."""
@@ -148,7 +143,7 @@ class _Importer:
 
     # -- inputs ----------------------------------------------------------------------------
 
-    def _inputs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def _inputs(self) -> None:
         flat: list[Any] = []
         for placeholder, spec in zip(
             (n for n in self.program.graph.nodes if n.op == "placeholder"),
@@ -161,23 +156,13 @@ class _Importer:
                     # a size that equals it may be read here
                     self.nodes[placeholder] = spec.arg.value
                 else:
-                    self._argument(placeholder)
+                    aval = self._aval(placeholder.meta.get("val"))
+                    self.nodes[placeholder] = self.builder.argument(placeholder.name, aval)
                 flat.append(self.nodes[placeholder])
             else:
                 self._variable(placeholder, kind, spec.target)
         spec = self.program.call_spec.in_spec
-        want_args, want_kwargs = _plain(spec, iter(flat))
-        names = argument_names(self.module.forward, len(want_args))
-        name_inputs([*zip(names, want_args, strict=True), *want_kwargs.items()], self.taken)
-        return tuple(want_args), dict(want_kwargs)
-
-    def _argument(self, placeholder: Any) -> None:
-        self.nodes[placeholder] = Node(
-            name=placeholder.name,  # until `name_inputs`
-            kind="input",
-            source="x",
-            aval=self._aval(placeholder.meta.get("val")),
-        )
+        self.builder.sign(self.module.forward, *_nest(spec, iter(flat)))
 
     def _variable(self, placeholder: Any, kind: str, exported_name: str) -> None:
         target = own_name(exported_name)
@@ -190,22 +175,13 @@ class _Importer:
         else:
             name = self.canonical.get(target, target)
             path, value = name.replace(".", "/"), _tensor_of(self.module, name)
-        if (source, path) not in self.variables:
-            self.values[source][path] = value.detach()
-            self.variables[source, path] = Node(
-                name=valid_name(placeholder.name, self.taken),
-                kind="input",
-                source=source,
-                path=path,
-                aval=self._aval(value),
-            )
-        self.nodes[placeholder] = self.variables[source, path]
+        self.nodes[placeholder] = self.builder.variable(
+            source, path, value.detach(), name=placeholder.name, aval=self._aval(value)
+        )
 
     # -- calls -----------------------------------------------------------------------------
 
     def _call(self, exported: Any) -> None:
-        from nestarray.frontends.torch import vocabulary
-
         rule = vocabulary.find(exported.target)
         if (rule is not None and rule.is_ignored) or exported in self.nodes:
             return
@@ -217,7 +193,6 @@ class _Importer:
             self.nodes[exported] = number
             self.names.settle(exported.meta.get("val"), number)
             return
-        path, line = origin(exported)
         maker = exported.args[0] if exported.target is operator.getitem else exported
         rule = rule_of(maker)
         if maker is exported and rule is not None and rule.first_result:
@@ -235,18 +210,16 @@ class _Importer:
                 target, name, is_random = island, "na.graph.island", False
                 args, kwargs = island_arguments(maker.target, named)
         short = name.rpartition(".")[2]
-        self.nodes[exported] = Node(
-            name=valid_name(self._name(exported) if maker is exported else short, self.taken),
-            kind="call",
-            target=target,
-            target_name=name,
-            args=tuple(args),
-            kwargs=dict(kwargs),
+        self.nodes[exported] = self.builder.call(
+            self._name(exported) if maker is exported else short,
+            target,
+            name,
+            args,
+            kwargs,
             aval=self._aval(exported.meta.get("val")),
-            is_random=is_random,
-            module=path,
-            line=line,
+            place=origin(exported),
             origin=str(maker.target),
+            is_random=is_random,
         )
 
     def _name(self, exported: Any) -> str:
@@ -293,7 +266,7 @@ class _Importer:
                 updates[path] = self._arguments(value)
             else:
                 raise self._written_argument(spec.target, value)
-        output = _plain(self.program.call_spec.out_spec, iter(flat))
+        output = _nest(self.program.call_spec.out_spec, iter(flat))
         return output, updates
 
     def _written_argument(self, exported_name: str, value: Any) -> ConversionError:
@@ -308,11 +281,6 @@ class _Importer:
             f"no array; write into a copy, {argument} = {argument}.clone(), and return what the "
             "caller needs of it"
         )
-
-
-def _is_node(value: Any) -> bool:
-    """Not so of an operand of a branch that is a number."""
-    return isinstance(value, Node)
 
 
 def _is_size(exported: Any) -> bool:
@@ -331,24 +299,20 @@ def _canonical_names(module: Any) -> dict[str, str]:
     return names
 
 
-def _torch_names(
-    module: Any, canonical: Mapping[str, str], containers: Mapping[str, Container]
-) -> dict[str, tuple[str, str]]:
-    """Name in the module's state dict → where the graph has it."""
+def _source_names(
+    module: Any, canonical: Mapping[str, str], values: Mapping[str, Mapping[str, Any]]
+) -> SourceNames:
+    """Name in the module's state dict → path in the graph, and the extra states of modules."""
     names: dict[str, tuple[str, str]] = {}
     for name in module.state_dict(keep_vars=True):
         path = canonical.get(name, name).replace(".", "/")
-        letter = next((k for k in ("v", "s") if path in containers[k]), None)
+        letter = next((k for k in ("v", "s") if path in values[k]), None)
         if letter is not None:
             names[name] = letter, path
         elif _is_extra(name):
             names[name] = "extra", name
-    return names
-
-
-def _extra_states(module: Any) -> dict[str, Any]:
-    """What modules give as `get_extra_state`, by name in the state dict."""
-    return {name: value for name, value in module.state_dict().items() if _is_extra(name)}
+    extra = {name: value for name, value in module.state_dict().items() if _is_extra(name)}
+    return SourceNames("torch", names, extra)
 
 
 def _is_extra(name: str) -> bool:
@@ -360,14 +324,14 @@ def _tensor_of(module: Any, name: str) -> Any:
     return getattr(module.get_submodule(owner), last)
 
 
-def _plain(spec: Any, leaves: Iterator[Any]) -> Any:
+def _nest(spec: Any, leaves: Iterator[Any]) -> Any:
     """A nest of dicts, lists and tuples from a torch TreeSpec and its leaves.
 
     Registered classes with named children (model outputs, caches) become dicts.
     """
     if spec.is_leaf():
         return next(leaves)
-    children = [_plain(child, leaves) for child in spec.children()]
+    children = [_nest(child, leaves) for child in spec.children()]
     if spec.type is list:
         return children
     if spec.type is tuple:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 #: Gives (call, value) for each call, and returns (output nest, new state by path).
 Steps = Generator[tuple[Node, Any], None, tuple[Any, dict[str, Any]]]
-#: Gives what a run hands on for the value of a call.
-At = Callable[[Node, Any], Any]
+#: Maps (call, value) to the value used by later calls.
+Override = Callable[[Node, Any], Any]
 
 
-def as_it_is(node: Node, value: Any) -> Any:
-    """The value itself."""
+def identity(node: Node, value: Any) -> Any:
+    """Return the value unchanged."""
     return value
 
 
@@ -64,21 +64,21 @@ def where_of(node: Node) -> str:
     return f"{node.name} = {node.target_name}(…)" + (f" ({place})" if place else "")
 
 
-def steps(graph: Graph, inputs: list[Any], key: Any, at: At = as_it_is) -> Steps:
+def steps(graph: Graph, inputs: list[Any], key: Any, override: Override = identity) -> Steps:
     """Run a graph with its own variables.
 
     Args:
         graph: the graph.
         inputs: flat inputs.
         key: random key, or None.
-        at: what is handed on for the value of a call.
+        override: maps (call, value) to the value used by later calls.
     """
     values = given_values(graph, inputs, key)
     dead = last_uses(graph)
     for node in graph.calls:
         value = compute(graph, node, values.__getitem__, key)
         yield node, value
-        values[node] = at(node, value)
+        values[node] = override(node, value)
         for unused in dead.get(node, ()):
             del values[unused]
     state = {path: values[node] for path, node in graph.state_updates.items()}

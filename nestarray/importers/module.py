@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nestarray import dtypes, ops
 from nestarray.backends import backend_of, backend_of_value, find_backend
@@ -12,11 +12,10 @@ from nestarray.container.container import from_leaves
 from nestarray.errors import ConversionError
 from nestarray.errors.text import counted
 from nestarray.graph.graph import Graph, look_up
+from nestarray.importers.tracing import trace_graph
 from nestarray.nn.module import Module, Variable
+from nestarray.proof.report import Report
 from nestarray.typing import Array
-
-if TYPE_CHECKING:
-    from nestarray.proof.report import Report
 
 
 class GraphModule(Module):
@@ -76,15 +75,13 @@ class GraphModule(Module):
         return self._graphs[train, backend]
 
     def _traced_in_training(self) -> Graph:
-        from nestarray.importers.torch import trace_torch
-
         if self._source is None:
             raise ConversionError(
                 "GraphModule: the training behaviour was not traced before this module was "
                 "pickled; read module.training_graph once before pickling"
             )
         net, args, kwargs = self._source
-        graph = trace_torch(net, args, kwargs, True, **self._options)
+        graph = trace_graph(net, *args, train=True, **self._options, **kwargs)
         self._graphs[True, graph.backend] = graph
         return graph
 
@@ -194,8 +191,6 @@ def to_module(
         >>> module.v.paths()
         ('weight', 'bias')
     """
-    from nestarray.graph import trace_graph
-
     options = {"dynamic": dynamic, "islands": islands}
     graph = trace_graph(net, *args, **options, **kwargs)
     if graph.abstract:

@@ -1,0 +1,274 @@
+"""`GraphBuilder`: the nodes of one graph, in the order in which they are made.
+
+Importers, the recorder and `lower` build graphs with it. It gives unique names, holds the
+arrays of variables and constants, collects the calls of loop and branch bodies apart from
+those around them, and leaves out calls, constants and keys that nothing returned uses.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from nestarray import dtypes
+from nestarray.container import Container
+from nestarray.graph.binding import argument_names, name_inputs
+from nestarray.graph.codegen import valid_name
+from nestarray.graph.graph import Graph, SourceNames
+from nestarray.graph.node import Aval, Body, Node, live_nodes, reached
+from nestarray.graph.sizes import Sizes
+
+
+class Place(NamedTuple):
+    """The source of a call: the path of the module, and the line ``"file.py:12"``."""
+
+    module: str = ""
+    line: str = ""
+
+    def __str__(self) -> str:
+        return ", ".join(part for part in self if part)
+
+
+NOWHERE = Place()
+
+
+class GraphBuilder:
+    """Builds one graph.
+
+    Args:
+        name: name of the graph.
+        backend: the framework of its variables.
+        train: whether it is the training behaviour.
+
+    Attributes:
+        taken: the names that nodes have.
+        values: ``"v"``, ``"s"`` or ``"constants"`` → path → array.
+        ended: the nodes of bodies that are finished.
+    """
+
+    def __init__(self, name: str, backend: str = "", *, train: bool = False) -> None:
+        self.name, self.backend, self.train = name, backend, train
+        self.taken: set[str] = set()
+        self.values: dict[str, dict[str, Any]] = {"v": {}, "s": {}, "constants": {}}
+        self.ended: set[Node] = set()
+        self._variables: dict[tuple[str, str], Node] = {}
+        self._scopes: list[list[Node]] = [[]]
+        self._signature: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes of the innermost body that is being built."""
+        return self._scopes[-1]
+
+    @property
+    def depth(self) -> int:
+        """The number of open bodies, with the graph itself."""
+        return len(self._scopes)
+
+    # -- inputs ----------------------------------------------------------------------------
+
+    def argument(self, name: str, aval: Aval | None) -> Node:
+        """Add an argument; `sign` gives its final name."""
+        node = Node(name=name, kind="input", source="x", path=name, aval=aval)
+        self._scopes[0].append(node)
+        return node
+
+    def variable(
+        self, kind: str, path: str, value: Any, *, name: str = "", aval: Aval | None = None
+    ) -> Node:
+        """Add a variable or a constant; tied variables are calls with one path.
+
+        Args:
+            kind: ``"v"``, ``"s"`` or ``"constants"``.
+            path: its path in that Container.
+            value: its array.
+            name: of the node; by default made of `path`.
+            aval: shape and dtype; by default those of `value`.
+        """
+        known = self._variables.get((kind, path))
+        if known is None:
+            self.values[kind][path] = value
+            known = self._variables[kind, path] = Node(
+                name=valid_name(name or path, self.taken),
+                kind="input",
+                source=kind,
+                path=path,
+                aval=aval_of(value) if aval is None else aval,
+            )
+            self._scopes[0].append(known)
+        return known
+
+    def key(self) -> Node:
+        """Add the random key of a call of the graph."""
+        node = Node(name="key", kind="input", source="key", path="key")
+        self._scopes[0].append(node)
+        return node
+
+    def sign(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> None:
+        """Set the signature of the graph, and name its arguments.
+
+        Args:
+            function: the source, whose parameters give the names.
+            args, kwargs: nests of arguments and constants, as the source is called.
+        """
+        names = argument_names(function, len(args))
+        name_inputs([*zip(names, args, strict=True), *kwargs.items()], self.taken)
+        self._signature = tuple(args), dict(kwargs)
+
+    # -- calls -----------------------------------------------------------------------------
+
+    def call(
+        self,
+        name: str,
+        target: Callable[..., Any],
+        target_name: str,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        *,
+        aval: Aval | None = None,
+        place: Place = NOWHERE,
+        origin: str = "",
+        is_random: bool = False,
+    ) -> Node:
+        """Add a call.
+
+        Args:
+            name: of the value; made unique.
+            target: an importable function.
+            target_name: its printed name.
+            args, kwargs: nests of Nodes, Bodies and constants.
+            aval: shape and dtype; None where the value is not one array.
+            place: the module and the line of the source.
+            origin: name of the source's operation.
+            is_random: whether the call takes a random key.
+        """
+        node = Node(
+            name=valid_name(name, self.taken),
+            kind="call",
+            target=target,
+            target_name=target_name,
+            args=tuple(args),
+            kwargs=dict(kwargs or {}),
+            aval=aval,
+            is_random=is_random,
+            module=place.module,
+            line=place.line,
+            origin=origin,
+        )
+        self.nodes.append(node)
+        return node
+
+    def item(self, of: Node, index: Any, name: str = "", *, aval: Aval | None = None) -> Node:
+        """Add a call that takes one of several results."""
+        name = name or f"{of.name}_{index}"
+        place = Place(of.module, of.line)
+        return self.call(
+            name, operator.getitem, "getitem", (of, index), aval=aval, place=place, origin=of.origin
+        )
+
+    @contextlib.contextmanager
+    def body(
+        self, name: str, parameters: Mapping[str, Aval | Sequence[Aval | None] | None]
+    ) -> Iterator[Body]:
+        """Collect the calls of a function that a loop or a choice takes.
+
+        The context sets ``output`` of the Body; calls that it does not use are left out.
+
+        Args:
+            name: printed name of the function.
+            parameters: name → shape and dtype, or those of each array of a tuple.
+        """
+        self._scopes.append([])
+        try:
+            names, nodes = [], []
+            for label, avals in parameters.items():
+                if isinstance(avals, Sequence):
+                    row = [self._parameter(f"{label}_{i}", aval) for i, aval in enumerate(avals)]
+                    names.append(valid_name(label, self.taken))
+                    nodes.append(tuple(row))
+                else:
+                    nodes.append(self._parameter(label, avals))
+                    names.append(nodes[-1].name)
+            body = Body("", tuple(names), tuple(nodes), [], None)
+            yield body
+        finally:
+            made = self._scopes.pop()
+            self.ended.update(made)
+        used = reached(made, body.output)
+        body.nodes = [node for node in made if node.kind == "call" and node in used]
+        body.name = valid_name(name, self.taken)
+
+    def _parameter(self, name: str, aval: Aval | None) -> Node:
+        node = Node(name=valid_name(name, self.taken), kind="input", source="body", aval=aval)
+        self.nodes.append(node)
+        return node
+
+    # -- the graph -------------------------------------------------------------------------
+
+    def program(self, output: Any, updates: Mapping[str, Node]) -> dict[str, Any]:
+        """The fields of a Graph that calls decide: its nodes, results and constants."""
+        nodes = live_nodes(self._scopes[0], output, updates)
+        known = self.values["constants"]
+        used = {n.path: known[n.path] for n in nodes if n.source == "constants"}
+        return {
+            "nodes": nodes,
+            "output": output,
+            "state_updates": dict(updates),
+            "constants": Container.from_flat_dict(used),
+        }
+
+    def finish(
+        self,
+        output: Any,
+        updates: Mapping[str, Node] | None = None,
+        source: Any = None,
+        sizes: Sizes | None = None,
+        **fields: Any,
+    ) -> Graph:
+        """The graph.
+
+        Args:
+            output: nest of Nodes and constants.
+            updates: path in the state → Node of its new value.
+            source: the `Source` that `Graph.verify` compares with.
+            sizes: the names of open sizes.
+            **fields: further fields of `Graph`, such as `source_names`.
+        """
+        given = {
+            "v": Container.from_flat_dict(self.values["v"]),
+            "s": Container.from_flat_dict(self.values["s"]),
+            "source_names": SourceNames(),
+            **self.program(output, updates or {}),
+            **fields,
+        }
+        return Graph(
+            name=self.name,
+            backend=self.backend,
+            train=self.train,
+            signature=self._signature,
+            reference=source,
+            sizes=sizes or Sizes(),
+            **given,
+        )
+
+
+def aval_of(value: Any) -> Aval:
+    """Shape and dtype of an array."""
+    return Aval(tuple([int(n) for n in value.shape]), dtypes.dtype_of(value))
+
+
+def plain(nest: Any) -> Any:
+    """A nest of builtins: Containers and named tuples become mappings."""
+    if isinstance(nest, Container):
+        return nest.to_dict()
+    if isinstance(nest, Mapping):
+        return {key: plain(item) for key, item in nest.items()}
+    if hasattr(nest, "_fields"):
+        return {name: plain(getattr(nest, name)) for name in nest._fields}
+    if isinstance(nest, (list, tuple)):
+        return type(nest)([plain(item) for item in nest])
+    return nest

@@ -1,0 +1,98 @@
+"""The interface of importers: a request, its result, and the importers by framework.
+
+An importer reads the models of one framework. `trace_graph` and `check` ask each importer in
+turn whether it accepts a source; this inspects the source and runs no code of the user, so
+that code runs once, in `Importer.read`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from nestarray.errors import ArgumentError
+from nestarray.graph.graph import Graph
+from nestarray.importers.coverage import Operation
+from nestarray.importers.size_spec import SizeSpec
+
+
+@dataclass
+class Request:
+    """A call of `nestarray.trace_graph`.
+
+    Attributes:
+        source: the model or function.
+        args, kwargs: the example.
+        train: whether to trace the training behaviour.
+        sizes: the sizes of the inputs to leave open.
+        islands: whether unsupported operations may stay in the source's framework.
+    """
+
+    source: Any
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    train: bool = False
+    sizes: SizeSpec = field(default_factory=SizeSpec)
+    islands: bool = False
+
+
+@dataclass
+class Imported:
+    """The result of an importer.
+
+    Attributes:
+        name: name of the source.
+        operations: each operation of the source, and its replacement.
+        graph: the graph; None if an operation is unsupported.
+        dtypes: (dtype, place) of each array of the source.
+    """
+
+    name: str
+    operations: list[Operation]
+    graph: Graph | None
+    dtypes: list[tuple[Any, str]] = field(default_factory=list)
+
+
+class Importer(Protocol):
+    """Reads the models of one framework."""
+
+    framework: str
+
+    def accepts(self, request: Request) -> bool:
+        """Whether the source is of this framework; inspects it, and runs none of its code."""
+        ...
+
+    def read(self, request: Request) -> Imported:
+        """Trace the source.
+
+        Raises:
+            ConversionError: the source cannot be traced.
+        """
+        ...
+
+
+#: The importers in the order in which they are asked; the last ones accept any function.
+_IMPORTERS: list[Importer] = []
+
+
+def register(importer: Importer, *, last: bool = False) -> None:
+    """Add an importer.
+
+    Args:
+        importer: the importer; it is asked before those that are registered already.
+        last: ask it after the others.
+    """
+    _IMPORTERS.insert(len(_IMPORTERS) if last else 0, importer)
+
+
+def importer_of(request: Request) -> Importer | None:
+    """The importer that accepts a source; None if there is none."""
+    return next((each for each in _IMPORTERS if each.accepts(request)), None)
+
+
+def training_of_function() -> ArgumentError:
+    """The error for the training behaviour of a function."""
+    return ArgumentError(
+        "trace_graph: train=True is for modules; trace the function that trains: "
+        "na.trace_graph(lambda x: fn(x, train=True), x)"
+    )

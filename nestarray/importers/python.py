@@ -1,0 +1,186 @@
+"""The importer of code over `na`: the recorder reads functions and `nestarray.nn.Module`s."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from nestarray import backends, random, tree
+from nestarray.backends import is_array
+from nestarray.config import use_backend
+from nestarray.container import Container
+from nestarray.errors import ArgumentError, ConversionError, NestarrayError
+from nestarray.graph.builder import Place, plain
+from nestarray.graph.execution import Override, Steps, identity, result_of, steps
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import map_leaves
+from nestarray.graph.record.control_flow import ControlFlow
+from nestarray.graph.record.recorder import Recorder, Traced, line_of
+from nestarray.importers import protocol
+from nestarray.importers.coverage import operations_of
+from nestarray.importers.protocol import Imported, Request
+from nestarray.nn.module import Module
+from nestarray.proof.source import call_gradients, gradients_of
+from nestarray.transforms.recording import recording
+
+
+class PythonImporter:
+    """Records functions over `na` and modules of nestarray, on any framework."""
+
+    framework = "nestarray"
+
+    def accepts(self, request: Request) -> bool:
+        """Whether the source is a module of nestarray, or any function."""
+        return isinstance(request.source, Module) or callable(request.source)
+
+    def read(self, request: Request) -> Imported:
+        """Run the code once, and record its calls of ops; see `Importer.read`."""
+        source, kwargs, key = request.source, dict(request.kwargs), None
+        if request.sizes.is_asked:
+            raise ArgumentError(
+                "trace_graph: dynamic: sizes are left open in graphs of torch modules; code over na "
+                "is recorded with the sizes of the example"
+            )
+        if isinstance(source, Module):
+            key = kwargs.pop("key", None) if request.train else None
+        elif request.train:
+            raise protocol.training_of_function()
+        graph = trace_python(
+            PythonSource(source, request.args, kwargs, train=request.train, key=key)
+        )
+        arrays = [(n.aval.dtype, str(Place(n.module, n.line))) for n in graph.nodes if n.aval]
+        return Imported(graph.name, operations_of(graph), graph, arrays)
+
+
+protocol.register(PythonImporter(), last=True)
+
+
+class PythonSource:
+    """A function over `na.*`, or a `nestarray.nn.Module`, and the arguments of the example."""
+
+    def __init__(
+        self,
+        source: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        *,
+        train: bool = False,
+        key: Any = None,
+    ) -> None:
+        self.args, self.kwargs, self.train, self.key = args, kwargs, train, key
+        self.source = source
+        self.v = self.s = Container()
+        #: the function whose parameters name the graph's arguments
+        self.signed: Callable[..., Any] = source
+        if isinstance(source, Module):
+            self.v, self.s, self.signed = source.v, source.s, source.forward
+            self.name = type(source).__name__
+        else:
+            self.name = getattr(source, "__name__", type(source).__name__)
+        backend = backends.find_backend((args, kwargs, self.v, self.s))
+        if backend is None:
+            raise ArgumentError(
+                f"trace_graph: {self.name}: there is no array among the arguments; pass an "
+                "example of each"
+            )
+        self.backend = backend
+        if train and key is None:
+            self.key = random.key(0, backend=backend)
+        self._leaves, self._structure = tree.flatten((args, kwargs))
+
+    def call(
+        self, inputs: list[Any], v: Container, s: Container, key: Any
+    ) -> tuple[Any, dict[str, Any]]:
+        """(result, new state by path) of the code for flat inputs."""
+        given = iter(inputs)
+        leaves = [next(given) if backends.is_array(x) else x for x in self._leaves]
+        args, kwargs = tree.unflatten(self._structure, leaves)
+        with use_backend(self.backend):
+            if not isinstance(self.source, Module):
+                return self.source(*args, **kwargs), {}
+            if not self.train:
+                return self.source(*args, v=v, s=s, **kwargs), {}
+            out, new = self.source(*args, v=v, s=s, train=True, key=key, **kwargs)
+        return out, dict(new.flat_items())
+
+    def steps(
+        self,
+        graph: Graph,
+        inputs: list[Any],
+        v: Container,
+        s: Container,
+        key: Any,
+        override: Override = identity,
+    ) -> Steps:
+        """Run the graph on the code's own backend call by call, and return what the code gives.
+
+        The code has no calls whose values `override` could replace: then the graph's results
+        are returned.
+        """
+        found = yield from steps(graph.replace(v=v, s=s), inputs, key, override)
+        if override is not identity:
+            return found
+        output, state = self.call(inputs, v, s, key)
+        return output, {path: state[path] for path in graph.state_updates}
+
+    def gradients(
+        self,
+        graph: Graph,
+        inputs: list[Any],
+        key: Any,
+        loss: Callable[[Any], Any],
+        override: Override = identity,
+    ) -> list[Any]:
+        """∂loss(output)/∂v for each leaf of ``graph.v``; None for integers."""
+
+        def total(v: Container) -> Any:
+            if override is identity:
+                return loss(self.call(inputs, v, graph.s, key)[0])
+            return loss(result_of(self.steps(graph, inputs, v, graph.s, key, override))[0])
+
+        return gradients_of(total, graph.v)
+
+    call_gradients = staticmethod(call_gradients)
+
+
+def trace_python(source: PythonSource) -> Graph:
+    """The Graph of a function, or of a `nestarray.nn.Module`.
+
+    Args:
+        source: the code, and the example that it is recorded with.
+    """
+    recorder = Recorder(source.name, source.backend, train=source.train)
+    builder = recorder.builder
+    leaves, structure = tree.flatten((source.args, source.kwargs))
+    inputs = [recorder.argument(x) if is_array(x) else x for x in leaves]
+    nodes = [x._node if isinstance(x, Traced) else x for x in inputs]
+    builder.sign(source.signed, *plain(tree.unflatten(structure, nodes)))
+
+    def variables(kind: str, c: Container) -> Container:
+        return c.map(lambda path, x: recorder.variable(kind, path, x), with_path=True)
+
+    v, s = variables("v", source.v), variables("s", source.s)
+    key = None if source.key is None else recorder.key(source.key)
+    try:
+        with recording(ControlFlow(recorder)):
+            result, state = source.call([x for x in inputs if isinstance(x, Traced)], v, s, key)
+        output = map_leaves(lambda x: recorder.node_of(x, "output"), plain(result))
+        new = {path: recorder.node_of(x, f"state {path!r}") for path, x in state.items()}
+    except TypeError as error:
+        if not isinstance(error, NestarrayError) and "Traced" in str(error):
+            raise _foreign_call(source, error) from error
+        raise
+    finally:
+        recorder.is_open = False
+    updates = {path: node for path, node in new.items() if node is not s[path]._node}
+    graph = builder.finish(output, updates, source, v=source.v, s=source.s)
+    return graph.replace(constants=graph.constants.to_backend(source.backend))
+
+
+def _foreign_call(source: PythonSource, error: TypeError) -> ConversionError:
+    frames = [f for f, _ in traceback.walk_tb(error.__traceback__)]
+    return ConversionError(
+        f"trace_graph: {source.name}: {line_of(reversed(frames))}: a function of another library "
+        f"was called on a traced array; use the function of na that does the same ({error})"
+    )

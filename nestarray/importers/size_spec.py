@@ -1,0 +1,160 @@
+"""`SizeSpec`: the sizes of a source's inputs that a caller leaves open, ``dynamic=``.
+
+The specification names axes of the example: ``{"x": {0: "batch"}}``. Equal names are equal
+sizes. In place of a name may stand an object of the source's framework that describes a size,
+such as ``torch.export.Dim``; only the importer of that framework reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from nestarray.backends import is_array
+from nestarray.errors import ArgumentError, ShapeError
+from nestarray.graph.sizes import check_name
+
+#: An argument as Python writes it, ``extra['a']``, and an axis.
+Axis = tuple[str, int]
+
+
+class NativeSizes(NamedTuple):
+    """The objects of a framework that describe a size.
+
+    Attributes:
+        accepts: whether a value is one.
+        kind: its type in words, for errors.
+        name: the name of one; empty if it has none.
+    """
+
+    accepts: Callable[[Any], bool]
+    kind: str
+    name: Callable[[Any], str]
+
+
+class Leaf(NamedTuple):
+    """A leaf of the example and its place, ``extra['a']``."""
+
+    place: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class SizeSpec:
+    """The sizes that a caller leaves open.
+
+    Attributes:
+        given: None or False for none; True for all that the model does not need as constants;
+            or a nest of mappings and lists from arguments to ``{axis: name}``.
+    """
+
+    given: Any = None
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether any size is left open."""
+        return self.given is not None and self.given is not False
+
+    @property
+    def everything(self) -> bool:
+        """Whether all sizes are left open."""
+        return self.given is True
+
+    def axes(self, example: Mapping[Any, Any], native: NativeSizes) -> dict[Axis, Any]:
+        """The named axes of an example.
+
+        Args:
+            example: nested mappings from arguments and keys to `Leaf`.
+            native: the framework's own objects for sizes.
+
+        Returns:
+            (place, axis) → name, or an object of the framework.
+
+        Raises:
+            ArgumentError: the specification does not fit the example.
+            ShapeError: sizes of one name differ in the example.
+        """
+        found: dict[Axis, Any] = {}
+        if self.is_asked and not self.everything:
+            _collect(self.given, example, "dynamic", found, native)
+            _check_equal(found, {leaf.place: leaf.value for leaf in _leaves(example)}, native)
+        return found
+
+
+def _leaves(tree: Any) -> list[Leaf]:
+    if isinstance(tree, Leaf):
+        return [tree]
+    return [leaf for inner in tree.values() for leaf in _leaves(inner)]
+
+
+def _check_equal(axes: Mapping[Axis, Any], leaves: Mapping[str, Any], native: NativeSizes) -> None:
+    first: dict[str, tuple[int, Axis]] = {}
+    for (place, axis), given in axes.items():
+        name = given if isinstance(given, str) else native.name(given)
+        if not name.isidentifier():
+            continue
+        size = leaves[place].shape[axis]
+        known, (where, other) = first.setdefault(name, (size, (place, axis)))
+        if known != size:
+            raise ShapeError(
+                f"trace_graph: dynamic: {name!r} is {known} in dimension {other} of {where!r} and "
+                f"{size} in dimension {axis} of {place!r} of the example; sizes of one name are equal"
+            )
+
+
+def _collect(spec: Any, tree: Any, where: str, found: dict[Axis, Any], native: NativeSizes) -> None:
+    """The dimensions that a specification names, by place in the example."""
+    if spec is None:
+        return
+    if isinstance(tree, Leaf):
+        _collect_axes(spec, tree, where, found, native)
+        return
+    items = spec.items() if isinstance(spec, Mapping) else None
+    if items is None and isinstance(spec, (list, tuple)):
+        items = enumerate(spec)
+    if items is None:
+        raise ArgumentError(
+            f"trace_graph: {where}: got {spec!r}, expected a mapping from {_list(tree)}, for example "
+            '{"x": {0: "batch"}}, or True'
+        )
+    for key, inner in items:
+        if key not in tree:
+            raise ArgumentError(
+                f"trace_graph: {where}: got {key!r}, which the example does not have; it has {_list(tree)}"
+            )
+        _collect(inner, tree[key], f"{where}[{key!r}]", found, native)
+
+
+def _collect_axes(
+    spec: Any, leaf: Leaf, where: str, found: dict[Axis, Any], native: NativeSizes
+) -> None:
+    if not is_array(leaf.value):
+        raise ArgumentError(
+            f"trace_graph: {where}: the example is of type {type(leaf.value).__name__}, expected a "
+            "tensor; numbers and strings are part of the program"
+        )
+    shape = tuple(leaf.value.shape)
+    if not isinstance(spec, Mapping):
+        raise ArgumentError(
+            f"trace_graph: {where}: got {spec!r}, expected a mapping from dimensions to names, for "
+            'example {0: "batch"}'
+        )
+    for axis, given in spec.items():
+        if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
+            raise ArgumentError(
+                f"trace_graph: {where}: got the dimension {axis!r}, expected one of an array of shape {shape}"
+            )
+        if isinstance(given, str):
+            check_name(given, f"trace_graph: {where}[{axis}]")
+        elif given is not None and not native.accepts(given):
+            raise ArgumentError(
+                f"trace_graph: {where}[{axis}]: got {given!r}, expected a name such as "
+                f"'batch', {native.kind}, or None for a fixed size"
+            )
+        if given is not None:
+            found[leaf.place, axis % len(shape)] = given
+
+
+def _list(tree: Mapping[Any, Any]) -> str:
+    return ", ".join(repr(key) for key in tree)

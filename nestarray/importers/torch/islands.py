@@ -1,0 +1,160 @@
+"""Operations of torch's dispatcher as islands; see `nestarray.graph.island`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from nestarray import backends, dtypes
+from nestarray.errors import MissingOpError, UnsupportedError
+from nestarray.graph.node import iter_nodes
+from nestarray.importers import islands
+
+Tensors = tuple[Any, ...]
+
+
+class TorchOperation:
+    """A function of a flat list of tensors; see `islands.HostOperation`."""
+
+    def __init__(self, function: Callable[..., Tensors], name: str) -> None:
+        self._function, self.name = function, name
+
+    def value(self, *tensors: Any) -> Tensors:
+        """The results, without a record for autograd."""
+        import torch
+
+        with torch.no_grad():
+            return self._function(*tensors)
+
+    def results(self, arrays: Sequence[islands.Description]) -> list[islands.Description]:
+        """Shape and dtype of each result, by a run on fake tensors."""
+        import torch
+        from torch._subclasses.fake_tensor import DynamicOutputShapeException, FakeTensorMode
+
+        is_known = all(None not in shape for shape, _ in arrays)
+        native = backends.core("torch").native_dtype
+        with FakeTensorMode(), torch.no_grad():
+            fakes = [
+                torch.empty([2 if n is None else n for n in shape], dtype=native(dtype))
+                for shape, dtype in arrays
+            ]
+            try:
+                found = self._function(*fakes)
+            except DynamicOutputShapeException as error:
+                raise UnsupportedError(
+                    f"island: the shape of the result of {self.name} depends on values, which a "
+                    "compiled program cannot have; call the graph without compiling it"
+                ) from error
+        return [
+            (tuple(y.shape) if is_known else (None,) * y.ndim, dtypes.dtype_of(y)) for y in found
+        ]
+
+    def pullback(self, count: int) -> TorchOperation:
+        """The pullback, by torch.autograd."""
+        return TorchOperation(lambda *values: self._gradients(count, *values), self.name)
+
+    def _gradients(self, count: int, *values: Any) -> Tensors:
+        import torch
+
+        is_differentiated = torch.is_grad_enabled()
+        given, cotangents = values[:count], values[count:]
+        with torch.enable_grad():
+            xs = [
+                x.detach().requires_grad_() if _is_inexact(x) and not x.requires_grad else x
+                for x in given
+            ]
+            ys = [y for y in self._function(*xs) if _is_inexact(y)]
+            moving = [(y, ct) for y, ct in zip(ys, cotangents, strict=True) if y.requires_grad]
+            wanted = [x for x in xs if _is_inexact(x)]
+            found: Sequence[Any] = [None] * len(wanted)
+            if moving and wanted:
+                try:
+                    found = torch.autograd.grad(
+                        [y for y, _ in moving],
+                        wanted,
+                        [ct for _, ct in moving],
+                        create_graph=is_differentiated,
+                        allow_unused=True,
+                    )
+                except RuntimeError as error:
+                    raise UnsupportedError(
+                        f"island: {self.name} has no derivative in torch ({error}); give it one "
+                        "with torch.library.register_autograd"
+                    ) from error
+        return tuple(torch.zeros_like(x) if g is None else g for x, g in zip(wanted, found))
+
+
+def _is_inexact(x: Any) -> bool:
+    return x.is_floating_point() or x.is_complex()
+
+
+class TorchHost:
+    """The operations of torch's dispatcher."""
+
+    @staticmethod
+    def find(name: str) -> Any:
+        """The ``OpOverload`` of a name such as ``"aten::sin"``.
+
+        Raises:
+            MissingOpError: torch has none.
+        """
+        import torch
+
+        library, _, rest = name.partition("::")
+        base, _, overload = rest.partition(".")
+        try:
+            return getattr(getattr(getattr(torch.ops, library), base), overload or "default")
+        except AttributeError:
+            raise MissingOpError(
+                f"island: torch has no operation {name!r}; import the package that registers it "
+                "with torch.library"
+            ) from None
+
+    operation = TorchOperation
+
+
+islands.register("torch", TorchHost())
+
+
+def why_not(target: Any) -> str:
+    """Why an operation cannot be an island; empty if it can.
+
+    Args:
+        target: what an exported node calls.
+    """
+    import torch
+
+    schema = getattr(target, "_schema", None)
+    if getattr(target, "__name__", "").startswith("auto_functionalized"):
+        return "it writes into its arguments; register one that returns the new values"
+    if not isinstance(target, torch._ops.OpOverload) or schema is None:
+        return "it is not an operation of torch's dispatcher"
+    if torch.Tag.nondeterministic_seeded in target.tags:
+        return "it draws random numbers from torch's own generator"
+    others = [str(r.type) for r in schema.returns if str(r.type) not in ("Tensor", "List[Tensor]")]
+    if not schema.returns:
+        return "it returns nothing"
+    return f"it returns {others[0]}" if others else ""
+
+
+def island_arguments(
+    target: Any, named: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Positional and keyword arguments of `island` for a call of an operation.
+
+    Args:
+        target: the operation.
+        named: arguments by the names of its schema, with Nodes for arrays; those at their
+            default may be left out.
+    """
+    schema = target._schema
+    overload = f".{schema.overload_name}" if schema.overload_name else ""
+    positional = [a for a in schema.arguments if not a.kwarg_only]
+    last = max((i for i, a in enumerate(positional) if a.name in named), default=-1)
+    args = [named.get(a.name, a.default_value) for a in positional[: last + 1]]
+    kwargs = {a.name: named[a.name] for a in schema.arguments if a.kwarg_only and a.name in named}
+    nodes = iter_nodes([args, [value for _, value in sorted(kwargs.items())]])
+    takes = tuple([node.aval.dtype for node in nodes if node.aval is not None])
+    if any(dtype.is_integer and dtype.bits == 64 for dtype in takes):
+        kwargs["takes"] = takes
+    return (f"{schema.name}{overload}", *args), kwargs

@@ -1,0 +1,184 @@
+"""An exported program as the source of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from nestarray.container.container import from_leaves
+from nestarray.errors import UnsupportedError
+from nestarray.graph.execution import Override, compute, identity, result_of
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node, iter_nodes
+from nestarray.importers.torch import alignments, sequences
+from nestarray.importers.torch.embedding_bags import bags
+from nestarray.proof.source import EquationSource, is_inexact_variable
+
+#: The words of torch's errors for operations without a derivative.
+_NO_DERIVATIVE = ("is not implemented", "does not support automatic differentiation")
+
+
+class TorchSource(EquationSource):
+    """An exported program and the arguments with which it was traced.
+
+    Args:
+        program: a ``torch.export.ExportedProgram``.
+        nodes: exported node → its Node in the graph, or the number that it is.
+        args, kwargs: the example.
+    """
+
+    def __init__(
+        self, program: Any, nodes: dict[Any, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        self.program = program
+        equations = [node for node in program.graph.nodes if node.op != "output"]
+        super().__init__("torch", equations, nodes, args, kwargs)
+
+    def evaluate(self, equation: Any, values: Mapping[Any, Any]) -> Any:
+        """The value of an exported node."""
+        from torch.fx.node import map_arg
+
+        if equation.op == "placeholder":
+            if self.node(equation) is None:  # an argument that is no array
+                return self.nodes[equation]
+            # the program's own constant: the graph has none that no call reads
+            lifted = self.program.graph_signature.inputs_to_lifted_tensor_constants
+            return self.program.constants[lifted[equation.name]]
+        if equation.op == "get_attr":  # a function of a loop or a choice
+            return getattr(self.program.graph_module, equation.target)
+        args, kwargs = map_arg((equation.args, equation.kwargs), values.__getitem__)
+        return differentiable(equation.target)(*args, **kwargs)
+
+    def operands(self, equation: Any) -> list[Any]:
+        """The exported nodes that a call reads."""
+        return equation.all_input_nodes if equation.op == "call_function" else []
+
+    def _is_call(self, equation: Any) -> bool:
+        return equation.op == "call_function"
+
+    def gradients(
+        self,
+        graph: Graph,
+        inputs: list[Any],
+        key: Any,
+        loss: Callable[[Any], Any],
+        override: Override = identity,
+    ) -> list[Any]:
+        """∂loss(output)/∂v for each leaf of ``graph.v``, by torch.autograd; None for integers.
+
+        Raises:
+            UnsupportedError: torch has no derivative of an operation.
+        """
+        import torch
+
+        leaves = [
+            x.detach().clone().requires_grad_(x.is_floating_point() or x.is_complex())
+            for x in graph.v.leaves()
+        ]
+        v = from_leaves(graph.v.spec, tuple(leaves))
+        wanted = [x for x in leaves if x.requires_grad]
+        found: Any = [None] * len(wanted)
+        try:
+            total = loss(result_of(self.steps(graph, inputs, v, graph.s, key, override))[0])
+            if total.requires_grad:  # else nothing depends on them
+                found = torch.autograd.grad(total, wanted, allow_unused=True)
+        except (NotImplementedError, RuntimeError) as error:
+            reason = str(error).partition(". ")[0].rstrip(".")
+            if not any(words in reason for words in _NO_DERIVATIVE):
+                raise
+            raise UnsupportedError(f"verify: PyTorch: {reason}") from error
+        grads = iter(torch.zeros_like(x) if g is None else g for x, g in zip(wanted, found))
+        return [next(grads) if x.requires_grad else None for x in leaves]
+
+    def call_gradients(
+        self,
+        graph: Graph,
+        node: Node,
+        values: Mapping[Node, Any],
+        key: Any,
+        loss: Callable[[Any], Any],
+    ) -> dict[Node, Any]:
+        """∂loss(value of a call)/∂x by torch.autograd; see `Source.call_gradients`."""
+        import torch
+        from torch.fx.node import map_arg
+
+        exported = self.equation_of[node]
+        is_drawn = node.is_random
+        taken = iter_nodes((node.args, node.kwargs)) if is_drawn else self._taken(exported)
+        leaves: dict[Node, Any] = {}
+        for used in taken:
+            if used not in values:
+                return {}
+            x = values[used]
+            leaves[used] = (
+                x.detach().clone().requires_grad_() if is_inexact_variable(used, x) else x
+            )
+        wanted = {used: x for used, x in leaves.items() if is_inexact_variable(used, x)}
+
+        def value_of(e: Any) -> Any:
+            known = self.nodes.get(e)
+            if isinstance(known, Node):
+                return leaves[known]
+            if e.op == "get_attr":
+                return getattr(self.program.graph_module, e.target)
+            return called(e) if known is None else known
+
+        def called(e: Any) -> Any:
+            args, kwargs = map_arg((e.args, e.kwargs), value_of)
+            return differentiable(e.target)(*args, **kwargs)
+
+        try:
+            draw = lambda: compute(graph, node, leaves.__getitem__, key)  # noqa: E731
+            value = draw() if is_drawn else called(exported)
+            found = torch.autograd.grad(loss(value), list(wanted.values()), allow_unused=True)
+        except (NotImplementedError, RuntimeError):  # integers, or no derivative
+            return {}
+        return {
+            n: torch.zeros_like(x) if g is None else g
+            for (n, x), g in zip(wanted.items(), found, strict=True)
+        }
+
+    def _taken(self, exported: Any) -> Iterator[Node]:
+        """The nodes that an exported call takes, through calls that the graph has as parts."""
+        for e in exported.all_input_nodes:
+            node = self.nodes.get(e)
+            if isinstance(node, Node):
+                yield node
+            elif node is None and e.op == "call_function":
+                yield from self._taken(e)
+
+
+def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
+    """`target`, or what computes the same value and works under autograd.
+
+    A view is exported for the strides of the trace; under autograd an operation before it
+    may choose others. ``aten.copy`` has no derivative: only ``copy_`` has one. That of
+    ``while_loop`` is another one than the loop's for what its functions close over. That of bags
+    of embeddings divides by how often other indices occur, on the host
+    (https://github.com/pytorch/pytorch/issues/190063).
+    """
+    import torch
+
+    aten = torch.ops.aten
+    own = sequences.native(target) or alignments.native(target)
+    if own is not None:
+        return own
+    if target is torch.ops.higher_order.while_loop:
+        return _while
+    if target in (aten.view.default, aten._unsafe_view.default):
+        return aten.reshape.default
+    of_bags = aten._embedding_bag.default
+    if target in (of_bags, aten._embedding_bag_forward_only.default):
+        return lambda weight, indices, offsets, by_frequency=False, *settings: (
+            bags if by_frequency else of_bags
+        )(weight, indices, offsets, by_frequency, *settings)
+    if target is aten.copy.default:
+        return lambda input, src, non_blocking=False: src.to(input.dtype).expand(input.shape)
+    return target
+
+
+def _while(go_on: Any, body: Any, carried: tuple[Any, ...], operands: tuple[Any, ...]) -> Any:
+    """What torch defines ``while_loop`` to be."""
+    while go_on(*carried, *operands):
+        carried = body(*carried, *operands)
+    return carried

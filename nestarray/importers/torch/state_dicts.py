@@ -1,0 +1,53 @@
+"""Graphs of torch modules as state dicts of these modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nestarray.container import Container
+from nestarray.errors import ConversionError
+from nestarray.graph.binding import bind_variables
+from nestarray.graph.graph import Graph, method
+from nestarray.interchange import torch as interchange
+
+
+@method
+def to_torch_state_dict(
+    graph: Graph, v: Container | None = None, s: Container | None = None
+) -> dict[str, Any]:
+    """The variables as the state dict of the torch module that was traced.
+
+    ``net.load_state_dict(graph.to_torch_state_dict(v, s))`` finds every key and no other:
+    tied weights have all their names, buffers that torch does not store are left out, and
+    extra states are those of the trace.
+
+    Args:
+        v: parameters, on any backend; the graph's own by default.
+        s: state; the graph's own by default.
+
+    Returns:
+        torch tensors by torch's names, in torch's order.
+
+    Raises:
+        ConversionError: the graph was not made from a torch module.
+        StructureError: `v` or `s` has other keys than the graph's.
+
+    Example:
+        >>> import torch, nestarray as na
+        >>> net = torch.nn.Linear(2, 3)
+        >>> graph = na.trace_graph(net, torch.ones(1, 2)).to_backend("numpy")
+        >>> net.load_state_dict(graph.to_torch_state_dict(graph.v * 0.0))
+        <All keys matched successfully>
+    """
+    known = graph.source_names
+    if known.framework != "torch" and (graph.v.paths() or graph.s.paths()):
+        raise ConversionError(
+            f"to_torch_state_dict: {graph.name} was not traced from a torch module; "
+            "na.to_torch_state_dict(v) names leaves by their paths"
+        )
+    given = dict(zip("vs", bind_variables(graph, v, s), strict=True))
+    tensors = {letter: interchange.to_torch_state_dict(c) for letter, c in given.items()}
+    return {
+        name: known.extra[path] if letter == "extra" else tensors[letter][path.replace("/", ".")]
+        for name, (letter, path) in known.names.items()
+    }

@@ -1,0 +1,126 @@
+"""`trace_graph`: the importer that accepts a source reads it."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from nestarray.errors import ArgumentError
+from nestarray.graph.graph import Graph
+from nestarray.importers.coverage import missing_ops
+from nestarray.importers.protocol import Importer, Request, importer_of
+from nestarray.importers.size_spec import SizeSpec
+from nestarray.nn.module import Module
+
+
+def trace_graph(
+    source: Any,
+    *args: Any,
+    train: bool = False,
+    dynamic: Any = None,
+    islands: bool = False,
+    **kwargs: Any,
+) -> Graph:
+    """Trace a model or a function into a `Graph` that any backend can run and train.
+
+    Args:
+        source: a ``torch.nn.Module``, which ``torch.export`` reads; or a `nestarray.nn.Module`,
+            or a function over `na.*`, which is run once and whose calls of ops are recorded.
+            A function that calls torch's functions or methods on its torch tensors is read by
+            ``torch.export`` too, whatever it calls of `na`; modules that it uses by name
+            are its layers (``v["net/weight"]``), other tensors of outside are constants.
+            It is not changed; the graph shares the memory of its variables.
+        *args, **kwargs: example inputs, as ``source(*args, **kwargs)`` takes them. Arrays in
+            them (and in Containers, dicts, lists, tuples) are inputs of the graph; numbers
+            and strings are part of the program.
+        train: trace the training behaviour: dropout draws from a `key`, and the graph
+            returns ``(output, new_state)``. By default the evaluation behaviour is
+            traced, whatever mode a torch module is in; a module that writes into its
+            buffers in evaluation returns ``(output, new_state)`` there too. What a torch
+            module draws by NumPy or Python is a constant of the graph, with a warning.
+        dynamic: the sizes of a torch module's inputs that may change from call to call, by
+            argument and dimension: ``{"x": {0: "batch", 1: "length"}}``, with mappings and
+            lists for nested arguments. Equal names are equal sizes; in place of a name may
+            stand a ``torch.export.Dim`` with a range. True: all sizes that the model does not
+            need as constants. By default sizes are those of the example.
+        islands: let operations that neither nestarray nor torch's decompositions know, such
+            as those of ``torch.library.custom_op``, run in torch on any backend
+            (`nestarray.graph.island`), with their gradients. `nestarray.check` lists them.
+
+    Returns:
+        a Graph on the framework of the source; ``.to_backend("jax")`` moves it.
+
+    Raises:
+        ArgumentError: `source` is none of these or does not take the example, there is no array
+            to trace with, or `train` is asked of a function.
+        ConversionError: torch cannot export the module, or the code needs the value of an
+            array, or the model needs a size of `dynamic` as a constant.
+        ShapeError: sizes of one name differ in the example.
+        MissingOpError: the module uses operations without a frontend function; lists all.
+
+    Example:
+        >>> import numpy as np, torch, nestarray as na
+        >>> net, x = torch.nn.Linear(2, 3), torch.ones(4, 2)
+        >>> graph = na.trace_graph(net, x).to_backend("numpy")
+        >>> graph(na.to_backend(x, "numpy")).shape
+        (4, 3)
+        >>> print(na.trace_graph(lambda x: na.relu(x) * 2, np.ones(3, "float32")))
+        import nestarray as na
+        <BLANKLINE>
+        <BLANKLINE>
+        def graph(x, *, v, s, constants, key=None):
+            relu = na.relu(x)  # float32[3]
+            multiply = na.multiply(relu, 2)  # float32[3]
+            return multiply
+        <BLANKLINE>
+        >>> graph = na.trace_graph(net, x, dynamic={"input": {0: "batch"}})
+        >>> graph(torch.ones(7, 2)).shape
+        torch.Size([7, 3])
+    """
+    request = Request(source, args, kwargs, train, SizeSpec(dynamic), islands)
+    importer = select_importer(request)
+    imported = importer.read(request)
+    if imported.graph is None:
+        raise missing_ops(imported.name, imported.operations, importer.framework)
+    return imported.graph
+
+
+def select_importer(request: Request) -> Importer:
+    """The importer that accepts a source.
+
+    Raises:
+        ArgumentError: there is none, or the example does not fit the source's signature.
+    """
+    if isinstance(request.source, type):
+        raise ArgumentError(
+            f"trace_graph: source: got the class {request.source.__name__}, expected an instance of "
+            f"it: {request.source.__name__}(...)"
+        )
+    _check_call(request.source, request.args, request.kwargs)
+    importer = importer_of(request)
+    if importer is None:
+        raise ArgumentError(
+            f"trace_graph: source: got {type(request.source).__name__}, expected a torch.nn.Module, "
+            "a nestarray.nn.Module or a function over na"
+        )
+    return importer
+
+
+def _check_call(source: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise an ArgumentError if `source` cannot be called like this."""
+    is_module = hasattr(source, "named_parameters") and hasattr(source, "forward")
+    if isinstance(source, Module) or not (is_module or callable(source)):
+        return
+    try:
+        signature = inspect.signature(source.forward if is_module else source)
+    except (TypeError, ValueError):  # some functions of C have none
+        return
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        name = type(source).__name__ if is_module else getattr(source, "__name__", "source")
+        signature = signature.replace(return_annotation=inspect.Signature.empty)
+        raise ArgumentError(
+            f"trace_graph: the example does not fit {name}{signature}: {error}; give its arguments "
+            "after the source, as in a call"
+        ) from None

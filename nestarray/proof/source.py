@@ -1,0 +1,290 @@
+"""The source of a graph, which `Graph.verify` compares the graph with.
+
+A `Source` runs the traced program on its own framework, one value for each call of the graph.
+`EquationSource` is the source of programs that are lists of equations, as exporters make them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Protocol
+
+from nestarray import backends, dtypes
+from nestarray.container import Container
+from nestarray.errors import UnsupportedError
+from nestarray.graph.execution import Override, Steps, compute, given_values, identity, result_of
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node, iter_nodes, map_nodes
+from nestarray.transforms import execute_with_gradients
+
+Loss = Callable[[Any], Any]
+
+
+class Source(Protocol):
+    """The program that a graph was made from.
+
+    Attributes:
+        backend: the framework that it runs on.
+        args, kwargs: the example that it was traced with.
+    """
+
+    backend: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def steps(
+        self,
+        graph: Graph,
+        inputs: list[Any],
+        v: Container,
+        s: Container,
+        key: Any,
+        override: Override = identity,
+    ) -> Steps:
+        """Run the source, and yield (call of the graph, value).
+
+        Args:
+            graph: the graph that was traced, on the source's backend.
+            inputs: flat inputs.
+            v, s: variables.
+            key: random key.
+            override: maps (call, value) to the value used by later calls.
+        """
+        ...
+
+    def gradients(
+        self,
+        graph: Graph,
+        inputs: list[Any],
+        key: Any,
+        loss: Loss,
+        override: Override = identity,
+    ) -> list[Any]:
+        """∂loss(output)/∂v for each leaf of ``graph.v``; None for integers.
+
+        Raises:
+            UnsupportedError: an operation has no derivative.
+        """
+        ...
+
+    def call_gradients(
+        self, graph: Graph, node: Node, values: Mapping[Node, Any], key: Any, loss: Loss
+    ) -> dict[Node, Any]:
+        """∂loss(value of a call)/∂x for each inexact array x that the call takes, but for state.
+
+        Args:
+            graph: the graph that was traced, on the source's backend.
+            node: the call.
+            values: node → value in the source.
+            key: random key.
+            loss: maps the value to a scalar.
+
+        Returns:
+            argument → derivative; empty where a value is missing or there is no derivative.
+        """
+        ...
+
+
+class EquationSource:
+    """The source of a program that is a list of equations.
+
+    A subclass says how one equation is computed (`evaluate`) and which others it reads
+    (`operands`). Values are released after their last use, draws of random numbers come from the
+    graph's own key, and values can be overridden.
+
+    Args:
+        backend: the framework of the program.
+        equations: inputs and calls, in an order in which they can run.
+        nodes: equation → its Node in the graph; other values stand for known numbers.
+        args, kwargs: the example.
+    """
+
+    def __init__(
+        self,
+        backend: str,
+        equations: Sequence[Any],
+        nodes: Mapping[Any, Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        self.backend, self.equations, self.nodes = backend, equations, nodes
+        self.args, self.kwargs = args, kwargs
+
+    def evaluate(self, equation: Any, values: Mapping[Any, Any]) -> Any:
+        """The value of an equation, from those of the equations that it reads."""
+        raise NotImplementedError
+
+    def operands(self, equation: Any) -> Iterable[Hashable]:
+        """The equations that an equation reads."""
+        raise NotImplementedError
+
+    def node(self, equation: Any) -> Node | None:
+        """The Node of an equation, if the graph has one."""
+        node = self.nodes.get(equation)
+        return node if isinstance(node, Node) else None
+
+    def steps(
+        self,
+        graph: Graph,
+        inputs: list[Any],
+        v: Container,
+        s: Container,
+        key: Any,
+        override: Override = identity,
+    ) -> Steps:
+        """Run the program on its own framework; see `Source.steps`."""
+        given = given_values(graph.replace(v=v, s=s), inputs, key)
+        values: dict[Any, Any] = {}
+        ours: dict[Node, Any] = {}  # the results, and the arguments of random draws
+        dead, dead_after_draw = self._last_uses, _last_draws(graph)
+        returned = {*iter_nodes(graph.output), *graph.state_updates.values()}
+        kept = returned.union(*dead_after_draw.values())
+        calls = set(graph.calls)
+        for equation in self.equations:
+            node = self.node(equation)
+            if node is not None and node.source in ("x", "v", "s", "key"):
+                value = given[node]
+            elif node is not None and node.is_random and node in calls:
+                value = compute(graph, node, ours.__getitem__, key)
+            else:
+                value = self.evaluate(equation, values)
+            if node in calls:
+                yield node, value
+                value = override(node, value)
+            values[equation] = value
+            if node in kept:
+                ours[node] = value
+            for unused in dead.get(equation, ()):
+                values.pop(unused, None)
+            for unused in dead_after_draw.get(node, set()) - returned:
+                del ours[unused]
+        output = map_nodes(ours.__getitem__, graph.output)
+        return output, {path: ours[node] for path, node in graph.state_updates.items()}
+
+    @cached_property
+    def _last_uses(self) -> dict[Any, list[Any]]:
+        """For each equation, those whose values nothing after it reads."""
+        last: dict[Any, Any] = {}
+        for equation in self.equations:
+            operands = list(self.operands(equation))
+            if operands or self._is_call(equation):
+                last[equation] = equation
+            last.update(dict.fromkeys(operands, equation))
+        dead: dict[Any, list[Any]] = {}
+        for used, reader in last.items():
+            dead.setdefault(reader, []).append(used)
+        return dead
+
+    def _is_call(self, equation: Any) -> bool:
+        node = self.node(equation)
+        return node is not None and node.kind == "call"
+
+    def gradients(
+        self,
+        graph: Graph,
+        inputs: list[Any],
+        key: Any,
+        loss: Loss,
+        override: Override = identity,
+    ) -> list[Any]:
+        """∂loss(output)/∂v for each leaf of ``graph.v``; see `Source.gradients`."""
+
+        def total(v: Container) -> Any:
+            return loss(result_of(self.steps(graph, inputs, v, graph.s, key, override))[0])
+
+        return gradients_of(total, graph.v)
+
+    def call_gradients(
+        self, graph: Graph, node: Node, values: Mapping[Node, Any], key: Any, loss: Loss
+    ) -> dict[Node, Any]:
+        """∂loss(value of a call)/∂x; see `Source.call_gradients`."""
+        if node.is_random:
+            return call_gradients(graph, node, values, key, loss)
+        equation = self.equation_of[node]
+        operands = {e: self.nodes.get(e) for e in self.operands(equation)}
+        taken = [n for n in operands.values() if isinstance(n, Node)]
+        if not all(n in values for n in taken):
+            return {}
+
+        def value(known: Mapping[Node, Any]) -> Any:
+            found = {e: known[n] if isinstance(n, Node) else n for e, n in operands.items()}
+            return self.evaluate(equation, found)
+
+        return _gradients_of_call(value, taken, values, loss)
+
+    @cached_property
+    def equation_of(self) -> dict[Node, Any]:
+        """The equation of each node."""
+        return {node: e for e, node in self.nodes.items() if isinstance(node, Node)}
+
+
+def gradients_of(total: Callable[[Container], Any], v: Container) -> list[Any]:
+    """∂total/∂v for each leaf of `v`; None for integers."""
+    _, found = execute_with_gradients(total, v)
+    return [
+        g if dtypes.dtype_of(x).is_inexact else None
+        for x, g in zip(v.leaves(), found.leaves(), strict=True)
+    ]
+
+
+def call_gradients(
+    graph: Graph, node: Node, values: Mapping[Node, Any], key: Any, loss: Loss
+) -> dict[Node, Any]:
+    """∂loss(value of a call)/∂x for each inexact array x that it takes, but for state.
+
+    Args:
+        graph, node: the call, computed on the graph's backend.
+        values: argument → value.
+        key: random key.
+        loss: maps the value to a scalar.
+
+    Returns:
+        argument → derivative; empty where a value is missing or there is no derivative.
+    """
+    taken = list(dict.fromkeys(iter_nodes((node.args, node.kwargs))))
+    if not all(n in values for n in taken):
+        return {}
+    return _gradients_of_call(
+        lambda known: compute(graph, node, known.__getitem__, key), taken, values, loss
+    )
+
+
+def _gradients_of_call(
+    value: Callable[[Mapping[Node, Any]], Any],
+    taken: Sequence[Node],
+    values: Mapping[Node, Any],
+    loss: Loss,
+) -> dict[Node, Any]:
+    wanted = [n for n in dict.fromkeys(taken) if is_inexact_variable(n, values[n])]
+    if not wanted:
+        return {}
+
+    def of_wanted(arrays: list[Any]) -> Any:
+        return loss(value({**values, **dict(zip(wanted, arrays, strict=True))}))
+
+    try:
+        _, found = execute_with_gradients(of_wanted, [values[n] for n in wanted])
+    except UnsupportedError:  # integers, or no derivative
+        return {}
+    return dict(zip(wanted, found, strict=True))
+
+
+def is_inexact_variable(node: Node, x: Any) -> bool:
+    """Whether derivatives by the value of a node are compared: state has none."""
+    is_state = node.source in ("s", "constants")
+    return not is_state and backends.is_array(x) and dtypes.dtype_of(x).is_inexact
+
+
+def _last_draws(graph: Graph) -> dict[Node | None, set[Node]]:
+    """For each draw of random numbers, the arguments that no later draw takes."""
+    last = {
+        used: node
+        for node in graph.calls
+        if node.is_random
+        for used in iter_nodes((node.args, node.kwargs))
+    }
+    dead: dict[Node | None, set[Node]] = {}
+    for used, reader in last.items():
+        dead.setdefault(reader, set()).add(used)
+    return dead
