@@ -1,16 +1,17 @@
-"""PyTorch modules as graphs: what `torch.export` is asked, what it forgets, and how its program is read.
+"""The importer of PyTorch modules and functions, through `torch.export`.
 
-- `selection`: whether a source is of torch; `sources`: wrappers, functions and modules; `exporting`: running the exporter; `failures`: advice.
-- `dynamic`, `size_names`: sizes that are left open.
-- `gradient_modes`, `assignments`, `autograd_functions`: what the exporter forgets;
-  `below_autograd`: what it does not see.
-- `sequences`, `alignments`, `looking_functions`, `transformed_normalizations`,
-  `flexible_attention`, `cumulative_averages`, `mapped_operations`, `embedding_bags`,
-  `joined_tangents`, `shortened_embeddings`: what it cannot read, in other words while a module is
-  traced; `replacements`: how it is put in torch's place, and taken away again.
-- `foreign_draws`, `seeded_draws`, `known_numbers`: numbers that would be constants, and those
-  that are.
-- `coverage`: what becomes of each operation; `importer`, `control_flow`: the translation.
+- `selection`: accepted sources; `unwrapping`: wrappers and functions as modules.
+- `exporting`: the call of the exporter; `export_errors`: advice for its errors; `dynamic`,
+  `size_names`: open sizes.
+- `gradient_modes`, `assignments`, `autograd_functions`: semantics that the exporter drops;
+  `below_autograd`: modules that compute derivatives.
+- `patching`: temporary replacements of parts of torch, for the exporter: `sequences`, `ctc_loss`,
+  `data_dependent`, `normalizations`, `flex_attention`, `cumulative_averages`, `vmap_rules`,
+  `embedding_bags`, `fake_quantization`, `jvp_concat`, `max_norm_embedding`.
+- `external_random`, `seeded_random`, `constant_scalars`: random numbers and scalars that become
+  constants.
+- `coverage`: a rule or a decomposition for each operation; `importer`, `control_flow`: the
+  translation; `source`: the program as the reference of proofs; `islands`: operations in torch.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from nestarray.errors import ConversionError
 
 
 @contextlib.contextmanager
-def assignments_written(module: Any) -> Iterator[None]:
+def assignments_as_writes(module: Any) -> Iterator[None]:
     """Around a call of `module`: its buffers are the same tensors after it, with their new values.
 
     Raises:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.importers.torch.replacements import replaced
+from nestarray.importers.torch.patching import patched
 
 #: Modules of functions that are recorded as they are: checkpoints and the like.
 _RECORDED = ("torch.", "nestarray.")
@@ -53,7 +53,7 @@ class _Context:
 
 
 @contextlib.contextmanager
-def backwards_kept() -> Iterator[None]:
+def patched_autograd_functions() -> Iterator[None]:
     """Trace calls of ``torch.autograd.Function`` with their own gradients."""
     import torch
 
@@ -68,7 +68,7 @@ def backwards_kept() -> Iterator[None]:
             return cls.forward(_Context(tuple(is_inexact(x) for x in args)), *args, **kwargs)
         return _apply(cls, args, kwargs)
 
-    with replaced((torch.autograd.Function, "apply", classmethod(apply))):
+    with patched((torch.autograd.Function, "apply", classmethod(apply))):
         yield
 
 

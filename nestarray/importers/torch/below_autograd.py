@@ -21,7 +21,7 @@ from typing import Any
 
 from nestarray.importers.torch import embedding_bags
 from nestarray.importers.torch.autograd_functions import is_inexact
-from nestarray.importers.torch.replacements import replaced
+from nestarray.importers.torch.patching import patched
 from nestarray.importers.torch.size_names import asked_in, chooses_strides
 
 #: What ``torch.export`` says of values that it has not seen made.
@@ -38,7 +38,7 @@ class _Unseen(Exception):
 
 
 @contextlib.contextmanager
-def derivatives_refused() -> Iterator[None]:
+def refuse_derivatives() -> Iterator[None]:
     """Stop an export where a derivative of ``torch.func`` or a dual level is entered.
 
     The exporter would write down that it is entered, and fail when it has been, or worse, give
@@ -50,7 +50,7 @@ def derivatives_refused() -> Iterator[None]:
     def refused() -> Any:
         raise _Unseen("derivative")
 
-    with replaced(
+    with patched(
         (torch._functorch.eager_transforms, "grad_increment_nesting", refused),
         (torch._functorch.eager_transforms, "jvp_increment_nesting", refused),
         (forward_ad, "enter_dual_level", refused),
@@ -315,7 +315,7 @@ def _stops_seen(found: list[Any]) -> Iterator[None]:
         found = grad(*args, **kwargs)
         return found if given.get("create_graph") else note(found)
 
-    with replaced((torch.autograd, "grad", differentiated)), Stops():
+    with patched((torch.autograd, "grad", differentiated)), Stops():
         yield
 
 

@@ -12,11 +12,11 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from nestarray.importers.torch.replacements import replaced
+from nestarray.importers.torch.patching import patched
 
 
 @contextlib.contextmanager
-def averages_traced() -> Iterator[None]:
+def patched_batch_norm() -> Iterator[None]:
     """Around an export: steps of running statistics are arrays where they are not constants."""
     from torch.nn.modules.batchnorm import _BatchNorm
 
@@ -28,7 +28,7 @@ def averages_traced() -> Iterator[None]:
             return original(self, input)
         return _averaged(self, input)
 
-    with replaced((_BatchNorm, "forward", forward)):
+    with patched((_BatchNorm, "forward", forward)):
         yield
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nestarray.importers.size_spec import Leaf, NativeSizes, SizeSpec
-from nestarray.importers.torch.failures import advice, by_value, line_of, lines_of_constants
+from nestarray.importers.torch.export_errors import advice, by_value, line_of, lines_of_constants
 
 
 class Dynamic:

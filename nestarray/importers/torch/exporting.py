@@ -20,22 +20,22 @@ from typing import Any
 from nestarray.errors import ConversionError
 from nestarray.graph.builder import Place
 from nestarray.importers.torch import below_autograd
-from nestarray.importers.torch.alignments import alignments_traced
-from nestarray.importers.torch.assignments import assignments_written
-from nestarray.importers.torch.autograd_functions import backwards_kept, check_linear
-from nestarray.importers.torch.cumulative_averages import averages_traced
+from nestarray.importers.torch.assignments import assignments_as_writes
+from nestarray.importers.torch.autograd_functions import check_linear, patched_autograd_functions
+from nestarray.importers.torch.ctc_loss import patched_ctc_loss
+from nestarray.importers.torch.cumulative_averages import patched_batch_norm
+from nestarray.importers.torch.data_dependent import patched_data_dependent
 from nestarray.importers.torch.dynamic import Dynamic
-from nestarray.importers.torch.fake_quantization import fake_quantization_written_out
-from nestarray.importers.torch.flexible_attention import flexible_attention_written_out
-from nestarray.importers.torch.gradient_modes import detach_regions, gradient_modes_seen
-from nestarray.importers.torch.joined_tangents import tangents_completed
-from nestarray.importers.torch.looking_functions import looks_written_out
-from nestarray.importers.torch.mapped_operations import batches_left_open
-from nestarray.importers.torch.replacements import replaced
-from nestarray.importers.torch.seeded_draws import seeds_kept
-from nestarray.importers.torch.sequences import check_padded, sequences_padded
-from nestarray.importers.torch.shortened_embeddings import rows_shortened
-from nestarray.importers.torch.transformed_normalizations import normalizations_written_out
+from nestarray.importers.torch.fake_quantization import patched_fake_quantization
+from nestarray.importers.torch.flex_attention import patched_flex_attention
+from nestarray.importers.torch.gradient_modes import detach_regions, patched_gradient_modes
+from nestarray.importers.torch.jvp_concat import patched_concat
+from nestarray.importers.torch.max_norm_embedding import patched_max_norm
+from nestarray.importers.torch.normalizations import patched_normalizations
+from nestarray.importers.torch.patching import patched
+from nestarray.importers.torch.seeded_random import patched_seeds
+from nestarray.importers.torch.sequences import check_padded, patched_sequences
+from nestarray.importers.torch.vmap_rules import patched_vmap_rules
 
 
 @contextlib.contextmanager
@@ -63,7 +63,7 @@ def quiet() -> Iterator[None]:
         handler.addFilter(_nothing)
     try:
         # the exporter prints the program as far as it came
-        printing = replaced((torch.export._trace, "print", lambda *_, **__: None))
+        printing = patched((torch.export._trace, "print", lambda *_, **__: None))
         with printing, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
@@ -99,7 +99,7 @@ def _adapter(module: Any, arguments: Iterable[str], keywords: Iterable[str]) -> 
             self.training = module.training
 
         def forward(self, *args: Any, **kwargs: Any) -> Any:
-            with assignments_written(self.source):
+            with assignments_as_writes(self.source):
                 return _plain_output(self.source(*args, **kwargs))
 
     parameters = [("self", Parameter.POSITIONAL_ONLY)]
@@ -165,9 +165,9 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
         return program.run_decompositions({})
 
     try:
-        with _replacements(), rows_shortened(module.training):
+        with _patches(), patched_max_norm(module.training):
             try:
-                with below_autograd.derivatives_refused():
+                with below_autograd.refuse_derivatives():
                     program = exported(adapter)
             except Exception as error:
                 if not below_autograd.is_unseen(error):
@@ -185,25 +185,25 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
 
 
 @contextlib.contextmanager
-def _replacements() -> Iterator[None]:
+def _patches() -> Iterator[None]:
     """What stands in for parts of torch that the exporter does not read as they are."""
     from torch.distributions import Distribution
 
     with (
-        gradient_modes_seen(),
-        backwards_kept(),
-        sequences_padded(),
-        alignments_traced(),
-        averages_traced(),
-        flexible_attention_written_out(),
-        looks_written_out(),
-        batches_left_open(),
-        normalizations_written_out(),
-        tangents_completed(),
-        fake_quantization_written_out(),
-        seeds_kept(),
+        patched_gradient_modes(),
+        patched_autograd_functions(),
+        patched_sequences(),
+        patched_ctc_loss(),
+        patched_batch_norm(),
+        patched_flex_attention(),
+        patched_data_dependent(),
+        patched_vmap_rules(),
+        patched_normalizations(),
+        patched_concat(),
+        patched_fake_quantization(),
+        patched_seeds(),
         # without its checks of values, each a choice by a value
-        replaced((Distribution, "_validate_args", False)),
+        patched((Distribution, "_validate_args", False)),
     ):
         yield
 

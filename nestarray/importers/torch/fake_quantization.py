@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.importers.torch.replacements import replaced
+from nestarray.importers.torch.patching import patched
 
 
 @contextlib.contextmanager
-def fake_quantization_written_out() -> Iterator[None]:
+def patched_fake_quantization() -> Iterator[None]:
     """Trace the modules as what they compute."""
     from torch.ao.quantization import fake_quantize, observer
 
-    with replaced(
+    with patched(
         (fake_quantize.FakeQuantize, "forward", _quantized),
         (observer.MovingAverageMinMaxObserver, "forward", _averaged),
         (observer, "check_min_max_valid", _is_seen),

@@ -14,11 +14,11 @@ from typing import Any
 
 from nestarray.errors import ConversionError
 from nestarray.importers.torch.autograd_functions import is_inexact
-from nestarray.importers.torch.replacements import replaced
+from nestarray.importers.torch.patching import patched
 
 
 @contextlib.contextmanager
-def gradient_modes_seen() -> Iterator[None]:
+def patched_gradient_modes() -> Iterator[None]:
     """Export as if called where gradients are on, with ``torch.inference_mode`` as ``no_grad``."""
     import torch
 
@@ -30,7 +30,7 @@ def gradient_modes_seen() -> Iterator[None]:
         self.no_grad.__exit__(*error)
 
     places = (torch.inference_mode, "__enter__", entered), (torch.inference_mode, "__exit__", left)
-    with torch.inference_mode(False), torch.enable_grad(), replaced(*places):
+    with torch.inference_mode(False), torch.enable_grad(), patched(*places):
         yield
 
 

@@ -21,17 +21,17 @@ from nestarray.graph.graph import Graph, SourceNames
 from nestarray.graph.node import Aval, Node
 from nestarray.importers.islands import island
 from nestarray.importers.protocol import Imported, Request, training_of_function
+from nestarray.importers.torch.constant_scalars import constant_scalar
 from nestarray.importers.torch.control_flow import ControlFlow, is_control_flow
 from nestarray.importers.torch.coverage import by_schema_name, covered, rule_of
 from nestarray.importers.torch.dynamic import Dynamic
 from nestarray.importers.torch.exporting import export, in_mode, origin, own_name, quiet
-from nestarray.importers.torch.foreign_draws import draws_noticed
+from nestarray.importers.torch.external_random import warn_external_random
 from nestarray.importers.torch.islands import island_arguments
-from nestarray.importers.torch.known_numbers import known_number
 from nestarray.importers.torch.selection import is_module, uses_torch
 from nestarray.importers.torch.size_names import SizeNames
 from nestarray.importers.torch.source import TorchSource
-from nestarray.importers.torch.sources import as_module, no_other_modules
+from nestarray.importers.torch.unwrapping import as_module, refuse_foreign_modules
 from nestarray.nn.module import Module
 
 
@@ -63,11 +63,11 @@ class TorchImporter:
             dict(zip(argument_names(module.forward, len(args)), args, strict=True)) | kwargs,
         )
         with (
-            draws_noticed(type(source).__name__),
+            warn_external_random(type(source).__name__),
             in_mode(module, request.train),
             quiet(),
             asked.exporting(),
-            no_other_modules(module),
+            refuse_foreign_modules(module),
         ):
             exported = export(module, args, kwargs, asked)
             program, operations = covered(exported, islands=request.islands)
@@ -188,7 +188,7 @@ class _Importer:
         if is_control_flow(exported):
             self.control_flow.call(exported)
             return
-        number = known_number(exported, self.lifted)
+        number = constant_scalar(exported, self.lifted)
         if number is not None:
             self.nodes[exported] = number
             self.names.settle(exported.meta.get("val"), number)

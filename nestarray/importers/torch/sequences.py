@@ -15,7 +15,7 @@ from functools import cache, partial
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.importers.torch.replacements import replaced
+from nestarray.importers.torch.patching import patched
 
 _KINDS = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
@@ -219,7 +219,7 @@ def _pad(data: _Data, sizes: _Sizes, batch_first: bool, value: float, steps: Any
 
 
 @contextlib.contextmanager
-def sequences_padded() -> Iterator[None]:
+def patched_sequences() -> Iterator[None]:
     """Around an export: packed sequences are padded ones, and steps may be an open size."""
     import torch
     from torch.nn.modules.rnn import LSTM, RNNBase
@@ -229,7 +229,7 @@ def sequences_padded() -> Iterator[None]:
     own = {kind: partial(_network, kind, getattr(functions, kind)) for kind in _KINDS}
     own |= {"_pack_padded_sequence": _pack, "_pad_packed_sequence": _pad}
     checks = ((RNNBase, "get_expected_hidden_size"), (LSTM, "get_expected_cell_size"))
-    with replaced(
+    with patched(
         *[(functions, name, function) for name, function in own.items()],
         *[(owner, name, _of_padded(getattr(owner, name))) for owner, name in checks],
     ):

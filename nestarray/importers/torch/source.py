@@ -10,7 +10,7 @@ from nestarray.errors import UnsupportedError
 from nestarray.graph.execution import Override, compute, identity, result_of
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
-from nestarray.importers.torch import alignments, sequences
+from nestarray.importers.torch import ctc_loss, sequences
 from nestarray.importers.torch.embedding_bags import bags
 from nestarray.proof.source import EquationSource, is_inexact_variable
 
@@ -160,7 +160,7 @@ def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
     import torch
 
     aten = torch.ops.aten
-    own = sequences.native(target) or alignments.native(target)
+    own = sequences.native(target) or ctc_loss.native(target)
     if own is not None:
         return own
     if target is torch.ops.higher_order.while_loop:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from nestarray.importers.torch.replacements import replaced
+from nestarray.importers.torch.patching import patched
 
 
 class Base:
@@ -26,7 +26,7 @@ def test_what_was_there_is_there_again() -> None:
     before = torch.tanh
 
     def failing() -> None:
-        with replaced(*places):
+        with patched(*places):
             assert (torch.tanh, functions.lstm, Derived().value()) == (len, len, 2)
             raise ZeroDivisionError
 
@@ -38,8 +38,8 @@ def test_what_was_there_is_there_again() -> None:
 
 
 def test_replacements_nest() -> None:
-    with replaced((Base, "value", lambda self: 2)):
-        with replaced((Base, "value", lambda self: 3)):
+    with patched((Base, "value", lambda self: 2)):
+        with patched((Base, "value", lambda self: 3)):
             assert Base().value() == 3
         assert Base().value() == 2
     assert Base().value() == 1

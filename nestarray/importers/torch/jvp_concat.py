@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any
 
-from nestarray.importers.torch.replacements import replaced
+from nestarray.importers.torch.patching import patched
 
 _NAMES = (
     *("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack"),
@@ -20,11 +20,11 @@ _NAMES = (
 
 
 @contextlib.contextmanager
-def tangents_completed() -> Iterator[None]:
+def patched_concat() -> Iterator[None]:
     """Have torch's functions that join arrays take them with tangents, where one has one."""
     import torch
 
-    with replaced(*[(torch, name, _completing(getattr(torch, name))) for name in _NAMES]):
+    with patched(*[(torch, name, _completing(getattr(torch, name))) for name in _NAMES]):
         yield
 
 

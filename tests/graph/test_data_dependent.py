@@ -91,7 +91,7 @@ def test_as_many_classes_as_the_largest_index_says(backend):
 def test_a_choice_by_equality_is_refused_with_its_line():
     text = (
         r"a choice by a value: return x if torch\.equal\(x, x \* 2\) else -x "
-        r"\(test_looking_functions\.py:\d+\)\. Write it with torch\.where"
+        r"\(test_data_dependent\.py:\d+\)\. Write it with torch\.where"
     )
 
     def chosen(x):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def known_number(exported: Any, constants: Mapping[Any, Any]) -> Any:
+def constant_scalar(exported: Any, constants: Mapping[Any, Any]) -> Any:
     """The number that an exported call reads from a tensor; None if an input may decide it.
 
     Args:

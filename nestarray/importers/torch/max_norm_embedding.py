@@ -16,7 +16,7 @@ from nestarray.errors import ConversionError
 
 
 @contextlib.contextmanager
-def rows_shortened(train: bool) -> Iterator[None]:
+def patched_max_norm(train: bool) -> Iterator[None]:
     """Around an export in training mode or not."""
     import torch.nn.functional as F
     from torch.overrides import TorchFunctionMode

@@ -98,7 +98,7 @@ def _variables_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def no_other_modules(module: Any) -> Iterator[None]:
+def refuse_foreign_modules(module: Any) -> Iterator[None]:
     """Refuse calls of modules that have parameters and are no part of `module`.
 
     Raises:

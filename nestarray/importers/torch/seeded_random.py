@@ -12,11 +12,11 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from nestarray.importers.torch.replacements import replaced
+from nestarray.importers.torch.patching import patched
 
 
 @contextlib.contextmanager
-def seeds_kept() -> Iterator[None]:
+def patched_seeds() -> Iterator[None]:
     """Around an export: what is drawn behind a seed is a constant of the program."""
     import torch
     from torch.overrides import TorchFunctionMode
@@ -68,7 +68,7 @@ def seeds_kept() -> Iterator[None]:
         (torch, "seed", left),
         (torch, "set_rng_state", left),  # by which torch.random.fork_rng ends, too
     )
-    with replaced(*places), Drawn():
+    with patched(*places), Drawn():
         yield
 
 

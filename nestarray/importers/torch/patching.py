@@ -10,7 +10,7 @@ _ABSENT = object()
 
 
 @contextlib.contextmanager
-def replaced(*places: tuple[Any, str, Any]) -> Iterator[None]:
+def patched(*places: tuple[Any, str, Any]) -> Iterator[None]:
     """Have something else under names of torch's modules and classes, and then what was there.
 
     Args:

@@ -12,11 +12,11 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from nestarray.importers.torch.replacements import replaced
+from nestarray.importers.torch.patching import patched
 
 
 @contextlib.contextmanager
-def flexible_attention_written_out() -> Iterator[None]:
+def patched_flex_attention() -> Iterator[None]:
     """Trace calls of ``flex_attention`` as what they compute."""
     from torch.nn.attention import flex_attention
 
@@ -28,7 +28,7 @@ def flexible_attention_written_out() -> Iterator[None]:
     if not all(hasattr(flex_attention, name) for name in own):  # they are torch's own
         yield
         return
-    with replaced(*[(flex_attention, name, value) for name, value in own.items()]):
+    with patched(*[(flex_attention, name, value) for name, value in own.items()]):
         yield
 
 

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.importers.torch.replacements import replaced
+from nestarray.importers.torch.patching import patched
 
 
 @contextlib.contextmanager
-def looks_written_out() -> Iterator[None]:
+def patched_data_dependent() -> Iterator[None]:
     """Trace calls of these functions, however they are spelt, as what they compute."""
     import torch.func
     from torch.nn.modules import transformer
@@ -36,7 +36,7 @@ def looks_written_out() -> Iterator[None]:
     # what no mode sees: a function of functions, and one of Python
     linearize = torch.func, "linearize", _linearize
     is_causal = transformer, "_detect_is_causal_mask", _is_said_to_be_causal
-    with replaced(linearize, is_causal), WrittenOut():
+    with patched(linearize, is_causal), WrittenOut():
         yield
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nestarray.importers.torch.replacements import replaced
+from nestarray.importers.torch.patching import patched
 
 _PACKAGE = str(Path(__file__).parents[2])
 _ADAPTER = str(Path(__file__).with_name("exporting.py"))  # whose forward calls the module's
@@ -121,7 +121,7 @@ def lines_of_constants(found: dict[str, str]) -> Iterator[None]:
                     found[source.name] = _innermost(_stack_of_forward())
         replace(self, a, tgt, msg)
 
-    with replaced((ShapeEnv, "_set_replacement", noted)):
+    with patched((ShapeEnv, "_set_replacement", noted)):
         yield
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 
 @contextlib.contextmanager
-def draws_noticed(name: str) -> Iterator[None]:
+def warn_external_random(name: str) -> Iterator[None]:
     """Around a trace: warn if a global generator of numbers outside of torch has moved on."""
     before = _states()
     yield

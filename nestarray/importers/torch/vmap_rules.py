@@ -58,7 +58,7 @@ _IN_PLACE = (
 
 
 @contextlib.contextmanager
-def batches_left_open() -> Iterator[None]:
+def patched_vmap_rules() -> Iterator[None]:
     """Have ``vmap`` use the rules of this file."""
     import torch
     from torch._functorch.autograd_function import custom_function_call_vmap_helper

@@ -12,15 +12,15 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from nestarray.importers.torch.replacements import replaced
+from nestarray.importers.torch.patching import patched
 
 
 @contextlib.contextmanager
-def normalizations_written_out() -> Iterator[None]:
+def patched_normalizations() -> Iterator[None]:
     """Normalizations as the operations that they consist of, inside transformations."""
     import torch
 
-    with replaced(
+    with patched(
         *[(torch, name, _chosen(getattr(torch, name), own)) for name, own in _WRITTEN.items()]
     ):
         yield

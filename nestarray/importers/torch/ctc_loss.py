@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from nestarray.importers.torch.mapped_operations import in_front
-from nestarray.importers.torch.replacements import replaced
+from nestarray.importers.torch.patching import patched
+from nestarray.importers.torch.vmap_rules import in_front
 
 _NONE, _MEAN = 0, 1
 _ARGUMENTS = (
@@ -22,11 +22,11 @@ _ARGUMENTS = (
 
 
 @contextlib.contextmanager
-def alignments_traced() -> Iterator[None]:
+def patched_ctc_loss() -> Iterator[None]:
     """Around an export: ``torch.ctc_loss`` is one operation of our own."""
     import torch
 
-    with replaced((torch, "ctc_loss", _traced)):
+    with patched((torch, "ctc_loss", _traced)):
         yield
 
 
