@@ -88,7 +88,7 @@ def relu6(x: Array, /) -> Array:
 
 @floating_op
 def leaky_relu(x: Array, /, *, negative_slope: float = 0.01) -> Array:
-    """x where it is positive, `negative_slope` · x elsewhere.
+    """The leaky rectified linear unit: x where x > 0, `negative_slope` · x elsewhere.
 
     Args:
         x: any shape, floating.
@@ -107,7 +107,7 @@ def leaky_relu(x: Array, /, *, negative_slope: float = 0.01) -> Array:
 
 @floating_op
 def elu(x: Array, /, *, alpha: float = 1.0) -> Array:
-    """The exponential linear unit: x where it is positive, alpha · (eˣ − 1) elsewhere.
+    """The exponential linear unit: x where x > 0, alpha · (eˣ − 1) elsewhere.
 
     TensorFlow subtracts 1 from eˣ, so near 0 its result has the rounding error of 1; that holds for
     `selu` too, and `celu` is exact.
@@ -174,8 +174,8 @@ def celu(x: Array, /, *, alpha: float = 1.0) -> Array:
 def gelu(x: Array, /, *, approximate: bool = False) -> Array:
     """The Gaussian error linear unit, x · Φ(x), Φ the normal distribution function.
 
-    NaN at −∞, as the product is. PyTorch's Φ is 1 plus an error function, so that far below 0 it has
-    the rounding error of 1, and it is NaN at +∞ too.
+    NaN at −∞, like the product. PyTorch computes Φ as 1 plus an error function, which far below 0 has
+    the rounding error of 1, and returns NaN at +∞ too.
 
     Args:
         x: any shape, floating.
@@ -201,7 +201,7 @@ def gelu(x: Array, /, *, approximate: bool = False) -> Array:
 def silu(x: Array, /) -> Array:
     """The sigmoid linear unit, also called swish: x · sigmoid(x).
 
-    NaN at −∞, as the product is. In float32 it is 0 below −88.7, on JAX and TensorFlow below −87.3.
+    NaN at −∞, like the product. In float32 it is 0 below −88.7, on JAX and TensorFlow below −87.3.
 
     Args:
         x: any shape, floating.
@@ -247,7 +247,7 @@ def softplus(x: Array, /, *, beta: float = 1.0, threshold: float | None = None) 
 def softsign(x: Array, /) -> Array:
     """x / (1 + |x|).
 
-    NaN at ±∞, as the quotient is.
+    NaN at ±∞, like the quotient.
 
     Args:
         x: any shape, floating.
@@ -303,7 +303,7 @@ def log_sigmoid(x: Array, /) -> Array:
 
 @floating_op
 def hard_sigmoid(x: Array, /) -> Array:
-    """The logistic function from straight lines, relu6(x + 3) / 6.
+    """The piecewise linear approximation of the logistic function, relu6(x + 3) / 6.
 
     Args:
         x: any shape, floating.
@@ -321,9 +321,9 @@ def hard_sigmoid(x: Array, /) -> Array:
 
 @floating_op
 def hard_swish(x: Array, /) -> Array:
-    """silu from straight lines, x · hard_sigmoid(x).
+    """The piecewise approximation of silu, x · hard_sigmoid(x).
 
-    NaN at −∞, as the product is.
+    NaN at −∞, like the product.
 
     Args:
         x: any shape, floating.
@@ -341,9 +341,9 @@ def hard_swish(x: Array, /) -> Array:
 
 @op
 def hard_tanh(x: Array, /, *, min_value: float = -1.0, max_value: float = 1.0) -> Array:
-    """x between two limits, min(max(x, min_value), max_value).
+    """x clipped to two limits, min(max(x, min_value), max_value).
 
-    The derivative is 1 between the limits and 0 elsewhere, at the limits too.
+    The derivative is 1 between the limits and 0 elsewhere, including the limits.
 
     Args:
         x: any shape, floating.
@@ -386,11 +386,11 @@ def hard_shrink(x: Array, /, *, threshold: float = 0.5) -> Array:
 
 @floating_op
 def soft_shrink(x: Array, /, *, threshold: float = 0.5) -> Array:
-    """x moved towards 0 by `threshold`, and 0 within: sign(x) · max(|x| − threshold, 0).
+    """x shifted towards 0 by `threshold`: sign(x) · max(|x| − threshold, 0).
 
     Args:
         x: any shape, floating.
-        threshold: how far x moves; not negative.
+        threshold: the shift; not negative.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -408,7 +408,7 @@ def soft_shrink(x: Array, /, *, threshold: float = 0.5) -> Array:
 def tanh_shrink(x: Array, /) -> Array:
     """x − tanh(x).
 
-    It is computed so: near 0, where it is about x³/3, it has the rounding error of x.
+    It is computed as this difference: near 0, where it is about x³/3, it has the rounding error of x.
 
     Args:
         x: any shape, floating.
@@ -430,8 +430,8 @@ def threshold(x: Array, /, *, threshold: float, value: float) -> Array:
 
     Args:
         x: any shape, floating.
-        threshold: the limit that x must exceed to stay.
-        value: replaces the other elements.
+        threshold: elements above it are kept.
+        value: the replacement of other elements.
 
     Raises:
         ArgumentError: `x` is of integers that do not hold `value`.
@@ -455,8 +455,8 @@ def threshold(x: Array, /, *, threshold: float, value: float) -> Array:
 def squareplus(x: Array, /, *, b: float = 4.0) -> Array:
     """A smooth relu without exponentials, (x + √(x² + b)) / 2.
 
-    Below 0, where that cancels, it is b / (2 √(x² + b) − 2 x), but for JAX's own function. It is
-    infinite above the root of the greatest number, where x² is.
+    Below 0, where the sum cancels, it is computed as b / (2 √(x² + b) − 2 x), except on JAX. It is
+    infinite where x² overflows.
 
     Args:
         x: any shape, floating.
@@ -480,7 +480,7 @@ def squareplus(x: Array, /, *, b: float = 4.0) -> Array:
 def mish(x: Array, /) -> Array:
     """x · tanh(softplus(x)).
 
-    NaN at −∞, as the product is. On JAX and TensorFlow it is 0 below −87.3 in float32.
+    NaN at −∞, like the product. On JAX and TensorFlow it is 0 below −87.3 in float32.
 
     Args:
         x: any shape, floating.
@@ -551,11 +551,11 @@ def log_softmax(x: Array, /, *, axis: Axis = -1) -> Array:
 
 @op
 def crelu(x: Array, /, *, axis: int = -1) -> Array:
-    """The concatenated rectified linear unit: relu(x) and relu(−x), one behind the other.
+    """The concatenated rectified linear unit: relu(x) and relu(−x), concatenated along `axis`.
 
     Args:
         x: any shape, real.
-        axis: along which the two are joined.
+        axis: the axis of the concatenation.
 
     Returns:
         The shape of x with twice the size along `axis`.
@@ -579,10 +579,10 @@ def rrelu(
 
     Args:
         x: any shape, floating.
-        key: `(2,)`, uint32, as made by ``na.random.key``: each element has a slope of its
-            own, as in training. None: all have the mean slope (lower + upper) / 2.
-        lower: the least slope.
-        upper: the greatest slope.
+        key: `(2,)`, uint32, from ``na.random.key``: each element has a random slope, as in
+            training. None: all elements have the mean slope (lower + upper) / 2.
+        lower: the smallest slope.
+        upper: the largest slope.
 
     Returns:
         The shape and dtype of x.
@@ -646,7 +646,7 @@ def glu(x: Array, /, *, axis: int = -1) -> Array:
 
 @floating_op
 def prelu(x: Array, weight: Array, /) -> Array:
-    """A leaky relu with learned slopes: x where it is positive, weight · x elsewhere.
+    """A leaky relu with learned slopes: x where x > 0, weight · x elsewhere.
 
     Args:
         x: `(batch, channels, *spatial)`, floating, or any shape with one slope for all.
@@ -656,7 +656,7 @@ def prelu(x: Array, weight: Array, /) -> Array:
         The shape and dtype of x.
 
     Raises:
-        ShapeError: there is neither one slope nor one for each channel.
+        ShapeError: `weight` has neither one element nor one per channel.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -1,4 +1,4 @@
-"""Joining, cutting and turning arrays along rows, columns and depth."""
+"""Stacking, splitting and rotating arrays along rows, columns and depth."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 @op
 def atleast_1d(x: Array, /) -> Array:
-    """`x`; of one without axes an array of one element.
+    """`x` with at least one dimension; a scalar becomes `(1,)`.
 
     Args:
         x: array of any shape.
@@ -45,7 +45,7 @@ def atleast_1d(x: Array, /) -> Array:
 
 @op
 def atleast_2d(x: Array, /) -> Array:
-    """`x`; a vector becomes a row, `(1, n)`.
+    """`x` with at least two dimensions; a vector becomes a row, `(1, n)`.
 
     Args:
         x: array of any shape.
@@ -61,7 +61,7 @@ def atleast_2d(x: Array, /) -> Array:
 
 @op
 def atleast_3d(x: Array, /) -> Array:
-    """`x`; a matrix becomes `(rows, columns, 1)`, a vector `(1, n, 1)`.
+    """`x` with at least three dimensions; a matrix becomes `(rows, columns, 1)`, a vector `(1, n, 1)`.
 
     Args:
         x: array of any shape.
@@ -80,7 +80,7 @@ def hstack(arrays: Sequence[Array], /) -> Array:
     """The arrays side by side: joined along axis 1, vectors along axis 0.
 
     Args:
-        arrays: a list or tuple of arrays, whose shapes agree but for that axis; the dtypes
+        arrays: a list or tuple of arrays, whose shapes agree except along that axis; the dtypes
             promote. Numbers count as vectors of one element.
 
     Example:
@@ -101,7 +101,7 @@ def vstack(arrays: Sequence[Array], /) -> Array:
     """The arrays one below the other: joined along axis 0.
 
     Args:
-        arrays: a list or tuple of arrays, whose shapes agree but for that axis; the dtypes
+        arrays: a list or tuple of arrays, whose shapes agree except along that axis; the dtypes
             promote. Vectors count as rows.
 
     Example:
@@ -121,7 +121,7 @@ def dstack(arrays: Sequence[Array], /) -> Array:
     """The arrays one behind the other: joined along axis 2.
 
     Args:
-        arrays: a list or tuple of arrays, whose shapes agree but for that axis; the dtypes
+        arrays: a list or tuple of arrays, whose shapes agree except along that axis; the dtypes
             promote. Matrices count as `(rows, columns, 1)`, vectors as `(1, n, 1)`.
 
     Example:
@@ -138,10 +138,10 @@ def dstack(arrays: Sequence[Array], /) -> Array:
 
 @op
 def column_stack(arrays: Sequence[Array], /) -> Array:
-    """Vectors as the columns of a matrix, and matrices side by side.
+    """Stack vectors as the columns of a matrix, and join matrices along axis 1.
 
     Args:
-        arrays: a list or tuple of arrays, whose shapes agree but for that axis; the dtypes
+        arrays: a list or tuple of arrays, whose shapes agree except along that axis; the dtypes
             promote. Vectors count as columns.
 
     Example:
@@ -159,15 +159,15 @@ def column_stack(arrays: Sequence[Array], /) -> Array:
 
 @op
 def chunk(x: Array, /, chunks: int, *, axis: int = 0) -> tuple[Array, ...]:
-    """Parts of one length, ⌈n / chunks⌉, the last of which may be shorter.
+    """Split into parts of length ⌈n / chunks⌉, the last of which may be shorter.
 
-    These may be fewer than `chunks`: 5 elements in 4 chunks give 2, 2 and 1. `array_split`
-    gives as many as asked for.
+    There may be fewer parts than `chunks`: 5 elements in 4 chunks give 2, 2 and 1. `array_split`
+    returns exactly the requested number.
 
     Args:
         x: array of at least one dimension.
-        chunks: how many parts at most.
-        axis: the axis to cut.
+        chunks: the largest number of parts.
+        axis: the axis to split.
 
     Raises:
         ShapeError: `chunks` is less than 1.
@@ -207,15 +207,14 @@ def _split(
 
 @op
 def hsplit(x: Array, /, indices_or_sections: int | Sequence[int]) -> tuple[Array, ...]:
-    """The parts side by side: cut along axis 1, a vector along axis 0.
+    """Split along axis 1, a vector along axis 0.
 
     Args:
         x: array of at least one dimension.
-        indices_or_sections: the number of parts, which are equal; or the places before
-            which to cut.
+        indices_or_sections: the number of equal parts; or the indices before which to split.
 
     Raises:
-        ShapeError: the axis does not divide into so many parts, or `x` has no such axis.
+        ShapeError: the length of the axis is not divisible, or `x` lacks the axis.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -229,15 +228,14 @@ def hsplit(x: Array, /, indices_or_sections: int | Sequence[int]) -> tuple[Array
 
 @op
 def vsplit(x: Array, /, indices_or_sections: int | Sequence[int]) -> tuple[Array, ...]:
-    """The parts one below the other: cut along axis 0.
+    """Split along axis 0.
 
     Args:
         x: array of at least two dimensions.
-        indices_or_sections: the number of parts, which are equal; or the places before
-            which to cut.
+        indices_or_sections: the number of equal parts; or the indices before which to split.
 
     Raises:
-        ShapeError: the axis does not divide into so many parts, or `x` has no such axis.
+        ShapeError: the length of the axis is not divisible, or `x` lacks the axis.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -253,15 +251,14 @@ def vsplit(x: Array, /, indices_or_sections: int | Sequence[int]) -> tuple[Array
 
 @op
 def dsplit(x: Array, /, indices_or_sections: int | Sequence[int]) -> tuple[Array, ...]:
-    """The parts one behind the other: cut along axis 2.
+    """Split along axis 2.
 
     Args:
         x: array of at least three dimensions.
-        indices_or_sections: the number of parts, which are equal; or the places before
-            which to cut.
+        indices_or_sections: the number of equal parts; or the indices before which to split.
 
     Raises:
-        ShapeError: the axis does not divide into so many parts, or `x` has no such axis.
+        ShapeError: the length of the axis is not divisible, or `x` lacks the axis.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -273,12 +270,12 @@ def dsplit(x: Array, /, indices_or_sections: int | Sequence[int]) -> tuple[Array
 
 @op
 def rot90(x: Array, /, *, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
-    """`x` turned by `k` right angles, from the first axis of `axes` towards the second.
+    """`x` rotated by `k` · 90°, from the first axis of `axes` towards the second.
 
     Args:
         x: array of at least two dimensions.
-        k: how many right angles; negative ones turn back.
-        axes: the plane to turn in: two different axes.
+        k: the number of rotations by 90°; negative numbers rotate in the other direction.
+        axes: the two axes of the plane of rotation.
 
     Returns:
         array of the dtype of `x`, the two axes exchanged if `k` is odd.
@@ -309,21 +306,20 @@ def rot90(x: Array, /, *, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
 
 @op
 def trim_zeros(x: Array, /, *, trim: str = "fb", axis: Axis = None) -> Array:
-    """`x` without the margins in which all is 0.
+    """`x` without leading and trailing zeros along its axes.
 
     The shape depends on values, which `jax.jit` cannot compile.
 
     Args:
         x: array of at least one dimension.
-        trim: which margins go: ``"f"`` those in front, ``"b"`` those at the back, ``"fb"``
-            both.
-        axis: the axes to shorten; None means all.
+        trim: ``"f"`` removes leading zeros, ``"b"`` trailing zeros, ``"fb"`` both.
+        axis: the axes to trim; None means all.
 
     Returns:
-        a part of `x`; if all is 0, one of length 0 along the axes.
+        a part of `x`; if all elements are 0, length 0 along the axes.
 
     Raises:
-        ArgumentError: `trim` is none of these.
+        ArgumentError: `trim` is unknown.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -1,4 +1,4 @@
-"""Attention: means of values, weighted by how well keys match queries."""
+"""Attention: means of values, weighted by the similarity of keys and queries."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
     attn_logits_soft_cap: float | None = None,
 ) -> Array:
-    """softmax(scale · Q Kᵀ + mask) V; with dropout of the weights of the values.
+    """Attention of queries to keys, softmax(scale · Q Kᵀ + mask) V, with optional dropout.
 
-    A query that may attend to no key, because its row of the mask is False or −∞
-    throughout, gets zeros.
+    The result is zero for a query whose row of the mask is all False or −∞.
 
     Args:
         query: `(*batch, heads, length, dim)`, floating; the heads are optional.
@@ -39,17 +38,17 @@ def scaled_dot_product_attention(
         value: `(*batch, heads, source, dim_v)`.
         mask: broadcasts with `(*batch, heads, length, source)`; bool, True where a query
             may attend to a key, or floating, added to the scores; None: everything.
-        dropout_key: `(2,)`, uint32, as made by ``na.random.key``; the weights that stay are
-            those where ``na.random.bernoulli(dropout_key, 1 - dropout_p, shape)`` is True, with
-            the shape `(*batch, heads, length, source)`. Needed with `dropout_p` only.
-        dropout_p: with which probability a weight counts as 0, in training; the others are
-            scaled by 1 / (1 − dropout_p).
-        is_causal: query i may attend to the keys 0 … i only; together with a mask both hold.
+        dropout_key: `(2,)`, uint32, from ``na.random.key``; weights are kept where
+            ``na.random.bernoulli(dropout_key, 1 - dropout_p, shape)`` is True, with the shape
+            `(*batch, heads, length, source)`. Required if `dropout_p` is positive.
+        dropout_p: the probability to drop an attention weight; the others are scaled by
+            1 / (1 − dropout_p).
+        is_causal: query i attends to the keys 0 … i only, in addition to `mask`.
         scale: factor of the scores; None means 1 / √dim.
-        enable_gqa: `key` and `value` may have fewer heads, each of which serves as many
-            neighbouring heads of `query`.
-        attn_logits_soft_cap: keeps the scores s between ± c, before the mask, as
-            c · tanh(s / c); None: nothing does.
+        enable_gqa: grouped-query attention: `key` and `value` may have fewer heads, each of which
+            is shared by a group of consecutive heads of `query`.
+        attn_logits_soft_cap: the bound c of the scores s before the mask, c · tanh(s / c); None:
+            unbounded.
 
     Returns:
         `(*batch, heads, length, dim_v)`.
@@ -138,8 +137,8 @@ def multi_head_attention(
 ) -> Array | tuple[Array, Array]:
     """Attention of several heads with its projections: concat(softmax(QₕKₕᵀ / √d) Vₕ) Wₒᵀ + bₒ.
 
-    Q, K and V are `query`, `key` and `value` times their matrices; head h has the h-th part of
-    their last axes. A query that may attend to no key gets the bias of the result alone.
+    Q, K and V are the projections of `query`, `key` and `value`; head h is the h-th part of their
+    last axes. A query with a fully masked row returns the output bias.
 
     Args:
         query: `(*batch, length, embed)`, floating.
@@ -152,8 +151,8 @@ def multi_head_attention(
             attend to a key, or floating, added to the scores; None: everything.
         dropout_key: `(2,)`, uint32, for dropout of the weights, as in
             `scaled_dot_product_attention`. Needed with `dropout_p` only.
-        num_heads: how many heads; divides dim and dim_v.
-        dropout_p: with which probability a weight counts as 0, in training.
+        num_heads: the number of heads; divides dim and dim_v.
+        dropout_p: the probability to drop an attention weight.
         is_causal: query i may attend to the keys 0 … i only; together with a mask both hold.
         need_weights: also return the weights of the values, after dropout.
 

@@ -1,7 +1,7 @@
-"""Blocks of neighbouring elements as channels, and channels as blocks.
+"""Rearrangement of spatial blocks into channels and back.
 
-`pixel_shuffle` and `pixel_unshuffle` do so too: there a channel's own r² parts lie side by side,
-here the channels of each element of a block do.
+`pixel_shuffle` and `pixel_unshuffle` use the other channel order, (channels, r²); here it is
+(r², channels).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Sizes = tuple[int, ...]
 
 @op
 def depth_to_space(x: Array, /, *, block_size: int, data_format: str = "channels_first") -> Array:
-    """Trade channels for resolution: element (i, j) of a block has the (i · r + j)-th part of them.
+    """Move channels to space: element (i, j) of a block takes the (i · r + j)-th group of channels.
 
     Args:
         x: `(*batch, r² · channels, height, width)`, or with the channels last, any dtype.
@@ -59,7 +59,7 @@ def depth_to_space(x: Array, /, *, block_size: int, data_format: str = "channels
 
 @op
 def space_to_depth(x: Array, /, *, block_size: int, data_format: str = "channels_first") -> Array:
-    """Trade resolution for channels: the inverse of `depth_to_space`.
+    """Move spatial blocks to channels: the inverse of `depth_to_space`.
 
     Args:
         x: `(*batch, channels, height · r, width · r)`, or with the channels last, any dtype.

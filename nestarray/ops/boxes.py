@@ -1,6 +1,6 @@
 """Boxes in images: overlap, non-maximum suppression and pooling of regions.
 
-A box is x1, y1, x2, y2 with x along the width, but where a function says otherwise.
+A box is x1, y1, x2, y2 with x along the width, unless stated otherwise.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ __all__ = ["box_iou", "crop_and_resize", "nms", "roi_align"]
 
 @floating_op
 def box_iou(boxes1: Array, boxes2: Array, /) -> Array:
-    """The area that two boxes share over the area that they cover (Jaccard), of all pairs.
+    """The intersection over union (Jaccard index) of all pairs of boxes.
 
     Args:
         boxes1: `(*batch, n, 4)`, x1 ≤ x2 and y1 ≤ y2, floating.
         boxes2: `(*batch, m, 4)`.
 
     Returns:
-        `(*batch, n, m)`; 0 for pairs that cover nothing.
+        `(*batch, n, m)`; 0 for pairs of empty boxes.
 
     Raises:
-        ShapeError: the boxes have not four numbers.
+        ShapeError: the last axis does not have four elements.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -64,24 +64,24 @@ def nms(
     score_threshold: float = -math.inf,
     soft_nms_sigma: float = 0.0,
 ) -> Array | tuple[Array, Array]:
-    """Which boxes to keep, from the best score on: those that overlap no kept one too much.
+    """Non-maximum suppression: keep boxes by falling score, and drop boxes that overlap a kept one.
 
     Args:
         boxes: `(n, 4)`, floating.
-        scores: `(n,)`, floating; of equal ones the first counts as better.
+        scores: `(n,)`, floating; ties prefer the first box.
         iou_threshold: the `box_iou` with a kept box above which a box is dropped.
-        max_output_size: how many indices to return, filled up with −1; None: as many as are
-            kept, which depends on the values, so that it cannot be compiled.
-        score_threshold: only boxes of a greater score are kept.
-        soft_nms_sigma: above 0 a kept box drops no others but lowers their scores, by the
-            factor exp(−iou² / 2σ), and `iou_threshold` is not looked at.
+        max_output_size: the number of indices to return, padded with −1; None: the number of kept
+            boxes, which depends on values and cannot be compiled.
+        score_threshold: boxes with a lower or equal score are dropped.
+        soft_nms_sigma: if positive, a kept box lowers the scores of others by the factor
+            exp(−iou² / 2σ) instead of dropping them, and `iou_threshold` is ignored.
 
     Returns:
         indices of boxes by falling score, `(kept,)` or `(max_output_size,)`, int64; with
-        `soft_nms_sigma` also the lowered scores, filled up with 0.
+        `soft_nms_sigma` also the lowered scores, padded with 0.
 
     Raises:
-        ShapeError: there is not one score for each box.
+        ShapeError: `scores` does not have one element per box.
         ArgumentError: `soft_nms_sigma` is negative.
 
     Example:
@@ -174,15 +174,15 @@ def roi_align(
     sampling_ratio: int = 2,
     aligned: bool = False,
 ) -> Array:
-    """The mean over the cells of a grid in each box, sampled between the elements of an image.
+    """RoI align: the mean of bilinear samples in each cell of a grid over each box.
 
     Args:
         x: `(batch, channels, height, width)`, floating.
         boxes: `(n, 4)`, of the dtype of x.
-        box_indices: `(n,)`, integer: in which image each box is.
-        output_size: how many cells a box has; an integer, or one for height and width.
-        spatial_scale: factor of the coordinates.
-        sampling_ratio: how many samples a cell has along each axis; at least 1.
+        box_indices: `(n,)`, integer: the index of the image of each box.
+        output_size: the number of cells of a box; an integer, or one for height and width.
+        spatial_scale: a factor of the coordinates.
+        sampling_ratio: the number of samples of a cell along each axis; at least 1.
         aligned: the centre of pixel i is at i + 0.5, and boxes may have any size; if False, it is
             at i, and boxes are at least 1 wide.
 
@@ -190,7 +190,7 @@ def roi_align(
         `(n, channels, *output_size)`.
 
     Raises:
-        ShapeError: x, `boxes` or `box_indices` have other axes.
+        ShapeError: x, `boxes` or `box_indices` has the wrong rank.
         ArgumentError: `sampling_ratio` is less than 1.
 
     Example:
@@ -239,13 +239,13 @@ def crop_and_resize(
     method: str = "bilinear",
     extrapolation_value: float = 0.0,
 ) -> Array:
-    """Cut boxes out of images, each resampled to one size.
+    """Crop boxes from images, and resample each to one size.
 
     Args:
         x: `(batch, channels, height, width)`, floating.
         boxes: `(n, 4)`: y1, x1, y2, x2, of the dtype of x; 0 is the first row or column of the
             image and 1 the last. With y1 > y2 the crop is upside down.
-        box_indices: `(n,)`, integer: out of which image each box is cut.
+        box_indices: `(n,)`, integer: the index of the image of each box.
         crop_size: the new size; an integer, or one for height and width.
         method: ``"bilinear"``: linear between the elements; ``"nearest"``: the nearest one, of
             two the one behind.
@@ -255,8 +255,8 @@ def crop_and_resize(
         `(n, channels, *crop_size)`.
 
     Raises:
-        ArgumentError: `method` is none of these.
-        ShapeError: x, `boxes` or `box_indices` have other axes.
+        ArgumentError: `method` is unknown.
+        ShapeError: x, `boxes` or `box_indices` has the wrong rank.
 
     Example:
         >>> import numpy as np, nestarray as na

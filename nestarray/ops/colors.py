@@ -1,4 +1,4 @@
-"""Colours: red, green and blue to hue, saturation and value and back; channels first."""
+"""Conversion between the colour spaces RGB and HSV, and to grayscale; channels first."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _LUMA = (0.2989, 0.587, 0.114)
 
 @floating_op
 def rgb_to_grayscale(x: Array, /, *, axis: int = -3) -> Array:
-    """The brightness of colours, 0.2989 · red + 0.587 · green + 0.114 · blue.
+    """The luminance of colours, 0.2989 · red + 0.587 · green + 0.114 · blue.
 
     Args:
         x: `(*batch, 3, height, width)`, or any shape with three colours along `axis`, floating.
-        axis: where the colours are.
+        axis: the axis of the colour channels.
 
     Returns:
         The shape of x with one channel along `axis`.
 
     Raises:
-        ShapeError: there are not three colours.
+        ShapeError: the size along `axis` is not 3.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -42,20 +42,20 @@ def rgb_to_grayscale(x: Array, /, *, axis: int = -3) -> Array:
 
 @floating_op
 def rgb_to_hsv(x: Array, /, *, axis: int = -3) -> Array:
-    """Hue, saturation and value of colours; each is from 0 to 1.
+    """Convert RGB to hue, saturation and value, each in [0, 1].
 
-    Grey has the hue 0, and black the saturation 0 too.
+    The hue of grey is 0, and the saturation of black is 0.
 
     Args:
         x: `(*batch, 3, height, width)`, or any shape with three colours along `axis`, floating,
             from 0 to 1.
-        axis: where the colours are.
+        axis: the axis of the colour channels.
 
     Returns:
         The shape and dtype of x.
 
     Raises:
-        ShapeError: there are not three colours.
+        ShapeError: the size along `axis` is not 3.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -86,18 +86,18 @@ def rgb_to_hsv(x: Array, /, *, axis: int = -3) -> Array:
 
 @floating_op
 def hsv_to_rgb(x: Array, /, *, axis: int = -3) -> Array:
-    """Red, green and blue of hue, saturation and value: the inverse of `rgb_to_hsv`.
+    """Convert hue, saturation and value to RGB: the inverse of `rgb_to_hsv`.
 
     Args:
         x: `(*batch, 3, height, width)`, or any shape with hue, saturation and value along
             `axis`, floating, from 0 to 1.
-        axis: where these are.
+        axis: the axis of the channels.
 
     Returns:
         The shape and dtype of x.
 
     Raises:
-        ShapeError: there are not three of them.
+        ShapeError: the size along `axis` is not 3.
 
     Example:
         >>> import numpy as np, nestarray as na

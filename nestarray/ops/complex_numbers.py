@@ -76,7 +76,7 @@ def view_as_complex(x: Array, /) -> Array:
         `(*shape,)`, complex128 of float64, else complex64.
 
     Raises:
-        ShapeError: the last axis has not two elements.
+        ShapeError: the size of the last axis is not 2.
 
     Example:
         >>> import numpy as np, nestarray as na

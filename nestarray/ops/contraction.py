@@ -1,4 +1,4 @@
-"""Sums of products: matrix products and Einstein sums."""
+"""Tensor contractions: matrix products and Einstein sums."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
 def tensordot(
     x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
 ) -> Array:
-    """The sum of products over pairs of axes, one of each array.
+    """The contraction over pairs of axes, one of each array.
 
     Args:
         x1: any number.
@@ -103,9 +103,9 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
     Args:
         x1: any number; of complex numbers the conjugate is taken.
-        x2: any number, as long along the axis; the dtypes promote.
-        axis: the axis of the vectors in both arrays, negative, so that it means the same
-            before and after broadcasting.
+        x2: any number, of equal length along the axis; the dtypes promote.
+        axis: the axis of the vectors in both arrays; negative, so that broadcasting does not
+            change its meaning.
 
     Returns:
         array of the broadcast shape without `axis`.
@@ -136,7 +136,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 @primitive
 @through_numbers
 def einsum(subscripts: str, /, *operands: Array) -> Array:
-    """The Einstein sum that `subscripts` describes.
+    """The Einstein sum described by `subscripts`.
 
     Three or more operands are multiplied two at a time, in an order with few multiplications:
     NumPy has its own search, the other frameworks use opt_einsum, PyTorch where it is installed.
@@ -145,7 +145,7 @@ def einsum(subscripts: str, /, *operands: Array) -> Array:
         subscripts: a letter for each axis of each operand, operands parted by commas;
             after ``->`` the letters of the result. Letters that are not in the result are
             summed over; ``...`` matches axes that broadcast.
-        operands: as many arrays as `subscripts` names; the dtypes promote.
+        operands: one array for each operand in `subscripts`; the dtypes promote.
 
     Returns:
         array with an axis for each letter of the result, of the promoted dtype.

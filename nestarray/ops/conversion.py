@@ -27,7 +27,7 @@ def asarray(
     copy: bool | None = None,
     like: Array | None = None,
 ) -> Array:
-    """`obj` as an array.
+    """Convert `obj` to an array.
 
     Numbers, lists of them, NumPy arrays and objects with the buffer protocol become arrays of
     the backend of `like`, or of the default backend. An array of JAX, PyTorch or TensorFlow
@@ -37,15 +37,16 @@ def asarray(
         obj: number, nested lists of numbers or of arrays, an array or a Container.
         dtype: None uses the dtype of `obj`; Python numbers give bool, int64 (int32 on JAX
             without x64), float32 or complex64.
-        device: where; None means the device of `like`, or where the data is.
-        copy: True always copies, False raises rather than copying, None copies if it must.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or of the data.
+        copy: True always copies, False raises if a copy is needed, None copies if needed.
+        like: an array whose framework and device to use.
 
     Returns:
         array of the shape of the data.
 
     Raises:
-        ArgumentError: `obj` holds no numbers, or ``copy=False`` and it would copy.
+        ArgumentError: `obj` contains other objects than numbers, or ``copy=False`` and a copy is
+            needed.
         DtypeError: the framework has no such dtype.
 
     Example:
@@ -144,19 +145,19 @@ def _is_python(obj: Any) -> bool:
 def from_dlpack(
     x: Any, /, *, device: Any = None, copy: bool | None = None, like: Array | None = None
 ) -> Array:
-    """An array over the memory of any object that exports DLPack.
+    """An array that shares the memory of an object that exports DLPack.
 
     Args:
         x: object with ``__dlpack__`` and ``__dlpack_device__``.
-        device: where; None leaves it where it is.
-        copy: True always copies, False raises rather than copying, None copies if it must.
-        like: array whose framework to take; None means the default backend.
+        device: the device; None keeps the device of `x`.
+        copy: True always copies, False raises if a copy is needed, None copies if needed.
+        like: an array whose framework to use; None means the default backend.
 
     Returns:
         array of the shape, dtype and values of `x`.
 
     Raises:
-        ArgumentError: `x` does not export DLPack, or ``copy=False`` and it would copy.
+        ArgumentError: `x` does not export DLPack, or ``copy=False`` and a copy is needed.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -181,15 +182,14 @@ def from_dlpack(
 
 @op
 def from_numpy(x: Any, /, *, device: Any = None, like: Array | None = None) -> Array:
-    """A NumPy array as an array of the default backend, or of the backend of `like`.
+    """Convert a NumPy array to an array of the default backend, or of the backend of `like`.
 
-    What `asarray` does, but nothing else is taken for an array by mistake: an array of
-    another framework, or a list, raises.
+    Unlike `asarray`, it accepts NumPy arrays only: a list or an array of another framework raises.
 
     Args:
         x: array or scalar of NumPy.
-        device: where; None means the device of `like`, or the framework's default.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or the framework's default.
+        like: an array whose framework and device to use.
 
     Returns:
         array of the shape, dtype and values of `x`, over its memory where the framework

@@ -1,4 +1,4 @@
-"""Convolutions, their transposes, and the patches that they are made of; channels first."""
+"""Convolutions, transposed convolutions, and patch extraction; channels first."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ def conv1d(
             ``"valid"``: none; ``"same"``: so that the output has ⌈size / stride⌉ elements,
             the odd one after.
         dilation: the step d between the elements of a window.
-        groups: the input and output channels are cut in as many parts, and each part of
-            the output sees its part of the input.
+        groups: the number of groups of channels; each group of output channels depends on one
+            group of input channels.
 
     Returns:
         `(batch, out, out_length)`,
         out_size = ⌊(size + pads − d·(kernel − 1) − 1) / s⌋ + 1.
 
     Raises:
-        ShapeError: the channels or the ranks do not fit, or the window is larger than x.
+        ShapeError: the channels or the ranks do not match, or the window is larger than x.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -97,15 +97,15 @@ def conv2d(
             ``"valid"``: none; ``"same"``: so that the output has ⌈size / stride⌉ elements,
             the odd one after.
         dilation: the step d between the elements of a window.
-        groups: the input and output channels are cut in as many parts, and each part of
-            the output sees its part of the input.
+        groups: the number of groups of channels; each group of output channels depends on one
+            group of input channels.
 
     Returns:
         `(batch, out, out_height, out_width)`,
         out_size = ⌊(size + pads − d·(kernel − 1) − 1) / s⌋ + 1.
 
     Raises:
-        ShapeError: the channels or the ranks do not fit, or the window is larger than x.
+        ShapeError: the channels or the ranks do not match, or the window is larger than x.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -147,15 +147,15 @@ def conv3d(
             ``"valid"``: none; ``"same"``: so that the output has ⌈size / stride⌉ elements,
             the odd one after.
         dilation: the step d between the elements of a window.
-        groups: the input and output channels are cut in as many parts, and each part of
-            the output sees its part of the input.
+        groups: the number of groups of channels; each group of output channels depends on one
+            group of input channels.
 
     Returns:
         `(batch, out, out_depth, out_height, out_width)`,
         out_size = ⌊(size + pads − d·(kernel − 1) − 1) / s⌋ + 1.
 
     Raises:
-        ShapeError: the channels or the ranks do not fit, or the window is larger than x.
+        ShapeError: the channels or the ranks do not match, or the window is larger than x.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -187,17 +187,17 @@ def conv_transpose1d(
 ) -> Array:
     """The transpose of `conv1d`: every element of x adds its multiple of the kernel.
 
-    It undoes the shapes of a convolution with the same settings, not its values.
+    It inverts the shape of a convolution with the same settings, not its values.
 
     Args:
         x: `(batch, in, length)`, floating.
         weight: `(in, out / groups, kernel)`, of the dtype of x.
         bias: `(out,)`, or None.
         stride: the step between the kernels in the output.
-        padding: how much to take off the output at each side: an integer,
+        padding: the size to crop from the output at each side: an integer,
             or pairs (before, after); ``"valid"``: nothing.
-        output_padding: how much to add to the output at its end, as several input sizes
-            of a convolution with a stride give one output size.
+        output_padding: the size to add at the end of the output, because several input sizes of a
+            strided convolution give one output size.
         dilation: the step between the elements of the kernel.
         groups: as in `conv1d`.
 
@@ -206,7 +206,7 @@ def conv_transpose1d(
         out_size = (size − 1)·stride − pads + dilation·(kernel − 1) + output_padding + 1.
 
     Raises:
-        ShapeError: the channels or the ranks do not fit.
+        ShapeError: the channels or the ranks do not match.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -239,17 +239,17 @@ def conv_transpose2d(
 ) -> Array:
     """The transpose of `conv2d`: every element of x adds its multiple of the kernel.
 
-    It undoes the shapes of a convolution with the same settings, not its values.
+    It inverts the shape of a convolution with the same settings, not its values.
 
     Args:
         x: `(batch, in, height, width)`, floating.
         weight: `(in, out / groups, kernel_height, kernel_width)`, of the dtype of x.
         bias: `(out,)`, or None.
         stride: the step between the kernels in the output.
-        padding: how much to take off the output at each side: an integer, one for each axis,
+        padding: the size to crop from the output at each side: an integer, one for each axis,
             or pairs (before, after); ``"valid"``: nothing.
-        output_padding: how much to add to the output at its end, as several input sizes
-            of a convolution with a stride give one output size.
+        output_padding: the size to add at the end of the output, because several input sizes of a
+            strided convolution give one output size.
         dilation: the step between the elements of the kernel.
         groups: as in `conv2d`.
 
@@ -258,7 +258,7 @@ def conv_transpose2d(
         out_size = (size − 1)·stride − pads + dilation·(kernel − 1) + output_padding + 1.
 
     Raises:
-        ShapeError: the channels or the ranks do not fit.
+        ShapeError: the channels or the ranks do not match.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -292,17 +292,17 @@ def conv_transpose3d(
 ) -> Array:
     """The transpose of `conv3d`: every element of x adds its multiple of the kernel.
 
-    It undoes the shapes of a convolution with the same settings, not its values.
+    It inverts the shape of a convolution with the same settings, not its values.
 
     Args:
         x: `(batch, in, depth, height, width)`, floating.
         weight: `(in, out / groups, kernel_depth, kernel_height, kernel_width)`, of the dtype of x.
         bias: `(out,)`, or None.
         stride: the step between the kernels in the output.
-        padding: how much to take off the output at each side: an integer, one for each axis,
+        padding: the size to crop from the output at each side: an integer, one for each axis,
             or pairs (before, after); ``"valid"``: nothing.
-        output_padding: how much to add to the output at its end, as several input sizes
-            of a convolution with a stride give one output size.
+        output_padding: the size to add at the end of the output, because several input sizes of a
+            strided convolution give one output size.
         dilation: the step between the elements of the kernel.
         groups: as in `conv3d`.
 
@@ -311,7 +311,7 @@ def conv_transpose3d(
         out_size = (size − 1)·stride − pads + dilation·(kernel − 1) + output_padding + 1.
 
     Raises:
-        ShapeError: the channels or the ranks do not fit.
+        ShapeError: the channels or the ranks do not match.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -384,7 +384,7 @@ def fold(
     padding: Padding = 0,
     dilation: Ints = 1,
 ) -> Array:
-    """Add patches up where they stood: the transpose of `unfold` as a linear map.
+    """Sum patches at their original positions: the transpose of `unfold` as a linear map.
 
     Args:
         x: `(batch, channels · kernel, patches)`, any number.
@@ -398,7 +398,7 @@ def fold(
         `(batch, channels, *output_size)`.
 
     Raises:
-        ShapeError: the patches do not come from an array of this size.
+        ShapeError: the number of patches does not match `output_size`.
 
     Example:
         >>> import numpy as np, nestarray as na

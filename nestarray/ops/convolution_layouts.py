@@ -1,8 +1,4 @@
-"""Convolutions of any number of axes and either layout, in two steps, and with a kernel for each place.
-
-A convolution of each channel for itself is `conv1d`, `conv2d` or `conv3d` with
-``groups=channels``; it has no separate name.
-"""
+"""Convolutions over one to three axes in either layout: plain, transposed, depthwise, separable, local."""
 
 from __future__ import annotations
 
@@ -36,19 +32,19 @@ def conv(
     data_format: str = "channels_first",
     weight_format: str = "channels_first",
 ) -> Array:
-    """`conv1d`, `conv2d` or `conv3d`, as x has axes, with the channels first or last.
+    """`conv1d`, `conv2d` or `conv3d`, by the rank of x, with the channels first or last.
 
     Args:
         x: `(batch, in, *spatial)`, or `(batch, *spatial, in)` with the channels last, with one
             to three spatial axes, floating.
         weight: `(out, in / groups, *kernel)` in either layout of x, or
-            `(*kernel, in / groups, out)`, as TensorFlow, Keras and Flax keep them.
+            `(*kernel, in / groups, out)`, the layout of TensorFlow, Keras and Flax.
         bias: `(out,)`, or None.
         stride: the step between windows.
         padding: zeros around x: an integer, one for each axis, pairs (before, after),
             ``"same"`` or ``"valid"``.
         dilation: the step between the elements of the kernel.
-        groups: into how many independent groups the channels are cut.
+        groups: the number of independent groups of channels.
         data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
         weight_format: ``"channels_first"`` or ``"channels_last"``, of the weight.
 
@@ -56,8 +52,8 @@ def conv(
         `(batch, out, *out_spatial)`, or with the channels last.
 
     Raises:
-        ArgumentError: `data_format` or `weight_format` is none of these.
-        ShapeError: the channels or the ranks do not fit.
+        ArgumentError: `data_format` or `weight_format` is unknown.
+        ShapeError: the channels or the ranks do not match.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -92,7 +88,7 @@ def conv_transpose(
     data_format: str = "channels_first",
     weight_format: str = "channels_first",
 ) -> Array:
-    """`conv_transpose1d`, `2d` or `3d`, as x has axes, with the channels first or last.
+    """`conv_transpose1d`, `2d` or `3d`, by the rank of x, with the channels first or last.
 
     Args:
         x: `(batch, in, *spatial)`, or `(batch, *spatial, in)` with the channels last, with one
@@ -101,21 +97,21 @@ def conv_transpose(
             last.
         bias: `(out,)`, or None.
         stride: the step between the kernels in the output.
-        padding: how much to take off the output at each side: an integer, one for each axis,
-            pairs (before, after); ``"valid"``: nothing; ``"same"``: so much that the output has
+        padding: the size to crop from the output at each side: an integer, one for each axis,
+            pairs (before, after); ``"valid"``: none; ``"same"``: so much that the output has
             size · stride elements, the odd one after it; `output_padding` is then not used.
-        output_padding: how much to add to the output at its end.
+        output_padding: the size to add at the end of the output.
         dilation: the step between the elements of the kernel.
-        groups: into how many independent groups the channels are cut.
+        groups: the number of independent groups of channels.
         data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
-        weight_format: the same of `weight`.
+        weight_format: the same for `weight`.
 
     Returns:
         `(batch, out, *out_spatial)`, or with the channels last.
 
     Raises:
-        ArgumentError: `data_format` or `weight_format` is none of these.
-        ShapeError: the channels or the ranks do not fit.
+        ArgumentError: `data_format` or `weight_format` is unknown.
+        ShapeError: the channels or the ranks do not match.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -158,7 +154,7 @@ def depthwise_conv(
     dilation: Ints = 1,
     data_format: str = "channels_first",
 ) -> Array:
-    """A convolution of each channel for itself: `conv` with as many groups as x has channels.
+    """A depthwise convolution: `conv` with one group per channel.
 
     Args:
         x: `(batch, in, *spatial)`, or `(batch, *spatial, in)` with the channels last, with one
@@ -175,8 +171,8 @@ def depthwise_conv(
         `(batch, in · multiplier, *out_spatial)`, or with the channels last.
 
     Raises:
-        ArgumentError: `data_format` is none of these.
-        ShapeError: the channels or the ranks do not fit.
+        ArgumentError: `data_format` is unknown.
+        ShapeError: the channels or the ranks do not match.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -221,7 +217,7 @@ def separable_conv(
     dilation: Ints = 1,
     data_format: str = "channels_first",
 ) -> Array:
-    """A convolution of each channel for itself, then a mixture of the channels at each place.
+    """A depthwise convolution followed by a pointwise (1 × 1) convolution.
 
     Args:
         x: `(batch, in, *spatial)`, or `(batch, *spatial, in)` with the channels last, with one
@@ -239,8 +235,8 @@ def separable_conv(
         `(batch, out, *out_spatial)`, or with the channels last.
 
     Raises:
-        ArgumentError: `data_format` is none of these.
-        ShapeError: the channels or the ranks do not fit.
+        ArgumentError: `data_format` is unknown.
+        ShapeError: the channels or the ranks do not match.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -278,7 +274,7 @@ def locally_connected(
     padding: Padding = 0,
     dilation: Ints = 1,
 ) -> Array:
-    """A convolution whose kernel is another one at each place of the output.
+    """A convolution with a separate kernel for each output position.
 
     Args:
         x: `(batch, in, *spatial)`, floating.
@@ -293,7 +289,7 @@ def locally_connected(
         `(batch, out, *out_spatial)`.
 
     Raises:
-        ShapeError: `weight` is not of these shapes.
+        ShapeError: `weight` has the wrong shape.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -1,4 +1,4 @@
-"""How variables vary together.
+"""Covariance and correlation.
 
 PyTorch's own functions branch on values and cannot be traced, so it uses the default bodies.
 """
@@ -33,17 +33,17 @@ def cov(
     Args:
         x: `(variables, observations)`, or `(observations,)` of one variable; any number.
         rowvar: False means `(observations, variables)`.
-        correction: what to take off n: 1 for the unbiased estimate, 0 for the variance of
-            a population.
-        fweights: `(observations,)`, integers: how often each observation came.
-        aweights: `(observations,)`, floating: how much each observation weighs.
+        correction: subtracted from n: 1 for the unbiased estimate, 0 for the variance of a
+            population.
+        fweights: `(observations,)`, integers: the frequency of each observation.
+        aweights: `(observations,)`, floating: the weight of each observation.
 
     Returns:
-        `(variables, variables)`, or `()` of one variable; of the dtype of `x`, of integers
-        float32.
+        `(variables, variables)`, or `()` for one variable; the dtype of `x`, float32 for
+        integers.
 
     Raises:
-        ShapeError: `x` has more than two dimensions, or weights do not fit.
+        ShapeError: `x` has more than two dimensions, or weights do not match.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -88,7 +88,7 @@ def cov(
 
 @op
 def corrcoef(x: Array, /, *, rowvar: bool = True) -> Array:
-    """The correlation coefficients, Rᵢⱼ = Cᵢⱼ / √(Cᵢᵢ Cⱼⱼ) with C = cov(x); NaN of a constant.
+    """The correlation coefficients, Rᵢⱼ = Cᵢⱼ / √(Cᵢᵢ Cⱼⱼ) with C = cov(x); NaN for a constant.
 
     Args:
         x: `(variables, observations)`, or `(observations,)` of one variable; any number.

@@ -49,8 +49,8 @@ def zeros(
     Args:
         shape: the shape; an integer n means (n,).
         dtype: None means float32.
-        device: where; None means the device of `like`, or the framework's default.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or the framework's default.
+        like: an array whose framework and device to use.
 
     Returns:
         array of `shape` and `dtype`.
@@ -78,8 +78,8 @@ def ones(
     Args:
         shape: the shape; an integer n means (n,).
         dtype: None means float32.
-        device: where; None means the device of `like`, or the framework's default.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or the framework's default.
+        like: an array whose framework and device to use.
 
     Returns:
         array of `shape` and `dtype`.
@@ -102,13 +102,13 @@ def empty(
     device: Any = None,
     like: Array | None = None,
 ) -> Array:
-    """An array whose values are left to chance, where the framework allows that; else zeros.
+    """An uninitialized array, where the framework supports it; else zeros.
 
     Args:
         shape: the shape; an integer n means (n,).
         dtype: None means float32.
-        device: where; None means the device of `like`, or the framework's default.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or the framework's default.
+        like: an array whose framework and device to use.
 
     Returns:
         array of `shape` and `dtype`.
@@ -138,8 +138,8 @@ def full(
         shape: the shape; an integer n means (n,).
         fill_value: number or bool.
         dtype: None uses the dtype of `fill_value`: bool, int64, float32 or complex64.
-        device: where; None means the device of `like`, or the framework's default.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or the framework's default.
+        like: an array whose framework and device to use.
 
     Returns:
         array of `shape` and `dtype`.
@@ -259,12 +259,12 @@ def arange(
     """The numbers start, start + step, … below `stop`.
 
     Args:
-        start: first number; with `stop` left out the end, and the first is 0.
-        stop: end, which is not included.
-        step: difference between neighbours, not 0.
+        start: the first number; if `stop` is omitted, the end of a range from 0.
+        stop: the end, exclusive.
+        step: the difference between consecutive numbers, not 0.
         dtype: None means int64 if all are integers, else float32.
-        device: where; None means the device of `like`, or the framework's default.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or the framework's default.
+        like: an array whose framework and device to use.
 
     Returns:
         `(⌈(stop − start) / step⌉,)`.
@@ -309,18 +309,18 @@ def linspace(
     Args:
         start: number, or an array for a row of ranges at once.
         stop: number, or an array that broadcasts with `start`.
-        num: how many.
+        num: the number of elements.
         dtype: None means float32 for numbers, else the floating dtype of the arrays.
-        device: where; None means the device of `like`, or the framework's default.
-        endpoint: `stop` itself is the last of them.
-        axis: where the new axis goes, counted in the result.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or the framework's default.
+        endpoint: whether `stop` is the last number.
+        axis: the position of the new axis in the result.
+        like: an array whose framework and device to use.
 
     Returns:
         `(num, *shape)`, where `shape` is the broadcast shape of the ends; `num` is at `axis`.
 
     Raises:
-        IndexingError: the result has no such axis.
+        IndexingError: `axis` is out of range.
 
     Example:
         >>> import nestarray as na
@@ -359,16 +359,16 @@ def eye(
     batch_shape: Shape = (),
     like: Array | None = None,
 ) -> Array:
-    """Ones on a diagonal, zeros elsewhere: the identity matrix.
+    """A matrix with ones on a diagonal and zeros elsewhere; by default the identity.
 
     Args:
-        n_rows: rows.
-        n_cols: columns; None means as many.
+        n_rows: the number of rows.
+        n_cols: the number of columns; None means `n_rows`.
         k: the diagonal; above the main one if positive, below if negative.
         dtype: None means float32.
-        device: where; None means the device of `like`, or the framework's default.
-        batch_shape: axes in front, along which the matrix repeats.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or the framework's default.
+        batch_shape: leading axes, along which the matrix repeats.
+        like: an array whose framework and device to use.
 
     Returns:
         `(*batch_shape, n_rows, n_cols)`.
@@ -397,7 +397,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
         indexing: ``"ij"`` puts the i-th coordinate on axis i, ``"xy"`` swaps the first two axes.
 
     Returns:
-        as many arrays, each of the shape `(n_0, n_1, …)`, or `(n_1, n_0, …)` for "xy".
+        one array per argument, each of the shape `(n_0, n_1, …)`, or `(n_1, n_0, …)` for "xy".
 
     Raises:
         ArgumentError: `indexing` is neither.
@@ -436,11 +436,11 @@ def _triangle(x: Array, k: int) -> Array:
 
 @op
 def tril(x: Array, /, *, k: int = 0) -> Array:
-    """The lower triangles of matrices, zeros above.
+    """The lower triangle of each matrix, with zeros above.
 
     Args:
         x: `(*batch, rows, columns)`.
-        k: the last diagonal that stays; above the main one if positive.
+        k: the last diagonal to keep; above the main one if positive.
 
     Returns:
         array of the shape and the dtype of `x`.
@@ -459,11 +459,11 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
 
 @op
 def triu(x: Array, /, *, k: int = 0) -> Array:
-    """The upper triangles of matrices, zeros below.
+    """The upper triangle of each matrix, with zeros below.
 
     Args:
         x: `(*batch, rows, columns)`.
-        k: the first diagonal that stays; above the main one if positive.
+        k: the first diagonal to keep; above the main one if positive.
 
     Returns:
         array of the shape and the dtype of `x`.
@@ -489,7 +489,7 @@ def one_hot(
     Args:
         indices: `(*shape)`, integer.
         num_classes: the length of the new axis.
-        axis: where the new axis is in the result.
+        axis: the position of the new axis in the result.
         dtype: None means float32.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Functions of one variable, given by their values or coefficients."""
+"""Interpolation, polynomials, integration and phase unwrapping."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def interp(
     right: float | None = None,
     period: float | None = None,
 ) -> Array:
-    """The value at `x` of the line through the points (`xp`, `fp`).
+    """Piecewise linear interpolation of the points (`xp`, `fp`) at `x`.
 
     Args:
-        x: real, any shape: where.
+        x: real, any shape: the positions to evaluate.
         xp: `(n,)`, real, ascending unless there is a `period`; n is at least 1.
-        fp: `(n,)`, any number: the values there.
+        fp: `(n,)`, any number: the values at `xp`.
         left: the value before the first point; None means the first value.
         right: the value after the last point; None means the last value.
         period: the period of the function: the points are reduced modulo |period| and sorted;
@@ -88,14 +88,14 @@ def polyval(p: Array, x: Array, /) -> Array:
     """The polynomial Σⱼ pⱼ xⁿ⁻¹⁻ʲ with the coefficients `p`, highest power first.
 
     Args:
-        p: `(n,)`, any number; or `(n, *shape)`, which broadcasts with `x` behind its first axis.
+        p: `(n,)`, any number; or `(n, *shape)`, where `shape` broadcasts with `x`.
         x: any number and shape; the dtypes promote.
 
     Returns:
-        array of the shape of `x`, or that to which it and `p[0]` broadcast; 0 of no coefficients.
+        array of the broadcast shape of `x` and `p[0]`; 0 without coefficients.
 
     Raises:
-        ShapeError: `p` has no axis.
+        ShapeError: `p` is a scalar.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -117,7 +117,7 @@ def polyval(p: Array, x: Array, /) -> Array:
 
 @floating_op
 def trapezoid(y: Array, x: Array | None = None, /, *, dx: float = 1.0, axis: int = -1) -> Array:
-    """The integral of a function by its values, Σₖ (yₖ + yₖ₊₁) (xₖ₊₁ − xₖ) / 2.
+    """The integral of sampled values by the trapezoidal rule, Σₖ (yₖ + yₖ₊₁) (xₖ₊₁ − xₖ) / 2.
 
     Args:
         y: any number, of at least one dimension.
@@ -131,7 +131,7 @@ def trapezoid(y: Array, x: Array | None = None, /, *, dx: float = 1.0, axis: int
 
     Raises:
         IndexingError: the axis is out of range.
-        ShapeError: `x` does not fit `y`.
+        ShapeError: `x` does not match `y`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -163,12 +163,12 @@ def trapezoid(y: Array, x: Array | None = None, /, *, dx: float = 1.0, axis: int
 def unwrap(
     x: Array, /, *, discont: float | None = None, axis: int = -1, period: float = 2 * math.pi
 ) -> Array:
-    """`x` with whole periods added so that no step along an axis is greater than half of one.
+    """`x` with multiples of the period added, so that no step along an axis exceeds half a period.
 
     Args:
         x: real, of at least one dimension.
-        discont: steps of less are left; None, and less than half a period, means that half.
-        axis: the axis to go along.
+        discont: smaller steps are kept; None, or less than half a period, means half a period.
+        axis: the axis of the sequence.
         period: the period, 2π for angles in radians.
 
     Returns:

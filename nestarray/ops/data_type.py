@@ -19,13 +19,13 @@ __all__ = ["astype", "saturate_cast", "stop_gradient", "to_backend", "to_device"
 def astype(x: Array, dtype: DTypeLike, *, copy: bool = True, device: Any = None) -> Array:
     """Cast `x` to `dtype`.
 
-    Complex to real takes no silent real part: use ``na.real`` first.
+    A cast from complex to real discards the imaginary part; prefer ``na.real``.
 
     Args:
         x: array of any shape.
         dtype: anything that `na.as_dtype` reads.
-        copy: False returns `x` itself where the dtype is right already.
-        device: where the result shall be; None means where `x` is.
+        copy: False returns `x` itself if it has the dtype.
+        device: the device of the result; None means the device of `x`.
 
     Returns:
         array of the shape of `x`.
@@ -49,7 +49,7 @@ def saturate_cast(x: Array, dtype: DTypeLike, /) -> Array:
         dtype: real.
 
     Returns:
-        array of the shape of `x`; NaN is as `astype` casts it.
+        array of the shape of `x`; NaN is cast as by `astype`.
 
     Raises:
         DtypeError: a dtype is complex.
@@ -85,7 +85,7 @@ def saturate_cast(x: Array, dtype: DTypeLike, /) -> Array:
 
 
 def _range(dtype: dtypes.DType) -> tuple[int | float, int | float]:
-    """The least and the greatest number of a real dtype; floating ones have infinities."""
+    """The smallest and the largest number of a real dtype; floating ones have infinities."""
     if dtype.is_floating:
         return -math.inf, math.inf
     limits = dtypes.iinfo(dtype)
@@ -122,23 +122,23 @@ def to_device(x: Array, device: Any, *, stream: Any = None) -> Array:
 
 @op
 def to_backend(x: Array, backend: str, *, device: Any = None, copy: bool | None = None) -> Array:
-    """Hand `x` to another framework, sharing memory where that is legal.
+    """Convert `x` to an array of another framework, which shares memory where possible.
 
-    DLPack between frameworks that both speak it, the buffer protocol to and from NumPy,
-    bit views for bfloat16.
+    It uses DLPack between frameworks, the buffer protocol to and from NumPy, and bit views for
+    bfloat16.
 
     Args:
         x: array.
         backend: ``"numpy"``, ``"jax"``, ``"torch"`` or ``"tensorflow"``.
-        device: where to put it; None keeps it where it is, if the backend has that device.
-        copy: True always copies, False raises rather than copying, None copies if it must.
+        device: the device of the result; None keeps the device of `x`, if the backend has it.
+        copy: True always copies, False raises if a copy is needed, None copies if needed.
 
     Returns:
         array of the same shape, dtype and values.
 
     Raises:
         DtypeError: `backend` has no such dtype (float64 on JAX without x64).
-        ArgumentError: ``copy=False`` and it would copy.
+        ArgumentError: ``copy=False`` and a copy is needed.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -151,7 +151,7 @@ def to_backend(x: Array, backend: str, *, device: Any = None, copy: bool | None 
 
 @primitive
 def stop_gradient(x: Array, /) -> Array:
-    """`x` itself, taken as a constant by differentiation.
+    """`x`, treated as a constant by differentiation.
 
     Args:
         x: any array.

@@ -19,24 +19,24 @@ __all__ = ["cdist", "pairwise_distance", "pdist"]
 @op
 @single_pair
 def cdist(x1: Array, x2: Array, /, *, p: float = 2.0) -> Array:
-    """The distances of all pairs, dᵢⱼ = (Σₖ |x1ᵢₖ − x2ⱼₖ|ᵖ)^(1/p).
+    """The distances between all pairs, dᵢⱼ = (Σₖ |x1ᵢₖ − x2ⱼₖ|ᵖ)^(1/p).
 
-    From the differences themselves, which stay exact where points are near each other. For
-    p = 2 they are never all in memory, and the derivative is computed without them.
+    It is computed from the differences, which are exact for close points. For p = 2 it computes
+    them in blocks, and the derivative does not need them.
 
     Args:
         x1: `(*batch, m, k)`, real; m points.
         x2: `(*batch, n, k)`; the batch axes broadcast, and the dtypes promote.
-        p: the order, from 0 to ∞: 0 counts the coordinates that differ, ∞ takes the greatest
+        p: the order, from 0 to ∞: 0 counts the coordinates that differ, ∞ gives the largest
             difference.
 
     Returns:
-        `(*batch, m, n)`; of integers float32. The derivative at distance 0 is 0.
+        `(*batch, m, n)`; float32 for integers. The derivative at distance 0 is 0.
 
     Raises:
         ArgumentError: `p` is negative.
         DtypeError: the points are complex.
-        ShapeError: the arrays do not hold points, or the numbers of coordinates differ.
+        ShapeError: an array has fewer than two dimensions, or the numbers of coordinates differ.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -62,14 +62,14 @@ def cdist(x1: Array, x2: Array, /, *, p: float = 2.0) -> Array:
 @op
 @single
 def pdist(x: Array, /, *, p: float = 2.0) -> Array:
-    """The distances of each point to the later ones: `cdist` above the diagonal, in rows.
+    """The distances between each point and all later ones: the upper triangle of `cdist`, row by row.
 
     Args:
         x: `(n, k)`, real; n points.
         p: the order, from 0 to ∞, as for `cdist`.
 
     Returns:
-        `(n (n − 1) / 2,)`; of integers float32. The derivative at distance 0 is 0.
+        `(n (n − 1) / 2,)`; float32 for integers. The derivative at distance 0 is 0.
 
     Raises:
         ArgumentError: `p` is negative.
@@ -100,7 +100,7 @@ def pdist(x: Array, /, *, p: float = 2.0) -> Array:
 def pairwise_distance(
     x1: Array, x2: Array, /, *, p: float = 2.0, eps: float = 1e-6, keepdims: bool = False
 ) -> Array:
-    """The distances of points that belong together, (Σₖ |x1ₖ − x2ₖ + eps|ᵖ)^(1/p).
+    """The distances between corresponding points, (Σₖ |x1ₖ − x2ₖ + eps|ᵖ)^(1/p).
 
     Args:
         x1: `(*batch, k)`, real.
@@ -110,12 +110,12 @@ def pairwise_distance(
         keepdims: keep the last axis, with length 1.
 
     Returns:
-        `(*batch,)`; of integers float32.
+        `(*batch,)`; float32 for integers.
 
     Raises:
         ArgumentError: `p` is negative.
         DtypeError: the points are complex.
-        ShapeError: an array has no axis.
+        ShapeError: an array is a scalar.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -1,4 +1,4 @@
-"""Arithmetic, rounding, bounds and the parts of numbers, one element at a time."""
+"""Elementwise arithmetic, rounding, bounds, and parts of numbers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ __all__ = [
 def abs(x: Array, /) -> Array:
     """The absolute value, |x|; of a complex number its modulus.
 
-    At 0 the derivative is 0, on JAX 1.
+    The derivative at 0 is 0, on JAX 1.
 
     Args:
         x: any number.
@@ -141,7 +141,7 @@ def reciprocal(x: Array, /) -> Array:
 @primitive
 @of_bools(itself)
 def sign(x: Array, /) -> Array:
-    """−1, 0 or 1 by the sign of x; NaN of NaN, x / |x| of complex numbers.
+    """The sign of x: −1, 0 or 1; NaN for NaN, x / |x| for complex numbers.
 
     Args:
         x: any number.
@@ -236,8 +236,8 @@ def floor_divide(x1: Array, x2: Array, /) -> Array:
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
-        x2: real. Integers divided by 0 are an error of PyTorch's and TensorFlow's, 0 with a
-            warning on NumPy, and some number on JAX.
+        x2: real. Integer division by 0 raises on PyTorch and TensorFlow, gives 0 with a warning on
+            NumPy, and an unspecified number on JAX.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -255,8 +255,8 @@ def remainder(x1: Array, x2: Array, /) -> Array:
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
-        x2: real. Integers divided by 0 are an error of PyTorch's and TensorFlow's, 0 with a
-            warning on NumPy, and some number on JAX.
+        x2: real. Integer division by 0 raises on PyTorch and TensorFlow, gives 0 with a warning on
+            NumPy, and an unspecified number on JAX.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -274,8 +274,8 @@ def fmod(x1: Array, x2: Array, /) -> Array:
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
-        x2: real. Integers divided by 0 are an error of PyTorch's and TensorFlow's, 0 with a
-            warning on NumPy, and some number on JAX.
+        x2: real. Integer division by 0 raises on PyTorch and TensorFlow, gives 0 with a warning on
+            NumPy, and an unspecified number on JAX.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -289,9 +289,9 @@ def fmod(x1: Array, x2: Array, /) -> Array:
 
 @primitive
 def pow(x1: Array, x2: Array, /) -> Array:
-    """The power, x1 to the x2.
+    """The power, x1^x2.
 
-    The derivative of x1⁰ is 0, but where x1 = 0 NaN on JAX and TensorFlow.
+    The derivative of x1⁰ is 0; at x1 = 0 it is NaN on JAX and TensorFlow.
 
     Args:
         x1: any number; broadcasts with `x2`, the dtypes promote.
@@ -309,7 +309,7 @@ def pow(x1: Array, x2: Array, /) -> Array:
 
 @op
 def float_power(x1: Array, x2: Array, /) -> Array:
-    """The power, x1 to the x2, with integers taken as float32.
+    """The power, x1^x2, with integers converted to float32.
 
     Args:
         x1: any number; broadcasts with `x2`, the dtypes promote.
@@ -332,9 +332,9 @@ def float_power(x1: Array, x2: Array, /) -> Array:
 @primitive
 @of_bools(lambda x1, x2: ops.logical_or(x1, x2))
 def maximum(x1: Array, x2: Array, /) -> Array:
-    """The larger of x1 and x2; NaN if either is.
+    """The larger of x1 and x2; NaN if either is NaN.
 
-    Where both are equal the gradient is split or given to one side, as the framework does.
+    For equal operands the gradient is split or goes to one operand, depending on the framework.
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
@@ -353,9 +353,9 @@ def maximum(x1: Array, x2: Array, /) -> Array:
 @primitive
 @of_bools(lambda x1, x2: ops.logical_and(x1, x2))
 def minimum(x1: Array, x2: Array, /) -> Array:
-    """The smaller of x1 and x2; NaN if either is.
+    """The smaller of x1 and x2; NaN if either is NaN.
 
-    Where both are equal the gradient is split or given to one side, as the framework does.
+    For equal operands the gradient is split or goes to one operand, depending on the framework.
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
@@ -374,7 +374,7 @@ def minimum(x1: Array, x2: Array, /) -> Array:
 @op
 @of_bools(lambda x1, x2: ops.logical_or(x1, x2))
 def fmax(x1: Array, x2: Array, /) -> Array:
-    """The larger of x1 and x2; where one is NaN, the other.
+    """The larger of x1 and x2, ignoring a NaN operand.
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
@@ -396,7 +396,7 @@ def fmax(x1: Array, x2: Array, /) -> Array:
 @op
 @of_bools(lambda x1, x2: ops.logical_and(x1, x2))
 def fmin(x1: Array, x2: Array, /) -> Array:
-    """The smaller of x1 and x2; where one is NaN, the other.
+    """The smaller of x1 and x2, ignoring a NaN operand.
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
@@ -417,14 +417,14 @@ def fmin(x1: Array, x2: Array, /) -> Array:
 
 @op
 def clip(x: Array, /, min: Array | float | None = None, max: Array | float | None = None) -> Array:
-    """`x` kept between two bounds: min where x < min, max where x > max.
+    """`x` clipped to two bounds: min where x < min, max where x > max.
 
     NaN stays NaN; a NaN bound gives NaN. At a bound the derivative with respect to `x` is 1.
 
     Args:
         x: real.
         min: the lower bound, broadcasts with `x`; None for none.
-        max: the upper bound, which wins where the bounds cross; None for none.
+        max: the upper bound, which takes precedence if the bounds cross; None for none.
 
     Returns:
         the broadcast shape, the dtype of `x`; integers with a floating bound become that, or float32.
@@ -509,11 +509,11 @@ def trunc(x: Array, /) -> Array:
 @op
 @of_bools(itself)
 def round(x: Array, /, *, decimals: int = 0) -> Array:
-    """The nearest integer, or multiple of 10⁻ᵈ; halves go to the even one.
+    """The nearest integer, or multiple of 10⁻ᵈ; halves round to even.
 
     Args:
         x: any number.
-        decimals: d, how many decimal places stay; negative ones round to tens, hundreds, ….
+        decimals: the number d of decimal places; negative numbers round to tens, hundreds, ….
 
     Returns:
         the shape and dtype of `x`.
@@ -545,7 +545,7 @@ def round(x: Array, /, *, decimals: int = 0) -> Array:
 @op
 @through_numbers
 def heaviside(x1: Array, x2: Array, /) -> Array:
-    """The step function: 0 where x1 < 0, 1 where x1 > 0, x2 where it is 0; NaN of NaN.
+    """The step function: 0 where x1 < 0, x2 where x1 = 0, 1 where x1 > 0; NaN for NaN.
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
@@ -613,9 +613,9 @@ def nan_to_num(
 
     Args:
         x: real.
-        nan: what replaces NaN.
-        posinf: what replaces +∞; None takes the largest finite number of the dtype.
-        neginf: what replaces −∞; None takes the smallest.
+        nan: the replacement of NaN.
+        posinf: the replacement of +∞; None means the largest finite number of the dtype.
+        neginf: the replacement of −∞; None means the smallest finite number.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -642,7 +642,7 @@ def nan_to_num(
 
 @op
 def lerp(start: Array, end: Array, weight: Array | float) -> Array:
-    """The point between two others, start + weight · (end − start).
+    """Linear interpolation, start + weight · (end − start).
 
     Args:
         start: floating, at weight 0.
@@ -715,7 +715,7 @@ def conj(x: Array, /) -> Array:
 
 @op
 def angle(x: Array, /) -> Array:
-    """The argument in (−π, π]; of real numbers 0 or π.
+    """The argument in (−π, π]; 0 or π for real numbers.
 
     Args:
         x: floating; integers become float32.

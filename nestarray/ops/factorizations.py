@@ -1,4 +1,4 @@
-"""Factors of matrices, in stacks: the last two axes are rows and columns."""
+"""Matrix factorizations; the last two axes are rows and columns, leading axes are batches."""
 
 # pyright: reportReturnType=false
 # a primitive has no body: the backends return
@@ -50,11 +50,11 @@ single_pair = in_single_precision(astype, arrays=(0, 1))
 
 @primitive
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
-    """The triangle L with L Lᴴ = x.
+    """The Cholesky factor: the lower triangular L with L Lᴴ = x.
 
     Args:
         x: `(*batch, n, n)`, floating or complex, hermitian and positive definite. One triangle
-            is looked at, and by which the derivative is taken is the framework's affair.
+            is read; the derivative with respect to the triangles depends on the framework.
         upper: return Lᴴ, with x = (Lᴴ)ᴴ Lᴴ.
 
     Returns:
@@ -75,14 +75,14 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
 def qr(
     x: Array, /, *, mode: str = "reduced", pivoting: bool = False
 ) -> Any:  # which of the two the setting says
-    """The factors Q R = x: orthonormal columns, and an upper triangle.
+    """The QR decomposition Q R = x: orthonormal columns Q, upper triangular R.
 
     Args:
         x: `(*batch, m, n)`, floating or complex.
-        mode: ``"reduced"``: Q is `(*batch, m, k)` and R `(*batch, k, n)`, k the less of m and n;
+        mode: ``"reduced"``: Q is `(*batch, m, k)` and R `(*batch, k, n)`, k = min(m, n);
             ``"complete"``: Q is `(*batch, m, m)` and R `(*batch, m, n)`.
-        pivoting: take the columns in an order P that makes the diagonal of R fall in size, by
-            which the rank is seen: Q R = x[:, P].
+        pivoting: permute the columns by P so that the diagonal of R decreases in magnitude, which
+            reveals the rank: Q R = x[:, P].
 
     Returns:
         a named tuple of ``Q`` and ``R``, with `pivoting` also ``P``, `(*batch, n)`, integers;
@@ -143,12 +143,12 @@ def _pivots(x: Array) -> Array:
 
 @primitive
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
-    """The factors U diag(S) Vh = x: orthonormal columns, singular values, orthonormal rows.
+    """The singular value decomposition U diag(S) Vh = x: orthonormal columns and rows.
 
     Args:
         x: `(*batch, m, n)`, floating or complex.
         full_matrices: U is `(*batch, m, m)` and Vh `(*batch, n, n)`; False gives the first k
-            columns and rows, k the less of m and n.
+            columns and rows, k = min(m, n).
 
     Returns:
         a named tuple of ``U``, ``S`` (descending) and ``Vh``; a column of U and a row of Vh may
@@ -172,7 +172,7 @@ def svdvals(x: Array, /) -> Array:
         x: `(*batch, m, n)`, floating or complex.
 
     Returns:
-        `(*batch, k)`, k the less of m and n; real.
+        `(*batch, k)`, k = min(m, n); real.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -190,7 +190,7 @@ def eigh(x: Array, /) -> EighResult:
     """The eigenvalues and eigenvectors of hermitian matrices.
 
     Args:
-        x: `(*batch, n, n)`, floating or complex, hermitian; one triangle is looked at.
+        x: `(*batch, n, n)`, floating or complex, hermitian; one triangle is read.
 
     Returns:
         a named tuple of ``eigenvalues``, `(*batch, n)`, ascending, and ``eigenvectors``, in
@@ -211,7 +211,7 @@ def eigvalsh(x: Array, /) -> Array:
     """The eigenvalues of hermitian matrices, in ascending order.
 
     Args:
-        x: `(*batch, n, n)`, floating or complex, hermitian; one triangle is looked at.
+        x: `(*batch, n, n)`, floating or complex, hermitian; one triangle is read.
 
     Returns:
         `(*batch, n)`, real.
@@ -272,17 +272,17 @@ def eigvals(x: Array, /) -> Array:
 @op
 @single
 def lu_factor(x: Array, /) -> LUFactorResult:
-    """The factors of `lu` in one matrix, and the rows that were exchanged.
+    """The LU decomposition in compact form: both factors in one matrix, and the row exchanges.
 
-    A matrix that is singular has factors too; U then has a 0 on its diagonal.
+    A singular matrix also has factors; U then has a 0 on its diagonal.
 
     Args:
         x: `(*batch, m, n)`, floating or complex.
 
     Returns:
-        a named tuple of ``LU``, `(*batch, m, n)`: U with its diagonal, and below it L without
-        its diagonal of ones; and ``pivots``, `(*batch, k)`, k the less of m and n, int64: one
-        after the other, row i was exchanged with row pivotsᵢ.
+        a named tuple of ``LU``, `(*batch, m, n)`: U on and above the diagonal, L without its unit
+        diagonal below; and ``pivots``, `(*batch, k)`, k = min(m, n), int64: step i exchanged rows i
+        and pivotsᵢ.
 
     Raises:
         ShapeError: `x` has fewer than two dimensions.
@@ -330,15 +330,14 @@ def lu_factor(x: Array, /) -> LUFactorResult:
 @op
 @single
 def lu(x: Array, /) -> LUResult:
-    """The factors P L U = x: a permutation, a lower triangle with ones, an upper triangle.
+    """The LU decomposition P L U = x: a permutation, a unit lower and an upper triangular matrix.
 
     Args:
         x: `(*batch, m, n)`, floating or complex.
 
     Returns:
         a named tuple of ``P``, `(*batch, m, m)`, real, ``L``, `(*batch, m, k)`, and ``U``,
-        `(*batch, k, n)`, k the less of m and n. In each column of L no element is greater
-        than 1.
+        `(*batch, k, n)`, k = min(m, n). No element of L exceeds 1 in magnitude.
 
     Raises:
         ShapeError: `x` has fewer than two dimensions.
@@ -387,11 +386,10 @@ def permutation_of(pivots: Array, m: int) -> Array:
 @op
 @single
 def polar_decomposition(x: Array, /, *, side: str = "right") -> PolarResult:
-    """The factors U P = x: orthonormal columns or rows, and a hermitian P ≥ 0.
+    """The polar decomposition U P = x: orthonormal columns or rows, and a hermitian P ≥ 0.
 
-    SciPy and JAX call it ``polar``, which in array libraries is also the complex number of a
-    length and an angle. For a regular matrix both factors are unique. Their derivatives go
-    through the singular values, and need those to differ from each other and from 0.
+    SciPy and JAX call it ``polar``; here `polar` makes complex numbers. Both factors of a regular
+    matrix are unique. Their derivatives need singular values that differ from each other and from 0.
 
     Args:
         x: `(*batch, m, n)`, floating or complex.
@@ -402,7 +400,7 @@ def polar_decomposition(x: Array, /, *, side: str = "right") -> PolarResult:
         a named tuple of ``U``, `(*batch, m, n)`, and ``P``.
 
     Raises:
-        ArgumentError: `side` is none of these.
+        ArgumentError: `side` is neither ``"right"`` nor ``"left"``.
         ShapeError: `x` has fewer than two dimensions.
 
     Example:
@@ -429,15 +427,15 @@ def householder_product(x: Array, tau: Array, /) -> Array:
     """The first columns of the product of reflections, H₁ H₂ … with Hᵢ = I − τᵢ vᵢ vᵢᴴ.
 
     Args:
-        x: `(*batch, m, n)`, n ≤ m, floating or complex. Column i holds vᵢ below the diagonal;
-            on it vᵢ is 1, above it 0, whatever `x` holds there.
+        x: `(*batch, m, n)`, n ≤ m, floating or complex. Column i contains vᵢ below the diagonal;
+            vᵢ is 1 on the diagonal and 0 above, independent of `x`.
         tau: `(*batch, k)`, k ≤ n, of the dtype of `x`.
 
     Returns:
         `(*batch, m, n)`.
 
     Raises:
-        ShapeError: `x` is wider than high, or `tau` does not fit.
+        ShapeError: `x` is wider than high, or `tau` does not match.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -50,8 +50,8 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backw
     """The discrete Fourier transform along an axis, Xₖ = Σ xⱼ exp(−2πi jk / n).
 
     Args:
-        x: any number; reals are read as complex numbers.
-        n: the length of the transform: a longer axis is cut, a shorter one filled with zeros.
+        x: any number; real numbers are converted to complex.
+        n: the length of the transform: a longer axis is cropped, a shorter one zero-padded.
             None keeps the length.
         axis: the axis to transform.
         norm: ``"backward"`` scales only the inverse, by 1/n; ``"ortho"`` scales both by 1/√n;
@@ -61,7 +61,7 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backw
         complex array, complex128 for double precision and complex64 else.
 
     Raises:
-        ArgumentError: `norm` is none of these.
+        ArgumentError: `norm` is unknown.
         ShapeError: the axis is out of range, or `n` is below 1.
 
     Example:
@@ -81,17 +81,17 @@ def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
     """The inverse of `fft`, xⱼ = Σ Xₖ exp(2πi jk / n) / n.
 
     Args:
-        x: any number; reals are read as complex numbers.
-        n: the length of the transform: a longer axis is cut, a shorter one filled with zeros.
+        x: any number; real numbers are converted to complex.
+        n: the length of the transform: a longer axis is cropped, a shorter one zero-padded.
             None keeps the length.
         axis: the axis to transform.
-        norm: as for `fft`; each value undoes the `fft` of that value.
+        norm: as for `fft`; use the same value to invert an `fft`.
 
     Returns:
         complex array, complex128 for double precision and complex64 else.
 
     Raises:
-        ArgumentError: `norm` is none of these.
+        ArgumentError: `norm` is unknown.
         ShapeError: the axis is out of range, or `n` is below 1.
 
     Example:
@@ -118,9 +118,9 @@ def fftn(
     """The discrete Fourier transform over several axes, Xₖ = Σ xⱼ exp(−2πi jk / n) in each.
 
     Args:
-        x: any number; reals are read as complex numbers.
-        s: the length of each transformed axis: longer ones are cut, shorter ones filled with
-            zeros, −1 keeps one. None keeps all.
+        x: any number; real numbers are converted to complex.
+        s: the length of each transformed axis: longer axes are cropped, shorter ones zero-padded;
+            −1 keeps a length. None keeps all.
         axes: the axes to transform, each once; None means all, or the last ``len(s)``.
         norm: ``"backward"`` scales only the inverse, by 1/n; ``"ortho"`` scales both by 1/√n;
             ``"forward"`` scales only this transform.
@@ -129,9 +129,9 @@ def fftn(
         complex array, complex128 for double precision and complex64 else.
 
     Raises:
-        ArgumentError: `norm` is none of these.
-        ShapeError: `s` and `axes` have different lengths, an axis is missing or named twice,
-            or a length is below 1.
+        ArgumentError: `norm` is unknown.
+        ShapeError: `s` and `axes` have different lengths, an axis is out of range or repeated, or
+            a length is below 1.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -155,18 +155,18 @@ def ifftn(
     """The inverse of `fftn`, xⱼ = Σ Xₖ exp(2πi jk / n) / n in each axis.
 
     Args:
-        x: any number; reals are read as complex numbers.
+        x: any number; real numbers are converted to complex.
         s: the length of each transformed axis, as for `fftn`.
         axes: the axes to transform, each once; None means all, or the last ``len(s)``.
-        norm: as for `fftn`; each value undoes the `fftn` of that value.
+        norm: as for `fftn`; use the same value to invert an `fftn`.
 
     Returns:
         complex array, complex128 for double precision and complex64 else.
 
     Raises:
-        ArgumentError: `norm` is none of these.
-        ShapeError: `s` and `axes` have different lengths, an axis is missing or named twice,
-            or a length is below 1.
+        ArgumentError: `norm` is unknown.
+        ShapeError: `s` and `axes` have different lengths, an axis is out of range or repeated, or
+            a length is below 1.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -180,11 +180,11 @@ def ifftn(
 
 @primitive
 def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The first half of `fft` for real numbers, of which the other half is the conjugate.
+    """The `fft` of real numbers: the non-negative frequencies; the others are their conjugates.
 
     Args:
         x: real.
-        n: the length of the transform: a longer axis is cut, a shorter one filled with zeros.
+        n: the length of the transform: a longer axis is cropped, a shorter one zero-padded.
             None keeps the length.
         axis: the axis to transform.
         norm: ``"backward"`` scales only the inverse, by 1/n; ``"ortho"`` scales both by 1/√n;
@@ -195,7 +195,7 @@ def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
         precision and complex64 else.
 
     Raises:
-        ArgumentError: `norm` is none of these.
+        ArgumentError: `norm` is unknown.
         ShapeError: the axis is out of range, or `n` is below 1.
         DtypeError: `x` is complex.
 
@@ -217,16 +217,16 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "bac
 
     Args:
         x: the first half of a spectrum, any number.
-        n: the length of the result; None means 2 (m − 1) for m elements, which is right where
-            the whole is even. A longer axis is cut, a shorter one filled with zeros.
+        n: the length of the result; None means 2 (m − 1) for m elements, the even of the two
+            possible lengths. A longer axis is cropped, a shorter one zero-padded.
         axis: the axis to transform.
-        norm: as for `rfft`; each value undoes the `rfft` of that value.
+        norm: as for `rfft`; use the same value to invert an `rfft`.
 
     Returns:
         real array, float64 for double precision and float32 else.
 
     Raises:
-        ArgumentError: `norm` is none of these.
+        ArgumentError: `norm` is unknown.
         ShapeError: the axis is out of range, or `n` is below 1.
 
     Example:
@@ -248,12 +248,12 @@ def rfftn(
     axes: Sequence[int] | None = None,
     norm: str = "backward",
 ) -> Array:
-    """`fftn` of real numbers, the last of the axes halved as in `rfft`.
+    """The `fftn` of real numbers: non-negative frequencies along the last axis, as in `rfft`.
 
     Args:
         x: real.
-        s: the length of each transformed axis: longer ones are cut, shorter ones filled with
-            zeros, −1 keeps one. None keeps all.
+        s: the length of each transformed axis: longer axes are cropped, shorter ones zero-padded;
+            −1 keeps a length. None keeps all.
         axes: the axes to transform, each once; None means all, or the last ``len(s)``.
         norm: ``"backward"`` scales only the inverse, by 1/n; ``"ortho"`` scales both by 1/√n;
             ``"forward"`` scales only this transform.
@@ -263,9 +263,9 @@ def rfftn(
         double precision and complex64 else.
 
     Raises:
-        ArgumentError: `norm` is none of these.
-        ShapeError: `s` and `axes` have different lengths, an axis is missing or named twice,
-            or a length is below 1.
+        ArgumentError: `norm` is unknown.
+        ShapeError: `s` and `axes` have different lengths, an axis is out of range or repeated, or
+            a length is below 1.
         DtypeError: `x` is complex.
 
     Example:
@@ -300,15 +300,15 @@ def irfftn(
         s: the lengths of the result along `axes`; None means the lengths of `x`, and 2 (m − 1) for
             the m elements of the last.
         axes: the axes to transform, each once; None means all, or the last ``len(s)``.
-        norm: as for `rfftn`; each value undoes the `rfftn` of that value.
+        norm: as for `rfftn`; use the same value to invert an `rfftn`.
 
     Returns:
         real array, float64 for double precision and float32 else.
 
     Raises:
-        ArgumentError: `norm` is none of these.
-        ShapeError: `s` and `axes` have different lengths, an axis is missing or named twice,
-            or a length is below 1.
+        ArgumentError: `norm` is unknown.
+        ShapeError: `s` and `axes` have different lengths, an axis is out of range or repeated, or
+            a length is below 1.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -326,12 +326,12 @@ def irfftn(
 
 @op
 def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The real spectrum of a hermitian signal, of which `x` is the first half.
+    """The real spectrum of a hermitian signal with the first half `x`.
 
     Args:
-        x: the elements at times 0, 1, …; those at −1, −2, … are their conjugates. Any number.
-        n: the length of the result; None means 2 (m − 1) for m elements, which is right where
-            the whole is even. A longer axis is cut, a shorter one filled with zeros.
+        x: the elements at times 0, 1, …; elements at −1, −2, … are their conjugates. Any number.
+        n: the length of the result; None means 2 (m − 1) for m elements, the even of the two
+            possible lengths. A longer axis is cropped, a shorter one zero-padded.
         axis: the axis to transform.
         norm: ``"backward"`` scales only the inverse, by 1/n; ``"ortho"`` scales both by 1/√n;
             ``"forward"`` scales only this transform.
@@ -340,7 +340,7 @@ def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
         real array, float64 for double precision and float32 else.
 
     Raises:
-        ArgumentError: `norm` is none of these.
+        ArgumentError: `norm` is unknown.
         ShapeError: the axis is out of range, or `n` is below 1.
 
     Example:
@@ -358,21 +358,21 @@ def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
 
 @op
 def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The inverse of `hfft`: the first half of the signal whose spectrum is `x`.
+    """The inverse of `hfft`: the first half of the signal with the real spectrum `x`.
 
     Args:
         x: a real spectrum.
-        n: the length of the transform: a longer axis is cut, a shorter one filled with zeros.
+        n: the length of the transform: a longer axis is cropped, a shorter one zero-padded.
             None keeps the length.
         axis: the axis to transform.
-        norm: as for `hfft`; each value undoes the `hfft` of that value.
+        norm: as for `hfft`; use the same value to invert an `hfft`.
 
     Returns:
         complex array of n/2 + 1 elements along `axis`, rounded down; complex128 for double
         precision and complex64 else.
 
     Raises:
-        ArgumentError: `norm` is none of these.
+        ArgumentError: `norm` is unknown.
         ShapeError: the axis is out of range, or `n` is below 1.
         DtypeError: `x` is complex.
 
@@ -403,10 +403,10 @@ def fftfreq(
 
     Args:
         n: the length of the transform.
-        d: the time between two samples.
+        d: the sample spacing.
         dtype: a real floating dtype; None means float32.
-        device: where; None means the device of `like`, or the framework's default.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or the framework's default.
+        like: an array whose framework and device to use.
 
     Returns:
         `(n,)`, the negative frequencies in the second half.
@@ -440,10 +440,10 @@ def rfftfreq(
 
     Args:
         n: the length of the transform.
-        d: the time between two samples.
+        d: the sample spacing.
         dtype: a real floating dtype; None means float32.
-        device: where; None means the device of `like`, or the framework's default.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or the framework's default.
+        like: an array whose framework and device to use.
 
     Returns:
         `(n/2 + 1,)`, rounded down.
@@ -477,11 +477,11 @@ def _frequencies(
 
 @op
 def fftshift(x: Array, /, *, axes: Axis = None) -> Array:
-    """The spectrum with the frequency 0 in the middle, as `fftfreq` moved by half its length.
+    """Shift the zero frequency to the middle: roll by half the length.
 
     Args:
         x: any dtype.
-        axes: the axis to move along, or several; None means all.
+        axes: the axis to shift, or several; None means all.
 
     Returns:
         array of the shape and dtype of `x`.
@@ -503,11 +503,11 @@ def fftshift(x: Array, /, *, axes: Axis = None) -> Array:
 
 @op
 def ifftshift(x: Array, /, *, axes: Axis = None) -> Array:
-    """The inverse of `fftshift`: the frequency 0 from the middle back to the front.
+    """The inverse of `fftshift`: shift the zero frequency from the middle to the front.
 
     Args:
         x: any dtype.
-        axes: the axis to move along, or several; None means all.
+        axes: the axis to shift, or several; None means all.
 
     Returns:
         array of the shape and dtype of `x`.

@@ -1,6 +1,6 @@
-"""Windows, and sums of shifted products: what smooths, finds and cuts signals.
+"""Window functions, convolution and correlation of sequences.
 
-Windows are computed by NumPy in double precision, for all backends.
+NumPy computes the windows in double precision for all backends.
 """
 
 from __future__ import annotations
@@ -35,11 +35,10 @@ def bartlett(
 
     Args:
         n: the number of points.
-        periodic: one period of n points, as spectra take it: n − 1 becomes n. False means
-            symmetric.
+        periodic: a periodic window for spectral analysis: n − 1 becomes n. False means symmetric.
         dtype: floating; None means float32.
-        device: where; None means the device of `like`, or the framework's default.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or the framework's default.
+        like: an array whose framework and device to use.
 
     Returns:
         `(n,)`.
@@ -72,11 +71,10 @@ def blackman(
 
     Args:
         n: the number of points.
-        periodic: one period of n points, as spectra take it: n − 1 becomes n. False means
-            symmetric.
+        periodic: a periodic window for spectral analysis: n − 1 becomes n. False means symmetric.
         dtype: floating; None means float32.
-        device: where; None means the device of `like`, or the framework's default.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or the framework's default.
+        like: an array whose framework and device to use.
 
     Returns:
         `(n,)`.
@@ -109,11 +107,10 @@ def hamming(
 
     Args:
         n: the number of points.
-        periodic: one period of n points, as spectra take it: n − 1 becomes n. False means
-            symmetric.
+        periodic: a periodic window for spectral analysis: n − 1 becomes n. False means symmetric.
         dtype: floating; None means float32.
-        device: where; None means the device of `like`, or the framework's default.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or the framework's default.
+        like: an array whose framework and device to use.
 
     Returns:
         `(n,)`.
@@ -142,15 +139,14 @@ def hanning(
     device: Any = None,
     like: Array | None = None,
 ) -> Array:
-    """The window of Hann, wₖ = 0.5 − 0.5 cos(2πk / (n − 1)).
+    """The Hann window, wₖ = 0.5 − 0.5 cos(2πk / (n − 1)).
 
     Args:
         n: the number of points.
-        periodic: one period of n points, as `stft` takes it: n − 1 becomes n. False means
-            symmetric.
+        periodic: a periodic window, as for `stft`: n − 1 becomes n. False means symmetric.
         dtype: floating; None means float32.
-        device: where; None means the device of `like`, or the framework's default.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or the framework's default.
+        like: an array whose framework and device to use.
 
     Returns:
         `(n,)`.
@@ -185,11 +181,10 @@ def kaiser(
     Args:
         n: the number of points.
         beta: the shape: 0 is a rectangle, 6 is like `hanning`, 8.6 like `blackman`.
-        periodic: one period of n points, as spectra take it: n − 1 becomes n. False means
-            symmetric.
+        periodic: a periodic window for spectral analysis: n − 1 becomes n. False means symmetric.
         dtype: floating; None means float32.
-        device: where; None means the device of `like`, or the framework's default.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or the framework's default.
+        like: an array whose framework and device to use.
 
     Returns:
         `(n,)`.
@@ -234,16 +229,15 @@ def convolve(x1: Array, x2: Array, /, *, mode: str = "full") -> Array:
     Args:
         x1: `(n,)`, any number.
         x2: `(m,)`, any number; the dtypes promote.
-        mode: `"full"` has every k at which the sequences meet, n + m − 1; `"same"` the middle
-            max(n, m) of them; `"valid"` those where the shorter lies within the longer,
-            max(n, m) − min(n, m) + 1.
+        mode: `"full"`: all n + m − 1 overlaps; `"same"`: the central max(n, m) of them;
+            `"valid"`: the max(n, m) − min(n, m) + 1 complete overlaps.
 
     Returns:
-        one axis, of the promoted dtype.
+        a vector of the promoted dtype.
 
     Raises:
-        ArgumentError: `mode` is none of these.
-        ShapeError: an argument has not one dimension, or no element.
+        ArgumentError: `mode` is unknown.
+        ShapeError: an argument is not a vector, or is empty.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -265,14 +259,14 @@ def correlate(x1: Array, x2: Array, /, *, mode: str = "valid") -> Array:
     Args:
         x1: `(n,)`, any number.
         x2: `(m,)`, any number; the dtypes promote.
-        mode: which k, as in `convolve`.
+        mode: the range of k, as in `convolve`.
 
     Returns:
-        one axis, of the promoted dtype.
+        a vector of the promoted dtype.
 
     Raises:
-        ArgumentError: `mode` is none of these.
-        ShapeError: an argument has not one dimension, or no element.
+        ArgumentError: `mode` is unknown.
+        ShapeError: an argument is not a vector, or is empty.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -1,9 +1,8 @@
-"""What integrals of gamma and beta make: polygamma, zeta, the incomplete gamma and beta functions.
+"""The polygamma and zeta functions, and the incomplete gamma and beta functions.
 
-The incomplete functions are one Gauss-Legendre rule for all arguments. Their integrals are
-written in a variable in which the integrand is smooth, up to where it is exp(−40) of its
-largest value, in float32 exp(−20); so the number of steps depends on no value, and derivatives
-exist with respect to every argument.
+The incomplete functions use one Gauss-Legendre rule for all arguments. A change of variables makes
+the integrand smooth; the rule ends where it is below exp(−40) of its maximum, in float32 exp(−20).
+The number of steps is therefore constant, and derivatives exist with respect to every argument.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def _negligible(x: Array) -> float:
 def _gauss_legendre(count: int) -> tuple[tuple[float, float], ...]:
     """The nodes in [0, 1] and weights of Gauss's rule, by Newton's method on the Legendre polynomial.
 
-    NumPy's ``leggauss`` has weights that cost the functions here their last digits.
+    The weights of NumPy's ``leggauss`` are not accurate enough for the last digits.
     """
     rule = []
     for i in range(count):
@@ -221,16 +220,16 @@ def gammainc(a: Array, x: Array, /) -> Array:
     """The regularized lower incomplete gamma function, P(a, x) = 1/Γ(a) ∫₀ˣ tᵃ⁻¹ exp(−t) dt.
 
     0 at x = 0, 1 at x = ∞ and where a = 0; NaN where a or x is negative, and at (0, 0) and (∞, ∞).
-    In float32 PyTorch's own function serves its arrays: right to 3 digits for a around 10⁷,
-    NaN for a above 10³⁷, and 0 where a is NaN and x is 0.
+    In float32 PyTorch's own function is used: accurate to 3 digits for a around 10⁷, NaN for a
+    above 10³⁷, and 0 where a is NaN and x is 0.
 
     Args:
         a: real, the shape parameter; broadcasts with `x`, the dtypes promote.
-        x: real, where the integral ends.
+        x: real, the upper limit of the integral.
 
     Returns:
-        the broadcast shape; the promoted dtype, float32 for integers. There are derivatives
-        with respect to both.
+        the broadcast shape; the promoted dtype, float32 for integers. Derivatives exist with
+        respect to both.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -245,19 +244,19 @@ def gammainc(a: Array, x: Array, /) -> Array:
 
 @op
 def gammaincc(a: Array, x: Array, /) -> Array:
-    """The regularized upper incomplete gamma function, Q(a, x) = 1 − P(a, x), without loss where it is tiny.
+    """The regularized upper incomplete gamma function, Q(a, x) = 1 − P(a, x), without cancellation.
 
     1 at x = 0, 0 at x = ∞ and where a = 0; NaN where a or x is negative, and at (0, 0) and (∞, ∞).
-    In float32 PyTorch's own function serves its arrays: with an error of 10⁻⁸ for a below that,
-    NaN for a above 10³⁷, and 1 where a is NaN and x is 0.
+    In float32 PyTorch's own function is used: its error is 10⁻⁸ for smaller a, NaN for a above
+    10³⁷, and 1 where a is NaN and x is 0.
 
     Args:
         a: real, the shape parameter; broadcasts with `x`, the dtypes promote.
-        x: real, where the integral begins.
+        x: real, the lower limit of the integral.
 
     Returns:
-        the broadcast shape; the promoted dtype, float32 for integers. There are derivatives
-        with respect to both.
+        the broadcast shape; the promoted dtype, float32 for integers. Derivatives exist with
+        respect to both.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -341,7 +340,7 @@ def betainc(a: Array, b: Array, x: Array, /) -> Array:
     Args:
         a: real, the first parameter; all broadcast, the dtypes promote.
         b: real, the second parameter.
-        x: real, where the integral ends.
+        x: real, the upper limit of the integral.
 
     Returns:
         the broadcast shape; the promoted dtype, float32 for integers. There are derivatives
@@ -430,18 +429,18 @@ def _hurwitz(s: Array, q: Array) -> Array:
 def polygamma(n: int, x: Array, /) -> Array:
     """The derivative of order n of `digamma`, (−1)ⁿ⁺¹ n! ζ(n + 1, x).
 
-    At 0 and the negative integers it is infinite, and for even n the sign depends on the side:
-    (−1)ⁿ⁺¹ ∞ is given.
+    At 0 and the negative integers it is (−1)ⁿ⁺¹ ∞; for even n the sign of the limit depends on the
+    side.
 
     Args:
-        n: how many times to differentiate, at least 0.
+        n: the order of the derivative, at least 0.
         x: real.
 
     Returns:
         the shape of `x`, its dtype, float32 for integers.
 
     Raises:
-        ArgumentError: `n` is not an integer of at least 0.
+        ArgumentError: `n` is not a non-negative integer.
 
     Example:
         >>> import numpy as np, nestarray as na

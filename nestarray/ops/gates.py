@@ -1,6 +1,6 @@
-"""Gated linear units: one half of an array decides how much of the other passes.
+"""Gated linear units: one half of an array, through an activation, multiplies the other half.
 
-`glu` itself is among the activations; these differ in the function on the gate.
+`glu` itself is in the chapter of activations.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def geglu(x: Array, /, *, axis: int = -1, approximate: bool = False) -> Array:
 
     Args:
         x: any shape with an even size along `axis`, floating.
-        axis: the axis that is halved.
+        axis: the axis to halve.
         approximate: the approximation of `gelu` by tanh.
 
     Returns:
@@ -46,7 +46,7 @@ def swiglu(x: Array, /, *, axis: int = -1) -> Array:
 
     Args:
         x: any shape with an even size along `axis`, floating.
-        axis: the axis that is halved.
+        axis: the axis to halve.
 
     Returns:
         The shape of x with half the size along `axis`.
@@ -72,7 +72,7 @@ def reglu(x: Array, /, *, axis: int = -1) -> Array:
 
     Args:
         x: any shape with an even size along `axis`, floating.
-        axis: the axis that is halved.
+        axis: the axis to halve.
 
     Returns:
         The shape of x with half the size along `axis`.

@@ -1,4 +1,4 @@
-"""Ranges in geometric steps, and the coordinates of grids."""
+"""Geometric ranges, and the coordinates of grids."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def logspace(
     axis: int = 0,
     like: Array | None = None,
 ) -> Array:
-    """`num` powers of `base`, whose exponents go in equal steps from `start` to `stop`.
+    """`num` powers of `base` with equally spaced exponents from `start` to `stop`.
 
     Args:
-        start: the first exponent: a number, or an array for a row of ranges at once.
-        stop: the last one, or an array that broadcasts with `start`.
-        num: how many.
+        start: the first exponent: a number, or an array for several ranges.
+        stop: the last exponent, or an array that broadcasts with `start`.
+        num: the number of elements.
         base: the base of the powers.
         dtype: None means float32 for numbers, else the floating dtype of the arrays.
-        device: where; None means the device of `like`, or the framework's default.
-        endpoint: the power `stop` itself is the last of them.
+        device: the device; None means the device of `like`, or the framework's default.
+        endpoint: whether `stop` is the last exponent.
         axis: where the new axis goes, counted in the result.
-        like: array whose framework and device to take.
+        like: an array whose framework and device to use.
 
     Returns:
         `(num, *shape)`, where `shape` is the broadcast shape of the ends; `num` is at `axis`.
@@ -76,17 +76,17 @@ def geomspace(
     axis: int = 0,
     like: Array | None = None,
 ) -> Array:
-    """`num` numbers from `start` to `stop`, each the same multiple of the one before it.
+    """`num` numbers from `start` to `stop` in geometric progression.
 
     Args:
-        start: the first number, or an array for a row of ranges at once; not 0.
-        stop: the last one, of the same sign, or an array that broadcasts with `start`.
-        num: how many.
+        start: the first number, or an array for several ranges; not 0.
+        stop: the last number, of the same sign, or an array that broadcasts with `start`.
+        num: the number of elements.
         dtype: None means float32 for numbers, else the floating dtype of the arrays.
-        device: where; None means the device of `like`, or the framework's default.
-        endpoint: `stop` itself is the last of them.
+        device: the device; None means the device of `like`, or the framework's default.
+        endpoint: whether `stop` is the last number.
         axis: where the new axis goes, counted in the result.
-        like: array whose framework and device to take.
+        like: an array whose framework and device to use.
 
     Returns:
         `(num, *shape)`, where `shape` is the broadcast shape of the ends; `num` is at `axis`.
@@ -139,14 +139,14 @@ def indices(
     sparse: bool = False,
     like: Array | None = None,
 ) -> Array | tuple[Array, ...]:
-    """The position of each element of an array, one coordinate after the other.
+    """The coordinates of every element of an array.
 
     Args:
         dimensions: the shape of the array, of d axes.
         dtype: None means int64.
-        device: where; None means the device of `like`, or the framework's default.
-        sparse: give each coordinate along its own axis only; they broadcast to the grid.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or the framework's default.
+        sparse: return each coordinate along its axis only; the arrays broadcast to the grid.
+        like: an array whose framework and device to use.
 
     Returns:
         `(d, *dimensions)`; if `sparse`, a tuple of d arrays with d axes each.

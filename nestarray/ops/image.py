@@ -1,4 +1,4 @@
-"""Images: change of size, sampling at points, and channels traded for resolution; channels first."""
+"""Images: resizing, sampling at points, and rearrangement of channels; channels first."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def interpolate(
         size: the new size; an integer, or one for each spatial axis.
         scale_factor: ⌊size · scale_factor⌋ is the new size, if `size` is None; positions
             are scaled by this factor exactly.
-        mode: ``"nearest"``: the element left of the position, as a floor without halves;
+        mode: ``"nearest"``: the element at the floor of the position, without the half-pixel offset;
             ``"nearest-exact"``: the nearest element; ``"linear"`` (or ``"bilinear"``,
             ``"trilinear"``) between the two elements around; ``"cubic"`` (or
             ``"bicubic"``) through the four around, with the kernel of a = −0.75;
@@ -83,7 +83,7 @@ def interpolate(
         `(batch, channels, *size)`, or with the channels last.
 
     Raises:
-        ArgumentError: `mode` is none of these or has no corners to align, both or neither of
+        ArgumentError: `mode` is unknown or does not support `align_corners`, both or neither of
             `size` and `scale_factor` are given, or they have the wrong length.
 
     Example:
@@ -131,7 +131,7 @@ def interpolate(
 def pixel_shuffle(
     x: Array, /, *, upscale_factor: int, data_format: str = "channels_first"
 ) -> Array:
-    """Trade channels for resolution: r² channels become r × r neighbouring elements.
+    """Move channels to space: r² channels become r × r neighbouring elements.
 
     Args:
         x: `(*batch, channels · r², height, width)`, or with the channels last, any dtype.
@@ -179,7 +179,7 @@ def pixel_shuffle(
 def pixel_unshuffle(
     x: Array, /, *, downscale_factor: int, data_format: str = "channels_first"
 ) -> Array:
-    """Trade resolution for channels: the inverse of `pixel_shuffle`.
+    """Move spatial blocks to channels: the inverse of `pixel_shuffle`.
 
     Args:
         x: `(*batch, channels, height · r, width · r)`, or with the channels last, any dtype.
@@ -224,11 +224,11 @@ def pixel_unshuffle(
 
 @op
 def channel_shuffle(x: Array, /, *, groups: int) -> Array:
-    """Interleave groups of channels, so that each new group has some of every old one.
+    """Interleave groups of channels, so that each new group contains channels of every old group.
 
     Args:
         x: `(batch, groups · channels, *spatial)`, any dtype.
-        groups: how many groups; divides the number of channels.
+        groups: the number of groups; divides the number of channels.
 
     Returns:
         The shape and dtype of x.
@@ -258,12 +258,12 @@ def channel_shuffle(x: Array, /, *, groups: int) -> Array:
 
 @floating_op
 def affine_grid(theta: Array, /, *, size: Sequence[int], align_corners: bool = False) -> Array:
-    """The points that affine maps send the elements of an image to, for `grid_sample`.
+    """The sampling points of affine maps of an image, for `grid_sample`.
 
     Args:
         theta: `(batch, 2, 3)` maps of the plane, or `(batch, 3, 4)` of space: a matrix and,
             as last column, a shift; floating.
-        size: `(batch, channels, *spatial)` of the image that is to come out.
+        size: the shape `(batch, channels, *spatial)` of the result of `grid_sample`.
         align_corners: −1 and 1 are the centres of the first and last elements, not the
             outer edges.
 
@@ -271,7 +271,7 @@ def affine_grid(theta: Array, /, *, size: Sequence[int], align_corners: bool = F
         `(batch, *spatial, 2)` or `(…, 3)`: coordinates x, y (, z), from −1 to 1 inside.
 
     Raises:
-        ShapeError: `theta` and `size` do not fit together.
+        ShapeError: `theta` and `size` do not match.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -317,8 +317,8 @@ def grid_sample(
             −1 to 1 inside the image; for volumes `(batch, *out, 3)`, with z last.
         mode: ``"bilinear"`` between the elements around, ``"nearest"``, or for images
             ``"bicubic"``, between sixteen elements.
-        padding_mode: what stands outside: ``"zeros"``; ``"border"``: the nearest element of
-            the border; ``"reflection"``: the mirror image.
+        padding_mode: the values outside: ``"zeros"``; ``"border"``: the nearest element of the
+            border; ``"reflection"``: the mirror image.
         align_corners: −1 and 1 are the centres of the first and last elements, not the
             outer edges.
 
@@ -326,8 +326,8 @@ def grid_sample(
         `(batch, channels, *out)`.
 
     Raises:
-        ArgumentError: `mode` or `padding_mode` is none of these.
-        ShapeError: x has other axes than these.
+        ArgumentError: `mode` or `padding_mode` is unknown.
+        ShapeError: x or `grid` has the wrong rank.
 
     Example:
         >>> import numpy as np, nestarray as na

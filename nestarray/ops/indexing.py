@@ -1,9 +1,8 @@
 """Reading and replacing parts of an array by position; everything returns a new array.
 
-Positions may be negative and then count from the end. Where a position lies outside the
-array, NumPy, PyTorch and TensorFlow on a CPU raise. JAX raises for numbers, lists and NumPy
-arrays; positions in its own arrays, for which it would have to wait for the device, it clamps,
-or it fills with NaN or drops the update.
+Negative positions count from the end. For a position out of bounds, NumPy, PyTorch and TensorFlow
+on a CPU raise. JAX raises for numbers, lists and NumPy arrays; for positions in JAX arrays, which
+it would have to wait for, it clips, fills with NaN or drops the update.
 """
 
 from __future__ import annotations
@@ -54,19 +53,19 @@ __all__ = [
 
 @primitive
 def getitem(x: Array, index: Any, /) -> Array:
-    """The part of `x` that `index` names, by NumPy's rules on every backend.
+    """The part of `x` selected by `index`, with NumPy's rules on every backend.
 
     Args:
         x: array of any shape.
         index: an entry, or a tuple of one for each axis: an integer, a slice (its step may
             be negative), None for a new axis, Ellipsis, a list, an integer array or a
             boolean array, of the framework of `x` or of NumPy. Arrays broadcast against
-            each other; their axes stand where the arrays stood if these are neighbours,
-            else in front.
+            each other; their axes replace the indexed axes if these are adjacent, else
+            they come first.
 
     Returns:
-        array of the dtype of `x`. Boolean arrays make a shape that depends on values,
-        which `jax.jit` cannot compile.
+        array of the dtype of `x`. With a boolean array the shape depends on values, which
+        `jax.jit` cannot compile.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -86,22 +85,21 @@ def getitem(x: Array, index: Any, /) -> Array:
 @primitive
 @updated_through_numbers
 def setitem(x: Array, index: Any, value: Array, /, *, mode: str = "replace") -> Array:
-    """`x` with the part that `index` names replaced by `value`, or combined with it.
+    """`x` with the part selected by `index` replaced by `value`, or combined with it.
 
     Args:
         x: array of any shape; it is not modified.
         index: as for `getitem`.
-        value: array or number that broadcasts to the part, but for more axes of length 1 in
-            front, which are dropped; cast to the dtype of `x`, which must hold a number.
-        mode: ``"replace"``, ``"add"``, ``"mul"``, ``"min"`` or ``"max"``. A position that
-            the index names several times takes part each time; with ``"replace"`` it is not
-            said which value wins.
+        value: array or number that broadcasts to the part (additional leading axes of length 1
+            are dropped); cast to the dtype of `x`, which must be able to represent a number.
+        mode: ``"replace"``, ``"add"``, ``"mul"``, ``"min"`` or ``"max"``. A repeated position is
+            updated each time; with ``"replace"`` it is unspecified which value remains.
 
     Returns:
         a new array like `x`.
 
     Raises:
-        ArgumentError: `mode` is none of these.
+        ArgumentError: `mode` is unknown.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -137,7 +135,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
 
 @op
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
-    """xᵢ,ₖ₍ᵢ,ⱼ₎: for each element of `indices` the element of `x` at that position of `axis`.
+    """The element of `x` at each of `indices` along `axis`, xᵢ,ₖ₍ᵢ,ⱼ₎.
 
     Args:
         x: array of at least one dimension.
@@ -165,18 +163,18 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
 
 @op
 def gather(x: Array, indices: Array, /, *, axis: int) -> Array:
-    """xₖ₍ᵢ,ⱼ₎,ⱼ: `take_along_axis` without broadcasting, from the first part of `x`.
+    """`take_along_axis` without broadcasting, xₖ₍ᵢ,ⱼ₎,ⱼ: `x` may be longer than `indices`.
 
     Args:
         x: array of at least one dimension.
-        indices: integers, of as many dimensions and nowhere but along `axis` longer.
+        indices: integers, of equal rank; only along `axis` it may be longer than `x`.
         axis: the axis that the indices count along.
 
     Returns:
         array of the shape of `indices`.
 
     Raises:
-        ShapeError: `indices` has other dimensions than `x`, or is longer.
+        ShapeError: `indices` differs in rank from `x`, or is longer along another axis.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -228,8 +226,8 @@ def scatter(
 
     Args:
         x: array of at least one dimension; it is not modified.
-        indices: integers, of as many dimensions and nowhere but along `axis` longer.
-        updates: array, nowhere shorter than `indices`, or a number.
+        indices: integers, of equal rank; only along `axis` it may be longer than `x`.
+        updates: array, not shorter than `indices` along any axis, or a number.
         axis: the axis that the indices count along.
         mode: as for `setitem`.
 
@@ -238,7 +236,8 @@ def scatter(
 
     Raises:
         ArgumentError: `mode` is unknown; `setitem` lists the modes.
-        ShapeError: `indices` has other dimensions than `x`, or is longer; `updates` is shorter.
+        ShapeError: `indices` differs in rank from `x`, or is longer along another axis; `updates`
+            is shorter than `indices`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -305,11 +304,11 @@ def gather_nd(x: Array, indices: Array, /, *, batch_dims: int = 0) -> Array:
     Args:
         x: array with at least `batch_dims` + k axes.
         indices: `(*batch, k)`, integers: each row is a position on the first k axes.
-        batch_dims: how many first axes `x` and `indices` share; the positions are those on
-            the axes behind them, of each element of the batch its own.
+        batch_dims: the number of leading axes that `x` and `indices` share; positions refer to the
+            axes after them, separately for each element of the batch.
 
     Returns:
-        `(*batch, *rest)`, with the other axes of `x` behind.
+        `(*batch, *rest)`, where `rest` are the other axes of `x`.
 
     Raises:
         ArgumentError: `batch_dims` is negative, or more than the axes of `x` or of the batch.
@@ -357,7 +356,7 @@ def scatter_nd(x: Array, indices: Array, updates: Array, /, *, mode: str = "repl
     Args:
         x: array with at least k axes; it is not modified.
         indices: `(*batch, k)`, integers: each row is a position on the first k axes.
-        updates: `(*batch, *rest)`, or what broadcasts to it.
+        updates: `(*batch, *rest)`, or an array that broadcasts to it.
         mode: as for `setitem`.
 
     Returns:
@@ -380,9 +379,9 @@ def index_add(x: Array, indices: Array, updates: Array, /, *, axis: int = 0) -> 
 
     Args:
         x: array of at least one dimension; it is not modified.
-        indices: `(n,)`, integers; a position may come several times.
-        updates: array of the shape of `x`, but of n along `axis`.
-        axis: the axis.
+        indices: `(n,)`, integers; positions may repeat.
+        updates: array of the shape of `x`, with length n along `axis`.
+        axis: the axis of the positions.
 
     Returns:
         a new array like `x`.
@@ -451,12 +450,12 @@ def tril_indices(
 
     Args:
         n: the number of rows.
-        k: the last diagonal that belongs to it: 0 the main one, positive ones above.
+        k: the last diagonal of the triangle: 0 for the main one, positive above.
         m: the number of columns; None means `n`.
         like: an array whose framework to follow; None takes the default backend.
 
     Returns:
-        two vectors of integers of one length, in the order of rows.
+        two vectors of integers of equal length, in row-major order.
 
     Example:
         >>> import nestarray as na
@@ -474,12 +473,12 @@ def triu_indices(
 
     Args:
         n: the number of rows.
-        k: the first diagonal that belongs to it: 0 the main one, positive ones above.
+        k: the first diagonal of the triangle: 0 for the main one, positive above.
         m: the number of columns; None means `n`.
         like: an array whose framework to follow; None takes the default backend.
 
     Returns:
-        two vectors of integers of one length, in the order of rows.
+        two vectors of integers of equal length, in row-major order.
 
     Example:
         >>> import nestarray as na
@@ -530,7 +529,7 @@ def unravel_index(indices: Array, /, shape: Shape) -> tuple[Array, ...]:
         for each axis an array of the shape of `indices`, int64.
 
     Raises:
-        ShapeError: `shape` has no elements, and there are indices.
+        ShapeError: `shape` has no elements, but `indices` has.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -563,10 +562,10 @@ def ravel_multi_index(multi_index: Sequence[Array], /, dims: Shape) -> Array:
         dims: the shape of the array, in C order.
 
     Returns:
-        int64 array of the broadcast shape. Coordinates outside the array are not found out.
+        int64 array of the broadcast shape. Coordinates out of bounds are not detected.
 
     Raises:
-        ShapeError: there are not as many arrays as axes.
+        ShapeError: the number of arrays differs from the number of axes.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -593,7 +592,7 @@ _NO_INDEX = object()
 
 
 class at:
-    """``na.at(x)[index].set(value)``: a new array, with the part that `index` names changed.
+    """Functional indexed updates: ``na.at(x)[index].set(value)`` returns a new array.
 
     Returns new arrays on all frameworks; `x` is not modified. `setitem` documents the supported
     indices. For a Container, the same part of each leaf is changed; ``c.at[path]`` changes the
@@ -636,28 +635,28 @@ class at:
         return self.set(fn(self.get()))
 
     def set(self, value: Array | float) -> Array:
-        """Put `value` there."""
+        """Replace the selected elements by `value`."""
         return self._changed(value, "replace")
 
     def add(self, value: Array | float) -> Array:
-        """Add `value`, once for each time that the index names a position."""
+        """Add `value`; repeated positions are updated each time."""
         return self._changed(value, "add")
 
     def subtract(self, value: Array | float) -> Array:
-        """Subtract `value`, once for each time that the index names a position."""
+        """Subtract `value`; repeated positions are updated each time."""
         is_number = isinstance(value, (int, float, complex))
         return self.add(-value if is_number else ops.negative(value))
 
     def multiply(self, value: Array | float) -> Array:
-        """Multiply by `value`, once for each time that the index names a position."""
+        """Multiply by `value`; repeated positions are updated each time."""
         return self._changed(value, "mul")
 
     def divide(self, value: Array | float) -> Array:
-        """Divide by `value`, once, however often the index names a position."""
+        """Divide by `value`; repeated positions are updated once."""
         return self.set(ops.divide(self.get(), value))
 
     def power(self, value: Array | float) -> Array:
-        """Raise to the power `value`, once, however often the index names a position."""
+        """Raise to the power `value`; repeated positions are updated once."""
         return self.set(ops.pow(self.get(), value))
 
     def min(self, value: Array | float) -> Array:

@@ -1,4 +1,4 @@
-"""Linear algebra on stacks of matrices: the last two axes are rows and columns."""
+"""Linear algebra; the last two axes are rows and columns, leading axes are batches."""
 
 # pyright: reportReturnType=false
 # a primitive has no body: the backends return
@@ -42,7 +42,7 @@ __all__ = [
 
 @op
 def matrix_transpose(x: Array, /) -> Array:
-    """The matrices with rows and columns exchanged, Xᵀ.
+    """The transpose of each matrix, Xᵀ.
 
     Args:
         x: `(*batch, m, n)`, any dtype.
@@ -85,11 +85,11 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
 
 @op
 def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
-    """The sum of a diagonal of each matrix, Σᵢ xᵢ,ᵢ₊ₒ.
+    """The trace of each matrix, Σᵢ xᵢ,ᵢ₊ₒ.
 
     Args:
         x: `(*batch, m, n)`, any number.
-        offset: which diagonal, as in `diagonal`.
+        offset: the diagonal, as in `diagonal`.
         dtype: as in `sum`.
 
     Returns:
@@ -142,8 +142,8 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     Args:
         x1: any number, of length 3 along `axis`; other axes broadcast.
         x2: any number; the dtypes promote.
-        axis: the axis of the vectors in both, negative, so that it means the same before and
-            after broadcasting.
+        axis: the axis of the vectors in both arrays; negative, so that broadcasting does not
+            change its meaning.
 
     Returns:
         array of the broadcast shape and the promoted dtype.
@@ -178,7 +178,7 @@ def kron(x1: Array, x2: Array, /) -> Array:
 
     Args:
         x1: any number, of any shape.
-        x2: any number; the dtypes promote. The array of fewer dimensions gets axes in front.
+        x2: any number; the dtypes promote. The array of lower rank gets leading axes.
 
     Returns:
         array whose axis lengths are the products of the lengths of `x1` and `x2`.
@@ -205,10 +205,11 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
         x: floating or complex; integers as float32.
         axis: the axis of the vectors; several, or None for all, are read as one long vector.
         keepdims: keep the reduced axes, with length 1.
-        ord: any number; ∞ gives the greatest |xᵢ|, −∞ the least, 0 how many are not 0.
+        ord: any number; ∞ gives the largest |xᵢ|, −∞ the smallest, 0 the number of nonzero xᵢ.
 
     Returns:
-        real array of the precision of `x`. At the vector 0 the derivative is the framework's.
+        real array of the precision of `x`. The derivative at the zero vector depends on the
+        framework.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -243,14 +244,14 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str | None 
         x: `(*batch, m, n)`, floating or complex.
         keepdims: keep the last two axes, with length 1.
         ord: ``"fro"`` or None: the root of the sum of squares; ``"nuc"``: the sum of the singular
-            values; 2 or −2: the greatest or least of them; 1 or −1: the greatest or least sum
-            of a column's |xᵢⱼ|; ∞ or −∞: of a row's.
+            values; 2 or −2: the largest or smallest singular value; 1 or −1: the largest or
+            smallest column sum of |xᵢⱼ|; ∞ or −∞: row sum.
 
     Returns:
         `(*batch,)`, real.
 
     Raises:
-        ArgumentError: `ord` is none of these.
+        ArgumentError: `ord` is unknown.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -307,7 +308,7 @@ def det(x: Array, /) -> Array:
 
 @primitive
 def slogdet(x: Array, /) -> SlogdetResult:
-    """The determinant as sign and logarithm of its size, which does not overflow.
+    """The sign and the logarithm of the magnitude of the determinant, which does not overflow.
 
     Args:
         x: `(*batch, n, n)`, floating or complex.
@@ -327,11 +328,11 @@ def slogdet(x: Array, /) -> SlogdetResult:
 
 @op
 def matrix_power(x: Array, /, n: int) -> Array:
-    """The product of `n` times each matrix, Xⁿ.
+    """The n-th power of each matrix, Xⁿ.
 
     Args:
         x: `(*batch, n, n)`, floating or complex.
-        n: 0 gives the identity, negative ones powers of the inverse.
+        n: the exponent; 0 gives the identity, negative exponents powers of the inverse.
 
     Returns:
         `(*batch, n, n)`.
@@ -369,7 +370,7 @@ def matrix_power(x: Array, /, n: int) -> Array:
 def expm(x: Array, /) -> Array:
     """The exponential of each matrix, I + x + x²/2! + …
 
-    By a Padé approximation of x / 2ˢ, squared s times.
+    Computed by scaling and squaring: a Padé approximation at x / 2ˢ, squared s times.
 
     Args:
         x: `(*batch, n, n)`, floating or complex.
@@ -498,7 +499,7 @@ _NEWTON_STEPS = 14
 
 @op
 def multi_dot(arrays: Sequence[Array], /) -> Array:
-    """The product of several matrices, in the order of the fewest multiplications.
+    """The product of several matrices, in the order with the fewest multiplications.
 
     Args:
         arrays: matrices `(m, k)`, `(k, l)`, …, any number; the first and the last may be
@@ -569,11 +570,11 @@ def _cheapest_splits(lengths: Sequence[int]) -> dict[tuple[int, int], int]:
 @op
 @single
 def matrix_cond(x: Array, /, *, p: float | str | None = None) -> Array:
-    """The condition number of each matrix, ‖x‖ ‖x⁻¹‖: how much solving may magnify an error.
+    """The condition number of each matrix, ‖x‖ ‖x⁻¹‖, which bounds the error growth of `solve`.
 
     Args:
         x: `(*batch, m, n)`, floating or complex.
-        p: the norm: as `ord` of `matrix_norm`; None means 2.
+        p: the norm, as `ord` of `matrix_norm`; None means 2.
 
     Returns:
         `(*batch,)`, real. In the norm 2, ∞ for singular matrices.

@@ -1,4 +1,4 @@
-"""Systems of linear equations, and the inverses that solve them."""
+"""Systems of linear equations, and inverses of matrices."""
 
 # pyright: reportReturnType=false
 # a primitive has no body: the backends return
@@ -68,7 +68,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
 
     Args:
         x1: `(*batch, n, n)`, floating or complex, invertible.
-        x2: `(n,)`, or `(*batch, n, k)` for k right sides; the batch axes broadcast, and the
+        x2: `(n,)`, or `(*batch, n, k)` for k right-hand sides; the batch axes broadcast, and the
             dtypes promote.
 
     Returns:
@@ -89,19 +89,19 @@ def solve(x1: Array, x2: Array, /) -> Array:
 def solve_triangular(
     x1: Array, x2: Array, /, *, upper: bool = False, unit_diagonal: bool = False
 ) -> Array:
-    """The solution y of x1 y = x2, where x1 is a triangle.
+    """The solution y of x1 y = x2 with a triangular matrix x1.
 
     Args:
-        x1: `(*batch, n, n)`, floating; the other triangle is not looked at.
-        x2: `(n,)`, or `(*batch, n, k)` for k right sides; the batch axes broadcast.
-        upper: which triangle `x1` is: the upper one, or the lower.
-        unit_diagonal: the diagonal of `x1` is not looked at either, and counts as ones.
+        x1: `(*batch, n, n)`, floating; the other triangle is not read.
+        x2: `(n,)`, or `(*batch, n, k)` for k right-hand sides; the batch axes broadcast.
+        upper: whether `x1` is upper triangular.
+        unit_diagonal: treat the diagonal of `x1` as ones and do not read it.
 
     Returns:
         `(*batch, n)` or `(*batch, n, k)`.
 
     Raises:
-        ShapeError: `x1` is not square, or `x2` does not fit it.
+        ShapeError: `x1` is not square, or `x2` does not match it.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -124,9 +124,9 @@ def pinv(
 
     Args:
         x: `(*batch, m, n)`, floating or complex.
-        rtol: singular values below `rtol` times the greatest count as 0, a number or an array
-            that broadcasts to `(*batch,)`; None means the greater
-            of m and n, times the machine's epsilon, or 0 where `atol` is given.
+        rtol: singular values below `rtol` times the largest count as 0; a number or an array that
+            broadcasts to `(*batch,)`; None means max(m, n) times the machine epsilon, or 0 if
+            `atol` is given.
         atol: singular values below `atol` count as 0 too, a number or an array like `rtol`.
 
     Returns:
@@ -153,13 +153,13 @@ def pinv(
 def matrix_rank(
     x: Array, /, *, rtol: float | Array | None = None, atol: float | Array | None = None
 ) -> Array:
-    """How many singular values of each matrix are not 0.
+    """The rank of each matrix: the number of nonzero singular values.
 
     Args:
         x: `(*batch, m, n)`, floating or complex.
-        rtol: singular values below `rtol` times the greatest count as 0, a number or an array
-            that broadcasts to `(*batch,)`; None means the greater
-            of m and n, times the machine's epsilon, or 0 where `atol` is given.
+        rtol: singular values below `rtol` times the largest count as 0; a number or an array that
+            broadcasts to `(*batch,)`; None means max(m, n) times the machine epsilon, or 0 if
+            `atol` is given.
         atol: singular values below `atol` count as 0 too, a number or an array like `rtol`.
 
     Returns:
@@ -197,23 +197,22 @@ def _threshold(x: Array, S: Array, rtol: Any, atol: Any = None) -> Array:
 @op
 @single_pair
 def lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> LstsqResult:
-    """The solution y of x1 y ≈ x2 by least squares, of least length where there are several.
+    """The smallest-squares solution y of x1 y ≈ x2, with minimal norm if it is not unique.
 
     Args:
         x1: `(*batch, m, n)`, floating or complex.
         x2: `(m,)`, or `(*batch, m, k)` for k right sides; the batch axes broadcast, and the
             dtypes promote.
-        rtol: singular values below `rtol` times the greatest count as 0; None means the greater
-            of m and n, times the machine's epsilon.
+        rtol: singular values below `rtol` times the largest count as 0; None means max(m, n)
+            times the machine epsilon.
 
     Returns:
         a named tuple of ``solution``, `(*batch, n)` or `(*batch, n, k)`; ``residuals``,
-        Σᵢ |x2 − x1 y|²ᵢ of each right side, also where the solution is exact; ``rank`` and
+        Σᵢ |x2 − x1 y|²ᵢ of each right-hand side, also for exact solutions; ``rank`` and
         ``singular_values`` of `x1`.
 
     Raises:
-        ShapeError: `x1` has fewer than two dimensions, or `x2` does not have a row for each
-            row of it.
+        ShapeError: `x1` has fewer than two dimensions, or `x2` has another number of rows.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -241,18 +240,18 @@ def lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> LstsqResult:
 @op
 @in_single_precision(astype, arrays=(0, 2))
 def lu_solve(LU: Array, pivots: Array, x2: Array, /) -> Array:
-    """The solution y of x y = x2 by the factors of x that `lu_factor` gives.
+    """The solution y of x y = x2 from the factors of x by `lu_factor`.
 
     Args:
         LU: `(*batch, n, n)`, floating or complex.
         pivots: `(*batch, n)`, integers.
-        x2: `(n,)`, or `(*batch, n, k)` for k right sides; the dtypes promote.
+        x2: `(n,)`, or `(*batch, n, k)` for k right-hand sides; the dtypes promote.
 
     Returns:
         `(*batch, n)` or `(*batch, n, k)`.
 
     Raises:
-        ShapeError: `LU` is not square, or `pivots` or `x2` does not fit.
+        ShapeError: `LU` is not square, or `pivots` or `x2` does not match.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -278,20 +277,19 @@ def lu_solve(LU: Array, pivots: Array, x2: Array, /) -> Array:
 @op
 @single_pair
 def cho_solve(x1: Array, x2: Array, /, *, upper: bool = False) -> Array:
-    """The solution y of x y = x2 by the triangle of x that `cholesky` gives.
+    """The solution y of x y = x2 from the Cholesky factor of x.
 
     Args:
-        x1: `(*batch, n, n)`, floating or complex: L with x = L Lᴴ; the other triangle is not
-            looked at.
-        x2: `(n,)`, or `(*batch, n, k)` for k right sides; the batch axes broadcast, and the
+        x1: `(*batch, n, n)`, floating or complex: L with x = L Lᴴ; the other triangle is not read.
+        x2: `(n,)`, or `(*batch, n, k)` for k right-hand sides; the batch axes broadcast, and the
             dtypes promote.
-        upper: `x1` is Lᴴ, as ``cholesky(x, upper=True)`` gives it.
+        upper: `x1` is Lᴴ, as from ``cholesky(x, upper=True)``.
 
     Returns:
         `(*batch, n)` or `(*batch, n, k)`.
 
     Raises:
-        ShapeError: `x1` is not square, or `x2` does not have a row for each row of it.
+        ShapeError: `x1` is not square, or `x2` has another number of rows.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -313,11 +311,11 @@ def cho_solve(x1: Array, x2: Array, /, *, upper: bool = False) -> Array:
 
 @op
 def cholesky_inverse(x: Array, /, *, upper: bool = False) -> Array:
-    """The inverse of a matrix by the triangle of it that `cholesky` gives.
+    """The inverse of a matrix from its Cholesky factor.
 
     Args:
         x: `(*batch, n, n)`, floating or complex: L of the matrix L Lᴴ.
-        upper: `x` is Lᴴ, as ``cholesky(x, upper=True)`` gives it.
+        upper: `x` is Lᴴ, as from ``cholesky(x, upper=True)``.
 
     Returns:
         `(*batch, n, n)`.
@@ -344,10 +342,10 @@ def tensorsolve(x1: Array, x2: Array, /, *, axes: Sequence[int] | None = None) -
     """The solution y of Σ x1[i…, j…] y[j…] = x2[i…], over several indices j.
 
     Args:
-        x1: floating or complex; its first axes are the axes of `x2`, the others multiply to the
-            same number of elements.
+        x1: floating or complex; its first axes are the axes of `x2`; the product of the others is
+            the same number of elements.
         x2: any shape; the dtypes promote.
-        axes: axes of `x1` to move behind the others first, in this order.
+        axes: axes of `x1` to move to the end first, in this order.
 
     Returns:
         array of the shape of the other axes of `x1`.
@@ -386,8 +384,8 @@ def tensorinv(x: Array, /, *, ind: int = 2) -> Array:
     """The inverse of `tensordot` with `x` over its last axes.
 
     Args:
-        x: floating or complex; its first `ind` axes multiply to as many elements as the others.
-        ind: the number of axes that belong to the result.
+        x: floating or complex; its first `ind` axes have the same number of elements as the others.
+        ind: the number of leading axes.
 
     Returns:
         array of the last axes of `x`, then the first: ``tensordot(y, x, axes=ind)`` is the

@@ -38,7 +38,7 @@ __all__ = [
 
 @primitive
 def equal(x1: Array, x2: Array, /) -> Array:
-    """Where x1 = x2.
+    """Whether x1 = x2.
 
     Args:
         x1: any; broadcasts with `x2`, the dtypes promote.
@@ -56,7 +56,7 @@ def equal(x1: Array, x2: Array, /) -> Array:
 
 @primitive
 def not_equal(x1: Array, x2: Array, /) -> Array:
-    """Where x1 ≠ x2.
+    """Whether x1 ≠ x2.
 
     Args:
         x1: any; broadcasts with `x2`, the dtypes promote.
@@ -75,7 +75,7 @@ def not_equal(x1: Array, x2: Array, /) -> Array:
 @primitive
 @of_bools(lambda x1, x2: ops.logical_and(ops.logical_not(x1), x2))
 def less(x1: Array, x2: Array, /) -> Array:
-    """Where x1 < x2.
+    """Whether x1 < x2.
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
@@ -94,7 +94,7 @@ def less(x1: Array, x2: Array, /) -> Array:
 @primitive
 @of_bools(lambda x1, x2: ops.logical_or(ops.logical_not(x1), x2))
 def less_equal(x1: Array, x2: Array, /) -> Array:
-    """Where x1 ≤ x2.
+    """Whether x1 ≤ x2.
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
@@ -113,7 +113,7 @@ def less_equal(x1: Array, x2: Array, /) -> Array:
 @primitive
 @of_bools(lambda x1, x2: ops.logical_and(x1, ops.logical_not(x2)))
 def greater(x1: Array, x2: Array, /) -> Array:
-    """Where x1 > x2.
+    """Whether x1 > x2.
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
@@ -132,7 +132,7 @@ def greater(x1: Array, x2: Array, /) -> Array:
 @primitive
 @of_bools(lambda x1, x2: ops.logical_or(x1, ops.logical_not(x2)))
 def greater_equal(x1: Array, x2: Array, /) -> Array:
-    """Where x1 ≥ x2.
+    """Whether x1 ≥ x2.
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
@@ -221,7 +221,7 @@ def logical_not(x: Array, /) -> Array:
 
 @primitive
 def bitwise_and(x1: Array, x2: Array, /) -> Array:
-    """Bit by bit x1 ∧ x2.
+    """The bitwise and, x1 ∧ x2.
 
     Args:
         x1: integer or bool; broadcasts with `x2`, the dtypes promote.
@@ -239,7 +239,7 @@ def bitwise_and(x1: Array, x2: Array, /) -> Array:
 
 @primitive
 def bitwise_or(x1: Array, x2: Array, /) -> Array:
-    """Bit by bit x1 ∨ x2.
+    """The bitwise or, x1 ∨ x2.
 
     Args:
         x1: integer or bool; broadcasts with `x2`, the dtypes promote.
@@ -257,7 +257,7 @@ def bitwise_or(x1: Array, x2: Array, /) -> Array:
 
 @primitive
 def bitwise_xor(x1: Array, x2: Array, /) -> Array:
-    """Bit by bit x1 ⊕ x2.
+    """The bitwise exclusive or, x1 ⊕ x2.
 
     Args:
         x1: integer or bool; broadcasts with `x2`, the dtypes promote.
@@ -275,7 +275,7 @@ def bitwise_xor(x1: Array, x2: Array, /) -> Array:
 
 @primitive
 def bitwise_invert(x: Array, /) -> Array:
-    """All bits flipped, ~x; of booleans the negation.
+    """All bits flipped, ~x; logical negation for booleans.
 
     Args:
         x: integer or bool.
@@ -332,7 +332,7 @@ def bitwise_right_shift(x1: Array, x2: Array, /) -> Array:
 
 @primitive
 def isfinite(x: Array, /) -> Array:
-    """Where x is neither infinite nor NaN; True of integers.
+    """Whether x is neither infinite nor NaN; True for integers.
 
     Args:
         x: any number.
@@ -349,7 +349,7 @@ def isfinite(x: Array, /) -> Array:
 
 @primitive
 def isinf(x: Array, /) -> Array:
-    """Where x is +∞ or −∞; False of integers.
+    """Whether x is +∞ or −∞; False for integers.
 
     Args:
         x: any number.
@@ -366,7 +366,7 @@ def isinf(x: Array, /) -> Array:
 
 @op
 def isposinf(x: Array, /) -> Array:
-    """Where x is +∞; False of integers.
+    """Whether x is +∞; False for integers.
 
     Args:
         x: real.
@@ -385,7 +385,7 @@ def isposinf(x: Array, /) -> Array:
 
 @op
 def isneginf(x: Array, /) -> Array:
-    """Where x is −∞; False of integers.
+    """Whether x is −∞; False for integers.
 
     Args:
         x: real.
@@ -404,7 +404,7 @@ def isneginf(x: Array, /) -> Array:
 
 @primitive
 def isnan(x: Array, /) -> Array:
-    """Where x is not a number; False of integers.
+    """Whether x is not a number; False for integers.
 
     Args:
         x: any number.
@@ -422,7 +422,7 @@ def isnan(x: Array, /) -> Array:
 @primitive
 @of_bools(lambda x: ops.zeros_like(x))
 def signbit(x: Array, /) -> Array:
-    """Where the sign bit is set: below 0, and −0.0.
+    """Whether the sign bit is set: negative numbers and −0.0.
 
     Args:
         x: real.
@@ -441,17 +441,17 @@ def signbit(x: Array, /) -> Array:
 def isclose(
     x1: Array, x2: Array, /, *, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Array:
-    """Where |x1 − x2| ≤ atol + rtol · |x2|.
+    """Whether |x1 − x2| ≤ atol + rtol · |x2|.
 
     Args:
         x1: any number; broadcasts with `x2`.
-        x2: any number, the one that `rtol` refers to.
+        x2: any number, the reference of `rtol`.
         rtol: relative tolerance.
         atol: absolute tolerance.
-        equal_nan: NaN is close to NaN.
+        equal_nan: treat NaN as close to NaN.
 
     Returns:
-        bool, of the broadcast shape. Infinities are close to themselves only.
+        bool, of the broadcast shape. An infinity is close to itself only.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -478,14 +478,14 @@ def isclose(
 def allclose(
     x1: Array, x2: Array, /, *, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Array:
-    """Whether `isclose` holds everywhere.
+    """Whether `isclose` is True for all elements.
 
     Args:
         x1: any number; broadcasts with `x2`.
-        x2: any number, the one that `rtol` refers to.
+        x2: any number, the reference of `rtol`.
         rtol: relative tolerance.
         atol: absolute tolerance.
-        equal_nan: NaN is close to NaN.
+        equal_nan: treat NaN as close to NaN.
 
     Returns:
         bool array of shape ().

@@ -1,4 +1,4 @@
-"""Losses of probabilities and classes, and similarities; `reduced`, for every chapter of losses.
+"""Losses of probabilities and classes, and similarities; `reduced` serves all chapters of losses.
 
 All take ``reduction``: ``"mean"``, ``"sum"`` or ``"none"``. Classes are on the last axis
 unless `axis` says otherwise, as in every other function; torch has them on axis 1.
@@ -39,16 +39,16 @@ def cross_entropy(
     ignore_index: int = -100,
     reduction: str = "mean",
 ) -> Array:
-    """−Σ_c t_c · log softmax(logits)_c: how surprising the target is under the logits.
+    """The cross entropy of the target under the logits, −Σ_c t_c · log softmax(logits)_c.
 
     Args:
         logits: any shape with the classes on `axis`, floating, not normalized.
         target: class indices, integer, in the shape of `logits` without `axis`; or
             probabilities, floating, in the shape of `logits`.
         weight: the weight of each class, `(classes,)`; None: 1.
-        axis: where the classes are.
-        label_smoothing: this share of the target is spread evenly over all classes.
-        ignore_index: class indices that are equal to this count for nothing.
+        axis: the axis of the classes.
+        label_smoothing: the fraction of the target that is distributed evenly over all classes.
+        ignore_index: class indices equal to this number are ignored.
         reduction: ``"mean"``: the weighted mean for class indices, the mean over all
             distributions for probabilities; ``"sum"``; or ``"none"``.
 
@@ -56,7 +56,7 @@ def cross_entropy(
         A scalar; with ``"none"`` the shape of `logits` without `axis`.
 
     Raises:
-        ShapeError: the shape of `target` is neither of these.
+        ShapeError: `target` has the wrong shape.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -100,7 +100,7 @@ def nll_loss(
         log_probs: any shape with the classes on `axis`, floating; see `log_softmax`.
         target: class indices, integer, in the shape of `log_probs` without `axis`.
         weight: the weight of each class, `(classes,)`; None: 1.
-        axis: where the classes are.
+        axis: the axis of the classes.
         ignore_index: class indices that are equal to this count for nothing.
         reduction: ``"mean"``: the weighted mean; ``"sum"``; or ``"none"``.
 
@@ -108,7 +108,7 @@ def nll_loss(
         A scalar; with ``"none"`` the shape of `target`.
 
     Raises:
-        ShapeError: the shape of `target` is another.
+        ShapeError: `target` has the wrong shape.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -127,9 +127,9 @@ def nll_loss(
 def binary_cross_entropy(
     x: Array, target: Array, weight: Array | None = None, /, *, reduction: str = "mean"
 ) -> Array:
-    """−t · log x − (1 − t) · log(1 − x): how surprising the target is under the probability x.
+    """The binary cross entropy of the target t under the probability x, −t log x − (1 − t) log(1 − x).
 
-    The logarithms are cut at −100, so that the loss is finite.
+    The logarithms are clipped at −100, so that the loss is finite.
 
     Args:
         x: probabilities from 0 to 1, any shape, floating.
@@ -170,7 +170,7 @@ def binary_cross_entropy_with_logits(
         x: logits, any shape, floating.
         target: probabilities, of the shape of x.
         weight: factors of the elements, broadcast with x; None: 1.
-        pos_weight: factors of the term of the positive class, broadcast with x; None: 1.
+        pos_weight: weights of the positive class, broadcast with x; None: 1.
         reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
 
     Returns:
@@ -196,12 +196,12 @@ def binary_cross_entropy_with_logits(
 def kl_div(
     x: Array, target: Array, /, *, log_target: bool = False, reduction: str = "mean"
 ) -> Array:
-    """The terms of the Kullback–Leibler divergence of x from the target, t · (log t − x).
+    """The elementwise Kullback–Leibler divergence of x from the target, t · (log t − x).
 
     Args:
         x: logarithms of probabilities, any shape, floating.
         target: probabilities, of the shape of x; 0 contributes 0.
-        log_target: `target` holds logarithms as well.
+        log_target: whether `target` contains logarithms.
         reduction: ``"mean"`` over all elements, ``"batchmean"``: the sum divided by the size
             of axis 0, which is the divergence; ``"sum"`` or ``"none"``.
 
@@ -240,14 +240,14 @@ def focal_loss(
 ) -> Array:
     """Focal loss: down-weights well-classified examples, α_t (1 − p_t)^γ · BCE.
 
-    p_t is the probability that σ(logits) gives to the target, α_t is `alpha` where the target
-    is 1 and 1 − `alpha` where it is 0.
+    p_t is the probability of the target under σ(logits); α_t is `alpha` where the target is 1 and
+    1 − `alpha` where it is 0.
 
     Args:
         logits: any shape, floating.
         target: 0, 1 or probabilities between, floating, of the shape of `logits`.
         alpha: the weight of positive targets; None: all weigh 1.
-        gamma: the focusing power; 0 leaves the binary cross entropy.
+        gamma: the focusing exponent; 0 gives the binary cross entropy.
         reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
 
     Returns:
@@ -273,13 +273,13 @@ def focal_loss(
 def dice_loss(
     x: Array, target: Array, /, *, axis: Axis = None, eps: float = 1e-7, reduction: str = "mean"
 ) -> Array:
-    """One minus the overlap of two sets, 1 − 2 Σ x·target / (Σ x + Σ target + eps).
+    """One minus the Dice coefficient, 1 − 2 Σ x·target / (Σ x + Σ target + eps).
 
     Args:
         x: probabilities, any shape, floating.
         target: of the shape of x.
-        axis: the axes of one set, over which the sums go; None: all.
-        eps: keeps the divisor of two empty sets from zero; their loss is 1.
+        axis: the axes to sum over; None: all.
+        eps: added to the denominator; the loss of two empty sets is 1.
         reduction: ``"mean"`` over the sets, ``"sum"`` or ``"none"``.
 
     Returns:
@@ -306,7 +306,7 @@ def cosine_similarity(x1: Array, x2: Array, /, *, axis: int = -1, eps: float = 1
     Args:
         x1: any shape, floating.
         x2: broadcasts with x1.
-        axis: along which the vectors lie.
+        axis: the axis of the vectors.
         eps: the smallest norm to divide by.
 
     Returns:
@@ -334,7 +334,7 @@ def reduced(
     """The mean, the sum or all elements of a loss; for every chapter of losses.
 
     Raises:
-        ArgumentError: `reduction` is none of these.
+        ArgumentError: `reduction` is unknown.
         NotImplementedError: the loss is complex; the op makes a `DtypeError` of it.
     """
     refuse_complex(loss)

@@ -1,4 +1,4 @@
-"""Shapes and places: reshape, join, split, repeat, move, pad; no arithmetic."""
+"""Shapes and positions: reshape, join, split, repeat, move, pad."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ __all__ = [
 def shape(x: Array, /) -> tuple[Any, ...]:
     """The lengths of the axes of `x`, as a tuple.
 
-    Lengths are ints wherever they are known; inside a `tf.function` of open shapes an
-    unknown one is a scalar tensor.
+    Known lengths are ints; inside a `tf.function` with unknown shapes an unknown length is a scalar
+    tensor.
 
     Args:
         x: array of any shape.
@@ -74,10 +74,10 @@ def reshape(x: Array, /, shape: Shape, *, order: str = "C", copy: bool | None = 
 
     Args:
         x: array of any shape.
-        shape: the new lengths; one may be −1 and is worked out from the others.
+        shape: the new lengths; one may be −1 and is inferred.
         order: ``"C"`` reads and writes with the last axis fastest, ``"F"`` with the first.
-        copy: True always copies; False raises rather than copying. JAX and TensorFlow,
-            whose arrays cannot be written to, have no use for it.
+        copy: True always copies; False raises if a copy is needed. JAX and TensorFlow, whose arrays
+            are immutable, ignore it.
 
     Returns:
         array of shape `shape` and the dtype of `x`.
@@ -105,7 +105,7 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
         axes: a permutation of the axes; negative ones count from the end.
 
     Returns:
-        array of the same elements; a view where the framework has them.
+        array of the same elements; a view where the framework has views.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -123,10 +123,10 @@ def expand_dims(x: Array, /, axis: Axes) -> Array:
 
     Args:
         x: array of any shape.
-        axis: the place of the new axis in the result, or of several.
+        axis: the position of the new axis in the result, or several positions.
 
     Returns:
-        array with an axis more; a view where the framework has them.
+        array with the new axes; a view where the framework has views.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -149,7 +149,7 @@ def squeeze(x: Array, /, axis: Axis = None) -> Array:
         axis: the axis to drop, or several; None drops all of length 1.
 
     Returns:
-        array without these axes; a view where the framework has them.
+        array without these axes; a view where the framework has views.
 
     Raises:
         ValueError: an axis of `axis` is longer than 1.
@@ -166,10 +166,10 @@ def squeeze(x: Array, /, axis: Axis = None) -> Array:
 
 @op
 def flatten(x: Array, /, *, start_axis: int = 0, end_axis: int = -1) -> Array:
-    """The axes from `start_axis` to `end_axis` as one.
+    """Merge the axes from `start_axis` to `end_axis`.
 
     Args:
-        x: array of any shape; of one without axes comes an array of one element.
+        x: array of any shape; a scalar becomes an array of one element.
         start_axis: the first axis to merge.
         end_axis: the last axis to merge, included.
 
@@ -199,15 +199,15 @@ def flatten(x: Array, /, *, start_axis: int = 0, end_axis: int = -1) -> Array:
 
 @primitive
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
-    """The arrays one after the other along an axis that they have.
+    """Concatenate arrays along an existing axis.
 
     Args:
-        arrays: a list or tuple of arrays; the dtypes promote, and the shapes agree but
-            for `axis`.
+        arrays: a list or tuple of arrays; the dtypes promote, and the shapes agree except along
+            `axis`.
         axis: the axis to join; None flattens first.
 
     Returns:
-        array of the promoted dtype, as long along `axis` as all arrays together.
+        array of the promoted dtype; its length along `axis` is the sum of the lengths.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -221,14 +221,14 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
 
 @op
 def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
-    """The arrays side by side along a new axis.
+    """Stack arrays along a new axis.
 
     Args:
         arrays: a list or tuple of arrays of one shape; the dtypes promote.
-        axis: the place of the new axis in the result.
+        axis: the position of the new axis in the result.
 
     Returns:
-        array of the promoted dtype, with one axis more, as long as there are arrays.
+        array of the promoted dtype, with a new axis of length ``len(arrays)``.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -251,10 +251,10 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
 
     Args:
         x: array of at least one dimension.
-        axis: the axis to take apart.
+        axis: the axis to unstack.
 
     Returns:
-        a tuple of as many arrays as the axis is long, without that axis.
+        a tuple of one array for each index of the axis, without that axis.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -275,15 +275,15 @@ def split(x: Array, /, sizes: int | Sequence[int], *, axis: int = 0) -> tuple[Ar
 
     Args:
         x: array of at least one dimension.
-        sizes: the length of each part, which add up to the length of the axis; or one
-            length for all parts, where the last may be shorter.
-        axis: the axis to cut.
+        sizes: the lengths of the parts, whose sum is the length of the axis; or one length for all
+            parts, of which the last may be shorter.
+        axis: the axis to split.
 
     Returns:
-        a tuple of arrays, views where the framework has them.
+        a tuple of arrays, views where the framework has views.
 
     Raises:
-        ShapeError: the sizes do not add up to the length of the axis.
+        ShapeError: the sum of the sizes differs from the length of the axis.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -304,19 +304,19 @@ def split(x: Array, /, sizes: int | Sequence[int], *, axis: int = 0) -> tuple[Ar
 def array_split(
     x: Array, /, indices_or_sections: int | Sequence[int], *, axis: int = 0
 ) -> tuple[Array, ...]:
-    """`x` cut at given places, or into a given number of parts.
+    """Split `x` at given positions, or into a given number of parts.
 
     Args:
         x: array of at least one dimension.
         indices_or_sections: the number of parts, whose lengths differ by at most 1, the
-            longer ones first; or the places before which to cut.
-        axis: the axis to cut.
+            longer ones first; or the indices before which to split.
+        axis: the axis to split.
 
     Returns:
-        a tuple of arrays, views where the framework has them.
+        a tuple of arrays, views where the framework has views.
 
     Raises:
-        ShapeError: the parts are fewer than one, or the places do not ascend.
+        ShapeError: the number of parts is less than one, or the indices do not ascend.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -375,7 +375,7 @@ def broadcast_to(x: Array, /, shape: Shape) -> Array:
         shape: the shape of the result.
 
     Returns:
-        array of `shape`, of the dtype of `x`; a view where the framework has them.
+        array of `shape`, of the dtype of `x`; a view where the framework has views.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -390,7 +390,7 @@ def broadcast_to(x: Array, /, shape: Shape) -> Array:
 
 @op
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
-    """The arrays, all broadcast to their common shape.
+    """Broadcast arrays to their common shape.
 
     Args:
         arrays: arrays whose shapes broadcast; each keeps its dtype.
@@ -434,12 +434,12 @@ def flip(x: Array, /, *, axis: Axis = None) -> Array:
 
 @primitive
 def roll(x: Array, /, shift: Ints, *, axis: Axis = None) -> Array:
-    """The elements of `x` moved along axes; what leaves at the end comes back at the start.
+    """Shift the elements of `x` along axes, cyclically.
 
     Args:
         x: array of any shape.
-        shift: how far to move, for all axes or one for each.
-        axis: the axis to move along, or several; None moves in the flattened array.
+        shift: the distance, for all axes or one for each.
+        axis: the axis to shift along, or several; None shifts in the flattened array.
 
     Returns:
         array of the shape and the dtype of `x`.
@@ -456,15 +456,15 @@ def roll(x: Array, /, shift: Ints, *, axis: Axis = None) -> Array:
 
 @primitive
 def tile(x: Array, repetitions: Sequence[int], /) -> Array:
-    """Copies of `x` side by side.
+    """Repeat the whole of `x` along its axes.
 
     Args:
         x: array of any shape.
-        repetitions: how often along each axis, counted from the last; missing axes of `x`
-            are put in front.
+        repetitions: the number of repetitions along each axis, counted from the last; missing
+            leading axes of `x` are added.
 
     Returns:
-        array of the dtype of `x`, each axis as many times as long.
+        array of the dtype of `x`; each axis is longer by its number of repetitions.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -486,20 +486,20 @@ def repeat(
     axis: int | None = None,
     total_repeat_length: int | None = None,
 ) -> Array:
-    """Each element of `x` several times in a row.
+    """Repeat each element of `x`.
 
     The length of the result depends on the values of `repeats`, which compiled code cannot
     know: give it a `total_repeat_length`.
 
     Args:
         x: array of any shape.
-        repeats: how often, for all elements or one number for each along the axis.
+        repeats: the number of repetitions, for all elements or one for each along the axis.
         axis: the axis to repeat along; None flattens first.
-        total_repeat_length: the length of the result along the axis, which is cut there, or
-            filled up with the last element; None: the sum of `repeats`.
+        total_repeat_length: the length of the result along the axis; a longer result is truncated,
+            a shorter one padded with the last element; None: the sum of `repeats`.
 
     Returns:
-        array of the dtype of `x`, longer along `axis`; with one axis if that is None.
+        array of the dtype of `x`, longer along `axis`; a vector if `axis` is None.
 
     Raises:
         ShapeError: the array is empty, and the mode pads with its values.
@@ -538,15 +538,15 @@ def repeat(
 
 @op
 def moveaxis(x: Array, source: Axes, destination: Axes, /) -> Array:
-    """`x` with some axes at other places, the others in their order.
+    """Move axes to new positions; the others keep their order.
 
     Args:
         x: array of any shape.
         source: the axis to move, or several.
-        destination: its place in the result, or as many places.
+        destination: its position in the result, or one position for each axis.
 
     Returns:
-        array of the same elements; a view where the framework has them.
+        array of the same elements; a view where the framework has views.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -569,7 +569,7 @@ def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
         axis2: the other.
 
     Returns:
-        array of the same elements; a view where the framework has them.
+        array of the same elements; a view where the framework has views.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -592,23 +592,23 @@ def pad(
     mode: str = "constant",
     constant_values: complex = 0,
 ) -> Array:
-    """`x` with a margin around it.
+    """Pad `x` along its axes.
 
     Args:
-        x: array of any shape; along a padded axis it is empty in mode ``"constant"`` only.
-        pad_width: the margin: a number for all sides, ``(before, after)`` for all axes, or
-            such a pair for each axis.
-        mode: what stands in the margin. ``"constant"``: `constant_values`; ``"edge"``: the
-            nearest element; ``"reflect"``: the mirror image without the border element;
-            ``"symmetric"``: with it; ``"wrap"``: the other end.
+        x: array of any shape; a padded axis may be empty in mode ``"constant"`` only.
+        pad_width: the padding: a number for all sides, ``(before, after)`` for all axes, or such a
+            pair for each axis.
+        mode: the values of the padding. ``"constant"``: `constant_values`; ``"edge"``: the nearest
+            element; ``"reflect"``: the mirror image without the border element; ``"symmetric"``:
+            with it; ``"wrap"``: the opposite end.
         constant_values: the number for mode ``"constant"``, cast to the dtype of `x`.
 
     Returns:
-        array of the dtype of `x`, longer along each axis by both sides of its margin.
+        array of the dtype of `x`, longer by the padding along each axis.
 
     Raises:
-        ArgumentError: `mode` is none of these.
-        ShapeError: `pad_width` does not fit, or is negative.
+        ArgumentError: `mode` is unknown.
+        ShapeError: `pad_width` does not match the axes, or is negative.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -649,15 +649,15 @@ def diff(
     prepend: Array | None = None,
     append: Array | None = None,
 ) -> Array:
-    """The difference of neighbours, xᵢ₊₁ − xᵢ, taken `n` times; of bools, where they differ.
+    """The n-th discrete difference, xᵢ₊₁ − xᵢ repeated `n` times; exclusive or for bools.
 
     Args:
         x: array of at least one dimension.
-        axis: the axis along which elements are neighbours.
-        n: how often to take the difference, 0 or more times.
-        prepend: an array to put before `x` along the axis, of the dtype of `x`; a 0-d array is
-            broadcast to length 1 along it.
-        append: an array to put after it.
+        axis: the axis of the differences.
+        n: the order of the difference, not negative.
+        prepend: an array to prepend along the axis, of the dtype of `x`; a 0-d array is broadcast to
+            length 1 along it.
+        append: an array to append along the axis.
 
     Returns:
         array whose `axis` is shorter by `n`.
@@ -701,17 +701,16 @@ def sliding_window_view(
     axis: Axis = None,
     step: int | Sequence[int] = 1,
 ) -> Array:
-    """All windows of a given shape, a view of `x` where the framework has views.
+    """All sliding windows of a given shape; a view of `x` where the framework has views.
 
     Args:
         x: array of at least one dimension.
-        window_shape: the length of the window along each axis of `axis`.
+        window_shape: the length of the window along each of `axis`.
         axis: the axes that the window slides along; None means all.
-        step: how far apart windows start, for all axes or for each.
+        step: the step between windows, for all axes or for each.
 
     Returns:
-        array in which each axis of `axis` counts the windows, with the axes of the
-        window appended.
+        array of the windows: each of `axis` indexes windows, and the axes of a window are appended.
 
     Raises:
         ShapeError: a window is longer than its axis.

@@ -1,4 +1,4 @@
-"""Losses of scores that are to be ranked or kept apart by a margin.
+"""Margin and ranking losses.
 
 As in `nestarray.ops.losses`, all take ``reduction``, and classes are on the last axis.
 """
@@ -26,7 +26,7 @@ __all__ = [
 
 @floating_op
 def hinge_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
-    """max(0, 1 − target · x).
+    """The hinge loss, max(0, 1 − target · x).
 
     Args:
         x: scores, any shape, floating.
@@ -51,12 +51,12 @@ def hinge_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
 def hinge_embedding_loss(
     x: Array, target: Array, /, *, margin: float = 1.0, reduction: str = "mean"
 ) -> Array:
-    """x where the target is 1, max(0, margin − x) where it is −1; x is a distance.
+    """Embedding loss of distances: x where the target is 1, max(0, margin − x) where it is −1.
 
     Args:
         x: distances, any shape, floating.
         target: 1 or −1, of the shape of x.
-        margin: the distance from which on unlike pairs cost nothing.
+        margin: the distance above which dissimilar pairs have zero loss.
         reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
 
     Returns:
@@ -79,13 +79,13 @@ def hinge_embedding_loss(
 def margin_ranking_loss(
     x1: Array, x2: Array, target: Array, /, *, margin: float = 0.0, reduction: str = "mean"
 ) -> Array:
-    """max(0, −target · (x1 − x2) + margin): target 1 wants x1 ranked higher, −1 lower.
+    """Ranking loss, max(0, −target · (x1 − x2) + margin): x1 should rank higher for target 1.
 
     Args:
         x1: scores, any shape, floating.
         x2: scores, of the shape of x1.
         target: 1 or −1, floating, of the shape of x1.
-        margin: by how much the scores are to differ.
+        margin: the required difference of the scores.
         reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
 
     Returns:
@@ -105,7 +105,7 @@ def margin_ranking_loss(
 
 @floating_op
 def soft_margin_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
-    """log(1 + exp(−target · x)).
+    """The logistic loss of scores, log(1 + exp(−target · x)).
 
     Args:
         x: scores, any shape, floating.
@@ -139,16 +139,16 @@ def triplet_margin_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Array:
-    """max(0, d(anchor, positive) − d(anchor, negative) + margin), d the p-distance.
+    """Triplet loss, max(0, d(anchor, positive) − d(anchor, negative) + margin), d the p-distance.
 
     Args:
         anchor: `(*batch, dim)`, floating.
-        positive: like the anchor, `(*batch, dim)`.
-        negative: unlike the anchor, `(*batch, dim)`.
-        margin: by how much the distances are to differ.
+        positive: similar examples, `(*batch, dim)`.
+        negative: dissimilar examples, `(*batch, dim)`.
+        margin: the required difference of the distances.
         p: the order of the norm; positive.
-        eps: added to each difference, so that the norm has a derivative at equal points.
-        swap: use d(positive, negative) in place of d(anchor, negative) where it is less.
+        eps: added to each difference, so that the norm is differentiable at equal points.
+        swap: use d(positive, negative) instead of d(anchor, negative) where it is smaller.
         reduction: ``"mean"`` over the batch, ``"sum"`` or ``"none"``.
 
     Returns:
@@ -185,14 +185,14 @@ def multi_margin_loss(
     margin: float = 1.0,
     reduction: str = "mean",
 ) -> Array:
-    """Σ_{i≠y} max(0, margin − x_y + x_i)ᵖ / classes: the right score y is to lead by a margin.
+    """Multi-class margin loss, Σ_{i≠y} max(0, margin − x_y + x_i)ᵖ / classes, for the true class y.
 
     Args:
         x: scores, `(*batch, classes)`, floating.
-        target: the right classes y, `(*batch,)`, integer.
-        weight: the weight of each right class, `(classes,)`; None: 1.
-        p: the power; 1 or 2.
-        margin: by how much the right score is to lead.
+        target: the true classes y, `(*batch,)`, integer.
+        weight: the weight of each true class, `(classes,)`; None: 1.
+        p: the exponent; 1 or 2.
+        margin: the required lead of the true score.
         reduction: ``"mean"`` over the batch, ``"sum"`` or ``"none"``.
 
     Returns:
@@ -200,7 +200,7 @@ def multi_margin_loss(
 
     Raises:
         ArgumentError: `p` is neither 1 nor 2.
-        ShapeError: the shape of `target` is another, or there is not one weight for each class.
+        ShapeError: `target` or `weight` has the wrong shape.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -227,18 +227,18 @@ def multi_margin_loss(
 
 @floating_op(not_promoted=("target",))
 def multilabel_margin_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
-    """Σ_{y right} Σ_{i wrong} max(0, 1 − x_y + x_i) / classes: all right scores are to lead.
+    """Multi-label margin loss, Σ_{y true} Σ_{i false} max(0, 1 − x_y + x_i) / classes.
 
     Args:
         x: scores, `(*batch, classes)`, floating.
-        target: the right classes, `(*batch, classes)`, integer; the first −1 ends them.
+        target: the true classes, `(*batch, classes)`, integer; the list ends at the first −1.
         reduction: ``"mean"`` over the batch, ``"sum"`` or ``"none"``.
 
     Returns:
         A scalar; with ``"none"`` `(*batch,)`.
 
     Raises:
-        ShapeError: the shape of `target` is another.
+        ShapeError: `target` has the wrong shape.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -267,7 +267,7 @@ def multilabel_margin_loss(x: Array, target: Array, /, *, reduction: str = "mean
 def multilabel_soft_margin_loss(
     x: Array, target: Array, weight: Array | None = None, /, *, reduction: str = "mean"
 ) -> Array:
-    """The mean over classes of −t · log σ(x) − (1 − t) · log σ(−x).
+    """Multi-label logistic loss, the mean over classes of −t · log σ(x) − (1 − t) · log σ(−x).
 
     Args:
         x: logits, `(*batch, classes)`, floating.
@@ -279,7 +279,7 @@ def multilabel_soft_margin_loss(
         A scalar; with ``"none"`` `(*batch,)`.
 
     Raises:
-        ShapeError: the shape of `target` is another.
+        ShapeError: `target` has the wrong shape.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -298,20 +298,20 @@ def multilabel_soft_margin_loss(
 def cosine_embedding_loss(
     x1: Array, x2: Array, target: Array, /, *, margin: float = 0.0, reduction: str = "mean"
 ) -> Array:
-    """1 − cos(x1, x2) where the target is 1, max(0, cos(x1, x2) − margin) where it is −1.
+    """Cosine loss: 1 − cos(x1, x2) where the target is 1, max(0, cos(x1, x2) − margin) where it is −1.
 
     Args:
         x1: vectors, `(*batch, dim)`, floating.
         x2: vectors, of the shape of x1.
         target: 1 or −1, `(*batch,)`.
-        margin: the cosine up to which unlike vectors cost nothing; −1 to 1.
+        margin: the cosine below which dissimilar vectors have zero loss; −1 to 1.
         reduction: ``"mean"`` over the batch, ``"sum"`` or ``"none"``.
 
     Returns:
         A scalar; with ``"none"`` `(*batch,)`.
 
     Raises:
-        ShapeError: the shape of `target` is another.
+        ShapeError: `target` has the wrong shape.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -1,4 +1,4 @@
-"""Matrices from their diagonals, powers and blocks."""
+"""Triangular, diagonal, Vandermonde and block matrices."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def tri(
     """Ones on and below a diagonal, zeros above.
 
     Args:
-        n_rows: rows.
-        n_cols: columns; None means as many.
+        n_rows: the number of rows.
+        n_cols: the number of columns; None means `n_rows`.
         k: the last diagonal of ones; above the main one if positive.
         dtype: None means float32.
-        device: where; None means the device of `like`, or the framework's default.
-        like: array whose framework and device to take.
+        device: the device; None means the device of `like`, or the framework's default.
+        like: an array whose framework and device to use.
 
     Returns:
         `(n_rows, n_cols)`.
@@ -51,14 +51,14 @@ def tri(
 
 @op
 def diag(x: Array, /, *, k: int = 0) -> Array:
-    """A matrix with the vector `x` on a diagonal, or of a matrix `x` that diagonal.
+    """A matrix with the vector `x` on a diagonal, or the diagonal of a matrix `x`.
 
     Args:
         x: `(n,)` or `(rows, columns)`.
-        k: which diagonal; above the main one if positive, below if negative.
+        k: the diagonal; above the main one if positive, below if negative.
 
     Returns:
-        `(n + |k|, n + |k|)` with zeros elsewhere, or the vector; of the dtype of `x`.
+        `(n + |k|, n + |k|)` with zeros elsewhere, or the diagonal; of the dtype of `x`.
 
     Raises:
         ShapeError: `x` has neither one nor two dimensions; `diagonal` takes batches.
@@ -89,7 +89,7 @@ def diagflat(x: Array, /, *, k: int = 0) -> Array:
 
     Args:
         x: array of any shape, of n elements.
-        k: which diagonal; above the main one if positive, below if negative.
+        k: the diagonal; above the main one if positive, below if negative.
 
     Returns:
         `(n + |k|, n + |k|)`, with zeros elsewhere, of the dtype of `x`.
@@ -105,17 +105,17 @@ def diagflat(x: Array, /, *, k: int = 0) -> Array:
 
 @op
 def fill_diagonal(x: Array, value: Array, /) -> Array:
-    """`x` with `value` in place of its main diagonal, the elements xᵢᵢ, or xᵢ…ᵢ.
+    """`x` with its main diagonal, the elements xᵢᵢ or xᵢ…ᵢ, replaced by `value`.
 
     Args:
-        x: `(rows, columns)`, or more dimensions, all of one length; it is not modified.
-        value: a number, or `(n,)`, as long as the diagonal; cast to the dtype of `x`.
+        x: `(rows, columns)`, or more dimensions of equal length; it is not modified.
+        value: a number, or `(n,)` for a diagonal of length n; cast to the dtype of `x`.
 
     Returns:
         a new array like `x`.
 
     Raises:
-        ShapeError: `x` has no such diagonal.
+        ShapeError: `x` has fewer than two dimensions, or more with different lengths.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -137,18 +137,18 @@ def fill_diagonal(x: Array, value: Array, /) -> Array:
 
 @op
 def vander(x: Array, /, *, N: int | None = None, increasing: bool = False) -> Array:
-    """The Vandermonde matrix of powers, xᵢ to the N − 1, …, xᵢ², xᵢ, 1.
+    """The Vandermonde matrix with the rows xᵢᴺ⁻¹, …, xᵢ², xᵢ, 1.
 
     Args:
         x: `(*batch, n)`, any number.
-        N: how many powers; None means n.
-        increasing: from the power 0 to N − 1 instead.
+        N: the number of powers; None means n.
+        increasing: order the powers from 0 to N − 1.
 
     Returns:
-        `(*batch, n, N)`, of the dtype of `x`, of integers int64.
+        `(*batch, n, N)`, of the dtype of `x`, int64 for integers.
 
     Raises:
-        ShapeError: `x` is a number, or `N` negative.
+        ShapeError: `x` is a scalar, or `N` is negative.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -170,16 +170,16 @@ def vander(x: Array, /, *, N: int | None = None, increasing: bool = False) -> Ar
 
 @op
 def block_diag(arrays: Sequence[Array], /) -> Array:
-    """A matrix with the given matrices along its diagonal, zeros elsewhere.
+    """A block diagonal matrix of the given matrices.
 
     Args:
         arrays: a list or tuple of matrices; vectors count as rows, and the dtypes promote.
 
     Returns:
-        a matrix of all their rows and all their columns.
+        `(sum of the rows, sum of the columns)`, of the promoted dtype.
 
     Raises:
-        ShapeError: an array has more than two dimensions, or there is none.
+        ShapeError: an array has more than two dimensions, or `arrays` is empty.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -1,8 +1,7 @@
-"""Reductions that pass NaN over, as if it were not there.
+"""Reductions that ignore NaN.
 
-Integers and bools have no NaN and go to the plain reduction. Where all elements of a slice
-are NaN, the sum is 0, the product 1, a position −1, and everything else NaN. The gradient at
-a NaN is 0.
+Integers and bools use the plain reduction. For a slice of NaN only, the sum is 0, the product 1,
+an index −1, and every other result NaN. The gradient at a NaN is 0.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def _with(x: Array, value: float) -> Array:
 def nansum(
     x: Array, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False
 ) -> Array:
-    """The sum of the elements that are not NaN; of nothing 0.
+    """The sum of the elements other than NaN; 0 for an empty slice.
 
     Args:
         x: any number.
@@ -59,7 +58,7 @@ def nansum(
         keepdims: keep the reduced axes, with length 1.
 
     Returns:
-        array of the dtype that `sum` gives.
+        array of the dtype of the result of `sum`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -74,7 +73,7 @@ def nansum(
 def nanprod(
     x: Array, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False
 ) -> Array:
-    """The product of the elements that are not NaN; of nothing 1.
+    """The product of the elements other than NaN; 1 for an empty slice.
 
     Args:
         x: any number.
@@ -83,7 +82,7 @@ def nanprod(
         keepdims: keep the reduced axes, with length 1.
 
     Returns:
-        array of the dtype that `prod` gives.
+        array of the dtype of the result of `prod`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -96,7 +95,7 @@ def nanprod(
 
 @op
 def nanmean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The mean of the elements that are not NaN; of nothing NaN.
+    """The mean of the elements other than NaN; NaN for an empty slice.
 
     Args:
         x: any number.
@@ -104,7 +103,7 @@ def nanmean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
         keepdims: keep the reduced axes, with length 1.
 
     Returns:
-        array of the dtype of `x`; of integers and bools float32.
+        array of the dtype of `x`; float32 for integers and bools.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -121,16 +120,16 @@ def nanmean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
 def nanvar(
     x: Array, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
 ) -> Array:
-    """The variance of the elements that are not NaN; NaN where n − correction is not positive.
+    """The variance of the elements other than NaN; NaN where n − correction is not positive.
 
     Args:
         x: any number.
         axis: the axis to reduce, or several; None means all.
-        correction: what to take off the number of elements that are not NaN, as for `var`.
+        correction: subtracted from the number n of elements other than NaN, as for `var`.
         keepdims: keep the reduced axes, with length 1.
 
     Returns:
-        real array of the precision of `x`; of integers and bools float32.
+        real array of the precision of `x`; float32 for integers and bools.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -150,7 +149,7 @@ def nanvar(
 def nanstd(
     x: Array, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
 ) -> Array:
-    """The standard deviation of the elements that are not NaN, the square root of `nanvar`.
+    """The standard deviation of the elements other than NaN, the square root of `nanvar`.
 
     Args:
         x: any number.
@@ -159,7 +158,7 @@ def nanstd(
         keepdims: keep the reduced axes, with length 1.
 
     Returns:
-        real array of the precision of `x`; of integers and bools float32.
+        real array of the precision of `x`; float32 for integers and bools.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -185,7 +184,7 @@ def _shared_out(total: Array, count: Array, x: Array) -> Array:
 
 @op
 def nanmax(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The greatest of the elements that are not NaN; NaN if all are.
+    """The largest element other than NaN; NaN if all are NaN.
 
     Args:
         x: real or bool.
@@ -209,7 +208,7 @@ def nanmax(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
 
 @op
 def nanmin(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The least of the elements that are not NaN; NaN if all are.
+    """The smallest element other than NaN; NaN if all are NaN.
 
     Args:
         x: real or bool.
@@ -233,7 +232,7 @@ def nanmin(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
 
 @op
 def nanargmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """The first position of the greatest of the elements that are not NaN; −1 if all are.
+    """The first index of the largest element other than NaN; −1 if all are NaN.
 
     Args:
         x: real.
@@ -255,7 +254,7 @@ def nanargmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -
 
 @op
 def nanargmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """The first position of the least of the elements that are not NaN; −1 if all are.
+    """The first index of the smallest element other than NaN; −1 if all are NaN.
 
     Args:
         x: real.
@@ -284,7 +283,7 @@ def _place_of(x: Array, value: Array, axis: int | None, keepdims: bool) -> Array
 
 @op
 def nanmedian(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The median of the elements that are not NaN; NaN if all are.
+    """The median of the elements other than NaN; NaN if all are NaN.
 
     Args:
         x: real.
@@ -292,7 +291,7 @@ def nanmedian(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Arra
         keepdims: keep the reduced axes, with length 1.
 
     Returns:
-        array of the dtype of `x`; of integers float32.
+        array of the dtype of `x`; float32 for integers.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -314,22 +313,22 @@ def nanquantile(
     keepdims: bool = False,
     weights: Array | None = None,
 ) -> Array:
-    """The element below which the share `q` of the elements that are not NaN lies; NaN if all are.
+    """The quantile `q` of the elements other than NaN; NaN if all are NaN.
 
     Args:
         x: real.
-        q: the share, from 0 to 1, or an array of shares; of one outside the quantile is NaN.
+        q: the probability, from 0 to 1, or an array; elements outside give NaN.
         axis: the axis to reduce, or several; None means all.
         method: as for `quantile`.
         keepdims: keep the reduced axes, with length 1.
         weights: as for `quantile`; the weight of a NaN counts as 0.
 
     Returns:
-        array with the axes of `q` in front; of the dtype of `x`, of integers float32.
+        array with the axes of `q` first; of the dtype of `x`, float32 for integers.
 
     Raises:
         ArgumentError: `method` is unknown (see `quantile`) or does not support weights; `q` is a
-            number outside.
+            number out of range.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -365,22 +364,22 @@ def nanpercentile(
     keepdims: bool = False,
     weights: Array | None = None,
 ) -> Array:
-    """The element below which `q` percent of the elements that are not NaN lie; NaN if all are.
+    """The percentile `q` of the elements other than NaN; NaN if all are NaN.
 
     Args:
         x: real.
-        q: from 0 to 100, or an array of such numbers; of one outside the percentile is NaN.
+        q: from 0 to 100, or an array; elements outside give NaN.
         axis: the axis to reduce, or several; None means all.
         method: as for `quantile`.
         keepdims: keep the reduced axes, with length 1.
         weights: as for `quantile`; the weight of a NaN counts as 0.
 
     Returns:
-        array with the axes of `q` in front; of the dtype of `x`, of integers float32.
+        array with the axes of `q` first; of the dtype of `x`, float32 for integers.
 
     Raises:
         ArgumentError: `method` is unknown (see `quantile`) or does not support weights; `q` is a
-            number outside.
+            number out of range.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -395,7 +394,7 @@ def nanpercentile(
 
 @op
 def nancumsum(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
-    """The sums of the elements so far, Σⱼ≤ᵢ xⱼ, NaN as 0.
+    """The cumulative sum with NaN counted as 0, Σⱼ≤ᵢ xⱼ.
 
     Args:
         x: any number.
@@ -403,7 +402,7 @@ def nancumsum(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None =
         dtype: of the sums; as for `cumulative_sum`.
 
     Returns:
-        array of the shape of `x`; with one axis if `axis` is None.
+        array of the shape of `x`; a vector if `axis` is None.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -418,7 +417,7 @@ def nancumsum(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None =
 
 @op
 def nancumprod(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
-    """The products of the elements so far, Πⱼ≤ᵢ xⱼ, NaN as 1.
+    """The cumulative product with NaN counted as 1, Πⱼ≤ᵢ xⱼ.
 
     Args:
         x: any number.
@@ -426,7 +425,7 @@ def nancumprod(x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None 
         dtype: of the products; as for `cumulative_prod`.
 
     Returns:
-        array of the shape of `x`; with one axis if `axis` is None.
+        array of the shape of `x`; a vector if `axis` is None.
 
     Example:
         >>> import numpy as np, nestarray as na

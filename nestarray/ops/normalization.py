@@ -1,4 +1,4 @@
-"""Shift and scale to mean 0 and variance 1, or to length 1, over chosen axes."""
+"""Normalization to mean 0 and variance 1, or to norm 1, over chosen axes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def batch_norm(
         variance: `(channels,)`, not negative.
         weight: the scale, `(channels,)`; None: 1.
         bias: the shift, `(channels,)`; None: 0.
-        axis: where the channels are.
+        axis: the axis of the channels.
         eps: added to the variance, under the root.
 
     Returns:
@@ -84,13 +84,13 @@ def batch_norm_training(
     axis: int = 1,
     eps: float = 1e-5,
 ) -> tuple[Array, Array, Array]:
-    """Normalize each channel with the moments of the batch, and return these as well.
+    """Normalize each channel with the moments of the batch, and return the moments.
 
     Args:
         x: `(batch, channels, *spatial)`, floating.
         weight: the scale, `(channels,)`; None: 1.
         bias: the shift, `(channels,)`; None: 0.
-        axis: where the channels are.
+        axis: the axis of the channels.
         eps: added to the variance, under the root.
 
     Returns:
@@ -139,7 +139,7 @@ def layer_norm(
         x: any shape, floating.
         weight: the scale, in the shape of x along `axis`; None: 1.
         bias: the shift, in the shape of x along `axis`; None: 0.
-        axis: the axis or axes over which the moments are taken.
+        axis: the axis or axes of the moments.
         eps: added to the variance, under the root.
 
     Returns:
@@ -178,7 +178,7 @@ def rms_norm(
     Args:
         x: any shape, floating.
         weight: the scale, in the shape of x along `axis`; None: 1.
-        axis: the axis or axes over which the mean is taken.
+        axis: the axis or axes of the mean.
         eps: added to the mean square, under the root.
 
     Returns:
@@ -214,7 +214,7 @@ def group_norm(
         x: `(batch, channels, *spatial)`, floating.
         weight: the scale, `(channels,)`; None: 1.
         bias: the shift, `(channels,)`; None: 0.
-        num_groups: how many groups; divides the number of channels.
+        num_groups: the number of groups; divides the number of channels.
         eps: added to the variance, under the root.
         axis: the axis of the channels, any but the first.
 
@@ -272,7 +272,7 @@ def instance_norm(
     """Normalize each channel of each example over the spatial axes.
 
     Args:
-        x: `(batch, channels, *spatial)` with a spatial axis at least, floating.
+        x: `(batch, channels, *spatial)` with at least one spatial axis, floating.
         weight: the scale, `(channels,)`; None: 1.
         bias: the shift, `(channels,)`; None: 0.
         eps: added to the variance, under the root.
@@ -320,11 +320,10 @@ def local_response_norm(
 
     Args:
         x: `(batch, channels, *spatial)`, floating.
-        size: over how many channels the mean m of the squares is taken; beyond the first
-            and the last channel are zeros, which count.
+        size: the number of channels in the mean m of the squares; the channels are zero-padded.
         alpha: the weight of the mean square.
-        beta: the power.
-        k: keeps the divisor from zero.
+        beta: the exponent.
+        k: added to the denominator.
 
     Returns:
         The shape and dtype of x.
@@ -356,8 +355,8 @@ def normalize(x: Array, /, *, ord: float = 2.0, axis: Axes = -1, eps: float = 1e
     Args:
         x: any shape, floating.
         ord: the order of the norm, (Σ|xᵢ|ᵒʳᵈ)^(1/ord): 1, 2, any positive number or infinity.
-        axis: the axis or axes over which the norm is taken.
-        eps: the smallest divisor, so that zeros stay zeros.
+        axis: the axis or axes of the norm.
+        eps: the smallest denominator, so that zeros stay zeros.
 
     Returns:
         The shape and dtype of x.
@@ -396,18 +395,18 @@ def normalize(x: Array, /, *, ord: float = 2.0, axis: Axes = -1, eps: float = 1e
 @floating_op
 @rounded_once
 def weight_norm(weight: Array, g: Array, /, *, axis: int | None = 0) -> Array:
-    """A weight as length and direction: g · weight / ‖weight‖, the norm over all axes but `axis`.
+    """Weight normalization: g · weight / ‖weight‖, with the norm over all axes except `axis`.
 
     Args:
-        weight: the direction, any shape, floating; no part of it may be zero throughout.
-        g: the lengths, `(size of axis,)`, or with 1 along the other axes; `()` if `axis` is None.
-        axis: the axis along which each slice has its own norm; None: one norm for the whole weight.
+        weight: the direction, any shape, floating; no slice may be all zeros.
+        g: the norms, `(size of axis,)`, or with 1 along the other axes; `()` if `axis` is None.
+        axis: the axis with a separate norm per index; None: one norm for the whole weight.
 
     Returns:
         The shape and dtype of `weight`.
 
     Raises:
-        ShapeError: `g` has not one length for each element of `axis`.
+        ShapeError: `g` has the wrong shape.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -438,23 +437,23 @@ def weight_norm(weight: Array, g: Array, /, *, axis: int | None = 0) -> Array:
 def spectral_norm(
     weight: Array, u: Array, /, *, axis: int = 0, num_steps: int = 1, eps: float = 1e-12
 ) -> tuple[Array, Array]:
-    """A weight divided by its largest singular value, which power iteration finds.
+    """Spectral normalization: a weight divided by its largest singular value, by power iteration.
 
-    The weight counts as a matrix W with `axis` as rows. Each step is v = Wᵀu / ‖Wᵀu‖ and
-    u = Wv / ‖Wv‖, and then σ = uᵀWv. The vectors count as constants for derivatives.
+    The weight is a matrix W with `axis` as rows. Each step computes v = Wᵀu / ‖Wᵀu‖ and
+    u = Wv / ‖Wv‖, and finally σ = uᵀWv. Derivatives treat the vectors as constants.
 
     Args:
         weight: any shape of two axes or more, floating.
-        u: `(rows,)`: start of the power iteration: random numbers at first, then the last result.
-        axis: the rows.
-        num_steps: how many steps; at least 1.
+        u: `(rows,)`: the start of the power iteration: random numbers first, then the previous result.
+        axis: the axis of the rows.
+        num_steps: the number of steps; at least 1.
         eps: the smallest norm to divide by.
 
     Returns:
         weight / σ, and the new u.
 
     Raises:
-        ShapeError: `u` has not the size of `axis`.
+        ShapeError: the length of `u` differs from `axis`.
         ArgumentError: `num_steps` is less than 1.
 
     Example:

@@ -22,7 +22,7 @@ __all__ = ["median", "mode", "percentile", "ptp", "quantile"]
 
 @op
 def median(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The middle element of the sorted ones, or the mean of the two in the middle.
+    """The median: the middle element in sorted order, or the mean of the two middle elements.
 
     Args:
         x: real; with a NaN the median is NaN.
@@ -30,7 +30,7 @@ def median(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
         keepdims: keep the reduced axes, with length 1.
 
     Returns:
-        array of the dtype of `x`; of integers float32.
+        array of the dtype of `x`; float32 for integers.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -68,29 +68,29 @@ def quantile(
     keepdims: bool = False,
     weights: Array | None = None,
 ) -> Array:
-    """The element below which the share `q` of the elements, or of their weights, lies.
+    """The quantile: the value below which the fraction `q` of the elements, or of their weights, lies.
 
     Args:
         x: real; with a NaN the quantile is NaN.
         q: the share, from 0 to 1, or an array of shares; of one outside the quantile is NaN.
         axis: the axis to reduce, or several; None means all.
-        method: what to do where q · (n − 1) lies between two positions: ``"linear"``,
-            ``"lower"``, ``"higher"``, ``"midpoint"`` or ``"nearest"`` (the even one of two); or
-            one of the definitions of Hyndman and Fan, by NumPy's names: ``"inverted_cdf"``,
+        method: the interpolation if q · (n − 1) is not an integer: ``"linear"``, ``"lower"``,
+            ``"higher"``, ``"midpoint"`` or ``"nearest"`` (ties to even); or one of the definitions
+            of Hyndman and Fan, by NumPy's names: ``"inverted_cdf"``,
             ``"averaged_inverted_cdf"``, ``"closest_observation"``,
             ``"interpolated_inverted_cdf"``, ``"hazen"``, ``"weibull"``, ``"median_unbiased"``
             and ``"normal_unbiased"``.
         keepdims: keep the reduced axes, with length 1.
-        weights: not negative; array that broadcasts to `x`, or one weight for each position of
-            the one axis; with ``"inverted_cdf"`` only. None gives equal weights.
+        weights: not negative; array that broadcasts to `x`, or one weight for each index of the
+            reduced axis; with ``"inverted_cdf"`` only. None gives equal weights.
 
     Returns:
-        array with the axes of `q` in front; of the dtype of `x`, of integers float32.
+        array with the axes of `q` in front; of the dtype of `x`, float32 for integers.
 
     Raises:
-        ArgumentError: `method` is none of these, or another one with `weights`; `q` is a number
-            outside.
-        ShapeError: the weights fit neither `x` nor the axis.
+        ArgumentError: `method` is unknown, or does not support `weights`; `q` is a number out of
+            range.
+        ShapeError: the weights match neither `x` nor the axis.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -245,7 +245,7 @@ def percentile(
     keepdims: bool = False,
     weights: Array | None = None,
 ) -> Array:
-    """The element below which `q` percent of the elements lie: `quantile` of q / 100.
+    """The percentile: the value below which `q` percent of the elements lie, `quantile` of q / 100.
 
     Args:
         x: real; with a NaN the percentile is NaN.
@@ -256,7 +256,7 @@ def percentile(
         weights: as for `quantile`.
 
     Returns:
-        array with the axes of `q` in front; of the dtype of `x`, of integers float32.
+        array with the axes of `q` in front; of the dtype of `x`, float32 for integers.
 
     Raises:
         ArgumentError: `method` is unknown (see `quantile`) or does not support weights; `q` is a
@@ -275,10 +275,10 @@ def percentile(
 
 @op
 def ptp(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The range from the least to the greatest element, maxᵢ xᵢ − minᵢ xᵢ.
+    """The range, maxᵢ xᵢ − minᵢ xᵢ.
 
     Args:
-        x: real; a NaN makes the range NaN. The range of signed integers may overflow.
+        x: real; NaN gives NaN. The range of signed integers may overflow.
         axis: the axis to reduce, or several; None means all.
         keepdims: keep the reduced axes, with length 1.
 
@@ -296,7 +296,7 @@ def ptp(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
 
 @op
 def mode(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> ModeResult:
-    """The most common element, of several the least, and how often it comes.
+    """The most frequent element (the smallest of several), and its count.
 
     Args:
         x: real or bool, of at least one element. Each NaN is distinct from all others.

@@ -22,7 +22,7 @@ __all__ = ["rearrange", "reduce", "repeat_axes"]
 
 @op
 def rearrange(x: Array, /, pattern: str, **sizes: int) -> Array:
-    """`x` with its axes in another order, split and merged, as a pattern says.
+    """Permute, split and merge the axes of `x` by a pattern.
 
     Args:
         x: array of any shape.
@@ -34,7 +34,7 @@ def rearrange(x: Array, /, pattern: str, **sizes: int) -> Array:
         array of the dtype of `x`.
 
     Raises:
-        ShapeError: the pattern does not fit `x`, or contradicts itself.
+        ShapeError: the pattern is invalid, or does not match `x`.
         MissingFrameworkError: einops is not installed.
 
     Example:
@@ -51,7 +51,7 @@ def rearrange(x: Array, /, pattern: str, **sizes: int) -> Array:
 
 @op
 def reduce(x: Array, /, pattern: str, reduction: str, **sizes: int) -> Array:
-    """`x` reduced over the axes that a pattern names on the left only.
+    """Reduce `x` over the axes that occur only on the left of a pattern.
 
     Args:
         x: array of any shape.
@@ -64,8 +64,8 @@ def reduce(x: Array, /, pattern: str, reduction: str, **sizes: int) -> Array:
         array of the dtype that the op `reduction` gives.
 
     Raises:
-        ArgumentError: `reduction` is none of these.
-        ShapeError: the pattern does not fit `x`, or contradicts itself.
+        ArgumentError: `reduction` is unknown.
+        ShapeError: the pattern is invalid, or does not match `x`.
         MissingFrameworkError: einops is not installed.
 
     Example:
@@ -86,7 +86,7 @@ def reduce(x: Array, /, pattern: str, reduction: str, **sizes: int) -> Array:
 
 @op
 def repeat_axes(x: Array, /, pattern: str, **sizes: int) -> Array:
-    """`x` repeated along the axes that a pattern names on the right only: einops' ``repeat``.
+    """Repeat `x` along the axes that occur only on the right of a pattern (``repeat`` of einops).
 
     Args:
         x: array of any shape.
@@ -97,7 +97,7 @@ def repeat_axes(x: Array, /, pattern: str, **sizes: int) -> Array:
         array of the dtype of `x`.
 
     Raises:
-        ShapeError: the pattern does not fit `x`, or contradicts itself.
+        ShapeError: the pattern is invalid, or does not match `x`.
         MissingFrameworkError: einops is not installed.
 
     Example:

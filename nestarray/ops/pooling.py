@@ -1,4 +1,4 @@
-"""The largest or the mean element under sliding windows; channels first."""
+"""Max pooling and average pooling; channels first."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def max_pool1d(
     dilation: Ints = 1,
     ceil_mode: bool = False,
 ) -> Array:
-    """The largest element under windows over one spatial axis.
+    """Max pooling: the maximum in sliding windows over one spatial axis.
 
-    NaN where there is one under the window, but on TensorFlow, which passes it over.
+    A window with NaN gives NaN; TensorFlow ignores NaN.
 
     Args:
         x: `(batch, channels, length)`, real.
@@ -54,7 +54,7 @@ def max_pool1d(
         stride: the step between windows; None: `kernel_size`.
         padding: −∞ around x, counted as in `conv1d`.
         dilation: the step between the elements of a window.
-        ceil_mode: a last window that reaches beyond the end counts, if it starts inside.
+        ceil_mode: include a last window that extends beyond the end, if it starts inside.
 
     Returns:
         `(batch, channels, out_length)`.
@@ -89,9 +89,9 @@ def max_pool2d(
     dilation: Ints = 1,
     ceil_mode: bool = False,
 ) -> Array:
-    """The largest element under windows over two spatial axes.
+    """Max pooling: the maximum in sliding windows over two spatial axes.
 
-    NaN where there is one under the window, but on TensorFlow, which passes it over.
+    A window with NaN gives NaN; TensorFlow ignores NaN.
 
     Args:
         x: `(batch, channels, height, width)`, real.
@@ -99,7 +99,7 @@ def max_pool2d(
         stride: the step between windows; None: `kernel_size`.
         padding: −∞ around x, counted as in `conv2d`.
         dilation: the step between the elements of a window.
-        ceil_mode: a last window that reaches beyond the end counts, if it starts inside.
+        ceil_mode: include a last window that extends beyond the end, if it starts inside.
 
     Returns:
         `(batch, channels, out_height, out_width)`.
@@ -135,9 +135,9 @@ def max_pool3d(
     dilation: Ints = 1,
     ceil_mode: bool = False,
 ) -> Array:
-    """The largest element under windows over three spatial axes.
+    """Max pooling: the maximum in sliding windows over three spatial axes.
 
-    NaN where there is one under the window, but on TensorFlow, which passes it over.
+    A window with NaN gives NaN; TensorFlow ignores NaN.
 
     Args:
         x: `(batch, channels, depth, height, width)`, real.
@@ -145,7 +145,7 @@ def max_pool3d(
         stride: the step between windows; None: `kernel_size`.
         padding: −∞ around x, counted as in `conv3d`.
         dilation: the step between the elements of a window.
-        ceil_mode: a last window that reaches beyond the end counts, if it starts inside.
+        ceil_mode: include a last window that extends beyond the end, if it starts inside.
 
     Returns:
         `(batch, channels, out_depth, out_height, out_width)`.
@@ -181,16 +181,16 @@ def avg_pool1d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Array:
-    """The mean under windows over one spatial axis.
+    """Average pooling: the mean in sliding windows over one spatial axis.
 
     Args:
         x: `(batch, channels, length)`, floating.
         kernel_size: the size of a window; an integer.
         stride: the step between windows; None: `kernel_size`.
         padding: zeros around x, counted as in `conv1d`.
-        ceil_mode: a last window that reaches beyond the end counts, if it starts inside;
+        ceil_mode: include a last window that extends beyond the end, if it starts inside;
             positions beyond the padding are excluded from the mean.
-        count_include_pad: the zeros of the padding are part of the mean.
+        count_include_pad: include the zeros of the padding in the mean.
         divisor_override: divide the sums by this instead of the number of elements.
 
     Returns:
@@ -228,16 +228,16 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Array:
-    """The mean under windows over two spatial axes.
+    """Average pooling: the mean in sliding windows over two spatial axes.
 
     Args:
         x: `(batch, channels, height, width)`, floating.
         kernel_size: the size of a window; an integer, or one for each axis.
         stride: the step between windows; None: `kernel_size`.
         padding: zeros around x, counted as in `conv2d`.
-        ceil_mode: a last window that reaches beyond the end counts, if it starts inside;
+        ceil_mode: include a last window that extends beyond the end, if it starts inside;
             positions beyond the padding are excluded from the mean.
-        count_include_pad: the zeros of the padding are part of the mean.
+        count_include_pad: include the zeros of the padding in the mean.
         divisor_override: divide the sums by this instead of the number of elements.
 
     Returns:
@@ -276,16 +276,16 @@ def avg_pool3d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Array:
-    """The mean under windows over three spatial axes.
+    """Average pooling: the mean in sliding windows over three spatial axes.
 
     Args:
         x: `(batch, channels, depth, height, width)`, floating.
         kernel_size: the size of a window; an integer, or one for each axis.
         stride: the step between windows; None: `kernel_size`.
         padding: zeros around x, counted as in `conv3d`.
-        ceil_mode: a last window that reaches beyond the end counts, if it starts inside;
+        ceil_mode: include a last window that extends beyond the end, if it starts inside;
             positions beyond the padding are excluded from the mean.
-        count_include_pad: the zeros of the padding are part of the mean.
+        count_include_pad: include the zeros of the padding in the mean.
         divisor_override: divide the sums by this instead of the number of elements.
 
     Returns:
@@ -312,7 +312,7 @@ def avg_pool3d(
 
 @op
 def adaptive_avg_pool1d(x: Array, /, *, output_size: int | Sequence[int | None]) -> Array:
-    """The mean over one spatial axis cut in `output_size` parts of about one length.
+    """Adaptive average pooling: the mean of `output_size` parts of one spatial axis.
 
     Part i of n reaches from ⌊i · size / n⌋ to ⌈(i + 1) · size / n⌉.
 
@@ -336,13 +336,13 @@ def adaptive_avg_pool1d(x: Array, /, *, output_size: int | Sequence[int | None])
 
 @op
 def adaptive_avg_pool2d(x: Array, /, *, output_size: int | Sequence[int | None]) -> Array:
-    """The mean over two spatial axes cut in `output_size` parts of about one length.
+    """Adaptive average pooling: the mean of `output_size` parts of two spatial axes.
 
     Part i of n reaches from ⌊i · size / n⌋ to ⌈(i + 1) · size / n⌉.
 
     Args:
         x: `(batch, channels, height, width)`, floating.
-        output_size: the number of parts, for all axes or for each; None: as many as elements.
+        output_size: the number of parts, for all axes or for each; None: one part per element.
 
     Returns:
         `(batch, channels, *output_size)`.
@@ -360,13 +360,13 @@ def adaptive_avg_pool2d(x: Array, /, *, output_size: int | Sequence[int | None])
 
 @op
 def adaptive_avg_pool3d(x: Array, /, *, output_size: int | Sequence[int | None]) -> Array:
-    """The mean over three spatial axes cut in `output_size` parts of about one length.
+    """Adaptive average pooling: the mean of `output_size` parts of three spatial axes.
 
     Part i of n reaches from ⌊i · size / n⌋ to ⌈(i + 1) · size / n⌉.
 
     Args:
         x: `(batch, channels, depth, height, width)`, floating.
-        output_size: the number of parts, for all axes or for each; None: as many as elements.
+        output_size: the number of parts, for all axes or for each; None: one part per element.
 
     Returns:
         `(batch, channels, *output_size)`.
@@ -384,7 +384,7 @@ def adaptive_avg_pool3d(x: Array, /, *, output_size: int | Sequence[int | None])
 
 @op
 def adaptive_max_pool1d(x: Array, /, *, output_size: int | Sequence[int | None]) -> Array:
-    """The largest element over one spatial axis cut in `output_size` parts of about one length.
+    """Adaptive max pooling: the maximum of `output_size` parts of one spatial axis.
 
     Part i of n reaches from ⌊i · size / n⌋ to ⌈(i + 1) · size / n⌉.
 
@@ -408,13 +408,13 @@ def adaptive_max_pool1d(x: Array, /, *, output_size: int | Sequence[int | None])
 
 @op
 def adaptive_max_pool2d(x: Array, /, *, output_size: int | Sequence[int | None]) -> Array:
-    """The largest element over two spatial axes cut in `output_size` parts of about one length.
+    """Adaptive max pooling: the maximum of `output_size` parts of two spatial axes.
 
     Part i of n reaches from ⌊i · size / n⌋ to ⌈(i + 1) · size / n⌉.
 
     Args:
         x: `(batch, channels, height, width)`, real.
-        output_size: the number of parts, for all axes or for each; None: as many as elements.
+        output_size: the number of parts, for all axes or for each; None: one part per element.
 
     Returns:
         `(batch, channels, *output_size)`.
@@ -432,13 +432,13 @@ def adaptive_max_pool2d(x: Array, /, *, output_size: int | Sequence[int | None])
 
 @op
 def adaptive_max_pool3d(x: Array, /, *, output_size: int | Sequence[int | None]) -> Array:
-    """The largest element over three spatial axes cut in `output_size` parts of about one length.
+    """Adaptive max pooling: the maximum of `output_size` parts of three spatial axes.
 
     Part i of n reaches from ⌊i · size / n⌋ to ⌈(i + 1) · size / n⌉.
 
     Args:
         x: `(batch, channels, depth, height, width)`, real.
-        output_size: the number of parts, for all axes or for each; None: as many as elements.
+        output_size: the number of parts, for all axes or for each; None: one part per element.
 
     Returns:
         `(batch, channels, *output_size)`.

@@ -30,7 +30,7 @@ def max_pool(
     ceil_mode: bool = False,
     data_format: str = "channels_first",
 ) -> Array:
-    """`max_pool1d`, `max_pool2d` or `max_pool3d`, as x has axes, with the channels first or last.
+    """`max_pool1d`, `max_pool2d` or `max_pool3d`, by the rank of x, with the channels first or last.
 
     Args:
         x: `(batch, channels, *spatial)`, or `(batch, *spatial, channels)` with the channels
@@ -46,8 +46,8 @@ def max_pool(
         `(batch, channels, *out_spatial)`, or with the channels last.
 
     Raises:
-        ArgumentError: `data_format` is none of these.
-        ShapeError: the window is larger than the padded x, or the ranks do not fit.
+        ArgumentError: `data_format` is unknown.
+        ShapeError: the window is larger than the padded x, or the ranks do not match.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -81,7 +81,7 @@ def avg_pool(
     divisor_override: int | None = None,
     data_format: str = "channels_first",
 ) -> Array:
-    """`avg_pool1d`, `avg_pool2d` or `avg_pool3d`, as x has axes, with the channels first or last.
+    """`avg_pool1d`, `avg_pool2d` or `avg_pool3d`, by the rank of x, with the channels first or last.
 
     Args:
         x: `(batch, channels, *spatial)`, or `(batch, *spatial, channels)` with the channels
@@ -99,8 +99,8 @@ def avg_pool(
         `(batch, channels, *out_spatial)`, or with the channels last.
 
     Raises:
-        ArgumentError: `data_format` is none of these.
-        ShapeError: the window is larger than the padded x, or the ranks do not fit.
+        ArgumentError: `data_format` is unknown.
+        ShapeError: the window is larger than the padded x, or the ranks do not match.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -1,4 +1,4 @@
-"""Where tokens stand in a sequence, for attention: rotations of queries and keys, and biases."""
+"""Position encodings for attention: rotary embeddings and linear biases."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def rotary_embedding(x: Array, cos: Array, sin: Array, /, *, interleaved: bool =
 
     Args:
         x: `(*batch, length, dim)`, floating.
-        cos: `(length, half)`, or what broadcasts with `(*batch, length, half)`: the cosines of
-            the angles; 2 · half is at most dim.
-        sin: their sines, of the shape of `cos`.
-        interleaved: the pairs are neighbours, the features 2i and 2i + 1; else i and i + half.
+        cos: `(length, half)`, or an array that broadcasts with `(*batch, length, half)`: the cosines
+            of the angles; 2 · half is at most dim.
+        sin: the sines of the angles, of the shape of `cos`.
+        interleaved: pair the features 2i and 2i + 1; False pairs i and i + half.
 
     Returns:
         array of the shape of x and the promoted dtype.
@@ -75,21 +75,21 @@ def alibi_bias(
     dtype: DTypeLike | None = None,
     like: Array | None = None,
 ) -> Array:
-    """Biases for attention that fall with the distance: −mₕ · |i − j| for query i and key j.
+    """Attention with linear biases (ALiBi): −mₕ · |i − j| for query i and key j.
 
     The slopes mₕ are a geometric sequence, 2^(−8h/n) for h = 1 … n heads. If n is not a power of
     two, the slopes for the next lower power come first, then every second slope for the next
     higher power. The queries are the last ones of the sequence of keys.
 
     Args:
-        num_heads: how many heads.
-        length: how many queries.
-        source: how many keys; None: `length`.
+        num_heads: the number of heads.
+        length: the number of queries.
+        source: the number of keys; None: `length`.
         dtype: a floating type; None means float32.
         like: an array whose framework and device to use; None means the default backend.
 
     Returns:
-        `(heads, length, source)`; add a causal mask where queries see no later keys.
+        `(heads, length, source)`; a causal mask is separate.
 
     Raises:
         ArgumentError: `heads` is 0, or there are more queries than keys.

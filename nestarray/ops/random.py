@@ -1,9 +1,9 @@
-"""Random bits as functions of a key and a shape: what `nestarray.random` is made of.
+"""Random bits as functions of a key and a shape, the basis of `nestarray.random`.
 
-Threefry-2x32 with 20 rounds, counters 0, 1, 2 … for the elements in order: the scheme of
-``jax.random`` (its partitionable form), so the same key gives the same numbers on every
-backend, and the same as ``jax.random`` with a raw key. Integers here are unsigned and
-wrap; PyTorch has hardly any arithmetic on these and computes in int64 instead.
+The generator is Threefry-2x32 with 20 rounds and the counters 0, 1, 2 … for the elements in order,
+the partitionable scheme of ``jax.random``. The same key gives the same numbers on every backend,
+and the same as ``jax.random`` with a raw key. Integers are unsigned and wrap; PyTorch, which lacks
+arithmetic for them, computes in int64.
 
 References:
     Salmon et al., Parallel random numbers: as easy as 1, 2, 3. SC 2011.
@@ -76,11 +76,11 @@ def threefry2x32(key: Array, x0: Array, x1: Array) -> tuple[Array, Array]:
 
 @op
 def random_split(key: Array, *, num: int = 2) -> Array:
-    """`num` new keys that are independent of each other and of `key`.
+    """Split a key into `num` new keys, independent of each other and of `key`.
 
     Args:
         key: `(2,)`, uint32.
-        num: how many.
+        num: the number of elements.
 
     Returns:
         `(num, 2)`, uint32.
@@ -108,8 +108,8 @@ def random_bits(key: Array, *, shape: Shape, dtype: DTypeLike = "uint32") -> Arr
     """Uniform random unsigned integers: all bits are independent and fair.
 
     Args:
-        key: `(2,)`, uint32, as made by ``na.random.key``.
-        shape: of the result.
+        key: `(2,)`, uint32, from ``na.random.key``.
+        shape: the shape of the result.
         dtype: uint8, uint16, uint32 or uint64.
 
     Returns:
@@ -140,8 +140,8 @@ def random_uniform(key: Array, *, shape: Shape, dtype: DTypeLike = "float32") ->
     """Uniform random numbers in [0, 1): a random mantissa, m · 2⁻ᵇ.
 
     Args:
-        key: `(2,)`, uint32, as made by ``na.random.key``.
-        shape: of the result.
+        key: `(2,)`, uint32, from ``na.random.key``.
+        shape: the shape of the result.
         dtype: a floating type.
 
     Returns:
@@ -165,12 +165,12 @@ def random_uniform(key: Array, *, shape: Shape, dtype: DTypeLike = "float32") ->
 
 @op(promoted=("u", "low", "high"))
 def random_between(u: Array, low: Array, high: Array) -> Array:
-    """Numbers of [0, 1) moved to [low, high): u · (high − low) + low, and `low` at least.
+    """Map numbers in [0, 1) to [low, high): max(u · (high − low) + low, low).
 
-    Of float32 and float64 the product and the sum are rounded once, as XLA's code rounds
-    them: so that uniform random numbers have the bits of ``jax.random`` in any range. Half
-    precision is rounded twice, as there, but for float16 on processors that compute in it
-    (AVX512-FP16), where ``jax.random`` itself has other numbers.
+    In float32 and float64 the product and the sum are rounded once, as by XLA, so that uniform
+    random numbers have the bits of ``jax.random`` in any range. Half precision is rounded twice,
+    also as by XLA, except for float16 on processors with float16 arithmetic (AVX512-FP16), where
+    ``jax.random`` itself differs.
 
     Args:
         u: floating, in [0, 1).
@@ -198,13 +198,12 @@ def random_between(u: Array, low: Array, high: Array) -> Array:
 
 @floating_op
 def random_quantile(u: Array, *, distribution: str) -> Array:
-    """The number of a distribution that belongs to a share u; so uniform numbers become others.
+    """The quantile function of a distribution, which maps uniform numbers u to random numbers.
 
-    As ``jax.random`` has it: ``"exponential"`` −ln(1 − u), ``"gumbel"`` −ln(−ln u),
+    The formulas of ``jax.random``: ``"exponential"`` −ln(1 − u), ``"gumbel"`` −ln(−ln u),
     ``"gumbel_upper"`` −ln(−ln(1 − u)), ``"logistic"`` ln u − ln(1 − u), ``"cauchy"``
     tan(π (u − ½)), ``"rayleigh"`` √(−2 ln u), all for u in (0, 1); and ``"laplace"``
-    sign(u) ln(1 − |u|) for u in (−1, 1). Computed in float64 where there is one, and rounded
-    once.
+    sign(u) ln(1 − |u|) for u in (−1, 1). Computed in float64 if available, and rounded once.
 
     Args:
         u: floating.
@@ -214,7 +213,7 @@ def random_quantile(u: Array, *, distribution: str) -> Array:
         array of the shape and dtype of `u`.
 
     Raises:
-        ArgumentError: `distribution` is another name.
+        ArgumentError: `distribution` is unknown.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -281,7 +280,7 @@ _QUANTILES = {
 
 @floating_op
 def normal_quantile(u: Array) -> Array:
-    """The standard normal number below which a share (1 + u) / 2 lies: √2 erf⁻¹(u).
+    """The standard normal quantile of the probability (1 + u) / 2, √2 erf⁻¹(u).
 
     It maps uniform random numbers to normal ones, by Giles' polynomials. Up to 32 bits it rounds
     like ``jax.random`` on CPUs, so that all backends draw the same bits; float64 agrees to 2 ulp.
@@ -346,20 +345,20 @@ def _wide_erfinv(x: Array) -> Array:
 def random_integers(
     key: Array, *, low: int, high: int, shape: Shape, dtype: DTypeLike = "int32"
 ) -> Array:
-    """Uniform random integers in [low, high), from twice as many random bits.
+    """Uniform random integers in [low, high), from two random words each.
 
     (a · 2ᵇ + c) mod (high − low) of two random words a and c of b bits: the bias is at
     most (high − low) · 2⁻²ᵇ.
 
     Args:
-        key: `(2,)`, uint32, as made by ``na.random.key``.
+        key: `(2,)`, uint32, from ``na.random.key``.
         low: the smallest result.
         high: one more than the largest; at most the largest number of `dtype`, plus one.
-        shape: of the result.
+        shape: the shape of the result.
         dtype: an integer type of b bits.
 
     Returns:
-        array of `shape` and `dtype`; `low` everywhere if `high` is not above it.
+        array of `shape` and `dtype`; all `low` if `high` ≤ `low`.
 
     Raises:
         ArgumentError: `key` does not have two words (native keys have four).

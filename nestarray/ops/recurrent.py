@@ -1,4 +1,4 @@
-"""Recurrent networks of several layers and directions, with the weights as PyTorch lays them out.
+"""Recurrent networks of several layers and directions, with PyTorch's weight layout.
 
 `weights` is one flat sequence: for each layer and direction, the input weight
 `(gates · hidden, in)`, the recurrent weight `(gates · hidden, out)`, two biases
@@ -46,21 +46,20 @@ def rnn(
         weights: for each layer and direction W `(hidden, in)` and U `(hidden, hidden)`, and
             with biases also b `(hidden,)` and c `(hidden,)`; `in` of a later layer is
             directions · hidden.
-        h0: `(layers · directions, batch, hidden)`: the first states; None: zeros.
-        lengths: `(batch,)`, integer: where each sequence ends; None: all at the end of x.
-        num_layers: each layer reads the outputs of the one before.
-        bidirectional: a second direction in each layer runs from the end to the start.
+        h0: `(layers · directions, batch, hidden)`: the initial states; None: zeros.
+        lengths: `(batch,)`, integer: the length of each sequence; None: the length of x.
+        num_layers: the number of layers; each layer reads the outputs of the previous one.
+        bidirectional: add a backward direction to each layer.
         batch_first: x and the outputs are `(batch, length, …)`.
         nonlinearity: ``"tanh"`` or ``"relu"``.
 
     Returns:
         the outputs of the last layer, `(length, batch, directions · hidden)`, and the last
-        states, of the shape of `h0`; without a batch both without that axis.
+        states, of the shape of `h0`; both without the batch axis if x has none.
 
     Raises:
-        ShapeError: the shapes of x, the states or the weights do not fit together.
-        ArgumentError: the number of weights fits no such network, or `nonlinearity` is none
-            of these.
+        ShapeError: the shapes of x, the states and the weights do not match.
+        ArgumentError: the number of weights is wrong, or `nonlinearity` is unknown.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -109,19 +108,19 @@ def gru(
         weights: for each layer and direction W `(3 · hidden, in)` and U
             `(3 · hidden, hidden)`, and with biases also b and c, `(3 · hidden,)`: the rows
             of r, z and n in this order.
-        h0: `(layers · directions, batch, hidden)`: the first states; None: zeros.
-        lengths: `(batch,)`, integer: where each sequence ends; None: all at the end of x.
-        num_layers: each layer reads the outputs of the one before.
-        bidirectional: a second direction in each layer runs from the end to the start.
+        h0: `(layers · directions, batch, hidden)`: the initial states; None: zeros.
+        lengths: `(batch,)`, integer: the length of each sequence; None: the length of x.
+        num_layers: the number of layers; each layer reads the outputs of the previous one.
+        bidirectional: add a backward direction to each layer.
         batch_first: x and the outputs are `(batch, length, …)`.
 
     Returns:
         the outputs of the last layer, `(length, batch, directions · hidden)`, and the last
-        states, of the shape of `h0`; without a batch both without that axis.
+        states, of the shape of `h0`; both without the batch axis if x has none.
 
     Raises:
-        ShapeError: the shapes of x, the states or the weights do not fit together.
-        ArgumentError: the number of weights fits no such network.
+        ShapeError: the shapes of x, the states and the weights do not match.
+        ArgumentError: the number of weights is wrong.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -159,24 +158,22 @@ def lstm(
     Args:
         x: `(length, batch, in)`, or `(length, in)`, floating.
         weights: for each layer and direction W `(4 · hidden, in)` and U `(4 · hidden, out)`;
-            with biases also b and c, `(4 · hidden,)`; with projection at last P
-            `(out, hidden)`; without it out is hidden. The rows belong to i, f, g and o
-            in this order.
-        h0: `(layers · directions, batch, out)`: the first states; None: zeros.
-        c0: `(layers · directions, batch, hidden)`: the first cells; None: zeros.
-        lengths: `(batch,)`, integer: where each sequence ends; None: all at the end of x.
-        num_layers: each layer reads the outputs of the one before.
-        bidirectional: a second direction in each layer runs from the end to the start.
+            with biases also b and c, `(4 · hidden,)`; with projection finally P
+            `(out, hidden)`, else out = hidden. The rows belong to i, f, g and o in this order.
+        h0: `(layers · directions, batch, out)`: the initial states; None: zeros.
+        c0: `(layers · directions, batch, hidden)`: the initial cells; None: zeros.
+        lengths: `(batch,)`, integer: the length of each sequence; None: the length of x.
+        num_layers: the number of layers; each layer reads the outputs of the previous one.
+        bidirectional: add a backward direction to each layer.
         batch_first: x and the outputs are `(batch, length, …)`.
 
     Returns:
         the outputs of the last layer, `(length, batch, directions · out)`, the last states
-        and the last cells, of the shapes of `h0` and `c0`; without a batch all without that
-        axis.
+        and the last cells, of the shapes of `h0` and `c0`; all without the batch axis if x has none.
 
     Raises:
-        ShapeError: the shapes of x, the states or the weights do not fit together.
-        ArgumentError: the number of weights fits no such network.
+        ShapeError: the shapes of x, the states and the weights do not match.
+        ArgumentError: the number of weights is wrong.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -1,4 +1,4 @@
-"""Losses of regression: how far predicted numbers are from targets.
+"""Regression losses.
 
 All take ``reduction``: ``"mean"``, ``"sum"`` or ``"none"``.
 """
@@ -75,12 +75,12 @@ def l1_loss(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
 
 @floating_op
 def huber_loss(x: Array, target: Array, /, *, delta: float = 1.0, reduction: str = "mean") -> Array:
-    """Half the squared error where it is small, linear beyond: d²/2 for |d| ≤ δ, δ·(|d| − δ/2) else.
+    """The Huber loss: d²/2 for |d| ≤ δ, δ·(|d| − δ/2) otherwise.
 
     Args:
         x: predictions, any shape, floating.
         target: of the shape of x.
-        delta: the error δ from which on the loss is linear; positive.
+        delta: the error δ above which the loss is linear; positive.
         reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
 
     Returns:
@@ -106,7 +106,7 @@ def huber_loss(x: Array, target: Array, /, *, delta: float = 1.0, reduction: str
 def smooth_l1_loss(
     x: Array, target: Array, /, *, beta: float = 1.0, reduction: str = "mean"
 ) -> Array:
-    """The absolute error, rounded off near zero: d²/(2β) for |d| < β, |d| − β/2 else.
+    """The smoothed absolute error: d²/(2β) for |d| < β, |d| − β/2 otherwise.
 
     Args:
         x: predictions, any shape, floating.
@@ -153,7 +153,7 @@ def poisson_nll_loss(
         target: counts, of the shape of x.
         log_input: False if x holds the rates: the loss is then x − t · log(x + eps).
         full: add Stirling's approximation of log t!, for t > 1.
-        eps: keeps the logarithm finite.
+        eps: added to the argument of the logarithm.
         reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
 
     Returns:
@@ -194,7 +194,7 @@ def gaussian_nll_loss(
         target: of the shape of x.
         variance: the variances v, broadcast with x; positive.
         full: add the constant log(2π) / 2.
-        eps: the smallest variance; below it v is taken to be `eps`.
+        eps: the lower bound of the variance.
         reduction: ``"mean"`` over all elements, ``"sum"`` or ``"none"``.
 
     Returns:
@@ -218,7 +218,7 @@ def gaussian_nll_loss(
 
 @floating_op
 def log_cosh(x: Array, target: Array, /, *, reduction: str = "mean") -> Array:
-    """log cosh(x − target): half the squared error near zero, the absolute one less log 2 far off.
+    """The log-cosh loss, log cosh(x − target): quadratic near zero, linear for large errors.
 
     Args:
         x: predictions, any shape, floating.

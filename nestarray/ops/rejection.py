@@ -1,4 +1,4 @@
-"""Random numbers by rejection: draws are made until one is accepted.
+"""Random numbers by rejection sampling.
 
 References:
     https://docs.jax.dev/en/latest/jax.random.html
@@ -21,14 +21,14 @@ __all__ = ["random_binomial", "random_gamma", "random_poisson"]
 
 @op(promoted=("a",))
 def random_gamma(key: Array, a: Array, *, log_space: bool = False) -> Array:
-    """Gamma random numbers, of the density xᵃ⁻¹ e⁻ˣ / Γ(a), one for each element of `a`.
+    """Gamma random numbers with the density xᵃ⁻¹ e⁻ˣ / Γ(a), one for each element of `a`.
 
     Marsaglia and Tsang's rejection method, with an acceptance rate above 95 %. On JAX, PyTorch
     and TensorFlow it has a first derivative with respect to `a`: the derivative of the quantile
     function at the drawn level.
 
     Args:
-        key: `(2,)`, uint32, as made by ``na.random.key``.
+        key: `(2,)`, uint32, from ``na.random.key``.
         a: floating, above 0.
         log_space: the logarithms, exact where the numbers are too small for their dtype.
 
@@ -65,10 +65,10 @@ def _hash(keys: Array, counters: Array) -> tuple[Array, Array]:
 
 @op(promoted=("lam",))
 def random_poisson(key: Array, lam: Array, *, dtype: DTypeLike = "int32") -> Array:
-    """Poisson random numbers, k with probability e^−λ λᵏ / k!, one for each element of `lam`.
+    """Poisson random numbers with P(k) = e^−λ λᵏ / k!, one for each element of `lam`.
 
     Args:
-        key: `(2,)`, uint32, as made by ``na.random.key``.
+        key: `(2,)`, uint32, from ``na.random.key``.
         lam: float32, 0 and above, and finite.
         dtype: an integer type.
 
@@ -99,10 +99,10 @@ def random_poisson(key: Array, lam: Array, *, dtype: DTypeLike = "int32") -> Arr
 
 @op
 def random_binomial(key: Array, n: Array, p: Array) -> Array:
-    """Binomial random numbers: how many of `n` trials succeed, each with probability `p`.
+    """Binomial random numbers: the number of successes in `n` trials with probability `p`.
 
     Args:
-        key: `(2,)`, uint32, as made by ``na.random.key``.
+        key: `(2,)`, uint32, from ``na.random.key``.
         n: float32 or float64, whole numbers of 0 and above.
         p: from 0 to 1, of the shape and dtype of `n`.
 

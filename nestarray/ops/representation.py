@@ -1,4 +1,4 @@
-"""Numbers as their bits hold them: exponents, set bits, and the common divisors of integers."""
+"""Binary representation: exponents and set bits; common divisors and multiples of integers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Frexp(NamedTuple):
 
 @op
 def bitwise_count(x: Array, /) -> Array:
-    """How many bits of |x| are set.
+    """The number of set bits of |x|.
 
     Args:
         x: integer.
@@ -64,7 +64,7 @@ def bitwise_count(x: Array, /) -> Array:
 def gcd(x1: Array, x2: Array, /) -> Array:
     """The greatest common divisor, not negative; gcd(0, 0) = 0.
 
-    The smallest number of a signed dtype has no absolute value, and no common divisor here.
+    The result is undefined for the smallest number of a signed dtype, which has no absolute value.
 
     Args:
         x1: integer; broadcasts with `x2`, the dtypes promote.
@@ -103,7 +103,7 @@ def lcm(x1: Array, x2: Array, /) -> Array:
 
 @op(promoted=("x1",))
 def ldexp(x1: Array, x2: Array, /) -> Array:
-    """x1 · 2^x2, exact where it fits; the inverse of `frexp`.
+    """x1 · 2^x2, exact if representable; the inverse of `frexp`.
 
     Args:
         x1: floating.
@@ -150,7 +150,7 @@ def _power_of_two(exponent: Array, like: Array) -> Array:
 
 @op
 def frexp(x: Array, /) -> Frexp:
-    """The mantissa, of magnitude in [½, 1), and the exponent of 2 that make x = m · 2ᵉ.
+    """The mantissa m with |m| in [½, 1) and the exponent e with x = m · 2ᵉ.
 
     Args:
         x: real, floating; 0, ±∞ and NaN are their own mantissa, with exponent 0.

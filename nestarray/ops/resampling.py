@@ -1,4 +1,4 @@
-"""Elements of arrays at places between them."""
+"""Interpolation of arrays at arbitrary coordinates."""
 
 from __future__ import annotations
 
@@ -25,24 +25,23 @@ def map_coordinates(
     mode: str = "constant",
     cval: float = 0.0,
 ) -> Array:
-    """The values of an array at coordinates that need not be whole, counted in elements.
+    """Interpolate an array at fractional coordinates, in units of elements.
 
     Args:
         x: `(n₁, …, nᵣ)`, any number.
         coordinates: `(r, *out)`, real: along each axis of `x`, 0 at the first element.
-        order: 1 interpolates linearly between the elements around, 0 takes the nearest.
-        mode: what stands outside: ``"constant"`` is `cval`; ``"nearest"`` the nearest element;
+        order: 1 interpolates linearly, 0 takes the nearest element.
+        mode: the values outside: ``"constant"`` is `cval`; ``"nearest"`` the nearest element;
             ``"wrap"`` the array again; ``"mirror"`` its mirror image about the centres of the
             last elements, ``"reflect"`` about their outer edges.
-        cval: the value outside for the mode ``"constant"``; between it and the last elements
-            there is interpolation too.
+        cval: the value outside in mode ``"constant"``; it takes part in interpolation at the border.
 
     Returns:
         `(*out,)`, floating.
 
     Raises:
-        ArgumentError: `order` or `mode` is none of these.
-        ShapeError: `coordinates` has not a row for each axis of `x`, or `x` is empty.
+        ArgumentError: `order` or `mode` is unknown.
+        ShapeError: `coordinates` does not have one row per axis of `x`, or `x` is empty.
 
     Example:
         >>> import numpy as np, nestarray as na

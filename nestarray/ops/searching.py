@@ -1,4 +1,4 @@
-"""Choosing and finding elements; counting them into bins."""
+"""Selection and search of elements, and histograms."""
 
 # pyright: reportReturnType=false
 # a primitive has no body: the backends return
@@ -42,8 +42,8 @@ __all__ = [
 def where(condition: Array, x1: Array, x2: Array, /) -> Array:
     """x1 where `condition` is True, x2 where it is False.
 
-    Both are computed, and the gradient of the unselected one is 0 · d: keep unselected values
-    finite where gradients are needed.
+    Both are computed, and the gradient of an unselected element is 0 · d: keep unselected values
+    finite if gradients are needed.
 
     Args:
         condition: bool; all three broadcast against each other.
@@ -67,18 +67,18 @@ def where(condition: Array, x1: Array, x2: Array, /) -> Array:
 def select(
     conditions: Sequence[Array], choices: Sequence[Array], /, *, default: float = 0
 ) -> Array:
-    """Of each place the choice of the first condition that holds there.
+    """Select elementwise the choice of the first true condition.
 
     Args:
-        conditions: bools.
-        choices: as many arrays or numbers, whose dtypes promote; all broadcast.
-        default: what there is where no condition holds.
+        conditions: bool arrays.
+        choices: an array or number for each condition; the dtypes promote, and all broadcast.
+        default: the value where all conditions are False.
 
     Returns:
         array of the broadcast shape and the promoted dtype.
 
     Raises:
-        ArgumentError: there are not as many choices as conditions, or none.
+        ArgumentError: the numbers of choices and conditions differ, or are 0.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -102,7 +102,7 @@ def select(
 
 @primitive
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """The first position of the greatest element; of the first NaN, if there is one.
+    """The first index of the largest element, or of the first NaN.
 
     Args:
         x: real.
@@ -124,7 +124,7 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
 
 @primitive
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """The first position of the least element; of the first NaN, if there is one.
+    """The first index of the smallest element, or of the first NaN.
 
     Args:
         x: real.
@@ -146,22 +146,21 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
 
 @op
 def nonzero(x: Array, /, *, size: int | None = None, fill_value: Ints = 0) -> tuple[Array, ...]:
-    """The positions of the elements that are not 0, in C order.
+    """The indices of the nonzero elements, in C order.
 
-    Their number depends on values, which compiled code cannot know: give it a `size`.
+    Their number depends on values; compiled code requires a `size`.
 
     Args:
         x: array of at least one dimension.
-        size: how many positions to return, the first ones; None: as many as there are.
-        fill_value: what stands behind the last position where there are fewer than `size`;
-            an integer, or one for each axis.
+        size: the number of indices to return; None: all.
+        fill_value: the padding if there are fewer than `size`; an integer, or one for each axis.
 
     Returns:
-        for each axis an array `(n,)` or `(size,)` of integers.
+        one integer array `(n,)` or `(size,)` for each axis.
 
     Raises:
-        ShapeError: `x` has no axis.
-        ArgumentError: `size` is negative, or `fill_value` are not as many as the axes.
+        ShapeError: `x` is a scalar.
+        ArgumentError: `size` is negative, or `fill_value` does not have one element per axis.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -196,15 +195,15 @@ def nonzero(x: Array, /, *, size: int | None = None, fill_value: Ints = 0) -> tu
 
 @op
 def argwhere(x: Array, /, *, size: int | None = None, fill_value: Ints = 0) -> Array:
-    """The positions of the elements that are not 0, one in each row.
+    """The indices of the nonzero elements, one in each row.
 
     Args:
         x: array of at least one dimension.
-        size: as for `nonzero`, which compiled code needs.
+        size: as for `nonzero`; required in compiled code.
         fill_value: as for `nonzero`.
 
     Returns:
-        `(n, axes)` or `(size, axes)`, integers: the arrays of `nonzero` side by side.
+        `(n, axes)` or `(size, axes)`, integers: the arrays of `nonzero` as columns.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -217,7 +216,7 @@ def argwhere(x: Array, /, *, size: int | None = None, fill_value: Ints = 0) -> A
 
 @op
 def count_nonzero(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """How many elements are not 0.
+    """The number of nonzero elements.
 
     Args:
         x: array of any shape; NaN is not 0.
@@ -243,14 +242,14 @@ def count_nonzero(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> 
 def searchsorted(
     x1: Array, x2: Array, /, *, side: str = "left", sorter: Array | None = None
 ) -> Array:
-    """Where the elements of `x2` would have to go into `x1` to keep it in order.
+    """The indices at which to insert the elements of `x2` into `x1` to keep it sorted.
 
     Args:
-        x1: `(n,)`, real, ascending, or made so by `sorter`.
-        x2: array of any shape, or a number; the dtypes promote. Where NaN belongs, and what
-            belongs before NaN in `x1`, is the framework's: NumPy and JAX put it behind all numbers.
-        side: ``"left"``: before equal elements, ``"right"``: behind them.
-        sorter: the positions that put `x1` in order.
+        x1: `(n,)`, real, ascending, or sorted by `sorter`.
+        x2: array of any shape, or a number; the dtypes promote. The order of NaN depends on the
+            framework: NumPy and JAX sort it after all numbers.
+        side: ``"left"``: before equal elements, ``"right"``: after them.
+        sorter: the indices that sort `x1`.
 
     Returns:
         integers from 0 to n, of the shape of `x2`.
@@ -267,7 +266,7 @@ def searchsorted(
 
 @op
 def digitize(x: Array, bins: Array, /, *, right: bool = False) -> Array:
-    """The number of the bin of each element: bin i holds binsᵢ₋₁ ≤ x < binsᵢ.
+    """The index of the bin of each element: bin i contains binsᵢ₋₁ ≤ x < binsᵢ.
 
     Args:
         x: real array of any shape, or a number.
@@ -275,7 +274,7 @@ def digitize(x: Array, bins: Array, /, *, right: bool = False) -> Array:
         right: the bins contain their upper edges instead, binsᵢ₋₁ < x ≤ binsᵢ.
 
     Returns:
-        integers of the shape of `x`: 0 before the first edge, n behind the last.
+        integers of the shape of `x`: 0 before the first edge, n after the last.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -291,20 +290,20 @@ def digitize(x: Array, bins: Array, /, *, right: bool = False) -> Array:
 @op
 @through_numbers
 def top_k(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKResult:
-    """The `k` greatest elements along an axis, the greatest first, and their positions.
+    """The `k` largest elements along an axis, in descending order, and their indices.
 
     Args:
         x: real, of at least one dimension, without NaN.
-        k: how many, at most the length of the axis.
+        k: the number of elements, at most the length of the axis.
         axis: the axis to search along.
-        largest: False takes the least, the least first.
+        largest: False takes the smallest elements, in ascending order.
 
     Returns:
-        a named tuple of ``values`` and ``indices``, of length `k` along `axis`. Of equal
-        elements the one that comes first, but on PyTorch, where it is not said.
+        a named tuple of ``values`` and ``indices``, of length `k` along `axis`. Ties prefer the
+        first element, except on PyTorch, where the choice is unspecified.
 
     Raises:
-        ShapeError: `k` is negative, or greater than the axis is long.
+        ShapeError: `k` is negative, or greater than the length of the axis.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -321,19 +320,19 @@ def top_k(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKR
 
 @op
 def in_top_k(targets: Array, scores: Array, /, *, k: int) -> Array:
-    """Whether the score of the target class is among the k greatest; a tie counts as among them.
+    """Whether the score of the target class is among the k largest, including ties.
 
     Args:
         targets: `(*batch,)`, integers: classes.
         scores: `(*batch, classes)`, real.
-        k: how many.
+        k: the number of scores.
 
     Returns:
         bools, `(*batch,)`; False for infinite and NaN scores, and for targets out of range.
 
     Raises:
         DtypeError: the targets are not integers.
-        ShapeError: the shapes do not fit.
+        ShapeError: the shapes do not match.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -365,20 +364,19 @@ def in_top_k(targets: Array, scores: Array, /, *, k: int) -> Array:
 def bincount(
     x: Array, /, weights: Array | None = None, *, minlength: int = 0, length: int | None = None
 ) -> Array:
-    """How often each of the numbers 0, 1, 2, … comes; or the sum of its weights.
+    """The count of each of the numbers 0, 1, 2, …, or the sum of its weights.
 
-    The length depends on values, which compiled code cannot know: give it a `length`.
+    The length depends on values; compiled code requires a `length`.
 
     Args:
         x: `(n,)`, integers, not negative.
-        weights: `(n,)`; None counts.
-        minlength: the least length of the result.
-        length: the static length of the result; greater numbers are dropped, negative ones count
-            as 0. None: the larger of `minlength` and the greatest number + 1.
+        weights: `(n,)`; None means 1.
+        minlength: the smallest length of the result.
+        length: the static length of the result; larger numbers are dropped, negative ones count as
+            0. None: the maximum of `minlength` and the largest number + 1.
 
     Returns:
-        `(m,)`, where m is `length`, or else `minlength` or the greatest number plus 1;
-        integers, or of the dtype of the weights.
+        `(m,)`, with m from `length`; integers, or of the dtype of the weights.
 
     Raises:
         ArgumentError: `length` is negative.
@@ -412,12 +410,12 @@ def histogram(
     weights: Array | None = None,
     density: bool = False,
 ) -> HistogramResult:
-    """How many elements lie in each bin; the last bin contains its upper edge.
+    """The number of elements in each bin; the last bin contains its upper edge.
 
     Args:
         x: real, of any shape; elements outside all bins are not counted.
         bins: the number of bins of equal width, or `(n + 1,)`, their edges, ascending.
-        range: the least and the greatest edge; None takes the extrema of `x`.
+        range: the lowest and the highest edge; None takes the extrema of `x`.
         weights: the weight of each element, of the shape of `x`; None means 1.
         density: divide by the total and by the widths, so that the area is 1.
 
@@ -484,19 +482,19 @@ def histogramdd(
     weights: Array | None = None,
     density: bool = False,
 ) -> tuple[Array, ...]:
-    """How many points lie in each cell of a grid; the last bins contain their upper edges.
+    """The number of points in each cell of a grid; the last bins contain their upper edges.
 
     Args:
-        x: `(n, d)`, real: n points in d dimensions; those outside the grid are not counted.
+        x: `(n, d)`, real: n points in d dimensions; points outside the grid are not counted.
         bins: the number of bins of equal width, for all axes or for each; or for each axis
             a list of the edges, ascending.
-        range: for each axis the least and the greatest edge; None takes the extrema of `x`.
+        range: the lowest and the highest edge for each axis; None takes the extrema of `x`.
         weights: `(n,)`, the weight of each point; None means 1.
         density: divide by the total and by the volumes, so that the integral is 1.
 
     Returns:
         a tuple: the counts, `(n_1, …, n_d)`, integers or of the dtype of the weights or of
-        the edges; behind them for each axis its edges, `(n_i + 1,)`, floating.
+        the edges; then the edges of each axis, `(n_i + 1,)`, floating.
 
     Raises:
         ShapeError: `x` is not a matrix, or `bins` or `range` do not match its number of columns.
@@ -566,11 +564,11 @@ def histogram2d(
     weights: Array | None = None,
     density: bool = False,
 ) -> tuple[Array, Array, Array]:
-    """How many points of a plane lie in each cell of a grid: `histogramdd` in two dimensions.
+    """The number of points in each cell of a grid in the plane: `histogramdd` in two dimensions.
 
     Args:
         x1: `(n,)`, real: the first coordinates.
-        x2: `(n,)`, real: the second ones.
+        x2: `(n,)`, real: the second coordinates.
         bins: as for `histogramdd`.
         range: as for `histogramdd`.
         weights: `(n,)`, the weight of each point; None means 1.
@@ -581,7 +579,7 @@ def histogram2d(
         and the edges of the two axes.
 
     Raises:
-        ShapeError: the coordinates are not two vectors of one length.
+        ShapeError: the coordinates are not two vectors of equal length.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -1,4 +1,4 @@
-"""Reductions over the slices of an array that carry one number, in any order."""
+"""Segment reductions: reductions over slices with equal segment ids, in any order."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ __all__ = ["segment_max", "segment_mean", "segment_min", "segment_prod", "segmen
 @through_numbers
 @rounded_once
 def segment_sum(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
-    """The sums of the slices of `x` that carry one number, Σ x[i] over segment_ids[i] = s.
+    """The sum of the slices of each segment, Σ x[i] over segment_ids[i] = s.
 
     Args:
         x: `(n, *rest)`, any number.
         segment_ids: `(n,)`, integers from 0, in any order.
-        num_segments: the length of the result; None takes the largest number plus 1, which
-            compiled code cannot.
+        num_segments: the length of the result; None takes the largest id + 1, which depends on
+            values and is not available in compiled code.
 
     Returns:
-        `(num_segments, *rest)`; 0 where a number does not occur.
+        `(num_segments, *rest)`; 0 for an empty segment.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -42,16 +42,16 @@ def segment_sum(x: Array, segment_ids: Array, /, *, num_segments: int | None = N
 
 @op
 def segment_max(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
-    """The maxima of the slices of `x` that carry one number.
+    """The maximum of the slices of each segment.
 
     Args:
         x: `(n, *rest)`, real.
         segment_ids: `(n,)`, integers from 0, in any order.
-        num_segments: the length of the result; None takes the largest number plus 1, which
-            compiled code cannot.
+        num_segments: the length of the result; None takes the largest id + 1, which depends on
+            values and is not available in compiled code.
 
     Returns:
-        `(num_segments, *rest)`; where a number does not occur −∞, or the least integer.
+        `(num_segments, *rest)`; −∞ or the smallest integer for an empty segment.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -67,16 +67,16 @@ def segment_max(x: Array, segment_ids: Array, /, *, num_segments: int | None = N
 
 @op
 def segment_min(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
-    """The minima of the slices of `x` that carry one number.
+    """The minimum of the slices of each segment.
 
     Args:
         x: `(n, *rest)`, real.
         segment_ids: `(n,)`, integers from 0, in any order.
-        num_segments: the length of the result; None takes the largest number plus 1, which
-            compiled code cannot.
+        num_segments: the length of the result; None takes the largest id + 1, which depends on
+            values and is not available in compiled code.
 
     Returns:
-        `(num_segments, *rest)`; where a number does not occur ∞, or the greatest integer.
+        `(num_segments, *rest)`; ∞ or the largest integer for an empty segment.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -94,16 +94,16 @@ def segment_min(x: Array, segment_ids: Array, /, *, num_segments: int | None = N
 @through_numbers
 @rounded_once
 def segment_prod(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
-    """The products of the slices of `x` that carry one number, Π x[i] over segment_ids[i] = s.
+    """The product of the slices of each segment, Π x[i] over segment_ids[i] = s.
 
     Args:
         x: `(n, *rest)`, any number.
         segment_ids: `(n,)`, integers from 0, in any order.
-        num_segments: the length of the result; None takes the largest number plus 1, which
-            compiled code cannot.
+        num_segments: the length of the result; None takes the largest id + 1, which depends on
+            values and is not available in compiled code.
 
     Returns:
-        `(num_segments, *rest)`; 1 where a number does not occur.
+        `(num_segments, *rest)`; 1 for an empty segment.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -118,16 +118,16 @@ def segment_prod(x: Array, segment_ids: Array, /, *, num_segments: int | None = 
 @op
 @rounded_once
 def segment_mean(x: Array, segment_ids: Array, /, *, num_segments: int | None = None) -> Array:
-    """The means of the slices of `x` that carry one number.
+    """The mean of the slices of each segment.
 
     Args:
         x: `(n, *rest)`, any number.
         segment_ids: `(n,)`, integers from 0, in any order.
-        num_segments: the length of the result; None takes the largest number plus 1, which
-            compiled code cannot.
+        num_segments: the length of the result; None takes the largest id + 1, which depends on
+            values and is not available in compiled code.
 
     Returns:
-        `(num_segments, *rest)`, of the dtype of `x`, of integers float32; 0 where a number does not occur.
+        `(num_segments, *rest)`, of the dtype of `x`, float32 for integers; 0 for an empty segment.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -1,4 +1,4 @@
-"""Losses of sequences whose alignment with their targets is not known."""
+"""Losses of sequences with unknown alignment to their targets."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Array:
-    """−log Σ_π Π_t p_t(π_t), over all alignments π that give the targets (CTC).
+    """The CTC loss, −log Σ_π Π_t p_t(π_t), over all alignments π of the targets.
 
-    An alignment has a class for each time; equal neighbours are one, and blanks fall out. The
-    sum goes over all of them by one pass through time, in the logarithmic domain. Without any
-    alignment, as where the targets are too long, the loss is infinite.
+    An alignment has one class per time step; merging repeated classes and removing blanks gives the
+    targets. The sum is computed by one forward pass through time, in the log domain. If no alignment
+    exists, for example for too long targets, the loss is infinite.
 
     Args:
         log_probs: `(length, batch, classes)`, or `(length, classes)`, floating: logarithms of
             probabilities, see `log_softmax`.
         targets: `(batch, targets)`, or `(targets,)`, integer classes other than `blank`.
-        input_lengths: `(batch,)`, or `()`: how much of each sequence counts.
-        target_lengths: `(batch,)`, or `()`: how many of its targets count.
+        input_lengths: `(batch,)`, or `()`: the length of each sequence.
+        target_lengths: `(batch,)`, or `()`: the number of its targets.
         blank: the index of the blank label.
-        reduction: ``"mean"``: of the losses, each divided by the length of its targets;
-            ``"sum"`` or ``"none"``.
-        zero_infinity: infinite losses are 0, and have the gradient 0.
+        reduction: ``"mean"`` of the losses, each divided by the number of its targets; ``"sum"`` or
+            ``"none"``.
+        zero_infinity: replace infinite losses and their gradients by 0.
 
     Returns:
         A scalar; with ``"none"`` `(batch,)`, or `()` without a batch.
 
     Raises:
         DtypeError: targets or lengths are not integers.
-        ShapeError: the shapes do not fit together.
+        ShapeError: the shapes do not match.
         ArgumentError: `blank` is not a class index.
 
     Example:

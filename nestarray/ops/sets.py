@@ -1,4 +1,4 @@
-"""Arrays as sets: the distinct elements of one, and membership."""
+"""Sets: unique elements, set operations and membership."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def isin(x1: Array, x2: Array, /, *, invert: bool = False) -> Array:
     Args:
         x1: array of any shape, or a number.
         x2: array of any shape, or a number; the dtypes promote.
-        invert: True says where they are not.
+        invert: True negates the result.
 
     Returns:
         bool, of the shape of `x1`.
@@ -58,23 +58,22 @@ def isin(x1: Array, x2: Array, /, *, invert: bool = False) -> Array:
 def unique_all(
     x: Array, /, *, size: int | None = None, fill_value: float | None = None
 ) -> UniqueAllResult:
-    """The distinct elements of `x` in ascending order, and where they come.
+    """The unique elements of `x` in ascending order, with indices and counts.
 
-    Their number depends on values, which compiled code cannot know: give it a `size`. Each
-    NaN is distinct from all others.
+    Their number depends on values; compiled code requires a `size`. Each NaN is distinct from all
+    others.
 
     Args:
-        x: any array; complex numbers go by their real, then by their imaginary part.
-        size: how many values to return, the least ones; None: as many as there are.
-        fill_value: what stands behind the last value where there are fewer than `size`; None:
-            the first one, or 0 where there is none.
+        x: any array; complex numbers are sorted by real, then by imaginary part.
+        size: the number of values to return, the smallest first; None: all.
+        fill_value: the padding if there are fewer than `size`; None: the first value, or 0 for an
+            empty array.
 
     Returns:
-        a named tuple: ``values``, `(n,)`; ``indices``, `(n,)`, the first place of each in
-        the flattened `x`; ``inverse_indices``, of the shape of `x`, with
-        ``values[inverse_indices]`` equal to `x`, if `size` leaves none out; ``counts``, `(n,)`.
-        With a `size` all are of this length; behind the last value stand the first index
-        and the count 0.
+        a named tuple: ``values``, `(n,)`; ``indices``, `(n,)`, the first index of each in the
+        flattened `x`; ``inverse_indices``, of the shape of `x`, with ``values[inverse_indices]``
+        equal to `x`, unless `size` omits values; ``counts``, `(n,)`. With a `size` all have this
+        length; the padding has the first index and the count 0.
 
     Raises:
         ArgumentError: `size` is negative.
@@ -144,11 +143,11 @@ def _order(flat: Array) -> Array:
 def unique_counts(
     x: Array, /, *, size: int | None = None, fill_value: float | None = None
 ) -> UniqueCountsResult:
-    """The distinct elements of `x` in ascending order, and how often each comes.
+    """The unique elements of `x` in ascending order, and their counts.
 
     Args:
         x: any array; see `unique_all`.
-        size: as for `unique_all`, which compiled code needs.
+        size: as for `unique_all`; required in compiled code.
         fill_value: as for `unique_all`.
 
     Returns:
@@ -170,11 +169,11 @@ def unique_counts(
 def unique_inverse(
     x: Array, /, *, size: int | None = None, fill_value: float | None = None
 ) -> UniqueInverseResult:
-    """The distinct elements of `x` in ascending order, and which of them stands where.
+    """The unique elements of `x` in ascending order, and the index of each element of `x` among them.
 
     Args:
         x: any array; see `unique_all`.
-        size: as for `unique_all`, which compiled code needs.
+        size: as for `unique_all`; required in compiled code.
         fill_value: as for `unique_all`.
 
     Returns:
@@ -196,11 +195,11 @@ def unique_inverse(
 def unique_values(
     x: Array, /, *, size: int | None = None, fill_value: float | None = None
 ) -> Array:
-    """The distinct elements of `x` in ascending order.
+    """The unique elements of `x` in ascending order.
 
     Args:
         x: any array; see `unique_all`.
-        size: as for `unique_all`, which compiled code needs.
+        size: as for `unique_all`; required in compiled code.
         fill_value: as for `unique_all`.
 
     Returns:
@@ -226,7 +225,7 @@ def union1d(
     size: int | None = None,
     fill_value: float | None = None,
 ) -> Array:
-    """The distinct elements of both arrays in ascending order.
+    """The union: the unique elements of both arrays in ascending order.
 
     Their number depends on values, which compiled code cannot know: give it a `size`. Each
     NaN is distinct from all others.
@@ -234,7 +233,7 @@ def union1d(
     Args:
         x1: real or bool, of any shape; it is flattened.
         x2: real or bool, of any shape; the dtypes promote.
-        size: how many values to return, the least ones; None: as many as there are.
+        size: the number of values to return, the smallest ones; None: as many as there are.
         fill_value: what stands behind the last value where there are fewer than `size`; None:
             the first one, or 0 where there is none.
 
@@ -261,7 +260,7 @@ def intersect1d(
     size: int | None = None,
     fill_value: float | None = None,
 ) -> Array:
-    """The distinct elements that both arrays have, in ascending order.
+    """The intersection: the unique common elements of both arrays in ascending order.
 
     Their number depends on values, which compiled code cannot know: give it a `size`. Each
     NaN is distinct from all others.
@@ -269,7 +268,7 @@ def intersect1d(
     Args:
         x1: real or bool, of any shape; it is flattened.
         x2: real or bool, of any shape; the dtypes promote.
-        size: how many values to return, the least ones; None: as many as there are.
+        size: the number of values to return, the smallest ones; None: as many as there are.
         fill_value: what stands behind the last value where there are fewer than `size`; None:
             the first one, or 0 where there is none.
 
@@ -300,7 +299,7 @@ def setdiff1d(
     size: int | None = None,
     fill_value: float | None = None,
 ) -> Array:
-    """The distinct elements of `x1` that `x2` does not have, in ascending order.
+    """The set difference: the unique elements of `x1` that are not in `x2`, in ascending order.
 
     Their number depends on values, which compiled code cannot know: give it a `size`. Each
     NaN is distinct from all others.
@@ -308,7 +307,7 @@ def setdiff1d(
     Args:
         x1: real or bool, of any shape; it is flattened.
         x2: real or bool, of any shape.
-        size: how many values to return, the least ones; None: as many as there are.
+        size: the number of values to return, the smallest ones; None: as many as there are.
         fill_value: what stands behind the last value where there are fewer than `size`; None:
             the first one, or 0 where there is none.
 
@@ -337,7 +336,7 @@ def setxor1d(
     size: int | None = None,
     fill_value: float | None = None,
 ) -> Array:
-    """The distinct elements that one of the arrays has and the other has not, in ascending order.
+    """The symmetric difference: the unique elements of exactly one array, in ascending order.
 
     Their number depends on values, which compiled code cannot know: give it a `size`. Each
     NaN is distinct from all others.
@@ -345,7 +344,7 @@ def setxor1d(
     Args:
         x1: real or bool, of any shape; it is flattened.
         x2: real or bool, of any shape; the dtypes promote.
-        size: how many values to return, the least ones; None: as many as there are.
+        size: the number of values to return, the smallest ones; None: as many as there are.
         fill_value: what stands behind the last value where there are fewer than `size`; None:
             the first one, or 0 where there is none.
 

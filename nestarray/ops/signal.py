@@ -1,7 +1,7 @@
 """Signals and their spectra: cosine transforms and short-time Fourier transforms.
 
-All are compositions of the transforms of the chapter fft, with factors that NumPy computes in
-double precision once.
+They are compositions of Fourier transforms, with factors that NumPy computes once in double
+precision.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ def dct(
 ) -> Array:
     """The discrete cosine transform along an axis, Xₖ = 2 Σⱼ xⱼ cos(π k (2j + 1) / 2n) of kind 2.
 
-    Of kind 1, Xₖ = x₀ + (−1)ᵏ xₙ₋₁ + 2 Σ xⱼ cos(π jk / (n − 1)), the sum without the ends; of kind
-    3, Xₖ = x₀ + 2 Σ xⱼ cos(π j (2k + 1) / 2n), the sum from j = 1; of kind 4,
+    Kind 1: Xₖ = x₀ + (−1)ᵏ xₙ₋₁ + 2 Σ xⱼ cos(π jk / (n − 1)), the sum without both ends. Kind 3:
+    Xₖ = x₀ + 2 Σ xⱼ cos(π j (2k + 1) / 2n), the sum from j = 1. Kind 4:
     Xₖ = 2 Σ xⱼ cos(π (2j + 1) (2k + 1) / 4n).
 
     Args:
         x: real.
         kind: 1 to 4, which SciPy calls ``type``.
-        n: the length of the transform: a longer axis is cut, a shorter one filled with zeros.
+        n: the length of the transform: a longer axis is cropped, a shorter one zero-padded.
             None keeps the length.
         axis: the axis to transform.
-        norm: ``"backward"`` scales only the inverse, by 1/2n, of kind 1 by 1/2(n − 1);
+        norm: ``"backward"`` scales only the inverse, by 1/2n, for kind 1 by 1/2(n − 1);
             ``"forward"`` scales only this transform; ``"ortho"`` makes it orthogonal.
 
     Returns:
         real array, float64 for double precision and float32 else.
 
     Raises:
-        ArgumentError: `kind` or `norm` is none of these.
+        ArgumentError: `kind` or `norm` is unknown.
         DtypeError: `x` is complex.
         ShapeError: the axis is out of range, or `n` is below 1 (below 2 for kind 1).
 
@@ -75,7 +75,7 @@ def idct(
     axis: int = -1,
     norm: str = "backward",
 ) -> Array:
-    """The inverse of `dct` of the same kind and norm.
+    """The inverse of `dct` with the same kind and norm.
 
     Args:
         x: real.
@@ -88,7 +88,7 @@ def idct(
         real array, float64 for double precision and float32 else.
 
     Raises:
-        ArgumentError: `kind` or `norm` is none of these.
+        ArgumentError: `kind` or `norm` is unknown.
         DtypeError: `x` is complex.
         ShapeError: the axis is out of range, or `n` is below 1 (below 2 for kind 1).
 
@@ -194,25 +194,24 @@ def stft(
 
     Args:
         x: `(*batch, time)`, any number.
-        window: `(win_length,)`, the weights w, with zeros on both sides up to `n_fft`; None
-            means ones.
+        window: `(win_length,)`, the weights w, zero-padded on both sides to `n_fft`; None means
+            ones.
         n_fft: the length of each transform.
-        hop_length: distance between the starts of adjacent frames; None means a quarter of
+        hop_length: the distance between the starts of adjacent frames; None means a quarter of
             `n_fft`.
         win_length: the length of the window; None means the length of `window`, or `n_fft`.
-        center: frame t is centred on the time t hop: `x` is padded by half of `n_fft`.
-        pad_mode: how, as in `pad`.
+        center: pad `x` by half of `n_fft`, so that frame t is centred at time t · hop.
+        pad_mode: the mode of this padding, as in `pad`.
         normalized: divide by √n_fft.
-        onesided: give the frequencies up to the half only; None means where `x` and `window`
-            are real.
+        onesided: return the non-negative frequencies only; None means True if `x` and `window` are
+            real.
 
     Returns:
         `(*batch, frequency, frame)`, complex: n_fft/2 + 1 frequencies, rounded down, or n_fft.
 
     Raises:
-        ArgumentError: a length is not an integer of at least 1, or complex numbers are to be
-            onesided.
-        ShapeError: `x` is shorter than a frame or has no axis, or the window does not fit.
+        ArgumentError: a length is not a positive integer, or `onesided` is True for complex input.
+        ShapeError: `x` is shorter than a frame or a scalar, or the window has the wrong length.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -266,10 +265,10 @@ def istft(
     length: int | None = None,
     return_complex: bool = False,
 ) -> Array:
-    """The signal whose `stft` is nearest to `x`, by the sum of squares.
+    """The inverse of `stft`: the smallest-squares signal with the short-time spectrum `x`.
 
-    The frames are added where they overlap and divided by the sum of the squares of the window
-    there. A time that no window reaches gets 0.
+    Overlapping frames are added and divided by the sum of the squared windows. Times without a
+    window are 0.
 
     Args:
         x: `(*batch, frequency, frame)`, complex.
@@ -277,21 +276,21 @@ def istft(
         n_fft: the length of each transform.
         hop_length: as for `stft`.
         win_length: as for `stft`.
-        center: the frames of `x` were centred: half of `n_fft` is cut off in front and behind.
-        normalized: `stft` has divided by √n_fft.
-        onesided: there are the frequencies up to the half only; None means where there are
-            n_fft/2 + 1 of them.
-        length: of the signal, which is cut or filled with zeros behind; None means all.
-        return_complex: the signal is complex; then `onesided` is False.
+        center: whether `stft` centred the frames: crop half of `n_fft` at both ends.
+        normalized: whether `stft` divided by √n_fft.
+        onesided: whether `x` has the non-negative frequencies only; None means True for n_fft/2 + 1
+            frequencies.
+        length: the length of the signal, which is cropped or zero-padded at the end; None means all.
+        return_complex: return a complex signal; requires ``onesided=False``.
 
     Returns:
         `(*batch, time)`, real unless `return_complex`.
 
     Raises:
-        ArgumentError: a length is not an integer of at least 1, or a onesided spectrum is to
-            give complex numbers.
-        ShapeError: the frequencies are not as many as `n_fft` says, `x` has too few axes, or
-            the window does not fit.
+        ArgumentError: a length is not a positive integer, or `onesided` and `return_complex` are
+            both True.
+        ShapeError: the number of frequencies does not match `n_fft`, `x` has too few axes, or the
+            window has the wrong length.
 
     Example:
         >>> import numpy as np, nestarray as na

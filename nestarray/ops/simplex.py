@@ -1,4 +1,4 @@
-"""Maps of scores to probabilities beyond `softmax`: of lowest scores, sparse, and random.
+"""Maps of scores to probabilities: softmin, sparse alternatives to `softmax`, and Gumbel softmax.
 
 `sparse_sigmoid` is `sparsemax` of one score and 0, and `sparse_plus` its integral.
 """
@@ -23,7 +23,7 @@ def softmin(x: Array, /, *, axis: Axis = -1) -> Array:
 
     Args:
         x: any shape, floating.
-        axis: the axis or axes over which the sum is 1; None: all.
+        axis: the axis or axes that sum to 1; None: all.
 
     Returns:
         The shape and dtype of x.
@@ -41,13 +41,13 @@ def softmin(x: Array, /, *, axis: Axis = -1) -> Array:
 
 @floating_op
 def sparsemax(x: Array, /, *, axis: int = -1) -> Array:
-    """The nearest point of the probability simplex, max(xᵢ − τ, 0) with τ such that the sum is 1.
+    """The projection to the probability simplex, max(xᵢ − τ, 0) with τ such that the sum is 1.
 
-    Unlike with `softmax`, probabilities of low scores are exactly 0.
+    Unlike for `softmax`, the probabilities of low scores are exactly 0.
 
     Args:
         x: any shape, floating.
-        axis: the axis over which the sum is 1.
+        axis: the axis that sums to 1.
 
     Returns:
         The shape and dtype of x.
@@ -75,7 +75,7 @@ def sparsemax(x: Array, /, *, axis: int = -1) -> Array:
 
 @floating_op
 def sparse_sigmoid(x: Array, /) -> Array:
-    """(x + 1) / 2 between −1 and 1, 0 below and 1 above: a sigmoid that reaches its ends.
+    """A sigmoid that reaches 0 and 1: (x + 1) / 2 in [−1, 1], 0 below and 1 above.
 
     Args:
         x: real, any shape.
@@ -93,7 +93,7 @@ def sparse_sigmoid(x: Array, /) -> Array:
 
 @floating_op
 def sparse_plus(x: Array, /) -> Array:
-    """(x + 1)² / 4 between −1 and 1, 0 below and x above: a softplus that reaches its ends.
+    """A softplus that reaches its limits: (x + 1)² / 4 in [−1, 1], 0 below and x above.
 
     Args:
         x: real, any shape.
@@ -114,18 +114,18 @@ def sparse_plus(x: Array, /) -> Array:
 def gumbel_softmax(
     x: Array, key: Array, /, *, axis: int = -1, tau: float = 1.0, hard: bool = False
 ) -> Array:
-    """A relaxed random choice, softmax((x + g) / tau) with Gumbel noise g = −log(−log u).
+    """A relaxed categorical sample, softmax((x + g) / tau) with Gumbel noise g = −log(−log u).
 
-    The largest element is i with probability softmax(x)ᵢ, and for tau → 0 all the rest
-    vanish. With `hard` the result is that choice, one-hot, with the gradient of the
-    relaxed one (the straight-through estimator).
+    The largest element is i with probability softmax(x)ᵢ; for tau → 0 the others vanish. With
+    `hard` the result is one-hot, with the gradient of the relaxed sample (straight-through
+    estimator).
 
     Args:
         x: logits, any shape, floating.
-        key: `(2,)`, uint32, as made by ``na.random.key``.
-        axis: of the choices.
+        key: `(2,)`, uint32, from ``na.random.key``.
+        axis: the axis of the classes.
         tau: the temperature; positive.
-        hard: one-hot results.
+        hard: return a one-hot sample.
 
     Returns:
         The shape and dtype of x; the same numbers for the same key on every backend.

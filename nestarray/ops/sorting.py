@@ -1,4 +1,4 @@
-"""Order along an axis."""
+"""Sorting and partial sorting along an axis."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["argpartition", "argsort", "lexsort", "partition", "sort"]
 
 @primitive
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """The elements of `x` in order along an axis; NaN counts as the greatest.
+    """Sort the elements of `x` along an axis; NaN is largest.
 
     Args:
         x: real or bool, of at least one dimension.
         axis: the axis to sort along.
-        descending: from the greatest to the least.
-        stable: equal elements keep their order, which matters to gradients only. The
-            backends that know one algorithm use it either way.
+        descending: sort from the largest to the smallest.
+        stable: keep the order of equal elements, which affects gradients only. Backends with one
+            algorithm ignore it.
 
     Returns:
         array of the shape and the dtype of `x`.
@@ -41,13 +41,13 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
 
 @primitive
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """The positions that put `x` in order along an axis; NaN counts as the greatest.
+    """The indices that sort `x` along an axis; NaN is largest.
 
     Args:
         x: real or bool, of at least one dimension.
         axis: the axis to sort along.
-        descending: from the greatest to the least.
-        stable: equal elements keep their order, also when `descending`.
+        descending: from the largest to the smallest.
+        stable: keep the order of equal elements, also if `descending`.
 
     Returns:
         integers of the shape of `x`.
@@ -67,16 +67,16 @@ def lexsort(keys: Sequence[Array], /, *, axis: int = -1) -> Array:
     """Indirect sort by several keys: the last key is the primary one, earlier keys break ties.
 
     Args:
-        keys: real or bool, of one shape with at least one dimension; the last counts most. NaN
-            counts as the greatest.
+        keys: real or bool, of equal shapes with at least one dimension; the last is the primary
+            key. NaN is largest.
         axis: the axis to sort along.
 
     Returns:
-        integers of the shape of one of them; equal elements keep their order.
+        integers of the shape of a key; equal elements keep their order.
 
     Raises:
         ArgumentError: `keys` is empty.
-        ShapeError: the arrays are not of one shape.
+        ShapeError: the shapes differ.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -101,21 +101,21 @@ def lexsort(keys: Sequence[Array], /, *, axis: int = -1) -> Array:
 @op
 @through_numbers
 def partition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
-    """The elements of `x` with the k-th least in its place, none greater before, none less behind.
+    """Partially sort `x`: the k-th smallest element is at k, smaller ones before, larger ones after.
 
-    How the others are ordered depends on the framework. The method of that name of a
-    Container splits its leaves, and is another function.
+    The order of the others depends on the framework. `Container.partition` is another function: it
+    splits the leaves of a tree.
 
     Args:
-        x: real, of at least one dimension; NaN counts as the greatest.
-        kth: the place, counted from 0; a negative one counts from the end.
-        axis: the axis to order along.
+        x: real, of at least one dimension; NaN is largest.
+        kth: the index k; a negative index counts from the end.
+        axis: the axis to sort along.
 
     Returns:
         array like `x`.
 
     Raises:
-        ShapeError: the axis has no such place.
+        ShapeError: `kth` is out of range.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -132,18 +132,18 @@ def partition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
 @op
 @through_numbers
 def argpartition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
-    """The positions that `partition` takes the elements from.
+    """The indices that partially sort `x`, as `partition`.
 
     Args:
-        x: real, of at least one dimension; NaN counts as the greatest.
-        kth: the place, counted from 0; a negative one counts from the end.
-        axis: the axis to order along.
+        x: real, of at least one dimension; NaN is largest.
+        kth: the index k; a negative index counts from the end.
+        axis: the axis to sort along.
 
     Returns:
         integers of the shape of `x`.
 
     Raises:
-        ShapeError: the axis has no such place.
+        ShapeError: `kth` is out of range.
 
     Example:
         >>> import numpy as np, nestarray as na

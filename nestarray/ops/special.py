@@ -1,7 +1,7 @@
-"""Special functions: erf, gamma and their kin.
+"""Special functions: error functions, gamma functions and logarithmic products.
 
-The bodies are complete to float64 rounding, so that a bare install, on NumPy without
-SciPy, computes the same GELU and the same random normals as the other backends.
+The bodies are accurate to float64 rounding, so that NumPy without SciPy computes the same GELU and
+the same random normals as the other backends.
 """
 
 from __future__ import annotations
@@ -134,9 +134,9 @@ def erf(x: Array, /) -> Array:
 
 @op
 def erfc(x: Array, /) -> Array:
-    """The complementary error function, 1 − erf x, without loss where it is tiny.
+    """The complementary error function, 1 − erf x, without cancellation.
 
-    Above 3 JAX's and TensorFlow's are right to 60 units in the last place in float32.
+    Above 3, JAX and TensorFlow are accurate to 60 ulp in float32.
 
     Args:
         x: real; integers become float32.
@@ -168,7 +168,7 @@ def erfcx(x: Array, /) -> Array:
 
     Returns:
         the shape of `x`, its dtype, float32 for integers; +∞ where it overflows, below −26.6.
-        Below 0 PyTorch's is right to 65 units in the last place in float32.
+        Below 0, PyTorch is accurate to 65 ulp in float32.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -199,7 +199,7 @@ def erfcx(x: Array, /) -> Array:
 def erfinv(x: Array, /) -> Array:
     """The inverse of `erf`; ±∞ at ±1, NaN outside [−1, 1].
 
-    Within 0.01 of ±1 JAX's is right to 65 units in the last place in float32.
+    Within 0.01 of ±1, JAX is accurate to 65 ulp in float32.
 
     Args:
         x: real; integers become float32.
@@ -236,15 +236,15 @@ def erfinv(x: Array, /) -> Array:
 
 @op
 def ndtr(x: Array, /) -> Array:
-    """The distribution function of the standard normal distribution, erfc(−x / √2) / 2.
+    """The cumulative distribution function of the standard normal distribution, erfc(−x / √2) / 2.
 
-    Below 0 the rounding of x / √2 counts x² times: at −12 there are 100 units in the last place.
+    Below 0 the rounding error of x / √2 is amplified by x²: at −12 it is 100 ulp.
 
     Args:
         x: real; integers become float32.
 
     Returns:
-        the probability of a value below `x`; the shape of `x`, its dtype, float32 for integers.
+        the shape of `x`, its dtype, float32 for integers.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -260,9 +260,9 @@ def ndtr(x: Array, /) -> Array:
 
 @op
 def log_ndtr(x: Array, /) -> Array:
-    """The logarithm of `ndtr`, without loss where that is 0 or 1 by rounding.
+    """The logarithm of `ndtr`, accurate also where `ndtr` rounds to 0 or 1.
 
-    Above 0 it is about −ndtr(−x), and as exact as that.
+    Above 0 it is about −ndtr(−x), with the accuracy of `ndtr`.
 
     Args:
         x: real; integers become float32.
@@ -339,8 +339,7 @@ _SHIFT = 8
 def lgamma(x: Array, /) -> Array:
     """The logarithm of the absolute value of the gamma function, ln |Γ(x)|.
 
-    +∞ at 0 and the negative integers. Near 1 and 2, where it is 0, JAX's has an error of 10⁻⁶ in
-    float32.
+    +∞ at 0 and the negative integers. Near its zeros 1 and 2, JAX has an error of 10⁻⁶ in float32.
 
     Args:
         x: real; integers become float32.
@@ -381,8 +380,8 @@ def lgamma(x: Array, /) -> Array:
 def digamma(x: Array, /) -> Array:
     """The derivative of ln Γ, ψ(x) = Γ′(x) / Γ(x).
 
-    NaN at the negative integers, where the sign of the pole depends on the side; −∞ at 0. Near
-    its zeros, such as 1.4616, it has an error of 10⁻⁶ in float32, but for SciPy's on NumPy.
+    NaN at the negative integers, where the sign of the pole depends on the side; −∞ at 0. Near its
+    zeros, such as 1.4616, it has an error of 10⁻⁶ in float32, except with SciPy on NumPy.
 
     Args:
         x: real; integers become float32.
@@ -419,9 +418,9 @@ def digamma(x: Array, /) -> Array:
 
 @op
 def xlogy(x1: Array, x2: Array, /) -> Array:
-    """x1 · ln x2, and 0 where x1 = 0, unless x2 is NaN.
+    """x1 · ln x2; 0 where x1 = 0, unless x2 is NaN.
 
-    Where both are 0 the derivative by x2 is NaN, on TensorFlow 0.
+    Where both are 0, the derivative with respect to x2 is NaN, on TensorFlow 0.
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
@@ -455,7 +454,7 @@ def _without_product(x1: Array, x2: Array, pole: float) -> Array:
 
 @op
 def xlog1py(x1: Array, x2: Array, /) -> Array:
-    """x1 · ln(1 + x2), and 0 where x1 = 0, unless x2 is NaN.
+    """x1 · ln(1 + x2); 0 where x1 = 0, unless x2 is NaN.
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
@@ -479,7 +478,7 @@ def xlog1py(x1: Array, x2: Array, /) -> Array:
 
 @op(promoted=("x1", "x2"))
 def divide_no_nan(x1: Array, x2: Array, /) -> Array:
-    """x1 / x2, and 0 where x2 = 0, with a derivative of 0 there.
+    """x1 / x2; 0 with derivative 0 where x2 = 0.
 
     Args:
         x1: any number; broadcasts with `x2`, the dtypes promote.
@@ -499,7 +498,7 @@ def divide_no_nan(x1: Array, x2: Array, /) -> Array:
 
 @floating_op
 def entr(x: Array, /) -> Array:
-    """The entropy of a probability, −x ln x: 0 of 0, and −∞ of negative numbers.
+    """The entropy of a probability, −x ln x; 0 at 0, −∞ for negative numbers.
 
     Args:
         x: real.
@@ -518,9 +517,9 @@ def entr(x: Array, /) -> Array:
 
 @floating_op
 def multigammaln(x: Array, /, *, p: int) -> Array:
-    """The logarithm of the gamma function of p dimensions.
+    """The logarithm of the multivariate gamma function of dimension p.
 
-    p (p − 1) / 4 · ln π + Σⱼ ln Γ(x + (1 − j) / 2), j from 1 to p.
+    It is p (p − 1) / 4 · ln π + Σⱼ ln Γ(x + (1 − j) / 2), j from 1 to p.
 
     Args:
         x: real, greater than (p − 1) / 2; NaN elsewhere.
@@ -550,11 +549,11 @@ def multigammaln(x: Array, /, *, p: int) -> Array:
 def logit(x: Array, /, *, eps: float | None = None) -> Array:
     """The log-odds, ln(x / (1 − x)), the inverse of `sigmoid`.
 
-    It is ln x − ln(1 − x): near 0.5, where it is 0, it has the rounding error of 1.
+    It is computed as ln x − ln(1 − x): near its zero 0.5, it has the rounding error of 1.
 
     Args:
         x: real, in [0, 1]; NaN outside, ±∞ at the ends.
-        eps: clip `x` to [eps, 1 − eps] first; None does not.
+        eps: clip `x` to [eps, 1 − eps] first; None: do not clip.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -572,9 +571,9 @@ def logit(x: Array, /, *, eps: float | None = None) -> Array:
 
 @op
 def sinc(x: Array, /) -> Array:
-    """sin(πx) / (πx), and 1 at 0.
+    """The normalized sinc function, sin(πx) / (πx); 1 at 0.
 
-    πx is rounded to the dtype of `x`: at integers the result has the size of this rounding error
+    πx is rounded to the dtype of `x`: at integers the result is of the order of this rounding error
     instead of 0, and it is NaN where πx overflows.
 
     Args:

@@ -1,7 +1,7 @@
 """Sums, means, extrema and cumulative reductions.
 
 Every reduction takes `axis`: one axis, several, or None for all, and `keepdims`, which keeps
-the reduced axes with length 1. Over no axis at all (``axis=()``) nothing is reduced.
+the reduced axes with length 1. With ``axis=()`` no axis is reduced.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 def sum(
     x: Array, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False
 ) -> Array:
-    """The sum, Σᵢ xᵢ; of nothing 0.
+    """The sum, Σᵢ xᵢ; 0 for an empty slice.
 
     Args:
         x: any number.
@@ -68,7 +68,7 @@ def sum(
 def prod(
     x: Array, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False
 ) -> Array:
-    """The product, Πᵢ xᵢ; of nothing 1.
+    """The product, Πᵢ xᵢ; 1 for an empty slice.
 
     Args:
         x: any number.
@@ -92,7 +92,7 @@ def prod(
 
 @primitive
 def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The arithmetic mean, Σᵢ xᵢ / n; of nothing NaN.
+    """The arithmetic mean, Σᵢ xᵢ / n; NaN for an empty slice.
 
     Args:
         x: any number.
@@ -100,7 +100,7 @@ def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
         keepdims: keep the reduced axes, with length 1.
 
     Returns:
-        array of the dtype of `x`; of integers and bools float32.
+        array of the dtype of `x`; float32 for integers and bools.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -114,7 +114,7 @@ def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
 
 @primitive
 def max(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The greatest element; NaN if there is one, an error if there is none. Equal extrema share the
+    """The largest element; NaN if there is one, an error if there is none. Equal extrema share the
     gradient evenly.
 
     Args:
@@ -137,7 +137,7 @@ def max(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
 
 @primitive
 def min(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The least element; NaN if there is one, an error if there is none. Equal extrema share the
+    """The smallest element; NaN if there is one, an error if there is none. Equal extrema share the
     gradient evenly.
 
     Args:
@@ -167,12 +167,12 @@ def var(
     Args:
         x: any number.
         axis: the axis to reduce, or several; None means all.
-        correction: what to take off n: 0 for the variance of a population, 1 for the
-            unbiased estimate from a sample.
+        correction: subtracted from n: 0 for the variance of a population, 1 for the unbiased
+            estimate from a sample.
         keepdims: keep the reduced axes, with length 1.
 
     Returns:
-        real array of the precision of `x`; of integers and bools float32.
+        real array of the precision of `x`; float32 for integers and bools.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -198,17 +198,17 @@ def std(
 ) -> Array:
     """The standard deviation, the square root of `var`.
 
-    Where it is 0 the derivative is NaN, on PyTorch 0.
+    The derivative at 0 is NaN, on PyTorch 0.
 
     Args:
         x: any number.
         axis: the axis to reduce, or several; None means all.
-        correction: what to take off n: 0 for the variance of a population, 1 for the
-            unbiased estimate from a sample.
+        correction: subtracted from n: 0 for the variance of a population, 1 for the unbiased
+            estimate from a sample.
         keepdims: keep the reduced axes, with length 1.
 
     Returns:
-        real array of the precision of `x`; of integers and bools float32.
+        real array of the precision of `x`; float32 for integers and bools.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -223,7 +223,7 @@ def std(
 
 @primitive
 def all(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """Whether every element is True; of nothing True.
+    """Whether all elements are True; True for an empty slice.
 
     Args:
         x: bool or numeric; nonzero elements are True.
@@ -245,7 +245,7 @@ def all(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
 
 @primitive
 def any(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """Whether some element is True; of nothing False.
+    """Whether any element is True; False for an empty slice.
 
     Args:
         x: bool or numeric; nonzero elements are True.
@@ -274,14 +274,14 @@ def cumulative_sum(
     dtype: DTypeLike | None = None,
     include_initial: bool = False,
 ) -> Array:
-    """The running sums, yᵢ = Σⱼ≤ᵢ xⱼ.
+    """The cumulative sum, yᵢ = Σⱼ≤ᵢ xⱼ.
 
     Args:
         x: any number.
-        axis: the axis to go along; None flattens first.
+        axis: the axis to accumulate along; None flattens first.
         dtype: the dtype to compute in and to return; None keeps a floating dtype and takes
             int64, or uint64, for integers and bools.
-        include_initial: put 0, the sum of nothing, in front.
+        include_initial: prepend 0, the empty sum.
 
     Returns:
         array of the shape of `x`, one longer along the axis with `include_initial`; of
@@ -316,14 +316,14 @@ def cumulative_prod(
     dtype: DTypeLike | None = None,
     include_initial: bool = False,
 ) -> Array:
-    """The running products, yᵢ = Πⱼ≤ᵢ xⱼ.
+    """The cumulative product, yᵢ = Πⱼ≤ᵢ xⱼ.
 
     Args:
         x: any number.
-        axis: the axis to go along; None flattens first.
+        axis: the axis to accumulate along; None flattens first.
         dtype: the dtype to compute in and to return; None keeps a floating dtype and takes
             int64, or uint64, for integers and bools.
-        include_initial: put 1, the product of nothing, in front.
+        include_initial: prepend 1, the empty product.
 
     Returns:
         array of the shape of `x`, one longer along the axis with `include_initial`; of
@@ -352,14 +352,14 @@ def cumulative_prod(
 @op
 @through_numbers
 def cummax(x: Array, /, *, axis: int | None = None) -> Array:
-    """The running maxima, yᵢ = maxⱼ≤ᵢ xⱼ.
+    """The cumulative maximum, yᵢ = maxⱼ≤ᵢ xⱼ.
 
     Args:
         x: real.
-        axis: the axis to go along; None flattens first.
+        axis: the axis to accumulate along; None flattens first.
 
     Returns:
-        array of the shape and the dtype of `x`; with one axis if `axis` is None.
+        array of the shape and the dtype of `x`; a vector if `axis` is None.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -372,14 +372,14 @@ def cummax(x: Array, /, *, axis: int | None = None) -> Array:
 @op
 @through_numbers
 def cummin(x: Array, /, *, axis: int | None = None) -> Array:
-    """The running minima, yᵢ = minⱼ≤ᵢ xⱼ.
+    """The cumulative minimum, yᵢ = minⱼ≤ᵢ xⱼ.
 
     Args:
         x: real.
-        axis: the axis to go along; None flattens first.
+        axis: the axis to accumulate along; None flattens first.
 
     Returns:
-        array of the shape and the dtype of `x`; with one axis if `axis` is None.
+        array of the shape and the dtype of `x`; a vector if `axis` is None.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -409,14 +409,14 @@ def _running(
 
 @op
 def cumulative_logsumexp(x: Array, /, *, axis: int | None = None) -> Array:
-    """The logarithms of running sums of exponentials, yᵢ = log Σⱼ≤ᵢ exp xⱼ, without overflow.
+    """The logarithm of the cumulative sum of exponentials, yᵢ = log Σⱼ≤ᵢ exp xⱼ, without overflow.
 
     Args:
         x: any number.
-        axis: the axis to go along; None flattens first.
+        axis: the axis to accumulate along; None flattens first.
 
     Returns:
-        array of the dtype of `x`; of integers float32.
+        array of the dtype of `x`; float32 for integers.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -507,8 +507,8 @@ def average(
 
     Args:
         x: any number.
-        weights: array that broadcasts to `x`, or one weight for each position of the one
-            axis; None gives equal weights.
+        weights: array that broadcasts to `x`, or one weight for each index of the reduced axis;
+            None gives equal weights.
         axis: the axis to reduce, or several; None means all.
         keepdims: keep the reduced axes, with length 1.
 

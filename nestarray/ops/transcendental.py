@@ -1,4 +1,4 @@
-"""Exponentials and logarithms, roots, trigonometric and hyperbolic functions."""
+"""Exponentials, logarithms, roots, trigonometric and hyperbolic functions."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def exp(x: Array, /) -> Array:
 
 @primitive
 def expm1(x: Array, /) -> Array:
-    """eˣ − 1, exact for small x.
+    """eˣ − 1, accurate for small x.
 
     Args:
         x: floating; integers become float32.
@@ -77,9 +77,9 @@ def expm1(x: Array, /) -> Array:
 
 @primitive
 def exp2(x: Array, /) -> Array:
-    """Two to the power, 2ˣ.
+    """The power of two, 2ˣ.
 
-    JAX goes by x · ln 2, whose rounding counts x times: at 105 there are 65 units in the last place.
+    JAX computes exp(x · ln 2), which amplifies the rounding error by x: at 105 it is 65 ulp.
 
     Args:
         x: floating; integers become float32.
@@ -113,7 +113,7 @@ def log(x: Array, /) -> Array:
 
 @primitive
 def log1p(x: Array, /) -> Array:
-    """ln(1 + x), exact for small x.
+    """ln(1 + x), accurate for small x.
 
     Args:
         x: floating; integers become float32.
@@ -167,8 +167,8 @@ def logaddexp(x1: Array, x2: Array, /) -> Array:
     """ln(eˣ¹ + eˣ²), without overflow.
 
     Where the sum is close to 1 the result has the rounding error of the operands. Where both are
-    −∞ the derivative is the framework's: NaN, 0 or 1. Of complex numbers the imaginary part is one
-    of those that differ by multiples of 2π.
+    −∞ the derivative depends on the framework: NaN, 0 or 1. For complex numbers the imaginary part
+    is determined up to multiples of 2π.
 
     Args:
         x1: floating or complex; integers become float32; broadcasts with `x2`, the dtypes promote.
@@ -323,7 +323,7 @@ def atan(x: Array, /) -> Array:
 
 @primitive
 def atan2(x1: Array, x2: Array, /) -> Array:
-    """The angle in [−π, π] of the point (x2, x1), by the signs of both.
+    """The angle in [−π, π] of the point (x2, x1).
 
     Args:
         x1: floating; integers become float32; the ordinate; broadcasts with `x2`, the dtypes promote.
@@ -343,7 +343,7 @@ def atan2(x1: Array, x2: Array, /) -> Array:
 def sinh(x: Array, /) -> Array:
     """The hyperbolic sine, (eˣ − e⁻ˣ) / 2.
 
-    In float32 JAX's is right to 25 units in the last place.
+    In float32, JAX is accurate to 25 ulp.
 
     Args:
         x: floating; integers become float32.
@@ -362,7 +362,7 @@ def sinh(x: Array, /) -> Array:
 def cosh(x: Array, /) -> Array:
     """The hyperbolic cosine, (eˣ + e⁻ˣ) / 2.
 
-    In float32 JAX's is right to 25 units in the last place.
+    In float32, JAX is accurate to 25 ulp.
 
     Args:
         x: floating; integers become float32.
@@ -465,7 +465,7 @@ def hypot(x1: Array, x2: Array, /) -> Array:
 
 @op
 def cbrt(x: Array, /) -> Array:
-    """The real cube root, ∛x, of the sign of x.
+    """The real cube root, ∛x, with the sign of x.
 
     Args:
         x: real; integers become float32.
@@ -519,7 +519,7 @@ def logaddexp2(x1: Array, x2: Array, /) -> Array:
 
 @op
 def deg2rad(x: Array, /) -> Array:
-    """Degrees in radians, x π / 180.
+    """Convert degrees to radians, x π / 180.
 
     Args:
         x: floating; integers become float32.
@@ -537,7 +537,7 @@ def deg2rad(x: Array, /) -> Array:
 
 @op
 def rad2deg(x: Array, /) -> Array:
-    """Radians in degrees, x 180 / π.
+    """Convert radians to degrees, x 180 / π.
 
     Args:
         x: floating; integers become float32.

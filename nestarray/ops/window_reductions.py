@@ -1,6 +1,6 @@
-"""What windows hold, beyond their maxima and means: where the maximum stands, norms, any reduction.
+"""Further pooling: norms, maxima with indices, unpooling, fractional pooling, general reductions.
 
-These read the number of spatial axes from x; channels first, as in `nestarray.ops.pooling`.
+The rank of x determines the number of spatial axes; channels first, as in `nestarray.ops.pooling`.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def lp_pool(
     stride: Ints | None = None,
     ceil_mode: bool = False,
 ) -> Array:
-    """The norm of the elements in sliding windows, (Σ |xᵢ|ᵒʳᵈ)^(1/ord).
+    """Norm pooling: the norm of the elements in sliding windows, (Σ |xᵢ|ᵒʳᵈ)^(1/ord).
 
-    A window that reaches beyond the end, which `ceil_mode` lets count, has the sum scaled up
-    from the elements under it to as many as a whole window has.
+    For a window that extends beyond the end (with `ceil_mode`), the sum is scaled to the number of
+    elements of a complete window.
 
     Args:
         x: `(batch, channels, *spatial)` with one to three spatial axes, floating.
@@ -61,7 +61,7 @@ def lp_pool(
 
     Raises:
         ArgumentError: `ord` is not positive.
-        ShapeError: the window is larger than x, or x has other axes.
+        ShapeError: the window is larger than x, or x has the wrong rank.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -106,9 +106,9 @@ def max_pool_with_indices(
     dilation: Ints = 1,
     ceil_mode: bool = False,
 ) -> tuple[Array, Array]:
-    """The largest element under sliding windows and where it stands; of equal ones the first.
+    """Max pooling with the index of each maximum; ties prefer the first element.
 
-    NaN is greater than all, and of several the last counts.
+    NaN is larger than all numbers; the last of several NaN is selected.
 
     Args:
         x: `(batch, channels, *spatial)`, real.
@@ -119,8 +119,8 @@ def max_pool_with_indices(
         ceil_mode: a last window that reaches beyond the end counts, if it starts inside.
 
     Returns:
-        the maxima, `(batch, channels, *out)`, and their places among the elements of all
-        spatial axes of x, counted row by row, int64 of the same shape.
+        the maxima, `(batch, channels, *out)`, and their indices in the flattened spatial axes of x,
+        int64 of the same shape.
 
     Raises:
         ShapeError: the window is larger than the padded x, or x has no spatial axis.
@@ -179,11 +179,11 @@ def max_unpool(
     padding: Ints = 0,
     output_size: Sequence[int] | None = None,
 ) -> Array:
-    """Put maxima back where they stood, among zeros: a partial inverse of `max_pool_with_indices`.
+    """Scatter maxima to their indices among zeros: a partial inverse of `max_pool_with_indices`.
 
     Args:
         x: `(batch, channels, *spatial)`, any number.
-        indices: the places as `max_pool_with_indices` gives them, of the shape of x, integer.
+        indices: the indices from `max_pool_with_indices`, of the shape of x, integer.
         kernel_size: the size of a window; an integer, or one for each spatial axis.
         stride: the step between windows; None: `kernel_size`.
         padding: the padding of the pooling, on both sides.
@@ -194,7 +194,7 @@ def max_unpool(
         `(batch, channels, *output_size)`.
 
     Raises:
-        ShapeError: `indices` has another shape than x.
+        ShapeError: the shapes of `indices` and x differ.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -232,13 +232,13 @@ def max_unpool(
 def fractional_max_pool1d(
     x: Array, key: Array, /, *, kernel_size: Ints, output_size: Ints
 ) -> Array:
-    """The largest element under windows along one axis whose steps vary at random.
+    """Fractional max pooling over one axis: windows with random steps.
 
     The windows are chosen as in `fractional_max_pool2d`.
 
     Args:
         x: `(batch, channels, length)`, floating.
-        key: `(2,)`, uint32, as made by ``na.random.key``; the numbers u are
+        key: `(2,)`, uint32, from ``na.random.key``; the numbers u are
             ``na.random.uniform(key, (batch, channels, 1))``.
         kernel_size: the size of a window.
         output_size: the size of the result.
@@ -247,7 +247,7 @@ def fractional_max_pool1d(
         `(batch, channels, output_size)`.
 
     Raises:
-        ShapeError: x has other axes, or is too small for such an output.
+        ShapeError: x has the wrong rank, or is too small for `output_size`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -265,14 +265,14 @@ def fractional_max_pool1d(
 def fractional_max_pool2d(
     x: Array, key: Array, /, *, kernel_size: Ints, output_size: Ints
 ) -> Array:
-    """The largest element under windows whose steps vary at random, by one at most.
+    """Fractional max pooling over two axes: windows with random steps that differ by at most one.
 
     Window i starts at ⌊(i + u) α⌋ − ⌊u α⌋ with α = (size − kernel) / (output − 1) and one
-    uniform u for each channel and axis, and the last one ends with x.
+    uniform u for each channel and axis; the last window ends at the end of x.
 
     Args:
         x: `(batch, channels, height, width)`, floating.
-        key: `(2,)`, uint32, as made by ``na.random.key``; the numbers u are
+        key: `(2,)`, uint32, from ``na.random.key``; the numbers u are
             ``na.random.uniform(key, (batch, channels, 2))``, the width's first.
         kernel_size: the size of a window; an integer, or one for each axis.
         output_size: the size of the result; an integer, or one for each axis.
@@ -281,7 +281,7 @@ def fractional_max_pool2d(
         `(batch, channels, *output_size)`.
 
     Raises:
-        ShapeError: x has other axes, or is too small for such an output.
+        ShapeError: x has the wrong rank, or is too small for `output_size`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -301,13 +301,13 @@ def fractional_max_pool2d(
 def fractional_max_pool3d(
     x: Array, key: Array, /, *, kernel_size: Ints, output_size: Ints
 ) -> Array:
-    """The largest element under windows over three axes whose steps vary at random.
+    """Fractional max pooling over three axes: windows with random steps.
 
     The windows are chosen as in `fractional_max_pool2d`.
 
     Args:
         x: `(batch, channels, depth, height, width)`, floating.
-        key: `(2,)`, uint32, as made by ``na.random.key``; the numbers u are
+        key: `(2,)`, uint32, from ``na.random.key``; the numbers u are
             ``na.random.uniform(key, (batch, channels, 3))``, the depth's first.
         kernel_size: the size of a window; an integer, or one for each axis.
         output_size: the size of the result; an integer, or one for each axis.
@@ -316,7 +316,7 @@ def fractional_max_pool3d(
         `(batch, channels, *output_size)`.
 
     Raises:
-        ShapeError: x has other axes, or is too small for such an output.
+        ShapeError: x has the wrong rank, or is too small for `output_size`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -436,19 +436,19 @@ def reduce_window(
         x: any shape, real.
         computation: ``"add"``, ``"mul"``, ``"max"`` or ``"min"``.
         window: the size of the window along each axis.
-        strides: its steps along each axis; None: 1.
+        strides: the steps of the window along each axis; None: 1.
         padding: ``"valid"``, ``"same"``, or pairs (before, after) of each axis.
         base_dilation: the step between the elements of x, along each axis; None: 1.
         window_dilation: the step between the elements of a window; None: 1.
-        init: takes part once in every reduction; None: nothing does. The padding never does,
-            nor what stands between the elements of x.
+        init: the initial value of every reduction; None: the identity. Padding and the gaps of
+            `base_dilation` are ignored.
 
     Returns:
         array of the dtype of x, (size + pads − extent) // stride + 1 along each axis, with
         the size of the dilated x.
 
     Raises:
-        ArgumentError: `computation` is none of these, or a setting has another length.
+        ArgumentError: `computation` is unknown, or a setting has the wrong length.
         ShapeError: the window is larger than the padded x.
 
     Example:

@@ -1,8 +1,6 @@
-"""`assert_close`, the one comparison that tests of and with nestarray need.
+"""`assert_close`: one comparison for tests of structure, framework, dtype, shape and values.
 
-It checks, in this order, the structure, the framework, the dtype, the shape and at last
-the values; the tolerance comes from the dtype. A looser one needs a written reason, so
-that no test is quietly widened until it passes.
+The tolerance follows from the dtype. A looser tolerance requires a written reason.
 """
 
 from __future__ import annotations
@@ -45,16 +43,16 @@ def assert_close(
 
     Args:
         actual: array, number, Container or nest.
-        expected: the same kind of thing. An array of JAX, PyTorch or TensorFlow asks
-            `actual` to be of that framework, a NumPy array or a number does not.
+        expected: a value of the same kind. If it is an array of JAX, PyTorch or TensorFlow, `actual`
+            must be of that framework; a NumPy array or a number does not constrain it.
         rtol: relative tolerance; None takes the dtype's, see `TOLERANCES`.
         atol: absolute tolerance; None takes the dtype's.
-        reason: why a tolerance looser than the dtype's is right; required then.
-        backend: the framework that arrays in `actual` must be of.
+        reason: the reason for a tolerance looser than the dtype's; required then.
+        backend: the required framework of arrays in `actual`.
         check_dtype: False compares values of different dtypes.
 
     Raises:
-        AssertionError: they differ; the message names the path and says what differs.
+        AssertionError: they differ; the message names the path and the difference.
         ArgumentError: a looser tolerance without a reason.
 
     Example:
@@ -114,7 +112,7 @@ def _difference(
     backend: str | None,
     check_dtype: bool,
 ) -> str | None:
-    """What is wrong with one leaf; None if nothing is."""
+    """The difference of one leaf from the expectation, or None."""
     native = backends.backend_of_type(type(expected))
     found = backends.backend_of_type(type(actual))
     if native is None and not _is_number(expected):

@@ -25,23 +25,23 @@ def check_grads(
     eps: float | None = None,
     rtol: float | None = None,
 ) -> None:
-    """Assert that the derivatives of `fn` at `args` are those that differences show.
+    """Assert that the derivatives of `fn` at `args` agree with finite differences.
 
     In one random direction t, forward mode must give (f(x + εt) − f(x − εt)) / 2ε, and reverse
-    mode the same inner product with a random cotangent. Higher orders check the derivatives of
-    these. Give float64 arrays where you can: in float32 differences see two digits.
+    mode the same inner product with a random cotangent. Higher orders check derivatives of
+    derivatives. Prefer float64: in float32 differences have two correct digits.
 
     Args:
         fn: function of nests that returns a nest of arrays.
         args: its arguments; all floating arrays in them are differentiated.
-        order: how often.
+        order: the highest order of derivatives to check.
         modes: ``"forward"``, ``"reverse"``, or both.
         eps: ε; from the dtype if None.
         rtol: the error, relative to the largest magnitude; from the dtype if None.
 
     Raises:
-        AssertionError: they differ; says in which mode and order, and by how much.
-        ArgumentError: a mode is unknown, or there is no floating array in `args`.
+        AssertionError: they differ; the message names mode, order and error.
+        ArgumentError: a mode is unknown, or `args` contains no floating array.
 
     Example:
         >>> import jax, jax.numpy as jnp, nestarray as na
