@@ -1,10 +1,9 @@
-"""The four backends: which framework a type belongs to, and where an op's function is.
+"""The four backends: the framework of a type, and the native function of an op.
 
 A backend is a package ``backends/<name>`` with the same chapter files as ``ops``. It
-supplies or overrides an op by defining the same name in the same-named file. Its
-``core.py`` says what arrays, dtypes and devices are; its ``transforms.py`` how to
-differentiate and compile. A framework is imported the first time that an array of
-its type is seen, or when it is asked for by name.
+supplies or overrides an op by defining the same name in the same-named file.
+`nestarray.backends.protocol` documents the other files. A framework is imported with the first
+array of its type, or when a caller names it.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def chapter(name: str, chapter_name: str) -> Any:
 
 @cached_constant
 def backend_of_type(cls: type) -> str | None:
-    """The backend whose arrays are of type `cls`; None if there is none."""
+    """The backend whose arrays are of type `cls`, or None."""
     for name in BACKENDS:
         if sys.modules.get(name) is not None and core(name).is_array_type(cls):
             return name
@@ -73,7 +72,7 @@ def is_array_or_number(x: Any) -> bool:
 
 
 def backend_of_value(x: Any) -> str | None:
-    """The backend of an array, or of what stands for one while code is recorded; else None."""
+    """The backend of an array or of a recorded value; else None."""
     return backend_of_type(type(x)) or getattr(x, "__traced_backend__", None)
 
 
@@ -81,8 +80,8 @@ def backend_of(x: Any) -> str:
     """The name of the backend of an array, or of all arrays in a nest.
 
     Raises:
-        ArgumentError: there is no array in `x`.
-        MixedBackendError: there are arrays of two backends in `x`.
+        ArgumentError: `x` contains no array.
+        MixedBackendError: `x` contains arrays of two backends.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -99,7 +98,7 @@ def backend_of(x: Any) -> str:
 
 
 def find_backend(nest: Any) -> str | None:
-    """The one backend of the arrays in a nest; None if there is no array."""
+    """The backend of the arrays in a nest; None without arrays."""
     found: dict[str, Any] = {}
     for leaf in tree.flatten(nest)[0]:
         name = backend_of_type(type(leaf))

@@ -1,4 +1,4 @@
-"""What the chapters of several backends share."""
+"""Helpers shared by the chapters of several backends."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def supports(predicate: Callable[..., bool]) -> Callable[[F], F]:
 
 
 def flag(value: Any) -> bool:
-    """True or False; for frameworks that would look at the truth of anything.
+    """`value` if it is a bool; for frameworks that accept any object as a flag.
 
     Raises:
-        TypeError: it is neither; the op that is called makes an `ArgumentError` of it.
+        TypeError: it is not a bool; the op converts this to an `ArgumentError`.
     """
     if value.__class__ is not bool:
         raise TypeError(f"got {value!r}, expected True or False")
@@ -38,10 +38,10 @@ def flag(value: Any) -> bool:
 
 
 def lengths(shape: Any) -> Any:
-    """`shape` as it is; for frameworks that would take True for 1.
+    """`shape` if it contains no bool; for frameworks that read True as 1.
 
     Raises:
-        TypeError: there is a bool; the op that is called makes an `ArgumentError` of it.
+        TypeError: it contains a bool; the op converts this to an `ArgumentError`.
     """
     if shape.__class__ is bool or (shape.__class__ in (tuple, list) and bool in map(type, shape)):
         raise TypeError(f"got {shape!r}, expected lengths")
@@ -49,13 +49,13 @@ def lengths(shape: Any) -> Any:
 
 
 def whole_range(start: Any, stop: Any = None, step: Any = 1, **settings: Any) -> bool:
-    """Whether a range is one of integers, on which all frameworks agree."""
+    """Whether a range has integer ends and step; for these all frameworks agree."""
     ends = (start, 0 if stop is None else stop)
     return type(step) is int and all(type(x) is int or is_unknown_size(x) for x in ends)
 
 
 def accumulation_dtype(x: Any, dtype: Any) -> dtypes.DType:
-    """The dtype of a sum or product of `x`: `dtype`, or the widest of an integer's kind."""
+    """The dtype of a sum or product of `x`: `dtype`, or the widest integer of its kind."""
     if dtype is not None:
         return dtypes.as_dtype(dtype)
     own = dtypes.dtype_of(x)
@@ -71,17 +71,17 @@ def mean_dtype(x: Any) -> dtypes.DType:
 
 
 def refuse_complex(x: Any) -> None:
-    """Raise for complex numbers what frameworks raise for a dtype without a kernel.
+    """Raise NotImplementedError for complex numbers, as frameworks do for a missing kernel.
 
     Raises:
-        NotImplementedError: `x` is complex; the op that is called makes a `DtypeError` of it.
+        NotImplementedError: `x` is complex; the op converts this to a `DtypeError`.
     """
     if dtypes.dtype_of(x).kind == "complex":
         raise NotImplementedError("not implemented for complex numbers")
 
 
 def refuse_integers(x: Any) -> None:
-    """As `refuse_complex`, for integers and bools: of functions that are of floats alone.
+    """Like `refuse_complex`, for integers and bools in functions of floats.
 
     Raises:
         NotImplementedError: `x` is neither real nor complex floating.
@@ -91,7 +91,7 @@ def refuse_integers(x: Any) -> None:
 
 
 def clip_dtype(x: Any, *bounds: Any) -> dtypes.DType:
-    """The dtype of `x` clipped: its own, or the promoted one where a bound is of a higher kind.
+    """The dtype of `x` after clipping: its own, or the promoted one if a bound has a higher kind.
 
     Raises:
         NotImplementedError: one is complex; see `refuse_complex`.
@@ -104,7 +104,7 @@ def clip_dtype(x: Any, *bounds: Any) -> dtypes.DType:
 
 
 def parts_dtype(op: str, **parts: Any) -> dtypes.DType:
-    """The dtype of the real and imaginary parts that make a complex number: float32 or float64.
+    """The common dtype of real and imaginary parts: float32 or float64.
 
     Raises:
         DtypeError: a part is complex.

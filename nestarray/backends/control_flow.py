@@ -1,9 +1,8 @@
-"""Branches and loops over tuples of arrays: a framework's own where it has them, else Python.
+"""Branches and loops over tuples of arrays: native where the framework has them, else in Python.
 
-``backends/<name>/control_flow.py`` supplies what that framework can put in a program: all on
-JAX, graphs on TensorFlow, what depends on values in traces of PyTorch. A function that is
-missing there is the one of this file, which is also what interpreters run (`ops` on values
-that stand for arrays). Structures, numbers and checks are `nestarray.transforms.control_flow`'s.
+``backends/<name>/control_flow.py`` defines the functions that its framework can trace; this file
+has Python versions of all of them, which also serve interpreters.
+`nestarray.transforms.control_flow` handles structures, Python numbers and argument checks.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ from nestarray.backends import xp
 Arrays = tuple[Any, ...]
 #: No arguments → the results of a branch.
 Branch = Callable[[], Arrays]
-#: (carry, one row of each array) → the new carry, and what is stacked.
+#: (carry, one row of each array) → (new carry, results to stack).
 Step = Callable[[Arrays, Arrays], tuple[Arrays, Arrays]]
 Test = Callable[[Arrays], Any]
 Body = Callable[[Arrays], Arrays]
 CountedBody = Callable[[Any, Arrays], Arrays]
 
 
-#: The backends' files: in a dictionary, which torch.compile reads where it reads no cache.
+#: The backends' files; torch.compile can trace a dictionary but no cached function.
 _chapters: dict[str, Any] = {}
 _python = sys.modules[__name__]
 
 
 def find(backend: str, name: str, values: Sequence[Any] = ()) -> Callable[..., Any]:
-    """The function `name` for arrays of a backend; this file's if some of them are stand-ins."""
+    """The function `name` for arrays of a backend; the Python version for recorded values."""
     if any(hasattr(x, "__traced_backend__") for x in values):
         return getattr(_python, name)
     if backend not in _chapters:
@@ -41,7 +40,7 @@ def find(backend: str, name: str, values: Sequence[Any] = ()) -> Callable[..., A
 
 
 def keeps_traces(backend: str) -> bool:
-    """Whether the framework finds its traces again by the identity of a function."""
+    """Whether the framework caches traces by the identity of a function."""
     return backend == "jax"
 
 
@@ -51,15 +50,15 @@ def find_for(arrays: Sequence[Any], name: str) -> Callable[..., Any]:
 
 
 def static_value(x: Any) -> Any:
-    """The value of a boolean or integer scalar; None if only the program that is traced has it."""
+    """The value of a boolean or integer scalar; None if it is traced."""
     return int(x)
 
 
 def switch(index: Any, branches: Sequence[Branch]) -> Arrays:
-    """The branch of a number in their range, by halves: choices of one branch of two.
+    """Select a branch by bisection: nested choices between two branches.
 
-    PyTorch has no switch; that of TensorFlow, ``tf.switch_case``, is not mapped by
-    ``tf.vectorized_map`` if branches have several results.
+    PyTorch has no switch, and ``tf.vectorized_map`` does not support ``tf.switch_case`` with
+    several results.
     """
     if len(branches) == 1:
         return branches[0]()
@@ -90,7 +89,7 @@ def fori_loop(
     *,
     unroll: int | bool | None = None,
 ) -> Arrays:
-    """Run `body` for each integer from `lower` to before `upper`, which it gets as an array."""
+    """Run ``body(i, carry)`` for each integer i in [lower, upper), passed as an array."""
     for i in range(lower, upper):
         carry = body(xp.asarray(i, like=like), carry)
     return carry
@@ -108,18 +107,18 @@ def scan(
     """Run `step` over the first axis of `xs`.
 
     Args:
-        step: of one time.
-        carry: before the first step.
+        step: ``(carry, row) → (carry, result)``.
+        carry: the initial state.
         xs: arrays with the same first axis.
-        length: of that axis; needed if there are no arrays.
-        reverse: begin at the end.
-        unroll: how many steps one turn of a compiled loop has; nothing to a loop of Python.
+        length: the length of that axis; required without arrays.
+        reverse: start at the end.
+        unroll: the number of steps per iteration of a compiled loop; ignored by a Python loop.
 
     Returns:
         the last carry, and the results of all steps, stacked in the order of `xs`.
     """
     count = int(xs[0].shape[0]) if length is None else length
-    if not count:  # a step on zeros tells what there is none of
+    if not count:  # a step on zeros gives the shapes of the results
         row = tuple([xp.zeros(x.shape[1:], dtype=x.dtype, like=x) for x in xs])
         ys = step(carry, row)[1]
         return carry, tuple([xp.zeros((0, *y.shape), dtype=y.dtype, like=y) for y in ys])
@@ -136,7 +135,7 @@ def scan(
 def associative_scan(
     combine: Callable[[Arrays, Arrays], Arrays], elems: Arrays, axis: int, reverse: bool
 ) -> Arrays:
-    """All prefixes of x₀ ∘ x₁ ∘ … in a depth of 2 log₂ n combinations of whole slices.
+    """All prefixes of x₀ ∘ x₁ ∘ … by 2 log₂ n combinations of slices.
 
     References:
         G. E. Blelloch, Prefix sums and their applications, 1990
@@ -162,7 +161,7 @@ def associative_scan(
         n = int(arrays[0].shape[axis])
         if n < 2:
             return arrays
-        # pairs are combined first: their prefixes are those that end at odd places
+        # combine pairs first: their prefixes end at odd positions
         odd = prefixes(combine(part(arrays, 0, n - 1, 2), part(arrays, 1, None, 2)))
         before = odd if n % 2 else part(odd, 0, -1, None)
         even = part(arrays, 0, 1, None)

@@ -1,9 +1,9 @@
-"""Arguments that are of one dtype: where several came, they are promoted to it.
+"""Promotion of array arguments to one dtype, after a native function has rejected them.
 
-Functions of floats compute integers in floats, and so does what sums products of arrays of
-several dtypes. Frameworks' functions refuse these, mostly, and are called again when they have; a
-call that succeeds pays nothing. Default bodies are made of operators, which would wrap,
-truncate, or promote as their framework does, so they stand behind a look at the dtypes.
+Floating functions convert integers to floats, and contractions promote mixed dtypes. Most native
+functions reject such arguments; the op then promotes them and calls again, so a successful call
+pays nothing. Default bodies use operators, which would wrap, truncate or promote by the
+framework's rules, so `guarded` checks dtypes before a body runs.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Again = Callable[[tuple[Any, ...], dict[str, Any]], Callable[[], Any] | None]
 def promoted(
     arguments: Mapping[str, Any], cast: Callable[[Any, DType], Any], *, is_floating: bool
 ) -> dict[str, Any]:
-    """The arguments whose dtype is not that of all together, cast to it.
+    """The arguments that differ from the common dtype, cast to it.
 
     Args:
-        arguments: arrays, and sequences of them; anything else is passed by.
-        cast: ``cast(x, dtype)`` makes an array one of `dtype`.
-        is_floating: the dtype is that of the floats among them, float32 where there are none.
+        arguments: arrays and sequences of arrays; other values are ignored.
+        cast: ``cast(x, dtype)`` converts an array to `dtype`.
+        is_floating: the common dtype is that of the floating arguments, or float32.
     """
     arrays = {name: _arrays(value) for name, value in arguments.items()}
     found = [x for many in arrays.values() for x in many]
@@ -56,17 +56,17 @@ def guarded(
     names: Sequence[str],
     together: Again,
 ) -> Callable[..., Any]:
-    """`body` for arguments of one dtype, and what `together` makes of a call with others.
+    """`body` for arguments of one dtype; `together` replaces calls with mixed dtypes.
 
     Args:
         body: a function of `parameters`.
         parameters: as the op declares them.
-        names: those that are of one dtype.
-        together: gives the call to make instead, or None where `body` is right.
+        names: the arguments that need one dtype.
+        together: returns the replacement call, or None if `body` can run.
     """
 
     places = [(name, i) for i, name in enumerate(p.name for p in parameters) if name in names]
-    # the combinations of native dtypes that are right
+    # the combinations of native dtypes that need no promotion
     right: set[Any] = set()
 
     @wraps(body)

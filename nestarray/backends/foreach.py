@@ -1,13 +1,12 @@
-"""One compiled call for all leaves of a tree, once it pays.
+"""One compiled call for all leaves of a tree, after enough calls to pay for compilation.
 
-JAX and TensorFlow take 5 and 16 µs to add two small arrays, and 2 µs a leaf where one compiled
-function adds all of them. Compiling takes about a millisecond a leaf, which some hundred calls
-save again. Hence the rule: a tree of at least `LEAST` leaves, in the `CALLS`-th call of one
-op on trees of as many leaves, and of all further ones. Where other shapes and dtypes keep
-coming, each of which would be compiled, it is given up after `CHANGES` of them.
+JAX and TensorFlow add two small arrays in 5 and 16 µs; a compiled function of all leaves takes 2
+µs per leaf. Compilation takes about 1 ms per leaf, which about a hundred calls save. Hence a tree
+of at least `LEAST` leaves is compiled from the `CALLS`-th call of an op on trees of that size on.
+After `CHANGES` changes of shapes or dtypes, compilation stops for that op and size.
 
-Leaves are taken `PART` at a time: compiling takes more than its share of time for more, and
-equal parts of a tree share what was compiled.
+Leaves are compiled `PART` at a time: compilation time grows faster than the number of leaves, and
+equal parts share a program.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 
 from nestarray.config import compiles_trees
 
-#: The chapters whose ops compute element by element, whatever the values are.
+#: The chapters of elementwise ops.
 CHAPTERS = frozenset(("activations", "elementwise", "logic", "transcendental"))
 
 LEAST = 8
@@ -30,7 +29,7 @@ Run = Callable[..., tuple[Any, ...]]
 
 
 class Plan:
-    """What is known of one op on trees of one number of leaves."""
+    """The state of one op on trees of one size."""
 
     __slots__ = ("calls", "changes", "run")
 
@@ -42,12 +41,12 @@ class Plan:
 def when_it_pays(
     prepare: Callable[[Columns], Run], is_possible: Callable[[], bool]
 ) -> Callable[..., tuple[Any, ...] | None]:
-    """The function of all leaves at once, which gives None where it is to go leaf by leaf.
+    """A function of all leaves; it returns None if the caller must go leaf by leaf.
 
     Args:
-        prepare: makes the compiled function of columns like those given: tuples of leaves,
-            and values for all leaves. That raises when it is called with anything else.
-        is_possible: whether a compiled function can stand for the calls just now.
+        prepare: compiles a function of columns (tuples of leaves, or one value for all leaves); it
+            raises for columns of other shapes or dtypes.
+        is_possible: whether a compiled function may replace the calls at present.
     """
     plans: dict[int, Plan] = {}
 
@@ -65,7 +64,7 @@ def when_it_pays(
             if plan.run is None:
                 plan.run = prepare(columns)
             return plan.run(*columns)
-        except Exception:  # changed leaves; or leaf by leaf the error will name the path
+        except Exception:  # changed leaves; or the calls per leaf report the error
             plan.changes += 1
             plan.run = None
             return None
@@ -75,7 +74,7 @@ def when_it_pays(
 
 
 def parts(columns: Columns) -> list[Columns]:
-    """`columns` cut into rows of at most `PART` leaves."""
+    """`columns` in parts of at most `PART` leaves."""
     count = next(len(c) for c in columns if c.__class__ is tuple)
     return [
         tuple([c[i : i + PART] if c.__class__ is tuple else c for c in columns])

@@ -15,11 +15,11 @@ class Transforms:
 
     Args:
         module: the framework's ``fft``.
-        number: makes of an array one of a dtype that the module takes.
-        axis, axes: what the module calls these settings.
-        real_dtypes, complex_dtypes: for which calls with the settings' defaults go straight to
-            the module. What it refuses there is looked at afterwards, for the error's own words.
-        adapted: makes of a function of the module one that takes what the module refuses.
+        number: converts an array to a dtype that the module supports.
+        axis, axes: the module's names of these settings.
+        real_dtypes, complex_dtypes: the dtypes for which calls with default settings go directly
+            to the module. If it raises, the checked call runs.
+        adapted: extends a function of the module to arguments that it rejects.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Transforms:
         self.dtypes = self.real_dtypes.union(complex_dtypes)
 
     def along_one(self, name: str, *, real: str = "") -> Function:
-        """A transform along one axis; `real` names the one for complex numbers, where it takes none."""
+        """A transform along one axis; `real` names the complex transform that the error suggests."""
         native, number, axis_name = getattr(self.module, name), self.number, self.axis
         adapted = self.adapted(native)
 
@@ -68,14 +68,14 @@ class Transforms:
             if plain and x.dtype in ready:
                 try:
                     return native(x, None, axis)
-                except Exception:  # `look` says what is wrong with the arguments
+                except Exception:  # `look` raises the error
                     pass
             return look(x, n, axis, norm)
 
         return call
 
     def along_several(self, name: str, read: Function = checked, *, real: str = "") -> Function:
-        """A transform along several axes, whose lengths `read` finds."""
+        """A transform along several axes; `read` determines their lengths."""
         native, number, axes_name = getattr(self.module, name), self.number, self.axes
         adapted = self.adapted(native)
         ready = self.real_dtypes if real else self.dtypes
@@ -85,7 +85,7 @@ class Transforms:
             if real:
                 check_real(name, x, real)
                 check_some_axis(name, places)
-            if not places:  # JAX lacks it; along an axis of one element it is the same
+            if not places:  # JAX lacks this; a transform along a new axis of length 1 is equivalent
                 found = adapted(number(x)[..., None], s=(1,), norm=norm, **{axes_name: (-1,)})
                 return found[..., 0]
             return adapted(number(x), s=lengths, norm=norm, **{axes_name: places})
@@ -101,7 +101,7 @@ class Transforms:
             if s is axes is None and norm == "backward" and x.ndim and x.dtype in ready:
                 try:
                     return native(x)
-                except Exception:  # `look` says what is wrong with the arguments
+                except Exception:  # `look` raises the error
                     pass
             return look(x, s, axes, norm)
 

@@ -1,10 +1,9 @@
-"""What is computed in single precision and rounded at its end.
+"""Computation in single precision, rounded to half precision at the end.
 
-The libraries behind the frameworks factor matrices of float32, float64, complex64 and
-complex128 only. Half precision goes through float32 and comes back; integers and bools become
-float32, as in all functions whose results are no integers.
-So do sums and squares of half precision: a sum in bfloat16 stands still at 256 ones, and
-squares of numbers above 255 are infinite in float16.
+LAPACK factors matrices of float32, float64, complex64 and complex128 only. Half precision is
+computed in float32 and cast back; integers and bools become float32, as in all floating functions.
+Sums and squares of half precision are also computed in float32: a sum of ones in bfloat16 stops at
+256, and squares of numbers above 255 overflow float16.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from nestarray.backends import xp
 from nestarray.backends.base import F
 from nestarray.dtypes import dtype_of
 
-#: What LAPACK takes.
+#: The dtypes of LAPACK.
 PRECISE = frozenset((dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128))
 _PRECISE_OR_INTEGERS = frozenset(d for d in dtypes.ALL if d.bits > 16 or not d.is_inexact)
 
@@ -26,12 +25,12 @@ _PRECISE_OR_INTEGERS = frozenset(d for d in dtypes.ALL if d.bits > 16 or not d.i
 def in_single_precision(
     cast: Callable[[Any, Any], Any], *, arrays: tuple[int, ...] = (0,), integers: bool = False
 ) -> Callable[[F], F]:
-    """Make a function of matrices take every real dtype.
+    """Extend a function of matrices to every real dtype.
 
     Args:
-        cast: ``cast(x, dtype)`` makes an array one of `dtype`.
-        arrays: which positional arguments are numbers to compute with; they promote.
-        integers: the function computes integers as they are.
+        cast: ``cast(x, dtype)`` converts an array to `dtype`.
+        arrays: the positions of the array arguments that promote.
+        integers: the function supports integers.
 
     Returns:
         a decorator.
@@ -46,7 +45,7 @@ def in_single_precision(
             result = native(*given, **kwargs)
             return _narrowed(result, own, cast) if own.is_inexact and wide is not own else result
 
-        known: set[Any] = set()  # native dtypes that `native` takes
+        known: set[Any] = set()  # native dtypes that `native` supports
 
         @wraps(native)
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -66,7 +65,7 @@ def in_single_precision(
 
 
 def _narrowed(result: Any, own: dtypes.DType, cast: Callable[[Any, Any], Any]) -> Any:
-    """The real floating arrays of `result` in the half precision of the arguments."""
+    """The real floating arrays of `result`, cast to the half precision of the arguments."""
     if isinstance(result, tuple) and hasattr(result, "_fields"):
         return type(result)(*(_narrowed(part, own, cast) for part in result))
     return cast(result, own) if dtype_of(result) is dtypes.float32 else result
@@ -78,7 +77,7 @@ def is_half(dtype: dtypes.DType) -> bool:
 
 
 def rounded_once(body: F) -> F:
-    """The body of an op with half precision computed in float32: that of its first array."""
+    """An op's body that computes in float32 if its first array has half precision."""
 
     @wraps(body)
     def call(x: Any, *args: Any, **kwargs: Any) -> Any:

@@ -1,8 +1,7 @@
-"""How operands of several dtypes, and Python numbers among them, come to one dtype.
+"""Promotion of operands of several dtypes and of Python numbers.
 
-Made of a framework's own function and its `cast`, as `nestarray.dtypes` says. The templates are
-here; promotion.py of each backend binds them to that framework's `cast` and to what it does with
-Python numbers, and its chapters take them from there.
+These templates implement the rules of `nestarray.dtypes` from a native function and a `cast`. The
+promotion.py of each backend binds them to its framework.
 """
 
 from __future__ import annotations
@@ -28,22 +27,22 @@ def promoting(
     declined: Any = None,
     finish: Callable[[Function], Function] | None = None,
 ) -> Function:
-    """A two-operand function that promotes as `nestarray.dtypes` says.
+    """A two-operand function that promotes by the rules of `nestarray.dtypes`.
 
     Args:
-        native: the framework's function; called at once where the dtypes are equal.
-        cast: ``cast(x, dtype)`` makes an array or a Python number an array of `dtype`.
-        scalar_ok: `native` takes a Python number beside an array, as weakly typed; or
-            whether it does as second operand, beside an array of a dtype.
-        reflected: ``reflected(number, x)`` for a number as first operand, if that is not `native`.
-        otherwise: what serves the dtypes for which `native` raises NotImplementedError.
-        declined: the framework's bool, if `native` would make integers of truth values; see
+        native: the framework's function; called directly if the dtypes are equal.
+        cast: ``cast(x, dtype)`` converts an array or a Python number to an array of `dtype`.
+        scalar_ok: `native` accepts a weakly typed Python number as one operand; or a function
+            (dtype of the array) → whether it does as second operand.
+        reflected: ``reflected(number, x)`` for a number as first operand; default: `native`.
+        otherwise: the function for dtypes for which `native` raises NotImplementedError.
+        declined: the framework's bool dtype, if `native` would return integers for bools; see
             `nestarray.backends.truth`.
-        finish: what is made of each function, such as ``jax.jit``; the values of Python
-            numbers are not looked at.
+        finish: a decorator of each function, such as ``jax.jit``; the functions read no values of
+            Python numbers.
 
     Returns:
-        the function; its ``select(types)`` skips the test where the types settle it.
+        the function; its ``select(types)`` returns a version without the test of types.
     """
 
     if scalar_ok is True and reflected is None:
@@ -74,12 +73,12 @@ def promoting(
         return guarded(cast(x1, dtype), cast(x2, dtype))
 
     def beside_number(kind: type, *, is_first: bool) -> Function:
-        """For an array and a number of the type `kind`, which keeps the dtypes in `kept`."""
+        """For an array and a number of type `kind`, which does not promote the dtypes in `kept`."""
         like = _example(kind)
         kept: set[Any] = set()
 
         def note(dtype: Any) -> None:
-            if not is_compiling():  # torch.compile writes nothing from inside a loop
+            if not is_compiling():  # torch.compile cannot mutate inside a loop
                 kept.add(dtype)
 
         def number_second(x: Any, number: Any, /) -> Any:
@@ -130,14 +129,14 @@ def promoting(
     call = plain if finish is None else finish(plain)
     call.select = select  # type: ignore[attr-defined]
     if finish is None:
-        # for Containers, which look at the dtypes of all leaves at once
+        # for Containers, which compare the dtypes of all leaves
         call.same_dtype = native if otherwise is None else guarded  # type: ignore[attr-defined]
         call.declined = declined  # type: ignore[attr-defined]
     return call
 
 
 def _example(kind: type) -> Any:
-    """A number of the type `kind`, or of the one that it enumerates."""
+    """A number of type `kind`, or of the base type of an enumeration."""
     plain = next(t for t in NUMBERS if issubclass(kind, t))
     return kind(1) if hasattr(kind, "dtype") else plain(1)
 
@@ -155,9 +154,9 @@ def floating(
 
     Args:
         native: the framework's function.
-        cast: ``cast(x, dtype)`` makes an array or a Python number an array of `dtype`.
-        of_complex: what to call on complex arrays; None is `native`.
-        finish: what is made of the function; see `promoting`.
+        cast: ``cast(x, dtype)`` converts an array or a Python number to an array of `dtype`.
+        of_complex: the function of complex arrays; None: `native`.
+        finish: a decorator; see `promoting`.
     """
     kept: set[Any] = set()
 
@@ -185,13 +184,13 @@ def floating(
 
 
 def _unless_integer(native: Function, complex_too: bool = True) -> Callable[[Any], Function | None]:
-    """For Containers: `native`, where a dtype is one that it takes as it is."""
+    """For Containers: `native`, if it supports the dtype without a cast."""
     kinds = "fc" if complex_too else "f"
     return lambda dtype: native if dtype.kind in kinds else None
 
 
 def floating_pair(native: Function, cast: Cast, of_complex: Function | None = None) -> Function:
-    """As `floating`, for two operands of one dtype, of which one may be a Python number."""
+    """Like `floating`, for two operands of one dtype; one may be a Python number."""
 
     kept: set[Any] = set()
 
@@ -206,7 +205,7 @@ def floating_pair(native: Function, cast: Cast, of_complex: Function | None = No
             return of_complex(x1, x2)
         if dtype.kind not in "biu":
             kept.add(dtype)
-        elif getattr(x2, "dtype", dtype).kind in "biu":  # a number that JAX traces has a dtype too
+        elif getattr(x2, "dtype", dtype).kind in "biu":  # a number traced by JAX has a dtype too
             return native(cast(x1, dtypes.float32), cast(x2, dtypes.float32))
         return native(x1, x2)
 
@@ -218,19 +217,19 @@ _RANK = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
 
 
 def _stays(scalar: Any, kind: str) -> bool:
-    """Whether a Python number leaves the dtype of an array of this kind as it is."""
+    """Whether a Python number preserves the dtype of an array of this kind."""
     if isinstance(scalar, bool) and kind != "bool":
-        return False  # TensorFlow does not take True for a number
+        return False  # TensorFlow does not accept True as a number
     return _RANK[dtypes.scalar_dtype(scalar).kind] <= _RANK[kind]
 
 
 def promoting_all(cast: Cast) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """A function of arrays: as they are if all have one dtype, else all of their promoted dtype.
+    """A function that casts arrays to their promoted dtype, if they differ.
 
-    Python numbers among them are weakly typed and become arrays.
+    Python numbers are weakly typed and become arrays.
 
     Args:
-        cast: ``cast(x, dtype)`` makes an array or a Python number an array of `dtype`.
+        cast: ``cast(x, dtype)`` converts an array or a Python number to an array of `dtype`.
     """
 
     def promoted(arrays: Sequence[Any]) -> Sequence[Any]:
@@ -252,14 +251,14 @@ def choosing(
     scalar_ok: Callable[[Any], bool] = lambda dtype: True,
     finish: Callable[[Function], Function] | None = None,
 ) -> Function:
-    """`where` of a framework, with `x1` and `x2` promoted as `promoting` does.
+    """`where` of a framework, with `x1` and `x2` promoted as in `promoting`.
 
     Args:
         native: the framework's function.
-        cast: ``cast(x, dtype)`` makes an array or a Python number an array of `dtype`.
-        boolean: the framework's bool, if `native` takes conditions of other dtypes.
-        scalar_ok: whether `native` takes a Python number beside an array of a dtype.
-        finish: what is made of the function of arrays; see `promoting`.
+        cast: ``cast(x, dtype)`` converts an array or a Python number to an array of `dtype`.
+        boolean: the framework's bool dtype, if `native` accepts conditions of other dtypes.
+        scalar_ok: whether `native` accepts a Python number with an array of a dtype.
+        finish: a decorator; see `promoting`.
     """
 
     promoted = promoting_all(cast)

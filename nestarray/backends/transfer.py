@@ -1,10 +1,10 @@
-"""Moving one array from one framework to another.
+"""Transfer of an array from one framework to another.
 
-Memory is handed over, not copied, where both sides can: DLPack between JAX, PyTorch and
-TensorFlow and from NumPy to them, NumPy's own protocols the other way, bit views for
-bfloat16, which NumPy's DLPack lacks. Two arrays over one memory see each other's in-place
-changes; ``copy=True`` keeps them apart. Whether memory is shared is found out by comparing
-addresses afterwards, not predicted: alignment and strides decide it case by case.
+Arrays share memory where both frameworks support it: by DLPack between JAX, PyTorch and TensorFlow
+and from NumPy to them, by NumPy's protocols in the other direction, by bit views for bfloat16,
+which NumPy's DLPack lacks. Arrays that share memory see each other's in-place changes;
+``copy=True`` prevents this. A comparison of addresses afterwards decides whether memory is shared,
+because it depends on alignment and strides.
 """
 
 from __future__ import annotations
@@ -19,18 +19,17 @@ from nestarray.errors import ArgumentError
 
 
 def move(x: Any, backend: str, *, device: Any = None, copy: bool | None = None) -> Any:
-    """The array `x` as an array of `backend`; a value that is no array comes back as it is.
+    """The array `x` as an array of `backend`; other values are returned unchanged.
 
     Args:
         x: array of any framework, or anything else.
-        backend: the framework to hand it to.
-        device: where it should be; None leaves it where it is, if `backend` has that device.
-        copy: True always copies, False raises rather than copying, None copies if it must.
+        backend: the target framework.
+        device: the target device; None: the present one, if `backend` has it.
+        copy: True always copies, False never copies, None copies if necessary.
 
     Raises:
-        DtypeError: `backend` has no such dtype.
-        ArgumentError: ``copy=False`` and it would copy; or `x` has no values yet, because it
-            is being traced.
+        DtypeError: `backend` lacks the dtype.
+        ArgumentError: ``copy=False`` and a copy is necessary; or `x` is traced and has no values.
     """
     source = backends.backend_of_type(type(x))
     if source is None:
@@ -44,7 +43,7 @@ def move(x: Any, backend: str, *, device: Any = None, copy: bool | None = None) 
                 f"to_backend: x: got an array that {source} is tracing, which has no values yet; move "
                 f"it to {backend} before the traced function is called"
             )
-        target.native_dtype(dtypes.dtype_of(x))  # a dtype that the framework lacks raises here
+        target.native_dtype(dtypes.dtype_of(x))  # raises for a missing dtype
         moved = _handed_over(x, origin, target)
     if device is not None:
         moved = target.to_device(moved, device)
@@ -67,7 +66,7 @@ def _handed_over(x: Any, origin: ModuleType, target: ModuleType) -> Any:
         if exported is not None:
             try:
                 moved = target.from_dlpack(exported)
-            # Each framework refuses in its own words what it cannot take: strides, devices, flags.
+            # Each framework rejects other strides, devices and flags by its own exception.
             except (RuntimeError, BufferError, ValueError, TypeError):
                 moved = None
             if moved is not None:
@@ -76,7 +75,7 @@ def _handed_over(x: Any, origin: ModuleType, target: ModuleType) -> Any:
 
 
 def _same_memory(x: Any, y: Any, origin: ModuleType, target: ModuleType) -> bool | None:
-    """Whether two arrays start at one address; None where a framework does not tell."""
+    """Whether two arrays start at one address; None if unknown."""
     if np.prod(tuple(x.shape), dtype=int) == 0:
         return True
     first, second = origin.address(x), target.address(y)

@@ -1,15 +1,14 @@
 """Arithmetic of bools, which the standard leaves undefined, by one rule on every backend.
 
-Where a function of truth values has truth values it keeps them, as NumPy, JAX and PyTorch agree:
-`add` and `maximum` are "or", `multiply` and `minimum` are "and", False is before True, products of
-matrices are "or" of "and"s, and a bool is its own magnitude, sign, square, conjugate and whole
-part. Sums and products of all elements count, in the default integer dtype; functions of floats
-take 0.0 and 1.0. The rest (`negative`, `subtract`, quotients, remainders, powers) has numbers for
-results, of which the frameworks make int8, int32, int64 or none: a `DtypeError`.
+The rule follows NumPy, JAX and PyTorch: `add` and `maximum` are "or", `multiply` and `minimum` are
+"and", False < True, matrix products are "or" of "and", and magnitude, sign, square, conjugate and
+rounding return the bool. Sums and products over elements use the default integer dtype; floating
+functions convert to 0.0 and 1.0. For `negative`, `subtract`, quotients, remainders and powers the
+frameworks disagree on the dtype (int8, int32, int64 or an error), so these raise a `DtypeError`.
 
-What an op is of bools is said beside it, by `of_bools`. It is asked for when a framework has
-refused them, so that a call that succeeds pays nothing; a framework that computes integers in
-silence declines bools where it looks at dtypes anyway (`backends.base.promoting`) or by `kept`.
+`of_bools` marks an op with its function of bools, which runs after a framework has rejected them;
+a successful call pays nothing. If a framework would return integers without an error, its function
+declines bools in `backends.promotion.promoting` or by `kept`.
 
 https://data-apis.org/array-api/2025.12/API_specification/type_promotion.html
 """
@@ -26,7 +25,7 @@ F = TypeVar("F", bound=Function)
 
 
 def of_bools(function: Function) -> Callable[[F], F]:
-    """Mark the body of an op: `function` takes its place where all arrays are bools."""
+    """Mark the body of an op: `function` replaces it if all arrays are bools."""
 
     def instead(op: Function, *args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
@@ -39,14 +38,14 @@ def of_bools(function: Function) -> Callable[[F], F]:
 
 
 def itself(x: Any, /, **settings: Any) -> Any:
-    """What a bool is of its own magnitude, sign, square or whole part."""
+    """The magnitude, sign, square or whole part of a bool: the bool itself."""
     return x
 
 
 def through_numbers(body: F) -> F:
-    """Mark the body of an op that sums products or selects: bools go through it as 0.0 and 1.0.
+    """Mark the body of an op that sums products or selects: it computes bools as 0.0 and 1.0.
 
-    A result is True where it is not 0: sums of what is not negative are 0 for zeros only.
+    Nonzero results are True: a sum of nonnegative numbers is 0 only if all are 0.
     """
     body.of_bools = _through_numbers  # type: ignore[attr-defined]
     return body
@@ -59,9 +58,9 @@ def _through_numbers(op: Function, *args: Any, **kwargs: Any) -> Any:
 
 
 def updated_through_numbers(body: F) -> F:
-    """As `through_numbers`, for an op of x, of places in it, and of what x is updated with there.
+    """Like `through_numbers`, for an op of (x, positions, updates).
 
-    The dtype is that of x, so updates of another dtype are whether they are not 0.
+    The result has the dtype of x, so updates of another dtype are compared with 0.
     """
     body.of_bools = _updated_through_numbers  # type: ignore[attr-defined]
     return body
@@ -80,7 +79,7 @@ _updated_through_numbers.not_bools = ("indices", "updates", "value")  # type: ig
 
 
 def _cast(x: Any, old: dtypes.DType, new: dtypes.DType) -> Any:
-    """`x`, or the arrays in a list or a tuple, where they are of the dtype `old`, as `new`."""
+    """`x`, or the arrays in a list or tuple, cast from dtype `old` to `new`."""
     if isinstance(x, (list, tuple)):
         items = [_cast(item, old, new) for item in x]
         return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
@@ -90,16 +89,16 @@ def _cast(x: Any, old: dtypes.DType, new: dtypes.DType) -> Any:
     return backends.chapter(backend, "data_type").astype(x, new)
 
 
-#: Arguments that say where, and are integers.
+#: Arguments that are positions.
 _PLACES = ("indices", "segment_ids")
 
 
 def are_bools(arguments: Mapping[str, Any], of_bools: Function) -> bool:
-    """Whether the arrays among the arguments, but for places, are bools, and there is one.
+    """Whether all array arguments except positions are bools, and at least one is.
 
     Args:
-        arguments: of the op, by name.
-        of_bools: what would take its place; its ``not_bools`` are exempt.
+        arguments: by name.
+        of_bools: the replacement; arguments in its ``not_bools`` are exempt.
     """
     exempt = getattr(of_bools, "not_bools", _PLACES)
     found = [
@@ -112,11 +111,11 @@ def are_bools(arguments: Mapping[str, Any], of_bools: Function) -> bool:
 
 
 def kept(native: Callable[..., Any], own: Any) -> Callable[..., Any]:
-    """`native` of one array, and bools as they are, where it would make integers of them.
+    """`native` of one array, except that bools are returned unchanged.
 
     Args:
         native: the framework's function.
-        own: the framework's bool.
+        own: the framework's bool dtype.
     """
 
     def call(x: Any, /) -> Any:

@@ -1,6 +1,6 @@
-"""Algorithms that ops and backends share, without a framework of their own.
+"""Algorithms shared by ops and backends, independent of a framework.
 
-Functions of arrays take a namespace `xp` as their first argument: any object that has the ops
-they call under their names, such as `nestarray.ops`. Functions of settings (axes, windows,
-indices, shapes) compute with Python's numbers and raise nestarray's errors.
+Functions of arrays take a namespace `xp` as first argument: any object with the ops as attributes,
+such as `nestarray.ops`. Functions of settings (axes, windows, indices, shapes) compute with Python
+numbers and raise nestarray's errors.
 """

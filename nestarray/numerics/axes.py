@@ -1,4 +1,4 @@
-"""Axes, parts and pad widths as the chapters of all backends count them."""
+"""Normalization of axes, parts and pad widths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nestarray.typing import check_kind
 
 
 def one_axis(axis: Any, ndim: int, op: str, argument: str = "axis") -> int:
-    """`axis` counted from the front; `argument` is its name in the op.
+    """`axis` as a nonnegative number; `argument` is its name in the op.
 
     Raises:
         IndexingError: the array has no such axis.
@@ -29,10 +29,10 @@ def one_axis(axis: Any, ndim: int, op: str, argument: str = "axis") -> int:
 
 
 def many_axes(axis: Any, ndim: int, op: str, argument: str = "axis") -> tuple[int, ...]:
-    """One axis, several, or all (None), counted from the front, in the order given.
+    """One axis, several or all (None) as nonnegative numbers, in the given order.
 
     Raises:
-        ShapeError: the array has no such axis, or one is named twice.
+        ShapeError: an axis does not exist or occurs twice.
     """
     if axis is None:
         return tuple(range(ndim))
@@ -57,7 +57,7 @@ def check_contracted(axes: Any, op: str) -> None:
 
 
 def moved_axes(source: Any, destination: Any, ndim: int, op: str) -> tuple[int, ...]:
-    """The permutation that puts the axes `source` at the places `destination`."""
+    """The permutation that moves the axes `source` to `destination`."""
     start = many_axes(source, ndim, op, "source")
     end = many_axes(destination, ndim, op, "destination")
     if len(start) != len(end):
@@ -72,7 +72,7 @@ def moved_axes(source: Any, destination: Any, ndim: int, op: str) -> tuple[int, 
 
 
 def expanded_shape(shape: Sequence[Any], axis: Any, op: str) -> list[Any]:
-    """`shape` with a 1 at each place of `axis`, places counted in the result."""
+    """`shape` with a 1 at each position `axis` of the result."""
     if axis is None:
         raise TypeError("got None, expected a place")
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
@@ -82,7 +82,7 @@ def expanded_shape(shape: Sequence[Any], axis: Any, op: str) -> list[Any]:
 
 
 def rolled_axes(shift: Any, axis: Any, ndim: int) -> tuple[list[Any], list[int]]:
-    """How far `roll` moves, and along which axes: one number stands for each of the other."""
+    """The shifts and axes of `roll`; a single number is repeated."""
     axes = axis if isinstance(axis, (tuple, list)) else [axis]
     axes = [one_axis(a, ndim, "roll") for a in axes]
     if not isinstance(shift, Sequence):
@@ -98,10 +98,10 @@ def rolled_axes(shift: Any, axis: Any, ndim: int) -> tuple[list[Any], list[int]]
 
 
 def check_repeats(repeats: Any) -> None:
-    """Raise where `repeats` of `repeat` are neither a number nor integers along one axis.
+    """Check that `repeats` is a number or integers along one axis.
 
     Raises:
-        DtypeError: they are no integers.
+        DtypeError: the dtype is not an integer type.
         ShapeError: they have several axes.
     """
     if not hasattr(repeats, "dtype"):
@@ -117,10 +117,10 @@ def check_repeats(repeats: Any) -> None:
 
 
 def squeezed_axes(shape: Sequence[Any], axis: Any, op: str) -> tuple[int, ...]:
-    """The axes that `squeeze` drops: those of `axis`, or all of length 1 (None).
+    """The axes that `squeeze` removes: `axis`, or all of length 1 (None).
 
     Raises:
-        ShapeError: an axis of `axis` is not of length 1.
+        ShapeError: an axis is longer than 1.
     """
     if axis is None:
         return tuple(i for i, size in enumerate(shape) if isinstance(size, int) and size == 1)
@@ -134,10 +134,10 @@ def squeezed_axes(shape: Sequence[Any], axis: Any, op: str) -> tuple[int, ...]:
 
 
 def part_sizes(sizes: Any, length: int, op: str) -> list[int]:
-    """The length of each part of an axis: given one by one, or equal with a smaller last one.
+    """The lengths of the parts of an axis: a sequence, or equal parts with a smaller last one.
 
     Raises:
-        ShapeError: the sizes do not add up to the length of the axis.
+        ShapeError: the sizes do not sum to the length of the axis.
     """
     if isinstance(sizes, (tuple, list)):
         given = [index(size) for size in sizes]
@@ -158,7 +158,7 @@ PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
 def check_pad_mode(mode: Any, op: str, argument: str = "mode") -> None:
-    """Raise ArgumentError where `mode` is no way of padding."""
+    """Raise ArgumentError for an unknown padding mode."""
     check_kind(op, argument, "str", mode)
     if mode not in PAD_MODES:
         raise ArgumentError(
@@ -167,7 +167,7 @@ def check_pad_mode(mode: Any, op: str, argument: str = "mode") -> None:
 
 
 def check_order(order: Any) -> None:
-    """Raise ArgumentError where `order` is no order of elements that `reshape` knows."""
+    """Raise ArgumentError for an unknown `order` of `reshape`."""
     check_kind("reshape", "order", "str", order)
     if order not in ("C", "F"):
         raise ArgumentError(f"reshape: order: got {order!r}, expected 'C' or 'F'")
@@ -177,8 +177,7 @@ def pad_widths(pad_width: Any, ndim: int, op: str) -> list[tuple[int, int]]:
     """(before, after) for each axis from one number, one pair, or a pair for each axis.
 
     Raises:
-        ShapeError: the pairs are not as many as the axes, of which there is one at least, or a
-            width is negative.
+        ShapeError: the number of pairs differs from the number of axes, or a width is negative.
     """
     if ndim == 0:
         raise ShapeError(f"{op}: x: got an array of no dimensions, expected one at least")
@@ -207,10 +206,10 @@ def pad_widths(pad_width: Any, ndim: int, op: str) -> list[tuple[int, int]]:
 def windows_of(
     shape: Sequence[Any], window_shape: Any, axis: Any, step: Any
 ) -> list[tuple[int, int, int]]:
-    """(axis, length, step) of a sliding window, one for each axis that it slides along.
+    """(axis, length, step) of a sliding window, for each of its axes.
 
     Raises:
-        ShapeError: a window is longer than its axis, or the numbers do not match up.
+        ShapeError: a window is longer than its axis, or the settings have different lengths.
     """
     op = "sliding_window_view"
     axes = many_axes(axis, len(shape), op)
@@ -240,7 +239,7 @@ def are_plane(x: Any, axes: Any) -> bool:
 
 
 def has_place(x: Any, kth: int, /, *, axis: int = -1) -> bool:
-    """Whether `x` has such an axis, and that an element of number `kth`."""
+    """Whether `x` has the axis, and the axis has an element `kth`."""
     if axis.__class__ is not int or kth.__class__ is bool:
         return False
     return -x.ndim <= axis < x.ndim and -x.shape[axis] <= kth < x.shape[axis]

@@ -1,8 +1,8 @@
-"""Python numbers that elements are set to.
+"""Python numbers as values of array elements.
 
-Frameworks take some of them modulo 2 to the number of bits, refuse others, and drop imaginary
-parts: an integer dtype takes what it holds, of a fraction the whole part; a floating one any real
-number, which may become infinite; a bool whether it is not 0.
+Frameworks wrap some numbers, reject others and drop imaginary parts. In nestarray an integer dtype
+accepts numbers in its range and truncates fractions; a floating dtype accepts every real number,
+which may overflow to infinity; bool compares with 0.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from nestarray.errors import ArgumentError
 
 
 def check_fill(name: str, argument: str, value: Any, dtype: Any) -> None:
-    """Raise where `value` is a Python number that elements of `dtype` are not set to.
+    """Check that elements of `dtype` can be set to the Python number `value`.
 
     Args:
         name: of the op.
-        argument: of its signature.
-        value: the number; arrays are not looked at.
-        dtype: of the elements, as the framework or nestarray has it.
+        argument: its name in the signature.
+        value: the number; arrays are ignored.
+        dtype: the framework's or nestarray's dtype of the elements.
 
     Raises:
-        ArgumentError: `dtype` is of integers and does not hold it, or is real and it is complex.
+        ArgumentError: an integer `dtype` has a smaller range, or `dtype` is real and `value`
+        complex.
     """
     kind = value.__class__
     if kind not in (int, float, complex):

@@ -1,4 +1,4 @@
-"""The settings of Fourier transforms, read once for all backends."""
+"""Normalization of the settings of Fourier transforms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nestarray.typing import check_kind
 
 NORMS = ("backward", "ortho", "forward")
 
-#: What the inverse of a norm scales by: hermitian input is transformed backwards.
+#: The norm of the opposite direction: transforms of Hermitian input run backwards.
 SWAPPED = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
@@ -24,12 +24,12 @@ def checked(
     axes: Sequence[int] | None,
     norm: str,
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The length and the place of each axis to transform.
+    """The lengths and positions of the axes to transform.
 
     Raises:
         ArgumentError: `norm` is unknown.
-        ShapeError: `s` and `axes` have different lengths, there is no such axis, or nothing
-            of an axis is left.
+        ShapeError: `s` and `axes` have different lengths, an axis does not exist, or a length is
+            less than 1.
     """
     check_norm(op, norm)
     check_kind(op, "s", "Sequence[int] | None", s)
@@ -42,7 +42,7 @@ def checked(
         raise ShapeError(
             f"{op}: s: got {len(lengths)} lengths for {len(places)} axes, expected one for each"
         )
-    # −1 keeps a length, as the standard says
+    # −1 keeps a length, as in the standard
     lengths = tuple(shape[a] if n == -1 else n for n, a in zip(lengths, places))
     for n in lengths:
         _check_length(op, "s", n)
@@ -52,11 +52,11 @@ def checked(
 def one_length(
     op: str, shape: Sequence[int], n: int | None, axis: int, norm: str
 ) -> tuple[int, int]:
-    """The length and the place of the one axis to transform.
+    """The length and position of the axis to transform.
 
     Raises:
         ArgumentError: `norm` is unknown.
-        ShapeError: there is no such axis, or nothing of it is left.
+        ShapeError: the axis does not exist, or the length is less than 1.
     """
     check_norm(op, norm)
     place = one_axis(axis, len(shape), op)
@@ -66,7 +66,7 @@ def one_length(
 
 
 def full_length(op: str, shape: Sequence[int], n: int | None, axis: int, norm: str) -> int:
-    """The length of the real result of a half spectrum: `n`, or the even one."""
+    """The length of the real result of a half spectrum: `n`, or the even length."""
     check_norm(op, norm)
     half = shape[one_axis(axis, len(shape), op)]
     length = 2 * (half - 1) if n is None else _whole(op, "n", n)
@@ -81,7 +81,7 @@ def full_lengths(
     axes: Sequence[int] | None,
     norm: str,
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """As `checked` where the last axis holds a half spectrum: its length is the result's."""
+    """Like `checked` for a half spectrum on the last axis, whose length is the result's."""
     lengths, places = checked(op, shape, s, axes, norm)
     check_some_axis(op, places)
     if s is None or s[-1] == -1:
@@ -91,19 +91,19 @@ def full_lengths(
 
 
 def check_some_axis(op: str, places: Sequence[int]) -> None:
-    """Raise ShapeError where no axis is left to be the real one."""
+    """Raise ShapeError without an axis for the real transform."""
     if not places:
         raise ShapeError(f"{op}: axes: got none, expected one axis at least, the last real")
 
 
 def check_norm(op: str, norm: Any) -> None:
-    """Raise ArgumentError where `norm` is none of `NORMS`."""
+    """Raise ArgumentError if `norm` is not in `NORMS`."""
     if norm not in NORMS:
         raise ArgumentError(f"{op}: norm: got {norm!r}, expected one of {', '.join(NORMS)}")
 
 
 def check_real(op: str, x: Any, other: str) -> None:
-    """Raise DtypeError where `x` is complex; `other` does the same for complex numbers."""
+    """Raise DtypeError if `x` is complex; `other` names the complex transform."""
     dtype = dtype_of(x)
     if dtype.kind == "complex":
         raise DtypeError(
@@ -112,7 +112,7 @@ def check_real(op: str, x: Any, other: str) -> None:
 
 
 def _whole(op: str, argument: str, n: Any) -> int:
-    """A length that was given, as an int."""
+    """A length as an int."""
     if n.__class__ is not int:
         check_kind(op, argument, "int", n)
     return index(n)

@@ -1,8 +1,8 @@
-"""What an index means: NumPy's rules, read once for the backends that need them spelt out.
+"""NumPy's rules of indexing, for backends that implement them.
 
 An index is a tuple of entries, one for each axis of the array: integers, slices, integer
 arrays, boolean arrays (one for as many axes as they have), None for a new axis, and at most
-one Ellipsis for the axes that nothing is said about.
+one Ellipsis for the remaining axes.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ MODES = ("replace", "add", "mul", "min", "max")
 
 
 def check_mode(mode: str, op: str) -> str:
-    """`mode` if it is a way of combining new elements with old ones.
+    """`mode` if it is a known combination of new and old elements.
 
     Raises:
-        ArgumentError: it is none.
+        ArgumentError: it is unknown.
     """
     if mode not in MODES:
         raise ArgumentError(f"{op}: mode: got {mode!r}, expected one of {', '.join(MODES)}")
@@ -28,10 +28,10 @@ def check_mode(mode: str, op: str) -> str:
 
 
 def check_rows(weight: Any) -> None:
-    """`weight` of an embedding has one row for each index.
+    """Check that `weight` of an embedding is a matrix.
 
     Raises:
-        ShapeError: it is no matrix.
+        ShapeError: it has another rank.
     """
     if len(weight.shape) != 2:
         raise ShapeError(
@@ -40,9 +40,9 @@ def check_rows(weight: Any) -> None:
 
 
 def is_plain(index: Any) -> bool:
-    """Whether there are but integers, slices that go forward, None and Ellipsis.
+    """Whether an index has only integers, forward slices, None and Ellipsis.
 
-    All frameworks mean the same by such an index.
+    All frameworks agree on these.
     """
     for item in index if type(index) is tuple else (index,):
         kind = type(item)
@@ -55,7 +55,7 @@ def is_plain(index: Any) -> bool:
 
 
 def as_tuple(index: Any) -> tuple[Any, ...]:
-    """`index` as a tuple, in which lists have become NumPy arrays."""
+    """`index` as a tuple, with lists converted to NumPy arrays."""
     items = index if isinstance(index, tuple) else (index,)
     return tuple(_array(item) if isinstance(item, list) else item for item in items)
 
@@ -65,10 +65,10 @@ def _array(item: list[Any]) -> np.ndarray:
 
 
 def expanded(index: Any, ndim: int) -> list[Any]:
-    """The entries of `index`, with slices in place of the Ellipsis and for missing axes.
+    """The entries of `index`, with full slices for the Ellipsis and for missing axes.
 
     Raises:
-        IndexingError: there are more entries than axes, or two Ellipses.
+        IndexingError: more entries than axes, or two Ellipses.
     """
     items = list(as_tuple(index))
     rest = ndim - sum(axes_taken(item) for item in items)
@@ -84,7 +84,7 @@ def expanded(index: Any, ndim: int) -> list[Any]:
 
 
 def axes_taken(item: Any) -> int:
-    """How many axes of the array an entry speaks of."""
+    """The number of axes that an entry indexes."""
     if item is None or item is Ellipsis or isinstance(item, (bool, np.bool_)):
         return 0
     return len(item.shape) if is_mask(item) else 1
@@ -104,7 +104,7 @@ def is_array(item: Any) -> bool:
 
 
 def check_numbers(name: str, index: Any, shape: Any) -> None:
-    """The numbers of an index, and those of lists and NumPy arrays, count elements that there are.
+    """Check the range of integers in an index, also of lists and NumPy arrays.
 
     Raises:
         IndexingError: an axis is shorter.
@@ -123,21 +123,21 @@ def check_numbers(name: str, index: Any, shape: Any) -> None:
         axis += axes_taken(item)
 
 
-#: The kinds of entries whose values are known without asking a device.
+#: Entries whose values are on the host.
 ON_THE_HOST = (int, np.integer, np.ndarray, list)
 
 
 def outside(indices: Any, least: int, length: int) -> Any:
-    """The first of `indices` that is less than `least`, or `length` and more; None: there is none."""
+    """The first of `indices` outside of [least, length), or None."""
     host = np.asarray(indices)
     wrong = host[(host < least) | (host >= length)].reshape(-1)
     return wrong[0] if wrong.size else None
 
 
 def without_ones(value_shape: Any, ndim: int) -> tuple[Any, ...]:
-    """The shape of a value without its first axes of length 1 that a part of `ndim` axes lacks.
+    """The shape of a value without leading axes of length 1 beyond `ndim`.
 
-    NumPy drops them in some assignments, PyTorch in all.
+    NumPy drops these in some assignments, PyTorch in all.
     """
     own = tuple(value_shape)
     while len(own) > ndim and own[0] == 1:
@@ -146,6 +146,6 @@ def without_ones(value_shape: Any, ndim: int) -> tuple[Any, ...]:
 
 
 def forward(part: slice, length: int) -> slice:
-    """A slice of positive step with the elements of one of negative step, in reverse."""
+    """The forward slice with the elements of a backward slice."""
     places = range(length)[part]
     return slice(places[-1], places[0] + 1, -places.step) if places else slice(0, 0)

@@ -1,11 +1,10 @@
-"""The logarithms of ``jax.random``'s numbers, bit for bit: those of XLA's code for processors.
+"""XLA's logarithms on CPUs, bit for bit: ``jax.random`` uses them.
 
-XLA has the approximations of the Cephes library. In single precision they are off by one unit in
-the last place in one number of ten, with multiplications and additions rounded together. A
-logarithm that is rounded correctly differs from these, and a difference of one unit in a normal
-number tips decisions of what is made by rejection. In double precision ``log1p`` is meant for
-x > 1/√2 − 1, XLA takes it from 1 − √2 on, and it is off by up to 128 units there: so are the
-numbers of ``jax.random``, and those here, which agree with them to 2 units.
+XLA uses the approximations of the Cephes library with fused multiply-add. In single precision one
+result in ten is off by one unit in the last place. A correctly rounded logarithm would differ, and
+one unit in a normal number changes decisions of rejection sampling. In double precision Cephes'
+``log1p`` is accurate for x > 1/√2 − 1. XLA uses it from 1 − √2 on, where it is off by up to 128
+units. The functions here agree with it to 2 units.
 
 References:
     S. L. Moshier, Cephes Mathematical Library, logf.c and unity.c. https://www.netlib.org/cephes/
@@ -46,12 +45,12 @@ R = (
     _in_single_precision(-1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1),
     _in_single_precision(2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1),
 )
-#: ln 2 in two parts, of which the large one has few digits.
+#: ln 2 as a sum of two numbers; the larger has few bits.
 LN2_SMALL, LN2_LARGE = _in_single_precision(-2.12194440e-4, 0.693359375)
 
 
 def log(xp: Any, x: Array, wide: dtypes.DType) -> Array:
-    """ln x for x > 0; not of float32, the logarithm that is rounded once."""
+    """ln x for x > 0; of other dtypes than float32, rounded once."""
     if dtypes.dtype_of(x) is not dtypes.float32:
         return rounding.rounded_once(xp, xp.log, x, wide)
     mantissa, exponent = xp.frexp(x)  # in [1/2, 1)
@@ -65,12 +64,12 @@ def log(xp: Any, x: Array, wide: dtypes.DType) -> Array:
     y = rounding.multiply_add(xp, y, cube, third, wide)
     y = rounding.multiply_add(xp, y, cube, xp.multiply(e, LN2_SMALL), wide)
     y = xp.add(xp.subtract(m, xp.multiply(square, 0.5)), y)
-    # no sum of a sum: TensorFlow's graphs would add the three in another order
+    # no sum of three terms: TensorFlow's graphs would reorder it
     return xp.subtract(y, xp.multiply(e, -LN2_LARGE))
 
 
 def log1p(xp: Any, x: Array, wide: dtypes.DType) -> Array:
-    """ln(1 + x) for x > −1; of half precision, the one that is rounded once."""
+    """ln(1 + x) for x > −1; of half precision, rounded once."""
     dtype = dtypes.dtype_of(x)
     if dtype.bits == 16:
         return rounding.rounded_once(xp, xp.log1p, x, wide)

@@ -1,4 +1,4 @@
-"""The shapes of matrices and right sides, checked in one place for all backends."""
+"""Checks of the shapes of matrices and right-hand sides."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nestarray.errors import ShapeError
 
 
 def check_matrices(op: str, argument: str, x: Any) -> None:
-    """Raise ShapeError where `x` is no stack of matrices."""
+    """Raise ShapeError unless `x` is a stack of matrices."""
     if len(x.shape) < 2:
         raise ShapeError(
             f"{op}: {argument}: got shape {_text(x)}, expected matrices (*batch, m, n)"
@@ -16,7 +16,7 @@ def check_matrices(op: str, argument: str, x: Any) -> None:
 
 
 def check_square(op: str, argument: str, x: Any) -> None:
-    """Raise ShapeError where `x` is no stack of square matrices."""
+    """Raise ShapeError unless `x` is a stack of square matrices."""
     if len(x.shape) < 2 or x.shape[-1] != x.shape[-2]:
         raise ShapeError(
             f"{op}: {argument}: got shape {_text(x)}, expected square matrices (*batch, n, n)"
@@ -24,7 +24,7 @@ def check_square(op: str, argument: str, x: Any) -> None:
 
 
 def check_right_side(op: str, x1: Any, x2: Any) -> None:
-    """Raise ShapeError where `x2` does not have a row for each row of the matrices `x1`."""
+    """Raise ShapeError unless `x2` has as many rows as the matrices `x1`."""
     rows = x1.shape[-2]
     if len(x2.shape) == 0 or x2.shape[-1 if len(x2.shape) == 1 else -2] != rows:
         raise ShapeError(
@@ -34,7 +34,7 @@ def check_right_side(op: str, x1: Any, x2: Any) -> None:
 
 
 def check_factors(LU: Any, pivots: Any, x2: Any) -> None:
-    """Raise ShapeError where the arguments of `lu_solve` do not fit each other."""
+    """Raise ShapeError unless the arguments of `lu_solve` have matching shapes."""
     check_square("lu_solve", "LU", LU)
     check_right_side("lu_solve", LU, x2)
     expected = tuple(LU.shape[:-1])
@@ -43,7 +43,7 @@ def check_factors(LU: Any, pivots: Any, x2: Any) -> None:
 
 
 def check_reflections(x: Any, tau: Any) -> None:
-    """Raise ShapeError where `x` and `tau` do not describe reflections."""
+    """Raise ShapeError unless `x` and `tau` have the shapes of Householder reflections."""
     name = "householder_product"
     check_matrices(name, "x", x)
     m, n = x.shape[-2:]

@@ -1,9 +1,8 @@
-"""Complex functions at infinities and NaN, by the tables of the Array API standard (and of C99).
+"""Complex functions at infinities and NaN, by the tables of the Array API standard and C99.
 
-The frameworks compute complex functions well where both parts are finite, and mostly not by the
-tables where one is not: ∞ · 0 makes a NaN that the true limit does not have. `completed` takes
-the framework's value where the argument is finite and the table's elsewhere. The tables are
-functions of the real and the imaginary part, written in the names of a namespace `xp`; nothing is differentiated there.
+Frameworks deviate from the tables for arguments that are not finite: ∞ · 0 gives a NaN instead of
+the limit. `completed` uses the framework's function for finite arguments and a table elsewhere. A
+table is a function of a namespace, the real part and the imaginary part; it is not differentiated.
 
 https://data-apis.org/array-api/2025.12/API_specification/elementwise_functions.html
 """
@@ -21,13 +20,13 @@ PI = math.pi
 
 
 def completed(xp: Any, name: str, native: Function, build: Function) -> Function:
-    """`native`, a complex function of one operand, with the values of the table of `name`.
+    """A complex function of one operand: `native` for finite arguments, else its table.
 
     Args:
         xp: a namespace of real functions.
         name: of the op.
-        native: the framework's function, right where the argument is finite.
-        build: the framework's complex array from real and imaginary part.
+        native: the framework's function, correct for finite arguments.
+        build: ``build(real, imag)``, the framework's complex array.
     """
     table = TABLES[name]
 
@@ -35,14 +34,14 @@ def completed(xp: Any, name: str, native: Function, build: Function) -> Function
         real, imag = xp.real(x), xp.imag(x)
         finite = xp.logical_and(xp.isfinite(real), xp.isfinite(imag))
         limit = xp.stop_gradient(build(*table(xp, xp.stop_gradient(real), xp.stop_gradient(imag))))
-        # native sees finite numbers only: a NaN in its derivative would spread
+        # native gets finite numbers only: a NaN in its derivative would spread
         return xp.where(finite, native(xp.where(finite, x, xp.zeros_like(x))), limit)
 
     return call
 
 
 def _product(xp: Any, p: Any, q: Any) -> Any:
-    """p · q, where a zero also wins over ∞ and NaN."""
+    """p · q, where 0 · ∞ and 0 · NaN are 0."""
     plain = xp.logical_and(xp.isfinite(p), xp.isfinite(q))
     product = xp.multiply(p, q)
     product = xp.where(xp.logical_and(~plain, xp.equal(p, 0)), p, product)
@@ -50,14 +49,14 @@ def _product(xp: Any, p: Any, q: Any) -> Any:
 
 
 def _turned(xp: Any, radius: Any, b: Any) -> Parts:
-    """radius · (cos b, sin b); an infinite radius stays so in the real part, whatever b."""
+    """radius · (cos b, sin b); the real part of an infinite radius is infinite for every b."""
     lost = xp.logical_and(xp.isinf(radius), ~xp.isfinite(b))
     return xp.where(lost, radius, _product(xp, radius, xp.cos(b))), _product(xp, radius, xp.sin(b))
 
 
 def _exp(xp: Any, a: Any, b: Any) -> Parts:
     real, imag = _turned(xp, xp.exp(a), b)
-    unknown = xp.logical_and(xp.isfinite(a), ~xp.isfinite(b))  # also where eᵃ is rounded to 0
+    unknown = xp.logical_and(xp.isfinite(a), ~xp.isfinite(b))  # also if eᵃ rounds to 0
     imag = xp.where(unknown, math.nan, xp.where(xp.equal(b, 0), b, imag))
     return xp.where(unknown, math.nan, real), imag
 
@@ -137,7 +136,7 @@ def _atanh(xp: Any, a: Any, b: Any) -> Parts:
 
 
 def _rotated(table: Function) -> Function:
-    """The table of f(z) = −i g(iz), of that of g."""
+    """The table of f(z) = −i g(iz) from the table of g."""
 
     def of_rotated(xp: Any, a: Any, b: Any) -> Parts:
         real, imag = table(xp, -b, a)
@@ -150,7 +149,7 @@ def _cos(xp: Any, a: Any, b: Any) -> Parts:
     return _cosh(xp, -b, a)
 
 
-#: Name of an op → (real part, imaginary part) of its value, for arguments that are not finite.
+#: Op → function to the real and imaginary part of its value, for nonfinite arguments.
 TABLES: dict[str, Callable[[Any, Any, Any], Parts]] = {
     "acos": _acos,
     "acosh": _acosh,

@@ -31,7 +31,7 @@ class Words:
 
 
 def hashes(xp: Any, words: Words, *asked: tuple[Any, int]) -> list[tuple[Any, Any]]:
-    """The words of several (keys, counter), hashed together: programs stay small."""
+    """The words of several (keys, counter) pairs by one hash, which keeps programs small."""
     size = xp.shape(asked[0][0])[1]
     keys = xp.concat([keys for keys, _ in asked], axis=1)
     counters = xp.concat([xp.full_like(keys[0], i) for keys, i in asked], axis=0)

@@ -1,9 +1,8 @@
-"""Numbers that are rounded once: computed in float64 where there is one.
+"""Arithmetic with one rounding, computed in float64 where available.
 
-What is drawn from one key should be the same number everywhere, but the logarithms of the
-frameworks differ in the last places, and so does what their compilers make of x y + z:
-XLA's code rounds it once, as processors with such an instruction do. In float64, rounded to
-float32 at the end, both have one result.
+Random numbers of one key should be equal on all backends. But logarithms differ between frameworks
+in the last places, and XLA computes x y + z with one rounding (fused multiply-add). Computation in
+float64 with a final rounding to float32 gives equal results.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from typing import Any
 from nestarray import dtypes
 from nestarray.typing import Array
 
-_HIGH_PART = 2.0**27 + 1.0  # times x, what it takes to round x to 26 bits
-_LARGE = 2.0**960  # of more than that the product with _HIGH_PART may overflow
+_HIGH_PART = 2.0**27 + 1.0  # Dekker's constant, which splits x at 26 bits
+_LARGE = 2.0**960  # larger numbers times _HIGH_PART may overflow
 
 
 def rounded_once(
     xp: Any, function: Callable[[Array], Array], x: Array, wide: dtypes.DType
 ) -> Array:
-    """``function(x)``, computed in the type `wide` and then rounded to that of `x`."""
+    """``function(x)``, computed in the dtype `wide` and rounded to the dtype of `x`."""
     wide = function(xp.astype(x, wide, copy=False))
     return xp.astype(wide, dtypes.dtype_of(x), copy=False)
 
@@ -34,7 +33,7 @@ def multiply_add(xp: Any, x: Array, y: Array, z: Array, wide: dtypes.DType) -> A
         Mathematik 18, 1971.
     """
     dtype = dtypes.dtype_of(x)
-    if dtype is not wide:  # where the product is exact
+    if dtype is not wide:  # the product is exact
         x, y, z = (xp.astype(operand, wide) for operand in (x, y, z))
         return xp.astype(xp.add(xp.multiply(x, y), z), dtype)
     product = xp.multiply(x, y)
@@ -52,7 +51,7 @@ def multiply_add(xp: Any, x: Array, y: Array, z: Array, wide: dtypes.DType) -> A
 
 
 def _halves(xp: Any, x: Array) -> tuple[Array, Array]:
-    """x as a sum of two numbers of 26 bits, whose products are exact."""
+    """x as a sum of two numbers of 26 bits, which have exact products."""
     scaled = xp.multiply(x, _HIGH_PART)
     high = xp.subtract(scaled, xp.subtract(scaled, x))
     return high, xp.subtract(x, high)

@@ -1,4 +1,4 @@
-"""What `nestarray.ops.random` and the backends' overrides of it share: constants and checks."""
+"""Constants and checks of `nestarray.ops.random` and its native functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nestarray import dtypes
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.typing import Array, DTypeLike, Shape, is_unknown_size
 
-#: Mantissa bits, and how many random bits a number is made of.
+#: (mantissa bits, random bits per number).
 MANTISSA: dict[dtypes.DType, tuple[int, int]] = {
     dtypes.float16: (10, 16),
     dtypes.bfloat16: (7, 8),
@@ -65,7 +65,7 @@ GILES_WIDE = (
     ),
 )  # fmt: skip
 
-#: What `random_quantile` knows.
+#: The distributions of `random_quantile`.
 DISTRIBUTIONS = (
     "exponential",
     "gumbel",
@@ -81,11 +81,11 @@ PARITY = 0x1BD11BDA
 
 
 def count(shape: Shape) -> int:
-    """The number of elements of `shape`; of sizes that a tracer does not know, what it reckons.
+    """The number of elements of `shape`; an expression if a size is unknown.
 
     Raises:
         ArgumentError: a size is a bool, or below 0.
-        ShapeError: there are more than the counters can number.
+        ShapeError: there are 2³² elements or more.
     """
     for n in shape:
         if isinstance(n, bool) or (isinstance(n, int) and n < 0):
@@ -100,10 +100,10 @@ def count(shape: Shape) -> int:
 
 
 def check_words(**words: Array) -> None:
-    """Raise where a key or a counter is not of uint32, or two counters have other shapes.
+    """Check that keys and counters are uint32 and of one shape.
 
     Raises:
-        DtypeError: the dtype is another.
+        DtypeError: a dtype is not uint32.
         ShapeError: the shapes differ.
     """
     for name, x in words.items():
@@ -117,15 +117,15 @@ def check_words(**words: Array) -> None:
 
 
 def check_key(key: Array, *, can_be_many: bool = False) -> None:
-    """Raise where `key` is not the two words of a key, or of many keys, `(2, n)`.
+    """Check that `key` has the two words of a key, or `(2, n)` of many keys.
 
     Raises:
         DtypeError: the words are not of uint32.
-        ArgumentError: there are more or fewer words, such as the four of a native key.
+        ArgumentError: the number of words is not 2; a native key has four.
     """
     shape = tuple(key.shape)
     if not shape and str(key.dtype).startswith("key<"):
-        return  # a typed key of JAX, whose words are taken where they are hashed
+        return  # a typed key of JAX; threefry2x32 takes its words
     check_words(key=key)
     if shape[:1] == (2,) and (can_be_many or len(shape) == 1):
         return
@@ -148,7 +148,7 @@ def check_bits_dtype(name: str, dtype: DTypeLike) -> dtypes.DType:
 
 
 def check_uniform_dtype(name: str, dtype: DTypeLike) -> tuple[dtypes.DType, int, int]:
-    """(`dtype`, its mantissa bits, the bits to draw), if it is a floating type."""
+    """(`dtype`, mantissa bits, random bits), if it is a floating type."""
     wanted = dtypes.dtype_for(name, dtype)
     if wanted not in MANTISSA:
         raise DtypeError(f"{name}: dtype: got {wanted}, expected a floating type")
@@ -166,9 +166,9 @@ def integer_type(name: str, dtype: DTypeLike) -> dtypes.DType:
 def check_integers(
     name: str, low: int, high: int, dtype: DTypeLike
 ) -> tuple[dtypes.DType, dtypes.DType, int]:
-    """(`dtype`, the type of the words to draw, high − low modulo its size), for an integer type.
+    """(`dtype`, dtype of the random words, (high − low) modulo its range), for an integer type.
 
-    Words have 32 bits at least, so that the narrow types are hardly biased.
+    Words have at least 32 bits, which makes the bias of narrow types negligible.
     """
     wanted = integer_type(name, dtype)
     smallest = -(1 << wanted.bits - 1) if wanted.kind == "int" else 0
@@ -180,7 +180,7 @@ def check_integers(
 
 
 def check_rates(key: Array, lam: Array, dtype: DTypeLike) -> dtypes.DType:
-    """`dtype` as a `DType`, if the arguments of `random_poisson` are right."""
+    """`dtype` as a `DType`, after a check of the arguments of `random_poisson`."""
     check_key(key)
     if dtypes.dtype_of(lam) is not dtypes.float32:
         raise DtypeError(f"random_poisson: lam: got {dtypes.dtype_of(lam)}, expected float32")
@@ -188,7 +188,7 @@ def check_rates(key: Array, lam: Array, dtype: DTypeLike) -> dtypes.DType:
 
 
 def check_trials(key: Array, n: Array, p: Array) -> None:
-    """Raise where the arguments of `random_binomial` are wrong."""
+    """Check the arguments of `random_binomial`."""
     check_key(key)
     dtype = dtypes.dtype_of(p)
     if dtype not in (dtypes.float32, dtypes.float64):
@@ -204,7 +204,7 @@ def check_trials(key: Array, n: Array, p: Array) -> None:
 
 
 def check_distribution(distribution: str) -> None:
-    """Raise ArgumentError where `random_quantile` knows no such distribution."""
+    """Raise ArgumentError for an unknown distribution."""
     if distribution not in DISTRIBUTIONS:
         known = ", ".join(map(repr, DISTRIBUTIONS))
         raise ArgumentError(
@@ -218,7 +218,7 @@ def unit(xp: Any, high: Array, low: Array, dtype: dtypes.DType) -> Array:
 
 
 def fraction(xp: Any, words: Array, dtype: dtypes.DType) -> Array:
-    """Random bits as numbers in [0, 1): m · 2⁻ᵇ of the first b bits, those of a mantissa."""
+    """Random bits as numbers in [0, 1): m · 2⁻ᵇ of the first b bits."""
     mantissa, width = MANTISSA[dtype]
     numbers = xp.astype(xp.bitwise_right_shift(words, width - mantissa), dtype)
     return xp.multiply(numbers, 2.0**-mantissa)
@@ -239,7 +239,7 @@ def clipped(number: int, dtype: dtypes.DType) -> int:
 
 
 def widened(word: Array) -> Array:
-    """`word`, if its framework made it the uint64 that it was asked for."""
+    """`word` if it is uint64; JAX without x64 returns uint32."""
     if dtypes.dtype_of(word) is dtypes.uint64:
         return word
     raise DtypeError(
@@ -249,13 +249,13 @@ def widened(word: Array) -> Array:
 
 
 def word_factor(span: int, bits: int) -> int:
-    """2**bits mod `span`, which weighs the higher of two words; as wide words wrap."""
+    """2**bits mod `span`, the factor of the higher of two words, in wrapping arithmetic."""
     half = (1 << bits // 2) % span
     return (half * half & (1 << bits) - 1) % span
 
 
 def rounded(number: float, dtype: DTypeLike) -> float:
-    """`number` as `dtype` holds it."""
+    """`number` rounded to `dtype`."""
     name = dtypes.as_dtype(dtype).name
     if name != "bfloat16":
         return float(np.dtype(name).type(number))

@@ -1,7 +1,6 @@
-"""Windows that slide over the spatial axes: strides, paddings, dilations and output sizes.
+"""Sliding windows over spatial axes: strides, paddings, dilations and output sizes.
 
-Convolution and pooling, in `nestarray.ops` and in every backend, read their settings
-here, so that they accept the same spellings and complain in the same words.
+Convolution and pooling normalize their settings here, on every backend.
 """
 
 from __future__ import annotations
@@ -28,23 +27,23 @@ class Windows(NamedTuple):
     stride: tuple[int, ...]
     padding: tuple[tuple[int, int], ...]
     dilation: tuple[int, ...]
-    #: how much of the padding after the input comes from ``ceil_mode`` alone
+    #: the part of the trailing padding that ``ceil_mode`` adds
     overhang: tuple[int, ...] = (0, 0, 0)
 
     @property
     def extent(self) -> tuple[int, ...]:
-        """How many elements a window spans, the gaps of its dilation included."""
+        """The extent of a window, including the gaps of its dilation."""
         return tuple(d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilation))
 
     def output(self, sizes: Sequence[int]) -> tuple[int, ...]:
-        """How many windows fit along each axis of an input with these spatial sizes."""
+        """The number of windows along each axis of an input with these spatial sizes."""
         return tuple(
             (n + low + high - e) // s + 1
             for n, (low, high), e, s in zip(sizes, self.padding, self.extent, self.stride)
         )
 
     def offsets(self, output: Sequence[int]) -> Iterator[tuple[slice, ...]]:
-        """For each element of the window: the padded input's elements that stand under it."""
+        """For each element of the window: the slice of the padded input under it."""
         for position in itertools.product(*map(range, self.kernel)):
             yield tuple(
                 slice(p * d, p * d + (n - 1) * s + 1, s)
@@ -82,12 +81,11 @@ def settings(
     dilation: Ints = 1,
     ceil_mode: bool = False,
 ) -> Windows:
-    """The settings spelled out for an input with spatial `sizes`.
+    """The normalized settings for an input with spatial `sizes`.
 
     ``"same"`` pads so that the output has ⌈size / stride⌉ elements, the odd element
-    after the input. With `ceil_mode` the padding after the input grows until a last
-    window fits that starts inside the input or its first padding; a window larger than the
-    input that its stride lets stand there is cut to the input.
+    after the input. With `ceil_mode` the trailing padding grows until the last window that starts
+    inside the input or its leading padding fits; a window larger than the input is clipped to it.
 
     Raises:
         ArgumentError: a setting has the wrong length or a value that is too small.
@@ -156,7 +154,7 @@ def _pairs(
 
 
 def _same(size: int | None, extent: int, stride: int) -> tuple[int, int]:
-    # With stride 1 the size cancels, so an unknown one is fine.
+    # With stride 1 the size cancels, so it may be unknown.
     total = extent - 1 if stride == 1 else max((-(-size // stride) - 1) * stride + extent - size, 0)
     return total // 2, total - total // 2
 
@@ -168,11 +166,11 @@ def _clipped(
     stride: tuple[int, ...],
     dilation: tuple[int, ...],
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Kernel and stride of ``ceil_mode``: a lone window hangs over no further than it must."""
+    """Kernel and stride of ``ceil_mode``: a single window exceeds the input as little as possible."""
     rows = []
     for n, (low, high), k, s, d in zip(sizes, pairs, kernel, stride, dilation):
         missing = 0 if n is None else d * (k - 1) + 1 - (n + low + high)
-        if 0 < missing < s:  # the one window that ⌈−missing / s⌉ + 1 counts
+        if 0 < missing < s:  # the single window in ⌈−missing / s⌉ + 1
             padded = n + low + high
             k, s = (padded - 1) // d + 1, max(s, padded)
         rows.append((k, s))
@@ -199,11 +197,11 @@ def convolution(
     dilation: Ints,
     groups: int,
 ) -> Windows:
-    """The windows of a convolution, after a check of the shapes.
+    """The windows of a convolution, with checks of the shapes.
 
     Raises:
-        ArgumentError: a setting is wrong.
-        ShapeError: `x`, `weight` and `bias` do not fit together.
+        ArgumentError: a setting is invalid.
+        ShapeError: the shapes of `x`, `weight` and `bias` do not match.
     """
     _check_rank(op, "x", "(batch, in, *spatial)", x_shape, count)
     _check_rank(op, "weight", "(out, in / groups, *kernel)", weight_shape, count)
@@ -232,7 +230,7 @@ class Transposed(NamedTuple):
 
     @property
     def crop(self) -> tuple[tuple[int, int], ...]:
-        """How much to take off the full output; negative is to be added as zeros."""
+        """The elements to crop from the full output; negative numbers add zeros."""
         return tuple(
             (low, high - extra)
             for (low, high), extra in zip(self.windows.padding, self.output_padding)
@@ -240,7 +238,7 @@ class Transposed(NamedTuple):
 
     @property
     def input_padding(self) -> tuple[tuple[int, int], ...]:
-        """The padding of the input that makes it a plain convolution; may be negative."""
+        """The padding of the equivalent plain convolution; may be negative."""
         return tuple(
             (e - 1 - low, e - 1 - high) for e, (low, high) in zip(self.windows.extent, self.crop)
         )
@@ -259,11 +257,11 @@ def transposed_convolution(
     dilation: Ints,
     groups: int,
 ) -> Transposed:
-    """The settings of a transposed convolution, after a check of the shapes.
+    """The settings of a transposed convolution, with checks of the shapes.
 
     Raises:
-        ArgumentError: a setting is wrong.
-        ShapeError: `x`, `weight` and `bias` do not fit together, or nothing is left.
+        ArgumentError: a setting is invalid.
+        ShapeError: the shapes of `x`, `weight` and `bias` do not match, or the output is empty.
     """
     _check_rank(op, "x", "(batch, in, *spatial)", x_shape, count)
     _check_rank(op, "weight", "(in, out / groups, *kernel)", weight_shape, count)
@@ -337,11 +335,11 @@ def pooling(
     ceil_mode: bool,
     divisor: int | None = None,
 ) -> Windows:
-    """The windows of a pooling, after a check of the rank and of what a mean is divided by.
+    """The windows of a pooling, with checks of the rank and of the divisor.
 
     Raises:
         ArgumentError: `divisor` is 0.
-        ShapeError: the rank of `x` is another, or the window is larger than the padded input.
+        ShapeError: `x` has another rank, or the window is larger than the padded input.
     """
     _check_rank(op, "x", "(batch, channels, *spatial)", x_shape, count)
     check_not_zero(op, "divisor_override", divisor)
@@ -357,7 +355,7 @@ def pooling(
 
 
 def is_less_than_kernel(padding: Padding, kernel_size: Ints) -> bool:
-    """Whether no window lies in the padding alone."""
+    """Whether every window overlaps the input."""
     if isinstance(padding, str):
         return True
     pads = [padding] if isinstance(padding, int) else padding
@@ -366,25 +364,25 @@ def is_less_than_kernel(padding: Padding, kernel_size: Ints) -> bool:
 
 
 def counts(at: Windows, sizes: Sequence[int], *, count_include_pad: bool) -> list[list[int]]:
-    """For each axis, over how many elements each window takes the mean.
+    """For each axis, the number of elements in the mean of each window.
 
-    What ``ceil_mode`` has added behind the padding never counts.
+    Elements added by ``ceil_mode`` do not count.
     """
     found = []
     for n, (low, high), extra, k, s, windows in zip(
         sizes, at.padding, at.overhang, at.kernel, at.stride, at.output(sizes)
     ):
         first, end = (0, low + n + high - extra) if count_include_pad else (low, low + n)
-        # A window of nothing but padding has the sum 0, whatever it is divided by.
+        # A window of padding only has the sum 0, for every divisor.
         found.append([max(min(i * s + k, end) - max(i * s, first), 1) for i in range(windows)])
     return found
 
 
 def channels_are_last(name: str, parameter: str, layout: str) -> bool:
-    """Whether the channels stand last.
+    """Whether the channels are the last axis.
 
     Raises:
-        ArgumentError: there is no such layout.
+        ArgumentError: the layout is unknown.
     """
     if layout not in _LAYOUTS:
         raise ArgumentError(
@@ -397,8 +395,8 @@ def spatial_axes(name: str, x: Any, data_format: str) -> int:
     """The number of spatial axes of a batch of arrays with channels.
 
     Raises:
-        ArgumentError: there is no such layout.
-        ShapeError: there are none, or more than three.
+        ArgumentError: the layout is unknown.
+        ShapeError: the number is not 1, 2 or 3.
     """
     channels_are_last(name, "data_format", data_format)
     count = len(x.shape) - 2

@@ -1,4 +1,4 @@
-"""What rules read of the arguments of a call."""
+"""Properties of the arguments of a call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def is_any_traced(arguments: Arguments) -> bool:
 
 
 def shown(value: Any) -> str:
-    """An array by dtype and shape, anything else as it prints."""
+    """Text for an error: dtype and shape of an array, the repr of other values."""
     if not backends.is_array(value):
         if isinstance(value, (list, tuple)) and arrays_in({"": value}):
             return f"[{', '.join(map(shown, value))}]"
@@ -34,7 +34,7 @@ def shown(value: Any) -> str:
 
 
 def shape_of(x: Any) -> tuple[int, ...]:
-    """The shape of an array, all of whose lengths are known; TypeError else. Numbers have none."""
+    """The shape of an array, () for a number; TypeError if a length is unknown."""
     if x.__class__ in NUMBERS:
         return ()
     if not all(hasattr(n, "__index__") for n in x.shape):
@@ -43,7 +43,7 @@ def shape_of(x: Any) -> tuple[int, ...]:
 
 
 def arrays_in(arguments: Arguments) -> list[tuple[str, Any]]:
-    """(name, array) of the arrays among the arguments, those in lists too."""
+    """(name, array) of all array arguments, also inside lists."""
     found = []
     for name, value in arguments.items():
         many = isinstance(value, (list, tuple))
@@ -54,7 +54,7 @@ def arrays_in(arguments: Arguments) -> list[tuple[str, Any]]:
 
 
 def check_device(name: str, arguments: Arguments) -> None:
-    """The device is one that the framework has."""
+    """The framework has the device."""
     device = arguments.get("device")
     if device is None:
         return
@@ -69,7 +69,7 @@ def check_device(name: str, arguments: Arguments) -> None:
 
 
 def on_the_host(x: Any) -> Any:
-    """An array as NumPy's; anything else as it is."""
+    """An array converted to NumPy; other values unchanged."""
     backend = backends.backend_of_type(type(x))
     return x if backend is None else backends.core(backend).to_numpy(x)
 

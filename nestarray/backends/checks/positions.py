@@ -1,4 +1,4 @@
-"""Rules about indices, masks, classes and segments: what counts places of an array."""
+"""Checks of indices, masks, classes and segments."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from nestarray.numerics.index import (
 
 
 def check_masks(name: str, arguments: Arguments) -> None:
-    """Masks in an index have the shape of the axes that they stand for; axes of 0 fit any."""
+    """Masks in an index have the shape of their axes; axes of length 0 fit any."""
     shape, axis = tuple(arguments["x"].shape), 0
     for item in expanded(arguments["index"], len(shape)):
         taken = axes_taken(item)
@@ -46,7 +46,7 @@ def check_masks(name: str, arguments: Arguments) -> None:
 
 
 def check_index_numbers(name: str, arguments: Arguments) -> None:
-    """Positions in an index count elements that there are."""
+    """Positions in an index are within their axes."""
     if is_any_traced(arguments):
         return
     index = arguments["index"]
@@ -55,7 +55,7 @@ def check_index_numbers(name: str, arguments: Arguments) -> None:
 
 
 def check_value(name: str, arguments: Arguments) -> None:
-    """`value` broadcasts to what the index names."""
+    """`value` broadcasts to the indexed shape."""
     if is_any_traced(arguments):
         return
     index, x = arguments["index"], arguments["x"]
@@ -72,13 +72,13 @@ def check_value(name: str, arguments: Arguments) -> None:
 
 
 def check_bounds(name: str, arguments: Arguments) -> None:
-    """`indices` count elements that there are; JAX clips the others, or drops them."""
+    """`indices` are within their axis; JAX clips or drops others."""
     indices, x = arguments["indices"], arguments["weight" if name == "embedding" else "x"]
     if is_any_traced({"x": x, "indices": indices}):
         return
     axis, shape = arguments.get("axis", _FIRST_AXIS.get(name)), shape_of(x)
     if len(shape) != {"embedding": 2, "gather": len(indices.shape)}.get(name, len(shape)):
-        return  # another axis would be spoken of; the op's own check says it
+        return  # the op checks the axis
     length = size_of(shape) if axis is None else shape[many_axes(axis, len(shape), name)[0]]
     least = 0 if name == "embedding" else -length
     what = "x" if axis is None else f"axis {axis}"
@@ -94,7 +94,7 @@ def _check_inside(name: str, argument: str, host: Any, least: int, length: int, 
 
 
 def check_segments(name: str, arguments: Arguments) -> None:
-    """`segment_ids` count segments that there are."""
+    """`segment_ids` are below the number of segments."""
     ids, count = arguments["segment_ids"], arguments.get("num_segments")
     if count is None or is_any_traced({"segment_ids": ids}):
         return
@@ -102,7 +102,7 @@ def check_segments(name: str, arguments: Arguments) -> None:
 
 
 def check_classes(name: str, arguments: Arguments) -> None:
-    """Integers in `target` are classes that there are, or to be ignored."""
+    """Integers in `target` are classes, or equal to the ignored index."""
     target, (_, scores) = arguments["target"], arrays_in(arguments)[0]
     if not dtypes.dtype_of(target).is_integer or is_any_traced({"target": target}):
         return
@@ -113,7 +113,7 @@ def check_classes(name: str, arguments: Arguments) -> None:
 
 
 def check_lengths(name: str, arguments: Arguments) -> None:
-    """`input_lengths` and `target_lengths` count steps and targets that there are."""
+    """`input_lengths` and `target_lengths` are within their axes."""
     for argument, counted, axis in (
         ("input_lengths", "log_probs", 0),
         ("target_lengths", "targets", -1),
@@ -129,19 +129,19 @@ def check_lengths(name: str, arguments: Arguments) -> None:
 
 
 def check_images(name: str, arguments: Arguments) -> None:
-    """`box_indices` count images that there are."""
+    """`box_indices` are below the number of images."""
     indices, x = arguments["box_indices"], arguments["x"]
     if not is_any_traced({"box_indices": indices}):
         length = shape_of(x)[0]
         _check_inside(name, "box_indices", on_the_host(indices), 0, length, "the length of x")
 
 
-#: The axis that indices count along where none is given.
+#: The default axis of indices.
 _FIRST_AXIS = {"embedding": 0, "index_add": 0, "take_along_axis": -1}
 
 
 def check_part(name: str, arguments: Arguments) -> None:
-    """`indices` have the axes of x, none but the one that they count along longer."""
+    """`indices` have as many axes as x, none longer except the indexed one."""
     own, whole = tuple(arguments["indices"].shape), tuple(arguments["x"].shape)
     axis = one_axis(arguments["axis"], len(whole), name)
     fits = len(own) == len(whole) and not any(
@@ -157,7 +157,7 @@ def check_part(name: str, arguments: Arguments) -> None:
 
 
 def check_along(name: str, arguments: Arguments) -> None:
-    """`indices` have the axes of x, and broadcast with it but for the one that they count along."""
+    """`indices` have as many axes as x and broadcast with it, except along the indexed one."""
     of_x, of_indices = shape_of(arguments["x"]), shape_of(arguments["indices"])
     axis = one_axis(arguments.get("axis", -1), len(of_x), name)
     others = [shape[:axis] + shape[axis + 1 :] for shape in (of_x, of_indices)]
@@ -169,7 +169,7 @@ def check_along(name: str, arguments: Arguments) -> None:
 
 
 def check_positions(name: str, arguments: Arguments) -> None:
-    """Rows of `indices` are positions on the first axes of x, and updates fit what they choose."""
+    """Rows of `indices` are positions on the first axes of x, and updates fit the selection."""
     of_x, of_indices = shape_of(arguments["x"]), shape_of(arguments["indices"])
     if not of_indices or of_indices[-1] > len(of_x):
         raise ShapeError(
@@ -187,7 +187,7 @@ def check_positions(name: str, arguments: Arguments) -> None:
 
 
 def check_updates(name: str, arguments: Arguments) -> None:
-    """`updates` fit x with `indices` in the place of an axis."""
+    """`updates` fit x with `indices` replacing an axis."""
     of_x, of_indices = shape_of(arguments["x"]), shape_of(arguments["indices"])
     axis = one_axis(arguments.get("axis", 0), len(of_x), name)
     _check_fit(name, arguments, of_x[:axis] + of_indices + of_x[axis + 1 :])

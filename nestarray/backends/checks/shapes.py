@@ -1,4 +1,4 @@
-"""Rules about axes and shapes."""
+"""Checks of axes and shapes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def check_broadcast(name: str, arguments: Arguments) -> None:
 
 
 def check_moved(name: str, arguments: Arguments) -> None:
-    """`source` and `destination` name as many axes."""
+    """`source` and `destination` name equally many axes."""
     moved_axes(arguments["source"], arguments["destination"], len(arguments["x"].shape), name)
 
 
@@ -114,7 +114,7 @@ def check_tensordot(name: str, arguments: Arguments) -> None:
 
 
 def check_einsum(name: str, arguments: Arguments) -> None:
-    """Each letter stands for one length, and there is a letter for each axis."""
+    """Each letter has one length, and each axis has a letter."""
     terms = arguments["subscripts"].replace(" ", "").split("->")[0].split(",")
     lengths: dict[str, int] = {}
     for term, (argument, x) in zip(terms, arrays_in(arguments)):
@@ -135,7 +135,7 @@ def check_einsum(name: str, arguments: Arguments) -> None:
 
 
 def check_linear(name: str, arguments: Arguments) -> None:
-    """Features of x are those of the weight, and the bias is one for each output."""
+    """x and weight have equally many features, and bias has an element for each output."""
     x, weight = shape_of(arguments["x"]), shape_of(arguments["weight"])
     if len(weight) not in (1, 2) or not x or x[-1] != weight[-1]:
         raise ShapeError(
