@@ -9,12 +9,13 @@ READY := $(VENV)/.ready
 PYTEST := TF_CPP_MIN_LOG_LEVEL=3 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help env test test-full conformance demo bench lint format docs models clean
+.PHONY: help env test test-full test-cpus conformance demo bench lint format docs models clean
 
 help:
 	@echo "make demo       train in PyTorch, move to JAX, TensorFlow and NumPy, fine-tune in JAX, move back"
 	@echo "make test       the fast tests (JOBS=$(JOBS) processes)"
 	@echo "make test-full  all tests, with many more models and random examples"
+	@echo "make test-cpus  the numeric tests with the kernels of other processors (three runs)"
 	@echo "make conformance  the public Array API test suite on every backend (fetches it; SUITE=$(SUITE))"
 	@echo "make bench      time against the frameworks and other libraries"
 	@echo "make lint       formatting, lint, types"
@@ -36,6 +37,9 @@ test: $(READY)
 
 test-full: $(READY)
 	HYPOTHESIS_PROFILE=full $(PYTEST) --numprocesses $(JOBS) --dist worksteal -m "full or not full" --timeout 3600
+
+test-cpus: $(READY)
+	TF_CPP_MIN_LOG_LEVEL=3 $(BIN)/python -m tests.cpus --numprocesses $(JOBS) --dist worksteal
 
 SUITE ?= build/array-api-tests
 

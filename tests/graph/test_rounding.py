@@ -65,6 +65,22 @@ def traced(name):
     return na.trace_graph(Chaotic(), torch.randn(4, 32)).to_backend("numpy")
 
 
+#: The largest difference that rounding may explain, in float32: 16 changes (`ALLOWED`) of one unit
+#: in the last place for each number that is added up. Results of "chaotic" have no such bound.
+BOUNDS = {"orthogonal": 16 * 16**2 * 2.0**-23, "centred": 16 * 4 * 22**2 * 2.0**-23}
+
+#: The calls whose results are rounded differently, so that rounding decides on every machine.
+ROUNDED = {"orthogonal": "qr", "chaotic": "mul"}
+
+
+def other_rounding(graph, name):
+    """`graph` on NumPy, with the result of the first call `name` moved by units in the last place."""
+    node = next(node for node in graph.calls if name in node.name)
+    fn = node.target
+    node.target = lambda *args, **kwargs: moved(fn(*args, **kwargs), seed=9)
+    return graph
+
+
 @pytest.mark.parametrize(
     ("name", "backend"),
     [
@@ -75,13 +91,15 @@ def traced(name):
 )
 def test_what_rounding_decides_passes_and_is_shown(name, backend):
     graph = traced(name).to_backend(backend)
+    if backend == "numpy" and name in ROUNDED:
+        graph = other_rounding(graph, ROUNDED[name])
     report = graph.verify()
     assert report.ok, str(report)
     assert report.first_divergence is None
     assert report.wrong_call_gradient is None
     over = [c for c in (*report.outputs, *report.gradients) if c.relative > c.tolerance]
     for row in over:
-        assert row.rounding < max(1e-5, row.scale)
+        assert row.rounding < max(BOUNDS.get(name, 0.0), row.scale)
         assert f"; rounding alone makes {row.rounding:.1e} absolute" in str(report)
         assert row.to_dict()["rounding"] == row.rounding
     if name != "centred":  # of which a run may be within the tolerance
@@ -91,7 +109,7 @@ def test_what_rounding_decides_passes_and_is_shown(name, backend):
 
 
 def test_optimized_graphs_too():
-    report = traced("orthogonal").optimize().verify()
+    report = other_rounding(traced("orthogonal").optimize(), "qr").verify()
     assert report.ok, str(report)
     assert report.outputs[0].relative > 1e-4
 
@@ -111,7 +129,7 @@ def test_a_wrong_call_is_found_where_rounding_decides_much(by):
 def test_a_wrong_value_near_zero_is_found():
     graph = traced("orthogonal")
     fn = graph.calls[-1].target
-    graph.calls[-1].target = lambda *args, **kwargs: fn(*args, **kwargs) + np.float32(1e-4)
+    graph.calls[-1].target = lambda *args, **kwargs: fn(*args, **kwargs) + np.float32(1e-3)
     report = graph.verify(gradients=False)
     assert not report.ok
     assert report.first_divergence.is_at_fault
