@@ -1,4 +1,4 @@
-"""Names for annotations, and what they say of a value.
+"""Types for annotations, and the checks that they imply.
 
 `Array` marks array arguments of ops: `nestarray.dispatch` reads it. The annotations of
 settings are read by `check_kind` when a call has failed.
@@ -66,7 +66,7 @@ def _may_be_axes(value: Any) -> bool:
 
 _SEVERAL = ("a sequence of ints", _is_ints)
 
-#: What an annotation asks for, in words, and whether a value is that.
+#: Annotation → its kinds, as (text in errors, predicate).
 _KINDS: dict[str, list[tuple[str, Callable[[Any], bool]]]] = {
     "None": [("None", lambda value: value is None)],
     "str": [("a string", lambda value: isinstance(value, str))],
@@ -103,7 +103,7 @@ _QUICK: dict[str, tuple[type, ...]] = {
 
 
 def quick_types(annotation: str) -> frozenset[type]:
-    """The types whose values `check_kind` need not look at; none: it takes any value."""
+    """The types that `check_kind` accepts without a check; empty if it accepts any value."""
     words = annotation.split(" | ")
     if any(word not in _QUICK for word in words):
         return frozenset()
@@ -124,7 +124,7 @@ def check_range(
     Args:
         name: of the function.
         parameter: of its signature.
-        value: what was given.
+        value: the argument.
         low, high: the bounds, which are allowed.
         above: `low` itself is not.
 
@@ -159,11 +159,11 @@ def check_kind(name: str, parameter: str, annotation: str, value: Any) -> None:
 
     Args:
         name: of the function.
-        parameter, annotation: of its signature, as they stand in the source.
-        value: what was given.
+        parameter, annotation: from its signature, as text.
+        value: the argument.
 
     Raises:
-        ArgumentError: a number stands for a string, or the like.
+        ArgumentError: the value is of another kind, such as a number instead of a string.
     """
     kinds = [_KINDS.get(word) for word in annotation.split(" | ")]
     if any(kind is None for kind in kinds):

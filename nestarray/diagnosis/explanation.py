@@ -87,7 +87,7 @@ def explain(
 def _of_op(name: str, error: NestarrayError, arguments: Arguments) -> NestarrayError:
     """The error with the op's name in front, if an op in its body has raised it.
 
-    The op's name replaces that of the inner op if the error is about an argument of both.
+    The op's name replaces the inner op's name if the error is about an argument of both.
     """
     text = str(error)
     if text.startswith((f"{name}: ", _RANDOM)):

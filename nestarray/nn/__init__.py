@@ -6,11 +6,11 @@ from nestarray.nn.attention import MultiHeadAttention
 from nestarray.nn.composition import Lambda, Sequential
 from nestarray.nn.convolution import Conv1d, Conv2d, Conv3d, ConvTranspose2d
 from nestarray.nn.linear import Embedding, Linear
-from nestarray.nn.meta_learning import accumulate_gradients, maml_step, reptile_step
 from nestarray.nn.module import Module, Variable
 from nestarray.nn.normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from nestarray.nn.optimizers import SGD, Adam, AdamW, Optimizer
 from nestarray.nn.regularization import Dropout
+from nestarray.transforms.meta_learning import accumulate_gradients, maml_step, reptile_step
 
 __all__ = [
     "SGD",

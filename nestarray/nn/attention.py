@@ -18,19 +18,19 @@ from nestarray.typing import Array
 class MultiHeadAttention(Module):
     """Attention of several heads: concat(softmax(QₕKₕᵀ / √d) Vₕ) Wₒᵀ + bₒ.
 
-    The three input projections are one matrix, as in PyTorch's layer of this kind.
+    The three input projections are one matrix, as in ``torch.nn.MultiheadAttention``.
 
     Args:
         embed_dim: size of the last axis of the inputs and of the result.
         num_heads: number of heads; divides `embed_dim`.
         bias: whether the projections have biases.
-        dropout: the probability with which a weight of the values counts as 0 when training.
+        dropout: the probability of zeroing an attention weight in training mode.
 
     Variables: in_proj_weight `(3 · embed, embed)`, in_proj_bias `(3 · embed,)`,
     out_proj/weight `(embed, embed)`, out_proj/bias `(embed,)`.
 
     Raises:
-        ArgumentError: `num_heads` does not divide `embed_dim`, or `dropout` is no probability.
+        ArgumentError: `num_heads` does not divide `embed_dim`, or `dropout` is not a probability.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -77,11 +77,11 @@ class MultiHeadAttention(Module):
 
         Args:
             query: `(*batch, length, embed)`.
-            source: what the keys are made of, `(*batch, source, embed)`; None is `query`.
-            values: what the values are made of; None is `source`.
+            source: the input of the keys, `(*batch, source, embed)`; None is `query`.
+            values: the input of the values; None is `source`.
             mask: broadcasts with `(*batch, heads, length, source)`; True where a query may
                 attend, or numbers to add to the scores.
-            is_causal: whether query i sees the keys 0 … i only.
+            is_causal: whether query i attends only to keys 0 … i.
 
         Returns:
             `(*batch, length, embed)`.

@@ -11,7 +11,7 @@ from nestarray.nn.module import Module
 
 
 class Sequential(Module):
-    """Modules and functions one after the other.
+    """A chain of modules and functions.
 
     Args:
         *layers: modules, or functions of one argument such as ``na.relu``.
@@ -49,7 +49,7 @@ class Sequential(Module):
         return {str(i): layer for i, layer in enumerate(self._layers) if isinstance(layer, Module)}
 
     def forward(self, x: Any, **kwargs: Any) -> Any:
-        """Give `x` to the first layer, its result to the next, …; keywords go to the first."""
+        """Apply the layers in order; keywords go to the first."""
         for number, layer in enumerate(self._layers):
             x = layer(x, **kwargs) if number == 0 else layer(x)
         return x
@@ -79,7 +79,7 @@ class Lambda(Module):
     """A function as a module.
 
     Args:
-        fn: function of what the module is called with.
+        fn: function of the arguments of the module.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -1,6 +1,6 @@
-"""Functions that draw the first values of variables: ``initializer(key, shape, dtype)``.
+"""Initial values of variables: ``initializer(key, shape, dtype)``.
 
-Weights are laid out as PyTorch's: `(out, in, *window)`; so the fan-in is the product of
+Weights have the layout of PyTorch: `(out, in, *window)`; so the fan-in is the product of
 all sizes but the first, the fan-out of all but the second.
 """
 
@@ -21,7 +21,7 @@ _TRUNCATED_STD = 0.87962566103423978
 
 
 def zeros(key: Array, shape: Shape, dtype: DTypeLike = "float32") -> Array:
-    """All 0; `key` says where the array lives.
+    """All 0; `key` determines backend and device.
 
     Example:
         >>> import nestarray as na
@@ -32,7 +32,7 @@ def zeros(key: Array, shape: Shape, dtype: DTypeLike = "float32") -> Array:
 
 
 def ones(key: Array, shape: Shape, dtype: DTypeLike = "float32") -> Array:
-    """All 1; `key` says where the array lives.
+    """All 1; `key` determines backend and device.
 
     Example:
         >>> import nestarray as na
@@ -110,16 +110,16 @@ def truncated_normal(std: float = 0.01, lower: float = -2.0, upper: float = 2.0)
 
 
 def variance_scaling(scale: float, mode: str, distribution: str) -> Initializer:
-    """The initializer of numbers of variance scale / fan.
+    """An initializer with variance scale / fan.
 
     Args:
-        scale: the variance of what a unit sum of inputs becomes.
+        scale: the variance of a weight times the fan.
         mode: the fan: ``"fan_in"``, ``"fan_out"`` or ``"fan_avg"``.
         distribution: ``"uniform"``, ``"normal"`` or ``"truncated_normal"`` (cut off at two
             standard deviations, which are widened to keep the variance).
 
     Raises:
-        ArgumentError: `mode` or `distribution` is none of these.
+        ArgumentError: `mode` or `distribution` is unknown.
 
     Example:
         >>> import nestarray as na

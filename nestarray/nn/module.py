@@ -1,17 +1,15 @@
-"""`Module`: layers hold settings, variables are Containers, a call changes nothing.
+"""`Module`: layers hold settings, variables are Containers, and calls have no side effects.
 
-A module declares its own variables (`variables`) and state (`states`) as shapes and
-initializers; its children are the modules among its attributes. `init` draws the values,
-each from a key that is folded from the variable's path, and returns a copy that holds
-them as two Containers nested by attribute name: `v`, which is trained, and `s`, which is
-not. The children hold nothing, so the same layers serve any number of variables.
+A module declares its variables (`variables`) and state (`states`) as shapes and initializers; its
+children are the modules among its attributes. `init` draws each value from a key folded from the
+variable's path, and returns a copy that holds them as two Containers nested by attribute name:
+`v` (trained) and `s` (not trained). The children hold no values.
 
-A call of the module that a user holds, the root, opens a frame: its variables, its state,
-whether it trains, its key. Inside `forward`, ``self.weight`` and ``self.child(x)`` find
-their part of the frame by the path of the module below the root; changes of state are
-collected in it. The frame is a context variable, so calls in threads, in gradients and
-under ``jit`` do not see each other. A module that stands in several places has one path,
-the first, and so shares its variables.
+A call of the root module opens a frame with its variables, state, training flag and key. Inside
+`forward`, ``self.weight`` and ``self.child(x)`` find their part of the frame by the path of the
+module below the root, and new states are collected in it. The frame is a context variable, so
+calls in threads, in gradients and under ``jit`` are independent. A module with several parents
+has one path, the first, and so shares its variables.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ M = TypeVar("M", bound="Module")
 
 
 class Variable(NamedTuple):
-    """What a module declares of one variable: its shape, how it begins, its dtype.
+    """The declaration of a variable: shape, initializer and dtype.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -73,8 +71,8 @@ class _Frame:
         place = self.prefixes.get(id(module))
         return None if place is None else place[0]
 
-    def say_where(self, error: Exception, prefix: str, module: Module) -> None:
-        """Let an error name the innermost module in which it came up."""
+    def add_note(self, error: Exception, prefix: str, module: Module) -> None:
+        """Add a note to an error with the innermost module that raised it."""
         notes = getattr(error, "__notes__", ())
         if not any(note.startswith("in the module ") for note in notes):
             name = type(self.root).__name__
@@ -83,7 +81,7 @@ class _Frame:
 
 _frame: ContextVariable[_Frame | None] = ContextVariable("nestarray_module_call", default=None)
 
-#: Modules whose declarations are being read: an attribute missing then is no variable.
+#: Modules whose `variables` or `states` are running: their missing attributes are not variables.
 _declaring: ContextVariable[frozenset[int]] = ContextVariable(
     "nestarray_declaring", default=frozenset()
 )
@@ -93,8 +91,8 @@ class Module:
     """A layer, or a model made of layers. Subclasses define `__init__` and `forward`.
 
     Children are the modules that `__init__` assigns to attributes, alone or in lists,
-    tuples and dicts. A layer with variables of its own declares them in `variables` and
-    reads them as attributes.
+    tuples and dicts. A layer declares its variables in `variables` and reads them as
+    attributes.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -113,15 +111,15 @@ class Module:
         ((5, 1), np.float32(0.0))
     """
 
-    # -- to define -------------------------------------------------------------------------
+    # -- for subclasses --------------------------------------------------------------------
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module computes, of whatever arguments; call the module, not this.
+        """Compute the result; subclasses define it. Call the module instead.
 
         Raises:
             ArgumentError: a subclass does not define it.
         """
-        raise ArgumentError(f"{type(self).__name__}: has no forward; define it to say what to do")
+        raise ArgumentError(f"{type(self).__name__}: has no forward method; define it in the class")
 
     def variables(self) -> Mapping[str, Variable]:
         """The trainable variables of this module itself, without its children's; see `Variable`."""
@@ -132,7 +130,7 @@ class Module:
         return {}
 
     def children(self) -> Mapping[str, Module]:
-        """The modules inside by name; ``blocks/0`` is the first of a list ``blocks``."""
+        """The child modules by name; ``blocks/0`` is the first of a list ``blocks``."""
         found: dict[str, Module] = {}
         for name, value in vars(self).items():
             if not name.startswith("_"):
@@ -145,7 +143,7 @@ class Module:
         """A copy with variables and state on the backend of `key`.
 
         Each value is drawn from ``na.random.fold_in(key, path)``, so that adding a layer
-        leaves those of the others as they were.
+        does not change the other values.
 
         Args:
             key: as made by ``na.random.key``.
@@ -185,11 +183,11 @@ class Module:
         Args:
             v: Container with the paths and shapes that the module declares, such as
                 ``Container.from_torch_module(net)``. Entries that the module declares as
-                state (``from_torch_module(net, buffers=True)`` has them) are taken as such.
-            s: the state; None keeps the present one, or takes the declared beginning.
+                state (from ``from_torch_module(net, buffers=True)``) become state.
+            s: the state; None keeps the present state, or initializes it.
 
         Raises:
-            StructureError: paths are missing, or there are others.
+            StructureError: paths are missing or unknown.
             ShapeError: a shape is not the declared one.
         """
         variables, states = self._declared()
@@ -280,7 +278,7 @@ class Module:
         return variables, states
 
     def _matched(self, given: Any, group: int, what: str) -> Container:
-        """`given` as a Container in the order of the declarations; checked once for a structure."""
+        """`given` as a Container in the order of the declarations; each structure is checked once."""
         if not isinstance(given, Container):
             given = Container(given)
         spec, places = self._order(given.spec, group, what)
@@ -312,23 +310,23 @@ class Module:
         key: Array | None = None,
         **kwargs: Any,
     ) -> Any:
-        """Compute `forward` of the other arguments.
+        """Compute `forward` with these variables and state.
 
         Args:
-            *args: of `forward`.
-            v: the variables to use; None: those that the module holds.
-            s: the state to use; None: the one that the module holds.
-            train: whether layers train (dropout drops, statistics run). The result is
-                then ``(out, s)`` with the new state.
-            key: what random layers draw from; needed by them when training.
-            **kwargs: of `forward`.
+            *args: for `forward`.
+            v: the variables; None uses the ones in the module.
+            s: the state; None uses the one in the module.
+            train: training mode, for dropout and running statistics. The result is then
+                ``(out, s)`` with the new state.
+            key: the key of random layers, which need it in training mode.
+            **kwargs: for `forward`.
 
         Returns:
-            what `forward` returns, or ``(out, s)`` under `train`.
+            the result of `forward`, or ``(out, s)`` in training mode.
 
         Raises:
-            StructureError: there are no variables, or `v` or `s` has others than declared.
-            ArgumentError: a layer needs a key and there is none.
+            StructureError: the module has no variables, or `v` or `s` does not match the declarations.
+            ArgumentError: a layer needs a key, and `key` is None.
         """
         frame = _frame.get()
         prefix = None if frame is None else frame.prefix_of(self)
@@ -336,15 +334,15 @@ class Module:
             try:
                 return self.forward(*args, **kwargs)
             except Exception as error:
-                frame.say_where(error, prefix, self)
+                frame.add_note(error, prefix, self)
                 raise
         if is_compiling():
-            self._look_up(train)
+            self._fill_caches(train)
         v = self._matched(self.v if v is None else v, 0, "v")
         if s is None:
             s = vars(self).get("_s", Container())
             if not len(s) and self._has_state():
-                s = self.s  # says that there is none
+                s = self.s  # raises: not initialized
         s = self._matched(s, 1, "s")
         frame = _Frame(self, v, s, train, key)
         token = _frame.set(frame)
@@ -358,14 +356,14 @@ class Module:
         return out, from_leaves(s.spec, tuple(leaves))
 
     @compile_time_constant
-    def _look_up(self, train: bool) -> None:
-        """Have in all modules what torch.compile finds in them, because it cannot make it."""
+    def _fill_caches(self, train: bool) -> None:
+        """Fill the caches of all modules, which torch.compile cannot do while it traces."""
         self._prefixes()
         for _, module in self.named_modules():
             module._prepare(train)
 
     def _prepare(self, train: bool) -> None:
-        """Make what a call with arrays of torch asks for."""
+        """Fill the caches of this module for a call on torch; subclasses extend it."""
 
     def _has_state(self) -> bool:
         return any(module.states() for _, module in self.named_modules())
@@ -376,12 +374,12 @@ class Module:
         if frame is not None and prefix is not None:
             return frame, prefix
         raise ArgumentError(
-            f"{type(self).__name__}: {what} is known only during a call of the model that the "
-            "layer is a part of"
+            f"{type(self).__name__}: {what} is available only during a call of the model that "
+            "contains the layer"
         )
 
     def __getattr__(self, name: str) -> Any:
-        """A variable or a state of this module, during a call or of the ones it holds."""
+        """A variable or state of this module, from the running call or from the module."""
         if name.startswith("_"):
             raise AttributeError(name)
         frame = _frame.get()
@@ -393,8 +391,8 @@ class Module:
         if "_v" in vars(self):
             return (self.v if name in self.v else self.s)[name]
         raise AttributeError(
-            f"{type(self).__name__}: {name!r} is a variable; a layer has variables during a call "
-            "of its model only. Read them from the model: model.v[...]"
+            f"{type(self).__name__}: {name!r} is a variable; a layer has variables only during "
+            "a call of its model. Read them from the model: model.v[...]"
         )
 
     def _declares(self, name: str) -> bool:
@@ -409,18 +407,17 @@ class Module:
 
     @property
     def training(self) -> bool:
-        """Whether the running call trains; False outside of calls."""
+        """Whether the running call is in training mode; False outside calls."""
         frame = _frame.get()
         return frame is not None and frame.train
 
     def key_for(self, purpose: str) -> Array:
-        """A key of this layer for one use in the running call.
+        """A new key of this layer in the running call.
 
-        It is folded from the call's key and the layer's path; a second use in the same call,
-        of a layer that is applied twice, gets another one.
+        It is folded from the call's key and the layer's path. Each use in a call gets another key.
 
         Args:
-            purpose: what the key is for, for the message.
+            purpose: the use of the key, for the error message.
 
         Raises:
             ArgumentError: the call has no key.
@@ -437,7 +434,7 @@ class Module:
         return random.fold_in(key, count) if count else key
 
     def update_state(self, **values: Array) -> None:
-        """Set states of this layer; the call returns them, the module keeps what it has.
+        """Set states of this layer in the result of the call; the module does not change.
 
         Raises:
             PathError: the layer declares no such state.
@@ -499,7 +496,7 @@ class Module:
 
 
 def running_path(module: Module) -> str | None:
-    """The path of `module` below the root of the running call; None outside of its calls."""
+    """The path of `module` below the root of the running call; None outside calls."""
     frame = _frame.get()
     prefix = None if frame is None else frame.prefix_of(module)
     return None if prefix is None else prefix.rstrip("/")

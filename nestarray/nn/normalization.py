@@ -29,7 +29,7 @@ def _shape(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
 class BatchNorm(Module):
     """(x − μ) / √(σ² + eps) · weight + bias, for each channel, with any number of spatial axes.
 
-    When training, μ and σ² are those of the batch, and the running statistics move
+    In training mode, μ and σ² are the statistics of the batch, and the running statistics move
     towards them: ``running ← (1 − momentum) · running + momentum · batch`` (with the
     unbiased variance); otherwise μ and σ² are the running statistics.
 
@@ -193,7 +193,7 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """(x − μ) / √(σ² + eps) · weight + bias, the moments over groups of channels and all space.
+    """(x − μ) / √(σ² + eps) · weight + bias, with moments over groups of channels and all spatial axes.
 
     Args:
         num_groups: number of groups.

@@ -1,8 +1,8 @@
 """Optimizers as pairs of pure functions: ``init(v) -> state`` and ``step(v, grads, state)``.
 
 Variables, gradients and states are Containers of one backend, so a step can be compiled
-with `na.jit`, stored, moved to another framework and continued there. The numbers are
-those of ``optax`` and of ``torch.optim``. Leaves that are not floating are left as they are.
+with `na.jit`, stored, moved to another framework and continued there. Results
+equal ``optax`` and ``torch.optim``. Leaves that are not floating do not change.
 
 Example:
     >>> import nestarray as na
@@ -32,10 +32,9 @@ LearningRate = float | Callable[[Array], Any]
 
 
 class Optimizer:
-    """What every optimizer does around its rule: count steps, leave other leaves alone.
+    """Base class: counts steps, and applies `update` to the floating leaves.
 
-    A subclass says which moments it keeps (`moments`) and how a step changes them and the
-    variables (`update`).
+    A subclass declares its moments (`moments`) and computes a step (`update`).
 
     Args:
         learning_rate: a number, or a schedule: a function of the number of steps done.
@@ -68,7 +67,7 @@ class Optimizer:
         """The state before the first step: ``count`` and the moments, on the backend of `v`.
 
         Args:
-            v: the variables to train; of a part, ``init(v.select("head"))``.
+            v: the variables to train, for example a part, ``v.select("head")``.
 
         Returns:
             a Container: ``count``, int32 of shape `()`, and for each moment zeros like the
@@ -93,7 +92,7 @@ class Optimizer:
         return Container(count=count, **zeros)
 
     def step(self, v: Container, grads: Container, state: Container) -> tuple[Container, Container]:
-        """One step against the gradient.
+        """One optimization step.
 
         Args:
             v: variables.
@@ -105,7 +104,7 @@ class Optimizer:
 
         Raises:
             StructureError: `v`, `grads` and `state` do not match; names the first path.
-            ArgumentError: an argument is no Container, or `state` is not one that `init` makes.
+            ArgumentError: an argument is not a Container, or `state` does not come from `init`.
 
         Example:
             >>> import numpy as np, nestarray as na
@@ -115,25 +114,25 @@ class Optimizer:
             (array([0.5, 0.5], dtype=float32), 1)
         """
         old = _floating(v, "step", "v")
-        slopes = _floating(grads, "step", "grads")
+        gradients = _floating(grads, "step", "grads")
         self._check_state(state)
         count = state["count"] + 1
         rate = self.learning_rate
         scale = _Scale(rate(state["count"]) if callable(rate) else rate, count)
-        new, kept = self.update(old, slopes, state, scale)
+        new, kept = self.update(old, gradients, state, scale)
         changed = new if old.spec is v.spec else v.update(new)
         return changed, Container(count=count, **kept)
 
     def update(
         self, v: Container, grads: Container, state: Container, scale: _Scale
     ) -> tuple[Container, dict[str, Container]]:
-        """(new variables, new moments by name) of one step; what a subclass defines.
+        """One step: (new variables, new moments by name). Subclasses define it.
 
         Args:
             v: the floating variables.
             grads: their gradients.
             state: the moments before, by name.
-            scale: ``scale.rate(c)`` is the learning rate to multiply `c` with.
+            scale: ``scale.rate(c)`` is the learning rate in the dtypes of `c`.
         """
         raise TypeError(f"{type(self).__name__} defines no update")
 
@@ -153,7 +152,7 @@ class Optimizer:
 
 
 class _Scale:
-    """Numbers that one step needs, each in the dtype of the leaves that it multiplies."""
+    """The numbers of one step, in the dtypes of the leaves that they multiply."""
 
     def __init__(self, rate: Any, count: Array) -> None:
         self._rate, self._count = rate, count
@@ -165,8 +164,8 @@ class _Scale:
     def correction(self, decay: float, c: Container) -> Container:
         """1 − decayᵗ for the t-th step, to divide `c` by.
 
-        As −expm1(t ln decay): the difference itself would lose four digits of float32 in
-        the first steps, and differently on each backend.
+        Computed as −expm1(t ln decay): the difference would lose four float32 digits in the first
+        steps, and differently on each backend.
         """
         rate = math.log(decay) if decay else -math.inf
         made = {}
@@ -191,7 +190,7 @@ def _floating(c: Any, method: str, name: str) -> Container:
     if not isinstance(c, Container):
         raise ArgumentError(
             f"optimizer.{method}: {name}: got {type(c).__name__}, expected a Container; "
-            "na.Container(tree) makes one of nested dicts"
+            "convert it with na.Container(tree)"
         )
     if all(map(_is_floating, tree.flatten(c)[0])):
         return c
@@ -203,7 +202,7 @@ def _is_floating(leaf: Any) -> bool:
 
 
 class SGD(Optimizer):
-    """Gradient descent, v ← v − η g, with momentum m ← μ m + g in place of g if asked for.
+    """Gradient descent, v ← v − η g, or with momentum v ← v − η m, m ← μ m + g.
 
     Args:
         learning_rate: η, a number or a schedule.
@@ -228,7 +227,7 @@ class SGD(Optimizer):
 
     @property
     def moments(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The momentum, if there is any."""
+        """The name of the momentum, if μ > 0."""
         return ("trace",) if self.momentum else ()
 
     def update(
@@ -249,7 +248,7 @@ class Adam(Optimizer):
         learning_rate: η, a number or a schedule.
         b1: decay of m; m̂ = m / (1 − b1ᵗ).
         b2: decay of n; n̂ = n / (1 − b2ᵗ).
-        eps: ε, outside of the root.
+        eps: ε, outside the root.
 
     Example:
         >>> from nestarray import nn

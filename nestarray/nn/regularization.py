@@ -1,4 +1,4 @@
-"""Layers that make training harder on purpose."""
+"""Regularization layers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nestarray.typing import Array
 
 
 class Dropout(Module):
-    """Zeros with probability `rate` when training, what is left times 1 / (1 − rate).
+    """In training mode, zeros elements with probability `rate` and scales the others by 1 / (1 − rate).
 
     Args:
         rate: the probability of a zero, in [0, 1].

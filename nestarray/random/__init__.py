@@ -1,19 +1,17 @@
-"""Random numbers from explicit keys: the same numbers on every backend, those of ``jax.random``.
+"""Random numbers from explicit keys; they equal ``jax.random`` on every backend.
 
-A key is an array of two uint32, as ``jax.random.PRNGKey`` makes it, and lives on one
-backend; what is drawn from it lives there too. Nothing here has a state (but `Generator`,
-for scripts): the same key gives the same numbers. So take new keys by `split` or `fold_in`,
-and use each one once.
+A key is an array of two uint32, as in ``jax.random.PRNGKey``, on one backend; its samples are
+arrays of that backend. Samplers have no state (except `Generator`, for scripts): the same key
+gives the same numbers. So make new keys with `split` or `fold_in`, and use each key once.
 
-Integers, uniform numbers, permutations and draws of `bernoulli` have the bits that
-``jax.random`` draws from the same key. Numbers that go through erf⁻¹, a logarithm or another
-such function agree to the rounding of these, and so do uniform numbers in other ranges than
-[0, 1): a compiler may multiply and add with one rounding. Numbers by rejection (`gamma`,
-`poisson` and what is made of them) take the same decisions, but where a rounding tips one.
+Integers, uniform numbers, permutations and `bernoulli` have the same bits as ``jax.random``.
+Samples computed with erf⁻¹, a logarithm or a similar function agree up to the rounding of that
+function; uniform numbers in ranges other than [0, 1) up to fused multiply-add. Rejection
+samplers (`gamma`, `poisson` and their relatives) take the same decisions, except at ties that
+rounding decides.
 
-Functions take what those of ``jax.random`` take, by the same names. They work inside ``jit``
-and ``vmap``, and of a Container of keys make a Container of draws. Trees of random numbers
-are made by ``c.random_like(key)``.
+Functions have the parameters of ``jax.random``. They work inside ``jit`` and ``vmap``, and map a
+Container of keys to a Container of samples. ``c.random_like(key)`` makes trees of random numbers.
 
 Example:
     >>> import nestarray as na

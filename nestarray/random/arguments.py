@@ -1,4 +1,4 @@
-"""What all samplers do with their arguments: keys, shapes, dtypes and parameters are checked here."""
+"""Checks of the arguments of samplers: keys, shapes, dtypes and parameters."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from nestarray.typing import Array, DTypeLike, Shape
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: Words of a key of Threefry, and of one of the framework's own generator.
+#: The shapes of keys of Threefry and of the framework's own generator.
 THREEFRY, NATIVE = (2,), (4,)
 
 
 def sampler(function: F) -> F:
-    """Make `function` take Containers of keys and typed keys, and refuse what is no key.
+    """Decorate a sampler: it accepts keys, typed keys and Containers of keys, and nothing else.
 
-    Arguments that are Containers too are matched with the keys by path.
+    Other arguments that are Containers are matched with the keys by path.
     """
-    return _taking_keys(function, lambda key, drawn: drawn)
+    return _accepting_keys(function, lambda key, drawn: drawn)
 
 
 def key_maker(function: F) -> F:
-    """A sampler whose results are keys: they are typed where the key is."""
-    return _taking_keys(function, _like_key)
+    """Decorate a sampler that returns keys: they are typed if its key is."""
+    return _accepting_keys(function, _like_key)
 
 
-def _taking_keys(function: F, finish: Callable[[Array, Array], Array]) -> F:
+def _accepting_keys(function: F, finish: Callable[[Array, Array], Array]) -> F:
     name = f"random.{function.__name__}"
     drawn = signature_errors(name)(function)
 
@@ -71,10 +71,10 @@ def _of_tree(
 
 
 def words_of(name: str, key: Any) -> Any:
-    """The words of one key; their dtype is looked at where numbers are made of them.
+    """The words of one key. The ops check their dtype.
 
     Raises:
-        ArgumentError: `key` is no array.
+        ArgumentError: `key` is not an array.
         ShapeError: it is not one key.
     """
     shape = getattr(key, "shape", None)
@@ -115,7 +115,7 @@ def floating(name: str, dtype: DTypeLike) -> dtypes.DType:
 
 
 def shape_of(name: str, shape: Shape | None, **parameters: Any) -> tuple[Any, ...]:
-    """The shape of the result: `shape`, to which all parameters must broadcast; None is theirs.
+    """The shape of the result: `shape`, to which all parameters must broadcast, or their own if None.
 
     Raises:
         ShapeError: they broadcast to another shape.
@@ -136,7 +136,7 @@ def shape_of(name: str, shape: Shape | None, **parameters: Any) -> tuple[Any, ..
 
 
 def _own_shape(x: Any) -> tuple[Any, ...]:
-    """The shape of a parameter, with numbers that a tracer reckons with where it knows none."""
+    """The shape of a parameter; sizes unknown to a tracer are arrays (`ops.shape`)."""
     shape = tuple(getattr(x, "shape", ()))
     return ops.shape(x) if None in shape else shape
 
@@ -144,7 +144,7 @@ def _own_shape(x: Any) -> tuple[Any, ...]:
 def _together(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """The shape to which two broadcast, None if they do not.
 
-    A size that a tracer does not know is taken for the one that stands beside it.
+    A size unknown to a tracer is assumed to equal the corresponding one.
     """
     if len(first) < len(second):
         first = (1,) * (len(second) - len(first)) + first
@@ -165,12 +165,12 @@ def _is_known(size: Any) -> bool:
 
 
 def sizes(name: str, shape: Shape) -> tuple[Any, ...]:
-    """`shape` as a tuple of sizes; those that a tracer does not know are what `na.shape` gives.
+    """`shape` as a tuple of sizes; unknown sizes are arrays, from `na.shape`.
 
     Raises:
-        ArgumentError: it is no sequence of integers.
+        ArgumentError: it is not a sequence of integers.
         ShapeError: a size is negative.
-        UnsupportedError: a size is None, as ``x.shape`` of TensorFlow has it.
+        UnsupportedError: a size is None, as in ``x.shape`` of TensorFlow.
     """
     if isinstance(shape, (str, int)) or not hasattr(shape, "__iter__"):
         hint = f"; write ({shape},)" if isinstance(shape, int) else ""
@@ -190,19 +190,19 @@ def sizes(name: str, shape: Shape) -> tuple[Any, ...]:
 
 
 def parameter(x: float | Array, dtype: DTypeLike, key: Array) -> Array:
-    """A parameter as an array of `dtype` beside `key`; numbers are rounded alike everywhere."""
+    """A parameter as an array of `dtype` on the device of `key`; numbers are rounded equally on every backend."""
     if is_number(x):
         return ops.full((), rounded(float(x), dtype), dtype=dtype, like=key)
     return ops.astype(x, dtype)
 
 
 def is_number(x: Any) -> bool:
-    """Whether `x` is a number and no array."""
+    """Whether `x` is a number, not an array."""
     return isinstance(x, (int, float, np.generic))
 
 
 def check_number(name: str, argument: str, x: Any, low: float, high: float = math.inf) -> None:
-    """Raise where a parameter is a number outside of (low, high); values of arrays are not read."""
+    """Raise if a parameter is a number outside (low, high). Arrays are not checked."""
     if is_number(x) and not low < float(x) < high:
         span = f"above {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
         raise ArgumentError(f"random.{name}: {argument}: got {x}, expected a number {span}")

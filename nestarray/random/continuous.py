@@ -1,4 +1,4 @@
-"""Continuous distributions that one uniform number makes, by the inverse of their distribution."""
+"""Continuous distributions by inversion of one uniform number."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def uniform(
         array of `shape` and `dtype`.
 
     Raises:
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: a bound does not broadcast to `shape`.
 
     Example:
@@ -74,7 +74,7 @@ def normal(key: Array, shape: Shape = (), dtype: DTypeLike = "float32") -> Array
         array of `shape` and `dtype`.
 
     Raises:
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -119,7 +119,7 @@ def truncated_normal(
         array of `shape` and `dtype`, inside of the open interval.
 
     Raises:
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: a bound does not broadcast to `shape`.
         ArgumentError: the bounds are numbers, and the lower one is not below the upper one.
 
@@ -161,7 +161,7 @@ def exponential(key: Array, shape: Shape = (), dtype: DTypeLike = "float32") -> 
         array of `shape` and `dtype`.
 
     Raises:
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
 
     Example:
         >>> import nestarray as na
@@ -184,14 +184,14 @@ def gumbel(key: Array, shape: Shape = (), dtype: DTypeLike = "float32", mode: st
         key: `(2,)`, uint32.
         shape: of the result.
         dtype: a floating type.
-        mode: ``"low"`` takes the bits of one number; ``"high"`` those of two, so that the
-            small numbers, and the ends of the distribution with them, are finer.
+        mode: ``"low"`` uses the bits of one number, ``"high"`` the bits of two, which resolves
+            small numbers, and thus the tails, more finely.
 
     Returns:
         array of `shape` and `dtype`.
 
     Raises:
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ArgumentError: `mode` is another.
 
     Example:
@@ -217,7 +217,7 @@ def gumbel(key: Array, shape: Shape = (), dtype: DTypeLike = "float32", mode: st
 
 
 def check_mode(name: str, mode: str) -> None:
-    """Raise ArgumentError where `mode` is neither of the two."""
+    """Raise an ArgumentError for an unknown `mode`."""
     if mode not in ("low", "high"):
         raise ArgumentError(f"random.{name}: mode: got {mode!r}, expected 'low' or 'high'")
 
@@ -239,7 +239,7 @@ def laplace(key: Array, shape: Shape = (), dtype: DTypeLike = "float32") -> Arra
         array of `shape` and `dtype`.
 
     Raises:
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
 
     Example:
         >>> import nestarray as na
@@ -268,7 +268,7 @@ def logistic(key: Array, shape: Shape = (), dtype: DTypeLike = "float32") -> Arr
         array of `shape` and `dtype`.
 
     Raises:
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
 
     Example:
         >>> import nestarray as na
@@ -297,7 +297,7 @@ def cauchy(key: Array, shape: Shape = (), dtype: DTypeLike = "float32") -> Array
         array of `shape` and `dtype`. They have no mean.
 
     Raises:
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -1,4 +1,4 @@
-"""Random counts: of events in a time, of trials until a success, of successes among trials."""
+"""Discrete distributions of counts: Poisson, geometric, binomial and multinomial."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from nestarray.typing import Array, DTypeLike, Shape
 def poisson(
     key: Array, lam: float | Array, shape: Shape | None = None, dtype: DTypeLike = "int32"
 ) -> Array:
-    """How many events happen in a time in which `lam` are expected: k with e^−λ λᵏ / k!.
+    """Sample the Poisson distribution: k with probability e^−λ λᵏ / k!.
 
-    By Knuth's products of uniform numbers below λ = 10, and by Hörmann's rejection above. What is
-    rejected is decided in float32, in which large rates leave few digits: from λ = 1000 on a
-    draw may be another than that of ``jax.random``.
+    Knuth's products of uniform numbers for λ < 10, Hörmann's rejection above. The rejection test
+    runs in float32, which leaves few digits at large rates: from λ = 1000 on, a sample may differ
+    from ``jax.random``.
 
     Args:
         key: `(2,)`, uint32.
@@ -44,7 +44,7 @@ def poisson(
 
     Raises:
         ArgumentError: `lam` is a negative number.
-        DtypeError: `dtype` is no integer type.
+        DtypeError: `dtype` is not an integer type.
         ShapeError: `lam` does not broadcast to `shape`.
 
     Example:
@@ -63,7 +63,7 @@ def poisson(
         raise ArgumentError(f"random.poisson: lam: got {lam}, expected a number of 0 and above")
     shape = shape_of("poisson", shape, lam=lam)
     rate = parameter(lam, dtypes.float32, key)
-    rate = ops.where(ops.isinf(rate), ops.full_like(rate, math.nan), rate)  # no draw would end
+    rate = ops.where(ops.isinf(rate), ops.full_like(rate, math.nan), rate)  # a draw would not end
     rate = ops.broadcast_to(rate, shape)
     if is_native(key):
         return sources.generator_of(key).poisson(key, rate, wanted)
@@ -74,7 +74,7 @@ def poisson(
 def geometric(
     key: Array, p: float | Array, shape: Shape | None = None, dtype: DTypeLike = "int32"
 ) -> Array:
-    """How many trials it takes to succeed once: k with probability p (1 − p)ᵏ⁻¹, k = 1, 2, ….
+    """Sample the geometric distribution, trials until a success: k with probability p (1 − p)ᵏ⁻¹, k ≥ 1.
 
     Args:
         key: `(2,)`, uint32.
@@ -88,7 +88,7 @@ def geometric(
 
     Raises:
         ArgumentError: `p` is a number outside of (0, 1].
-        DtypeError: `dtype` is no integer type.
+        DtypeError: `dtype` is not an integer type.
         ShapeError: `p` does not broadcast to `shape`.
 
     Example:
@@ -126,7 +126,7 @@ def binomial(
     shape: Shape | None = None,
     dtype: DTypeLike = "float32",
 ) -> Array:
-    """How many of `n` trials succeed, each with probability `p`: k with (n over k) pᵏ (1 − p)ⁿ⁻ᵏ.
+    """Sample the binomial distribution: k with probability (n over k) pᵏ (1 − p)ⁿ⁻ᵏ.
 
     Below ten expected successes (or failures) by inversion, above by Hörmann's rejection.
 
@@ -143,7 +143,7 @@ def binomial(
 
     Raises:
         ArgumentError: `n` is a negative number, or `p` a number outside of [0, 1].
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: `n` or `p` does not broadcast to `shape`.
 
     Example:
@@ -176,7 +176,7 @@ def multinomial(
     shape: Shape | None = None,
     dtype: DTypeLike = "float32",
 ) -> Array:
-    """How often each of k outcomes is among `n` trials; the counts have the sum `n`.
+    """Sample the multinomial distribution: counts of k outcomes in `n` trials.
 
     Args:
         key: `(2,)`, uint32.
@@ -191,7 +191,7 @@ def multinomial(
 
     Raises:
         ArgumentError: `n` is a negative number.
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: `p` has no axis; or `n` or `p` does not broadcast to `shape`.
 
     Example:
@@ -225,7 +225,7 @@ def multinomial(
 
 
 def _next_outcome(left: Array, row: tuple[Array, Array]) -> tuple[Array, Array]:
-    """How many of the trials that are left have this outcome, given its share of the rest."""
+    """The count of one outcome in the remaining trials, given its probability among the rest."""
     share, key = row
     count = ops.random_binomial(key, left, share)
     return ops.subtract(left, count), count
@@ -245,5 +245,5 @@ def _precise(dtype: dtypes.DType) -> dtypes.DType:
 
 
 def _threefry(key: Array) -> Array:
-    """A key for rounds of rejection, which a native one draws."""
+    """A Threefry key for rejection rounds, drawn from a native key."""
     return sources.bits(key, (2,), dtypes.uint32) if is_native(key) else key

@@ -1,4 +1,4 @@
-"""Random bits, integers, signs, and what is true or kept at random."""
+"""Random bits, integers, signs and masks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def bits(key: Array, shape: Shape = (), dtype: DTypeLike = "uint32") -> Array:
         array of `shape` and `dtype`.
 
     Raises:
-        DtypeError: `dtype` is no unsigned integer type.
+        DtypeError: `dtype` is not an unsigned integer type.
 
     Example:
         >>> import nestarray as na
@@ -64,9 +64,9 @@ def randint(
         key: `(2,)`, uint32.
         shape: of the result.
         minval: the smallest result; an integer, or an array of these that broadcasts to `shape`.
-        maxval: one more than the largest result; as `minval`. What lies outside of the range
-            of `dtype` is clipped to it.
-        dtype: an integer type; int32 is what every backend has.
+        maxval: one more than the largest result; as `minval`. Bounds outside the range
+            of `dtype` are clipped to it.
+        dtype: an integer type; every backend supports int32.
 
     Returns:
         array of `shape` and `dtype`; `minval` wherever `maxval` is not above it.
@@ -129,8 +129,8 @@ def _between(
     return ops.reshape(ops.astype(ops.astype(words, wide), dtype), shape)
 
 
-# Sums and products of words, in signed numbers, which have the same bits: torch.compile cannot
-# read those of unsigned ones.
+# Sums and products of words in signed integers, which have the same bits: torch.compile does not
+# support unsigned ones.
 
 
 def _sum(x: Array, y: Array) -> Array:
@@ -167,7 +167,7 @@ def _span(
     stop, is_over = _clipped(high, limits.min, room, wide, shape, key)
     is_some = ops.greater(stop, start)
     start, stop = ops.astype(start, word), ops.astype(stop, word)
-    less = ops.astype(ops.subtract(_signed(stop), _signed(start)), word)  # wraps, and is right
+    less = ops.astype(ops.subtract(_signed(stop), _signed(start)), word)  # wraps correctly
     span = ops.where(is_some, less, ops.ones_like(less))
     if wide is dtype:  # one more than fits: the whole range is a span that wraps to 0
         span = _sum(span, ops.astype(ops.logical_and(is_over, is_some), word))
@@ -259,7 +259,7 @@ def dropout_mask(key: Array, rate: float, shape: Shape, dtype: DTypeLike = "floa
 
     Raises:
         ArgumentError: `rate` is outside of [0, 1).
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
 
     Example:
         >>> import nestarray as na
@@ -307,7 +307,7 @@ def rademacher(key: Array, shape: Shape = (), dtype: DTypeLike = "int32") -> Arr
         raise DtypeError(
             f"random.rademacher: dtype: got {wanted}, expected a floating or a signed integer type"
         )
-    # in 64 bits where the result has them, as jax.random, which has them everywhere then
+    # in 64 bits where the result has them, as in jax.random with x64
     half = parameter(0.5, dtypes.float64 if wanted.bits == 64 else dtypes.float32, key)
     ones = ops.astype(bernoulli(key, half, sizes("rademacher", shape)), wanted)
     return ops.subtract(ops.multiply(ones, 2), 1)

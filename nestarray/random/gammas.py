@@ -1,7 +1,7 @@
-"""The gamma distribution and those that are made of it; parameters may be arrays.
+"""The gamma distribution and its relatives; parameters may be arrays.
 
-Marsaglia and Tsang's rejection, each element with a key of its own. On JAX, PyTorch and
-TensorFlow these numbers have derivatives by their parameters (implicit reparametrization).
+Marsaglia and Tsang's rejection with a separate key for each element. On JAX, PyTorch and
+TensorFlow samples have derivatives with respect to the parameters (implicit reparametrization).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def gamma(
 
     Raises:
         ArgumentError: `a` is a number and not above 0.
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: `a` does not broadcast to `shape`.
 
     Example:
@@ -70,7 +70,7 @@ def gamma(
 def loggamma(
     key: Array, a: float | Array, shape: Shape | None = None, dtype: DTypeLike = "float32"
 ) -> Array:
-    """Logarithms of `gamma` numbers, exact where these are too small for `dtype`.
+    """Logarithms of `gamma` samples, exact where the samples underflow `dtype`.
 
     Args:
         key: `(2,)`, uint32.
@@ -83,7 +83,7 @@ def loggamma(
 
     Raises:
         ArgumentError: `a` is a number and not above 0.
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: `a` does not broadcast to `shape`.
 
     Example:
@@ -131,7 +131,7 @@ def beta(
 
     Raises:
         ArgumentError: `a` or `b` is a number and not above 0.
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: `a` or `b` does not broadcast to `shape`.
 
     Example:
@@ -171,7 +171,7 @@ def dirichlet(
         array `(*shape, n)` of `dtype`.
 
     Raises:
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: `alpha` has no axis, or does not broadcast to `shape`.
 
     Example:
@@ -209,7 +209,7 @@ def chisquare(
 
     Raises:
         ArgumentError: `df` is a number and not above 0.
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: `df` does not broadcast to `shape`.
 
     Example:
@@ -232,7 +232,7 @@ def chisquare(
 def student_t(
     key: Array, df: float | Array, shape: Shape | None = None, dtype: DTypeLike = "float32"
 ) -> Array:
-    """Student's t: normal numbers over the root of a mean of `df` squares of others.
+    """Student's t: normal numbers over the root of the mean of `df` squares of normal numbers.
 
     Args:
         key: `(2,)`, uint32.
@@ -245,7 +245,7 @@ def student_t(
 
     Raises:
         ArgumentError: `df` is a number and not above 0.
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: `df` does not broadcast to `shape`.
 
     Example:
@@ -263,7 +263,7 @@ def student_t(
     first, second = sources.halves(key)
     half = ops.divide(parameter(df, wanted, key), 2.0)
     g = gamma(second, half, shape, wanted)
-    is_zero = ops.equal(g, 0.0)  # it underflows for few degrees of freedom
+    is_zero = ops.equal(g, 0.0)  # underflow at few degrees of freedom
     scale = ops.divide(ops.sqrt(half), ops.sqrt(ops.where(is_zero, ops.ones_like(g), g)))
     scale = ops.where(is_zero, ops.full_like(g, math.inf), scale)
     return ops.multiply(normal(first, shape, wanted), scale)
@@ -277,7 +277,7 @@ def f(
     shape: Shape | None = None,
     dtype: DTypeLike = "float32",
 ) -> Array:
-    """Fisher's F: the mean of `dfnum` squares of normal numbers over that of `dfden` others.
+    """Fisher's F: a ratio of means of `dfnum` and `dfden` squares of normal numbers.
 
     Args:
         key: `(2,)`, uint32.
@@ -291,7 +291,7 @@ def f(
 
     Raises:
         ArgumentError: `dfnum` or `dfden` is a number and not above 0.
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: `dfnum` or `dfden` does not broadcast to `shape`.
 
     Example:
@@ -332,7 +332,7 @@ def generalized_normal(
 
     Raises:
         ArgumentError: `p` is a number and not above 0.
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: `p` does not broadcast to `shape`.
 
     Example:

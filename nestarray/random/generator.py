@@ -1,4 +1,4 @@
-"""A source of random numbers with a state, for scripts: it splits its key at each call."""
+"""A stateful source of random numbers for scripts; it splits its key at each call."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ R = TypeVar("R")
 def _drawing(
     function: Callable[Concatenate[Array, P], R],
 ) -> Callable[Concatenate[Generator, P], R]:
-    """`function` as a method that takes a new key at each call."""
+    """`function` as a method that draws a new key at each call."""
 
     @wraps(function)
     def draw(self: Generator, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -40,7 +40,7 @@ def _drawing(
 
 
 class Generator:
-    """Random numbers without a thought for keys.
+    """Random numbers without explicit keys.
 
     Its methods are the functions of `na.random`, of the same names and arguments but for the
     key, which the generator makes: ``first, second = split(key)``, where the first is kept
@@ -80,7 +80,7 @@ class Generator:
 
     @property
     def key(self) -> Array:
-        """The state; `Generator.from_key` of it goes on with the same numbers."""
+        """The state; `Generator.from_key` continues from it with the same numbers."""
         return self._key
 
     @classmethod
@@ -98,7 +98,7 @@ class Generator:
         return made
 
     def next_key(self) -> Array:
-        """A key that was never used; the generator moves on.
+        """A new key; advances the generator.
 
         Raises:
             UnsupportedError: a function is being traced.

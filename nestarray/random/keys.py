@@ -1,4 +1,4 @@
-"""Keys: where randomness comes from, and how new keys are made of one."""
+"""Keys: from a seed, and new keys from a key."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def fold_in(key: Array, data: int | str | Array) -> Array:
         `(2,)`, uint32; of a typed key, a typed key.
 
     Raises:
-        ArgumentError: `data` is no integer and no string.
+        ArgumentError: `data` is neither an integer nor a string.
 
     Example:
         >>> import nestarray as na

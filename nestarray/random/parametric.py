@@ -24,7 +24,7 @@ from nestarray.typing import Array, DTypeLike, Shape
 def rayleigh(
     key: Array, scale: float | Array, shape: Shape | None = None, dtype: DTypeLike = "float32"
 ) -> Array:
-    """Lengths of normal vectors of the plane: σ √(−2 ln u), of the density x e^(−x² / 2σ²) / σ².
+    """Rayleigh distribution, lengths of normal vectors in the plane: σ √(−2 ln u), of the density x e^(−x² / 2σ²) / σ².
 
     Args:
         key: `(2,)`, uint32.
@@ -37,7 +37,7 @@ def rayleigh(
 
     Raises:
         ArgumentError: `scale` is a number and not above 0.
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: `scale` does not broadcast to `shape`.
 
     Example:
@@ -53,7 +53,7 @@ def rayleigh(
     check_number("rayleigh", "scale", scale, 0.0)
     shape = shape_of("rayleigh", shape, scale=scale)
     u = sources.unit(key, shape, wanted)
-    is_zero = ops.equal(u, 0.0)  # of whose logarithm NumPy warns
+    is_zero = ops.equal(u, 0.0)  # NumPy warns about log 0
     u = ops.where(is_zero, ops.ones_like(u), u)
     length = ops.random_quantile(u, distribution="rayleigh")
     length = ops.where(is_zero, ops.full_like(u, math.inf), length)
@@ -68,7 +68,7 @@ def weibull_min(
     shape: Shape | None = None,
     dtype: DTypeLike = "float32",
 ) -> Array:
-    """Weibull's distribution of lifetimes: λ (−ln(1 − u))^(1 / k), of the density k/λ (x/λ)ᵏ⁻¹ e^−(x/λ)ᵏ.
+    """Weibull distribution: λ (−ln(1 − u))^(1 / k), of the density k/λ (x/λ)ᵏ⁻¹ e^−(x/λ)ᵏ.
 
     Args:
         key: `(2,)`, uint32.
@@ -82,7 +82,7 @@ def weibull_min(
 
     Raises:
         ArgumentError: a parameter is a number and not above 0.
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: a parameter does not broadcast to `shape`.
 
     Example:
@@ -111,7 +111,7 @@ def weibull_min(
 def pareto(
     key: Array, b: float | Array, shape: Shape | None = None, dtype: DTypeLike = "float32"
 ) -> Array:
-    """Pareto's distribution of sizes from 1 on, of the density b / xᵇ⁺¹.
+    """Pareto distribution, with the density b / xᵇ⁺¹.
 
     Args:
         key: `(2,)`, uint32.
@@ -124,7 +124,7 @@ def pareto(
 
     Raises:
         ArgumentError: `b` is a number and not above 0.
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: `b` does not broadcast to `shape`.
 
     Example:
@@ -146,7 +146,7 @@ def pareto(
 def lognormal(
     key: Array, sigma: float | Array = 1.0, shape: Shape | None = None, dtype: DTypeLike = "float32"
 ) -> Array:
-    """Numbers whose logarithms are normal, with the mean 0 and the deviation `sigma`.
+    """Log-normal distribution: logarithms are normal with mean 0 and standard deviation `sigma`.
 
     Args:
         key: `(2,)`, uint32.
@@ -158,7 +158,7 @@ def lognormal(
         array of `shape` and `dtype`.
 
     Raises:
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: `sigma` does not broadcast to `shape`.
 
     Example:
@@ -177,7 +177,7 @@ def lognormal(
 
 @sampler
 def maxwell(key: Array, shape: Shape = (), dtype: DTypeLike = "float32") -> Array:
-    """Lengths of normal vectors of space, the speeds in a gas: density √(2/π) x² e^(−x²/2).
+    """Maxwell distribution, lengths of normal vectors in space: density √(2/π) x² e^(−x²/2).
 
     Args:
         key: `(2,)`, uint32.
@@ -188,7 +188,7 @@ def maxwell(key: Array, shape: Shape = (), dtype: DTypeLike = "float32") -> Arra
         array of `shape` and `dtype`.
 
     Raises:
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
 
     Example:
         >>> import nestarray as na
@@ -212,7 +212,7 @@ def double_sided_maxwell(
     shape: Shape | None = None,
     dtype: DTypeLike = "float32",
 ) -> Array:
-    """Numbers of Maxwell's distribution with either sign: density x² e^(−x²/2) / √(2π), scaled and moved.
+    """Two-sided Maxwell distribution: density x² e^(−x²/2) / √(2π), scaled and moved.
 
     Args:
         key: `(2,)`, uint32.
@@ -225,7 +225,7 @@ def double_sided_maxwell(
         array of `shape` and `dtype`.
 
     Raises:
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: a parameter does not broadcast to `shape`.
 
     Example:
@@ -254,7 +254,7 @@ def triangular(
     shape: Shape | None = None,
     dtype: DTypeLike = "float32",
 ) -> Array:
-    """Numbers between `left` and `right`, of a density that rises to `mode` and falls from there.
+    """Triangular distribution between `left` and `right` with its peak at `mode`.
 
     Args:
         key: `(2,)`, uint32.
@@ -268,7 +268,7 @@ def triangular(
         array of `shape` and `dtype`.
 
     Raises:
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: a parameter does not broadcast to `shape`.
 
     Example:
@@ -311,7 +311,7 @@ def wald(
 
     Raises:
         ArgumentError: `mean` is a number and not above 0.
-        DtypeError: `dtype` is no floating type.
+        DtypeError: `dtype` is not floating.
         ShapeError: `mean` does not broadcast to `shape`.
 
     Example:
@@ -332,7 +332,7 @@ def wald(
     v, u = normal(first, shape, wanted), sources.unit(second, shape, wanted)
     mean = parameter(mean, wanted, key)
     t = ops.multiply(ops.multiply(v, v), ops.multiply(mean, 0.5))
-    # the roots are μ / g and μ g; as 1 + t − √(t (t + 2)) the first would lose its digits
+    # the roots are μ / g and μ g; 1 + t − √(t (t + 2)) would cancel
     g = ops.add(ops.add(t, 1.0), ops.sqrt(ops.multiply(t, ops.add(t, 2.0))))
     is_first = ops.less_equal(u, ops.divide(g, ops.add(g, 1.0)))
     return ops.where(is_first, ops.divide(mean, g), ops.multiply(mean, g))

@@ -1,4 +1,4 @@
-"""What is taken at random from arrays: orders, samples with and without replacement, categories."""
+"""Random permutations, samples with and without replacement, and categories."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def permutation(key: Array, x: int | Array, axis: int = 0, independent: bool = F
         key: `(2,)`, uint32.
         x: array, or an integer.
         axis: the one to shuffle; other axes stay together.
-        independent: shuffle each line along `axis` in an order of its own.
+        independent: shuffle each line along `axis` separately.
 
     Returns:
         array of the shape and dtype of `x`; of an integer, int64 (int32 on JAX without x64).
@@ -76,7 +76,7 @@ def _axis(function: str, axis: int, x: Array) -> int:
 
 
 def _rounds(size: int) -> int:
-    """After so many sorts by random words of 32 bits, collisions of words are improbable."""
+    """The number of sorts after which collisions of 32-bit words are improbable."""
     return math.ceil(3 * math.log(max(1, size)) / math.log(2**32 - 1))
 
 
@@ -86,7 +86,7 @@ def _ordered(words: Array) -> Array:
 
 
 def _shuffled(key: Array, x: Array, size: int) -> Array:
-    """`x` sorted by random words, again and again."""
+    """`x` sorted repeatedly by random words."""
     if is_native(key):
         return ops.take(x, sources.generator_of(key).order(key, size), axis=0)
     for _ in range(_rounds(size)):
@@ -116,15 +116,15 @@ def choice(
 ) -> Array:
     """Random slices of `a` along `axis`; of an integer n, random numbers below n.
 
-    Without replacement no slice is taken twice: the first of a permutation, or, with
-    probabilities, those of the greatest log p with Gumbel noise added.
+    Without replacement, samples are the first slices of a permutation or, with probabilities,
+    the slices with the largest log p plus Gumbel noise.
 
     Args:
         key: `(2,)`, uint32.
         a: array, or an integer.
         shape: of the draws.
         replace: whether a slice may be drawn more than once.
-        p: `(n,)`, floating, the probabilities; they need not have the sum 1. None takes all alike.
+        p: `(n,)`, floating, unnormalized probabilities; None is uniform.
         axis: of `a`.
         mode: of the `gumbel` noise.
 
@@ -174,7 +174,7 @@ def _put(a: Array, axis: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _integers(key: Array, index: Array) -> Array:
-    """`index` in the integers that the backend counts with."""
+    """`index` in the default integer dtype of the backend."""
     return ops.astype(index, dtypes.dtype_of(ops.arange(1, like=key)), copy=False)
 
 
@@ -199,7 +199,7 @@ def _check_choice(number: int, draws: int, replace: bool, p: Array | None) -> No
 def _drawn(
     key: Array, number: int, shape: tuple[int, ...], replace: bool, p: Array | None, mode: str
 ) -> Array:
-    """Positions with replacement, or by their probabilities."""
+    """Positions sampled with replacement, or by probabilities."""
     if p is None:
         return randint(key, shape, 0, max(number, 1))
     dtype = dtypes.dtype_of(p)

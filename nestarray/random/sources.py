@@ -1,4 +1,4 @@
-"""The draws that all others are made of, from either kind of key.
+"""The basic draws, from either kind of key.
 
 Keys of two words go through Threefry (`nestarray.ops.random`); keys of four are seeds of
 the framework's own generator, ``backends/<name>/generators.py``. Settings have been checked

@@ -32,9 +32,9 @@ def multivariate_normal(
             for ``"svd"`` and ``"eigh"``).
         shape: of the draws, to which the other axes of `mean` and `cov` broadcast; None is
             the shape that these make.
-        dtype: a floating type; None is that of `mean` and `cov` together.
-        method: how F is found, ``"cholesky"``, ``"svd"`` or ``"eigh"``. The last two leave
-            signs of columns open, so backends may differ in them.
+        dtype: a floating type; None is the result dtype of `mean` and `cov`.
+        method: the factorization for F: ``"cholesky"``, ``"svd"`` or ``"eigh"``. The last two do not
+            determine the signs of columns, so backends may differ.
 
     Returns:
         array `(*shape, n)` of `dtype`.
@@ -100,7 +100,7 @@ def orthogonal(
     dtype: DTypeLike = "float32",
     m: int | None = None,
 ) -> Array:
-    """Random orthogonal matrices, all rotations and reflections alike likely.
+    """Random orthogonal matrices, uniform in the Haar measure.
 
     Args:
         key: `(2,)`, uint32.
@@ -114,8 +114,8 @@ def orthogonal(
         array `(*shape, n, m)` of `dtype`.
 
     Raises:
-        ArgumentError: `n` or `m` is no integer of 0 and above.
-        DtypeError: `dtype` is no floating type.
+        ArgumentError: `n` or `m` is not an integer of 0 and above.
+        DtypeError: `dtype` is not floating.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -133,7 +133,7 @@ def orthogonal(
     m = n if m is None else _size("orthogonal", "m", m)
     z = normal(key, (*sizes("orthogonal", shape), max(n, m), min(n, m)), wanted)
     found = ops.qr(z)
-    # the signs that make the factorization unique, and thereby the distribution uniform
+    # signs that make the factorization unique make the distribution uniform
     signs = ops.sign(ops.diagonal(found.R))
     q = ops.multiply(found.Q, ops.expand_dims(signs, axis=-2))
     return ops.matrix_transpose(q) if n < m else q
@@ -168,8 +168,8 @@ def ball(
         array `(*shape, d)` of `dtype`.
 
     Raises:
-        ArgumentError: `p` is not a number above 0; or `d` is no integer of 0 and above.
-        DtypeError: `dtype` is no floating type.
+        ArgumentError: `p` is not a number above 0; or `d` is not an integer of 0 and above.
+        DtypeError: `dtype` is not floating.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -188,7 +188,7 @@ def ball(
     first, second = sources.halves(key)
     powers, signs = sources.halves(first)
     g = gamma(powers, 1.0 / p, (*shape, d), wanted)
-    # jax.random compares in float64 where it has it, and there are other bits for that
+    # jax.random compares in float64 with x64, which uses other bits
     half = parameter(0.5, wanted if wanted is dtypes.float64 else dtypes.float32, key)
     is_positive = bernoulli(signs, half, (*shape, d))
     power = ops.pow(g, 1.0 / p)

@@ -262,7 +262,7 @@ class TestErrors:
         assert not hasattr(caught.value, "__notes__")
 
     def test_a_layer_outside_of_its_model(self, net: Net) -> None:
-        message = r"Linear: 'weight' is a variable; a layer has variables during a call"
+        message = r"Linear: 'weight' is a variable; a layer has variables only during a call"
         with pytest.raises(AttributeError, match=message):
             net.embed.weight  # noqa: B018  # the attribute raises
         with pytest.raises(AttributeError, match=r"^Net has no attribute 'wieght'$"):

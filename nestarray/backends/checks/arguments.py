@@ -38,7 +38,7 @@ def shape_of(x: Any) -> tuple[int, ...]:
     if x.__class__ in NUMBERS:
         return ()
     if not all(hasattr(n, "__index__") for n in x.shape):
-        raise TypeError("a tracer does not know all lengths")
+        raise TypeError("a tracer does not know all sizes")
     return tuple([int(n) for n in x.shape])
 
 

@@ -22,14 +22,14 @@ from nestarray.numerics.axes import (
 
 
 def check_axis(name: str, arguments: Arguments) -> None:
-    """`axis` names axes of the first array."""
+    """`axis` is within the axes of the first array."""
     axis = arguments.get("axis")
     if axis is not None:
         many_axes(axis, len(arrays_in(arguments)[0][1].shape), name)
 
 
 def check_axes(name: str, arguments: Arguments) -> None:
-    """`axes` names each axis of x once."""
+    """`axes` is a permutation of the axes of x."""
     ndim = len(arguments["x"].shape)
     axes = many_axes(tuple(arguments["axes"]), ndim, name, "axes")
     if len(axes) != ndim:
@@ -54,7 +54,7 @@ def check_moved(name: str, arguments: Arguments) -> None:
 
 
 def check_rolled(name: str, arguments: Arguments) -> None:
-    """There is one shift for each axis, or for all."""
+    """`shift` has one number, or one per axis."""
     if arguments.get("axis") is not None:
         rolled_axes(arguments["shift"], arguments["axis"], len(arguments["x"].shape))
 
@@ -66,17 +66,17 @@ def check_swapped(name: str, arguments: Arguments) -> None:
 
 
 def check_new_axis(name: str, arguments: Arguments) -> None:
-    """`axis` is a place among the axes of the result."""
+    """`axis` is within the axes of the result."""
     expanded_shape(arguments["x"].shape, arguments.get("axis", 0), name)
 
 
 def check_squeezed(name: str, arguments: Arguments) -> None:
-    """The axes to drop are of length 1."""
+    """The squeezed axes have length 1."""
     squeezed_axes(shape_of(arguments["x"]), arguments.get("axis"), name)
 
 
 def check_contraction(name: str, arguments: Arguments) -> None:
-    """Columns of the first are as many as rows of the second, and the batches broadcast."""
+    """The inner dimensions are equal, and the batch dimensions broadcast."""
     a, b = shape_of(arguments["x1"]), shape_of(arguments["x2"])
     if not a or not b:
         raise ShapeError(
@@ -97,7 +97,7 @@ def check_contraction(name: str, arguments: Arguments) -> None:
 
 
 def check_tensordot(name: str, arguments: Arguments) -> None:
-    """The contracted axes are equally long."""
+    """The contracted axes have equal lengths."""
     a, b, axes = shape_of(arguments["x1"]), shape_of(arguments["x2"]), arguments.get("axes", 2)
     check_contracted(axes, name)
     if isinstance(axes, int):
@@ -153,7 +153,7 @@ def check_square(name: str, arguments: Arguments) -> None:
 
 
 def check_right_side(name: str, arguments: Arguments) -> None:
-    """The right-hand side has as many rows as the matrix."""
+    """The right-hand side and the matrix have equally many rows."""
     a, b = shape_of(arguments["x1"]), shape_of(arguments["x2"])
     rows = b[0] if len(b) == 1 else b[-2]
     if rows != a[-1]:
@@ -163,12 +163,12 @@ def check_right_side(name: str, arguments: Arguments) -> None:
 
 
 def check_matrices(name: str, arguments: Arguments) -> None:
-    """There are two axes at least."""
+    """The first argument has at least two axes."""
     matrices.check_matrices(name, *arrays_in(arguments)[0])
 
 
 def check_concatenated(name: str, arguments: Arguments) -> None:
-    """All arrays have one shape, but for the axis along which they are joined."""
+    """All arrays have one shape, except along `axis`."""
     arrays = arrays_in(arguments)
     shapes = [shape_of(x) for _, x in arrays]
     axis = arguments.get("axis", 0)
@@ -198,7 +198,7 @@ def check_stacked(name: str, arguments: Arguments) -> None:
 
 
 def check_reshaped(name: str, arguments: Arguments) -> None:
-    """The new shape has as many elements."""
+    """The new shape has the same number of elements."""
     check_order(arguments.get("order", "C"))
     old, new = shape_of(arguments["x"]), arguments["shape"]
     new = (new,) if isinstance(new, int) else tuple(new)
@@ -211,7 +211,7 @@ def check_reshaped(name: str, arguments: Arguments) -> None:
 
 
 def check_pad(name: str, arguments: Arguments) -> None:
-    """The mode is known, and there is a pair for each axis."""
+    """The mode exists, and each axis has a pair."""
     check_pad_mode(arguments.get("mode", "constant"), name)
     pad_widths(arguments["pad_width"], len(arguments["x"].shape), name)
 
@@ -227,7 +227,7 @@ def check_broadcast_to(name: str, arguments: Arguments) -> None:
 
 
 def check_side(name: str, arguments: Arguments) -> None:
-    """`side` is a side of equal elements, and x1 a vector."""
+    """`side` is 'left' or 'right', and x1 a vector."""
     side = arguments.get("side", "left")
     if side not in ("left", "right"):
         raise ArgumentError(f"{name}: side: got {side!r}, expected 'left' or 'right'")
@@ -237,7 +237,7 @@ def check_side(name: str, arguments: Arguments) -> None:
 
 
 def check_elements(name: str, arguments: Arguments) -> None:
-    """There is an element to choose in each reduced part."""
+    """Each reduced part has an element."""
     shape, axis = shape_of(arguments["x"]), arguments.get("axis")
     reduced = [shape[i] for i in many_axes(axis, len(shape), name)]
     if 0 in reduced:

@@ -1,4 +1,4 @@
-"""Steps of meta-learning, and gradients of batches that do not fit: functions of a loss.
+"""Meta-learning steps, and gradients of batches that exceed the memory.
 
 Tasks (or microbatches) are nests of arrays with one more axis in front. Each function
 returns ``(value, gradients)`` as `na.execute_with_gradients` does, for any optimizer.
@@ -38,13 +38,13 @@ def maml_step(
     outer(φ, task), and the gradient goes through the adaptation.
 
     Args:
-        inner_loss: ``inner_loss(v, task)``, a scalar: what adaptation descends.
-        outer_loss: ``outer_loss(v, task)``, a scalar: what the adapted variables are judged by.
+        inner_loss: ``inner_loss(v, task)``, the loss that adaptation minimizes.
+        outer_loss: ``outer_loss(v, task)``, a scalar: the loss of the adapted variables.
         v: variables.
         tasks: a nest of arrays `(task, ...)`.
-        steps: how many steps of adaptation.
+        steps: the number of adaptation steps.
         learning_rate: η.
-        first_order: take the gradients of adaptation for constants (FOMAML), which costs no
+        first_order: treat the gradients of adaptation as constants (FOMAML), which needs no
             second derivatives.
 
     Returns:
@@ -78,18 +78,18 @@ def maml_step(
 def reptile_step(
     loss: Loss, v: Container, tasks: Nest, *, steps: int = 1, learning_rate: float = 0.01
 ) -> tuple[Any, Container]:
-    """The direction from v to the mean of the variables that are adapted to each task, negated.
+    """The Reptile update: v minus the mean of the variables adapted to each task.
 
     Args:
         loss: ``loss(v, task)``, a scalar that adaptation descends.
         v: variables.
         tasks: a nest of arrays `(task, ...)`.
-        steps: how many steps of adaptation.
+        steps: the number of adaptation steps.
         learning_rate: η of adaptation.
 
     Returns:
-        ``(value, gradients)``: the mean loss after adaptation, and v − mean φ, which an
-        optimizer descends.
+        ``(value, gradients)``: the mean loss after adaptation, and v − mean φ, the gradient
+        for an optimizer.
 
     Example:
         >>> import jax.numpy as jnp, nestarray as na
@@ -117,8 +117,8 @@ def _adapt(
     loss: Loss, v: Container, task: Any, steps: int, learning_rate: float, first_order: bool
 ) -> Container:
     for _ in range(steps):
-        slopes = grad(loss)(ops.stop_gradient(v) if first_order else v, task)
-        v = v - slopes * learning_rate
+        gradients = grad(loss)(ops.stop_gradient(v) if first_order else v, task)
+        v = v - gradients * learning_rate
     return v
 
 
@@ -126,23 +126,23 @@ def _adapt(
 def accumulate_gradients(
     loss: Loss, v: Container, batch: Nest, *, microbatches: int
 ) -> tuple[Any, Container]:
-    """The mean loss over a batch and its gradient, a part of the batch after the other.
+    """The mean loss over a batch and its gradient, computed in microbatches.
 
-    Equal to the gradient over the whole batch for losses that are means over examples; the
-    memory for intermediate values is that of one part.
+    Equal to the gradient over the whole batch for losses that are means over examples; only
+    one microbatch needs memory for intermediate values.
 
     Args:
         loss: ``loss(v, part)``, a scalar.
         v: variables.
         batch: a nest of arrays `(batch, ...)`.
-        microbatches: into how many parts the batch is split; divides it.
+        microbatches: the number of parts; divides the batch size.
 
     Returns:
         ``(value, gradients)``.
 
     Raises:
-        ArgumentError: `microbatches` is no integer.
-        ShapeError: the batch does not split into as many equal parts.
+        ArgumentError: `microbatches` is not an integer.
+        ShapeError: the batch does not split into equal parts.
 
     Example:
         >>> import jax.numpy as jnp, nestarray as na
