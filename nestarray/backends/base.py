@@ -26,17 +26,6 @@ def supports(predicate: Callable[..., bool]) -> Callable[[F], F]:
     return mark
 
 
-def flag(value: Any) -> bool:
-    """`value` if it is a bool; for frameworks that accept any object as a flag.
-
-    Raises:
-        TypeError: it is not a bool; the op converts this to an `ArgumentError`.
-    """
-    if value.__class__ is not bool:
-        raise TypeError(f"got {value!r}, expected True or False")
-    return value
-
-
 def lengths(shape: Any) -> Any:
     """`shape` if it contains no bool; for frameworks that read True as 1.
 

@@ -21,7 +21,7 @@ def _bind_to_its_own_symbols(spec: ModuleSpec) -> None:
     from pathlib import Path
 
     if "tensorflow" not in sys.modules or not hasattr(os, "RTLD_DEEPBIND"):
-        return  # without this flag, libraries do not share symbols
+        return  # without this libraries do not share symbols
     for folder in spec.submodule_search_locations or ():
         for library in Path(folder, "_C").glob("libtriton*.so"):
             ctypes.CDLL(str(library), mode=os.RTLD_NOW | os.RTLD_DEEPBIND)

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from nestarray.backends.base import flag, lengths, supports
+from nestarray.backends.base import lengths, supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.promotion import promoted
 from nestarray.numerics.axes import check_repeats, moved_axes, one_axis, pad_widths, part_sizes
@@ -54,8 +54,6 @@ def squeeze(x: Any, /, axis: Any = None) -> Any:
 
 def reshape(x: Any, /, shape: Any, *, order: Any = "C", copy: bool | None = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.reshape.html"""
-    if copy is not None:
-        flag(copy)
     return jnp.reshape(x, lengths(shape), order=order)
 
 

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import flag
 from nestarray.backends.numpy import core
 from nestarray.backends.numpy.core import native_dtype
 
 
 def astype(x: Any, dtype: Any, *, copy: bool = True, device: Any = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ndarray.astype.html"""
-    cast = np.asarray(x).astype(native_dtype(dtype), copy=copy if copy is True else flag(copy))
+    cast = np.asarray(x).astype(native_dtype(dtype), copy=copy)
     return cast if device is None else core.to_device(cast, device)
 
 

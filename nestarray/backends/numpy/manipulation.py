@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import flag, supports
+from nestarray.backends.base import supports
 from nestarray.backends.numpy.promotion import promoted
 from nestarray.errors import ShapeError
 from nestarray.numerics.axes import (
@@ -101,7 +101,7 @@ def reshape(x: Any, /, shape: Any, *, order: Any = "C", copy: bool | None = None
     """https://numpy.org/doc/stable/reference/generated/numpy.reshape.html"""
     if order != "C":
         check_order(order)
-    reshaped = np.reshape(np.array(x) if copy is not None and flag(copy) else x, shape, order=order)
+    reshaped = np.reshape(np.array(x) if copy else x, shape, order=order)
     if reshaped.shape != shape and (shape is None or np.min(shape, initial=0) < -1):
         raise ValueError("NumPy takes None for no change, and every negative number for -1")
     if copy is False and x.size and not np.may_share_memory(reshaped, x):

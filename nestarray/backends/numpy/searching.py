@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import flag, refuse_complex, supports
+from nestarray.backends.base import refuse_complex, supports
 from nestarray.backends.numpy.promotion import cast, has_weak_numbers, promoted
 from nestarray.backends.numpy.sorting import _comparable
 from nestarray.backends.promotion import choosing
@@ -17,7 +17,7 @@ from nestarray.numerics.axes import one_axis
 def _placed(search: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> Any:
     if axis is not None and not x.ndim:
         one_axis(axis, 0, "axis")  # NumPy takes 0 and -1 for axes of an array that has none
-    return search(x, axis, keepdims=flag(keepdims))
+    return search(x, axis, keepdims=keepdims)
 
 
 def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import (
-    flag,
     mean_dtype,
     refuse_complex,
     supports,
@@ -30,8 +29,6 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
     """https://numpy.org/doc/stable/reference/generated/numpy.sum.html"""
     if axis is not None:
         axis = _axes(x, axis)
-    if keepdims is not False:
-        flag(keepdims)
     if dtype is None and x.dtype in PRECISE:
         return np.add.reduce(x, axis, None, None, keepdims)  # what np.sum comes to
     return accumulated(np.add.reduce, x, axis, dtype, None, keepdims)
@@ -41,8 +38,6 @@ def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
     """https://numpy.org/doc/stable/reference/generated/numpy.prod.html"""
     if axis is not None:
         axis = _axes(x, axis)
-    if keepdims is not False:
-        flag(keepdims)
     if dtype is None and x.dtype in PRECISE:
         return np.multiply.reduce(x, axis, None, None, keepdims)  # what np.prod comes to
     return accumulated(np.multiply.reduce, x, axis, dtype, None, keepdims)
@@ -52,8 +47,6 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.mean.html"""
     if axis is not None:
         axis = _axes(x, axis)
-    if keepdims is not False:
-        flag(keepdims)
     if x.dtype.kind in "fc":
         return x.mean(axis, None, None, keepdims)  # what np.mean comes to
     found = np.mean(x, axis, np.float32, None, keepdims)
@@ -64,8 +57,6 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.max.html"""
     if axis is not None:
         axis = _axes(x, axis)
-    if keepdims is not False:
-        flag(keepdims)
     if x.dtype.kind == "c":
         refuse_complex(x)
     return np.maximum.reduce(x, axis, None, None, keepdims)  # what np.max comes to
@@ -75,8 +66,6 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.min.html"""
     if axis is not None:
         axis = _axes(x, axis)
-    if keepdims is not False:
-        flag(keepdims)
     if x.dtype.kind == "c":
         refuse_complex(x)
     return np.minimum.reduce(x, axis, None, None, keepdims)  # what np.min comes to
@@ -86,8 +75,6 @@ def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.all.html"""
     if axis is not None:
         axis = _axes(x, axis)
-    if keepdims is not False:
-        flag(keepdims)
     return np.logical_and.reduce(x, axis, bool, None, keepdims)  # what np.all comes to
 
 
@@ -95,8 +82,6 @@ def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.any.html"""
     if axis is not None:
         axis = _axes(x, axis)
-    if keepdims is not False:
-        flag(keepdims)
     return np.logical_or.reduce(x, axis, bool, None, keepdims)  # what np.any comes to
 
 
@@ -108,8 +93,6 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     """https://numpy.org/doc/stable/reference/generated/numpy.var.html"""
     if axis is not None:
         axis = _axes(x, axis)
-    if keepdims is not False:
-        flag(keepdims)
     ddof = int(correction) if correction % 1 == 0 else correction
     return x.var(axis, None, None, ddof, keepdims)  # what np.var comes to
 
@@ -119,8 +102,6 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     """https://numpy.org/doc/stable/reference/generated/numpy.std.html"""
     if axis is not None:
         axis = _axes(x, axis)
-    if keepdims is not False:
-        flag(keepdims)
     ddof = int(correction) if correction % 1 == 0 else correction
     return x.std(axis, None, None, ddof, keepdims)  # what np.std comes to
 

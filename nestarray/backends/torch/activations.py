@@ -8,7 +8,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from nestarray.backends.base import flag, supports
+from nestarray.backends.base import supports
 from nestarray.backends.torch.core import INEXACT
 from nestarray.backends.torch.derivatives import is_constant
 from nestarray.backends.torch.integers import LACKING, guarded
@@ -63,7 +63,7 @@ def celu(x: Any, /, *, alpha: float = 1.0) -> Any:
 
 
 def _approximation(approximate: Any) -> str:
-    return "tanh" if flag(approximate) else "none"
+    return "tanh" if approximate else "none"
 
 
 def gelu(x: Any, /, *, approximate: bool = False) -> Any:

@@ -125,13 +125,14 @@ def eye(
     return torch.eye(n_rows, columns, dtype=made, device=_place(device, like)).to(found)
 
 
-@by_bits
+_tril, _triu = by_bits(torch.tril), by_bits(torch.triu)
+
+
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.tril.html"""
-    return torch.tril(x, k)
+    return _tril(x, k)
 
 
-@by_bits
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.triu.html"""
-    return torch.triu(x, k)
+    return _triu(x, k)

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import flag, supports
+from nestarray.backends.base import supports
 from nestarray.backends.checks.shapes import check_concatenated
 from nestarray.backends.torch.integers import LACKING, by_bits, through_int64
 from nestarray.backends.torch.promotion import promoted
@@ -56,7 +56,7 @@ def reshape(x: Any, /, shape: Any, *, order: str = "C", copy: bool | None = None
     if copy is None and order == "C":
         return x.reshape(shape)
     check_order(order)
-    if copy is not None and flag(copy):
+    if copy:
         x = x.clone()
     if isinstance(shape, int):
         shape = (shape,)

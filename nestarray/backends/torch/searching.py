@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from nestarray.backends.base import flag, supports
+from nestarray.backends.base import supports
 from nestarray.backends.promotion import choosing
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.integers import LACKING, by_bits, by_order
@@ -29,7 +29,7 @@ _searchsorted = by_order(torch.searchsorted)
 def _placed(search: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     if axis is None:
         found = search(_numbers(x))
-        return found.reshape((1,) * x.ndim) if flag(keepdims) else found
+        return found.reshape((1,) * x.ndim) if keepdims else found
     if not x.ndim:  # PyTorch takes 0 and -1 for axes of it
         one_axis(axis, 0, "axis")
     return search(_numbers(x), axis, keepdims)

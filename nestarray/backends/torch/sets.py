@@ -9,16 +9,13 @@ import torch
 from nestarray.backends.base import supports
 from nestarray.backends.torch.integers import by_order
 from nestarray.backends.torch.promotion import promoted
-from nestarray.dtypes import dtype_of
 
 _isin = by_order(torch.isin)
+#: Dtypes without a kernel.
+_LACKING = frozenset((torch.bool, torch.complex64, torch.complex128))
 
 
-def _has_kernel(x1: Any, x2: Any, /, *, invert: bool = False) -> bool:
-    return {"complex", "bool"}.isdisjoint((dtype_of(x1).kind, dtype_of(x2).kind))
-
-
-@supports(_has_kernel)
+@supports(lambda x1, x2, **_: _LACKING.isdisjoint((x1.dtype, x2.dtype)))
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.isin.html"""
     x1, x2 = (x.contiguous() for x in promoted((x1, x2)))  # of others PyTorch takes no view
