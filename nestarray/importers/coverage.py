@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from nestarray.errors import MissingOpError
+from nestarray.frontends.rules import Rule
 from nestarray.graph.builder import Place
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node
@@ -58,6 +59,29 @@ def missing_ops(name: str, operations: Sequence[Operation], framework: str) -> M
         f"Replace them in the model, add the function to the frontend, or leave them to {framework} "
         "with na.trace_graph(..., islands=True) where that is said above"
     )
+
+
+def find_operations(
+    calls: Iterable[tuple[str, Place]], find: Callable[[str], Rule | None]
+) -> list[Operation]:
+    """The operations of a source, each with its function or missing.
+
+    Args:
+        calls: name of the operation and place of each call.
+        find: `Vocabulary.find`.
+    """
+    groups: dict[str, list[Place]] = {}
+    for name, place in calls:
+        groups.setdefault(name, []).append(place)
+    found = []
+    for name, places in groups.items():
+        rule = find(name)
+        if rule is None:
+            reason = "there is no function of that name"
+            found.append(Operation(name, "missing", "", tuple(places), reason))
+        else:
+            found.append(Operation(name, "function", rule.name, tuple(places)))
+    return found
 
 
 def operations_of(graph: Graph) -> list[Operation]:
